@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -97,25 +97,31 @@ def pairs(one: Value, other: Value) -> Iterator[tuple[int, Array, Array]]:
     ValueError
         If one value has a tensor or another number of fields where the other one does not.
     """
-    counts: dict[tuple[int, int], int] = {}
-
-    def walk(a: Value, b: Value, at: int) -> Generator[tuple[int, Array, Array], None, int]:
+    counts: dict[int, int] = {}
+    seen: set[tuple[int, int]] = set()
+    stack = [(one, other, 0)]
+    while stack:
+        a, b, at = stack.pop()
         if isinstance(a, Tensor) and isinstance(b, Tensor):
             yield at, a.data, b.data
-            return 1
-        if isinstance(a, Tensor) or isinstance(b, Tensor):
+        elif isinstance(a, Tensor) or isinstance(b, Tensor):
             raise ValueError("only one is a tensor")  # noqa: TRY004 - as where lengths differ
-        if not isinstance(a, TupleValue) or not isinstance(b, TupleValue):
-            return 0
-        key = id(a), id(b)
-        if key not in counts:
-            count = 0
+        elif isinstance(a, TupleValue) and isinstance(b, TupleValue) and (id(a), id(b)) not in seen:
+            seen.add((id(a), id(b)))
+            fields = []
             for x, y in zip(a.fields, b.fields, strict=True):
-                count += yield from walk(x, y, at + count)
-            counts[key] = count
-        return counts[key]
+                fields.append((x, y, at))
+                at += _count(x, counts)
+            stack.extend(reversed(fields))
 
-    return walk(one, other, 0)
+
+def _count(value: Value, counts: dict[int, int]) -> int:
+    """The number of arrays in a value, written out."""
+    if not isinstance(value, TupleValue):
+        return int(isinstance(value, Tensor))
+    if id(value) not in counts:
+        counts[id(value)] = sum(_count(field, counts) for field in value.fields)
+    return counts[id(value)]
 
 
 def alike(one: Value, other: Value) -> bool:
