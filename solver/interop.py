@@ -137,7 +137,9 @@ class Foreign:
             found = self._variables.get(node)
             if found is None:
                 size = True if name == "SizeVar" else None
-                found = tir.Var(_name(node), _dtype(node), is_size=size)
+                found = tir.Var(
+                    str(getattr(node, "name", None) or node.name_hint), _dtype(node), is_size=size
+                )
                 self._variables[node] = found
                 self._keep(found, node, strange)
             elif not prim_exprs.scalar(tir.type_of(found)):
@@ -282,10 +284,6 @@ def _pure(node: Any) -> bool:
         return True
     effect = getattr(node.op, "get_attr", lambda _: None)("TCallEffectKind")
     return effect is not None and int(effect) <= _PURE
-
-
-def _name(node: Any) -> str:
-    return str(getattr(node, "name", None) or node.name_hint)
 
 
 def _dtype(node: Any) -> DataType:

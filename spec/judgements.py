@@ -152,7 +152,7 @@ JUDGEMENTS = (
         "type(I) = T",
         r"type\(.+\) = .+",
         "T is the traditional type of I",
-        ("rlx.solver.order.traditional",),
+        ("rlx.solver.order.bind",),
     ),
     Judgement(
         "obligation",

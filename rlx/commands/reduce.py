@@ -11,7 +11,7 @@ from pathlib import Path
 from rlx.checker.driver.time_limit import lift
 from rlx.commands.outputs import add_format, print_record, refused
 from rlx.commands.project import add_options, loaded
-from rlx.generate.reduce.text_reduction import reduced
+from rlx.generate.reduce.search import reduced
 from rlx.grammar.command_line import CommandParser
 from rlx.grammar.streams import complain, complain_line, write_program
 from rlx.subject import SubjectError, source_of, why_unreadable

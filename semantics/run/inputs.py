@@ -426,16 +426,12 @@ def positions(name: str, value: Value, info: ast.StructInfo) -> Iterator[Positio
                 yield from positions(name, field, inner)
 
 
-def _unknown(expr: tir.PrimExpr, known: Known) -> list[tir.Var]:
-    return [var for var in tir.free_vars(expr) if var not in known]
-
-
 def _solve(position: Position, known: Known) -> bool:
     """Find the one variable of a dimension that has no number yet; whether the dimension is done
     with.
     """
     name, expr, number = position
-    unknown = _unknown(expr, known)
+    unknown = [var for var in tir.free_vars(expr) if var not in known]
     if not unknown:
         return True
     if len(unknown) > 1:

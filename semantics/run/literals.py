@@ -198,7 +198,13 @@ def from_python(name: str, given: Any, info: ast.StructInfo) -> Value:
     if isinstance(given, Value):
         return given
     if isinstance(info, ast.TupleStructInfo) and isinstance(given, tuple | list):
-        return _tuple_of(name, given, info)
+        if len(given) != len(info.fields):
+            words = _other_fields(len(given), len(info.fields))
+            raise DoesNotFit(f"expected {show(info)}; {words}")
+        pairs = enumerate(zip(given, info.fields, strict=True))
+        return TupleValue(
+            tuple(from_python(f"{name}[{at}]", one, inner) for at, (one, inner) in pairs)
+        )
     array = _array_of(given)
     if array is None:
         return value_of(given, info)
@@ -208,16 +214,6 @@ def from_python(name: str, given: Any, info: ast.StructInfo) -> Value:
         case ast.ObjectStructInfo():
             return Tensor(elements(name, array, VOID))
     return value_of(array.tolist(), info)
-
-
-def _tuple_of(
-    name: str, given: tuple[Any, ...] | list[Any], info: ast.TupleStructInfo
-) -> TupleValue:
-    if len(given) != len(info.fields):
-        words = _other_fields(len(given), len(info.fields))
-        raise DoesNotFit(f"expected {show(info)}; {words}")
-    pairs = enumerate(zip(given, info.fields, strict=True))
-    return TupleValue(tuple(from_python(f"{name}[{at}]", one, inner) for at, (one, inner) in pairs))
 
 
 def _array_of(given: Any) -> np.ndarray[Any, Any] | None:

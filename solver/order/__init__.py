@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from rlx.solver.order.bind import Conflict, Instance, Instantiation, bind, instantiate
+from rlx.solver.order.bind import Conflict, Instance, Instantiation, bind, instantiate, to_type
 from rlx.solver.order.compatibility import COMPATIBLE, Compatibility, compatibility
 from rlx.solver.order.disjoint import disjoint, meet_is_empty
 from rlx.solver.order.erase import erase
@@ -19,7 +19,6 @@ from rlx.solver.order.substitute import (
     substitute_prim,
 )
 from rlx.solver.order.subtype import Mismatch, NotSubtype, Path, UndecidedDims, subtype
-from rlx.solver.order.traditional import to_type
 
 __all__ = [
     "COMPATIBLE",

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FrameType
 
 from rlx.commands import build, check, disasm, lower, prove, run, step, why
-from rlx.generate.reduce.text_reduction import reduced
+from rlx.generate.reduce.search import reduced
 from rlx.grammar.print.formatting import format_text
 from rlx.grammar.read.parser import parse
 from rlx.transform.lowering.passes import PassError

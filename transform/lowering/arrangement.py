@@ -49,7 +49,9 @@ def arrange(
     alignment
         The number that the amount of each product in an offset is a multiple of.
     """
-    sizes = [_aligned(need.size, alignment) for need in needs]
+    sizes = [
+        tuple(-(-a // b) * b for a, b in zip(need.size, alignment, strict=True)) for need in needs
+    ]
     items = [
         Item(need.start, need.end, sum(a * b for a, b in zip(size, typical, strict=True)))
         for need, size in zip(needs, sizes, strict=True)
@@ -69,10 +71,6 @@ def arrange(
         most = begins[k] = largest(below) if below else nothing
         ends.update(tuple(map(int.__add__, amount, needs[k].size)) for amount in most)
     return [most or nothing for most in begins], largest(ends)
-
-
-def _aligned(size: Amount, alignment: Sequence[int]) -> Amount:
-    return tuple(-(-a // b) * b for a, b in zip(size, alignment, strict=True))
 
 
 class _Largest:

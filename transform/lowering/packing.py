@@ -65,13 +65,9 @@ def _packed(
             at = max(at, high)
         if gaps:
             _, at = min(gaps)
-        places[k] = at, _aligned(at + size, alignment)
+        places[k] = at, (-(-(at + size) // alignment) * alignment)
         total = max(total, at + size)
     return [begin for _, (begin, _) in sorted(places.items())], total
-
-
-def _aligned(offset: int, alignment: int) -> int:
-    return -(-offset // alignment) * alignment
 
 
 def lower_bound(items: Sequence[Item]) -> int:

@@ -125,16 +125,14 @@ class PlannedPiece:
         return reduce(tir.Max, map(self._sum, most))
 
     def _sum(self, amount: Amount) -> tir.PrimExpr:
-        terms = [_times(factors, count) for count, factors in self._terms(amount)]
+        terms = [
+            reduce(tir.Mul, (*factors, tir.IntImm(count))) for count, factors in self._terms(amount)
+        ]
         return reduce(tir.Add, terms) if terms else tir.IntImm(0)
 
 
 def _is_small(one: Polynomial, other: Polynomial) -> bool:
     return len(one.terms) * len(other.terms) <= _TERMS
-
-
-def _times(factors: Factors, count: int) -> tir.PrimExpr:
-    return reduce(tir.Mul, (*factors, tir.IntImm(count)))
 
 
 def _typical(factors: Factors) -> int:
