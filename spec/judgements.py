@@ -218,7 +218,7 @@ JUDGEMENTS = (
         r".+ \| .+ --> .+",
         "on the virtual machine with the registers r and the waiting calls A the instruction i"
         " leads to i', r' and A'",
-        ("rlx.vm", "rlx.semantics.machine.heap_functions"),
+        ("rlx.vm", "rlx.semantics.machine.builtins"),
     ),
     Judgement(
         "check of values",
