@@ -213,8 +213,8 @@ def turned(condition: PrimExpr) -> PrimExpr:
     return tir.interned(condition)
 
 
-def polynomial(expr: PrimExpr, limit: int = 200) -> dict[tuple[PrimExpr, ...], int] | None:
-    """A sum of products of integers; None for one that is too long."""
+def polynomial(expr: PrimExpr, limit: int = 200) -> dict[tuple[PrimExpr, ...], int]:
+    """A sum of products of integers; one with many products is left as a whole."""
 
     def add(
         x: dict[tuple[PrimExpr, ...], int], y: dict[tuple[PrimExpr, ...], int], sign: int

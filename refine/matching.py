@@ -88,6 +88,8 @@ class Matcher:
         ``"bitwise"`` or ``"real"``.
     equal_sums
         Compares two floats as real numbers.
+    as_written
+        Whether a float is the number that is written, not that of its type which is nearest.
 
     Attributes
     ----------
@@ -97,12 +99,23 @@ class Matcher:
         Where the first comparison failed.
     reasons
         The reasons why applications could not be opened.
+    rounded
+        Whether a float was met that is written with more digits than its type holds.
+    real_questions
+        How often Z3 was asked about real numbers.
     """
 
     def __init__(
-        self, context: Context, open_result: Open, level: str, equal_sums: EqualSums
+        self,
+        context: Context,
+        open_result: Open,
+        level: str,
+        equal_sums: EqualSums,
+        as_written: bool = False,
     ) -> None:
         self._equal_sums = equal_sums
+        self._as_written = as_written
+        self.rounded = False
         self.level = level
         self.real = level == "real"
         self._open = open_result
@@ -120,6 +133,7 @@ class Matcher:
         self._numbers: dict[PrimExpr, int] = {}
         self._depths: dict[object, int] = {}
         self.splits = 0
+        self.real_questions = 0
         self._looking = False
         self._frozen: frozenset[TensorTerm] = frozenset()
         self.mismatch: Unjoined | None = None
@@ -128,8 +142,10 @@ class Matcher:
 
     # ------------------------------------------------------------ values
 
-    def equal(self, a: Term, b: Term) -> bool:
+    def equal(self, a: Term, b: Term, known: set[tuple[Term, Term]] | None = None) -> bool:
         """Whether two values are equal.
+
+        Tuples may share their fields; ``known`` has those that are equal.
 
         Raises
         ------
@@ -142,7 +158,15 @@ class Matcher:
             case TensorTerm(), TensorTerm():
                 return self.tensors(a, b)
             case TupleTerm(fields=one), TupleTerm(fields=other):
-                return len(one) == len(other) and all(map(self.equal, one, other))
+                known = set() if known is None else known
+                if (a, b) in known:
+                    return True
+                if len(one) != len(other):
+                    return False
+                if not all(self.equal(x, y, known) for x, y in zip(one, other, strict=True)):
+                    return False
+                known.add((a, b))
+                return True
             case ShapeTerm(values=one), ShapeTerm(values=other):
                 return len(one) == len(other) and all(map(self.facts.equal, one, other))
             case NumberTerm(value=one), NumberTerm(value=other):
@@ -551,6 +575,8 @@ class Matcher:
             if node in seen or isinstance(node, Reduce):
                 continue
             seen.add(node)
+            if self.real and isinstance(node, tir.Select):
+                node = self.head(node)  # an extremum, where it is one
             found = self._condition(node)
             if found is not None and self.holds(found) is None:
                 return found
@@ -623,6 +649,9 @@ class Matcher:
                 case tir.FloatImm(value=number, dtype=kind) if math.isfinite(number):
                     found = _rounded(x, kind)
                     if found is None or found.value == number:
+                        return x
+                    self.rounded = True
+                    if self._as_written:
                         return x
                     x = found
                 case tir.Comparison() if type(x) in _TURNED:
@@ -1100,11 +1129,16 @@ def _below(tensor: TensorTerm) -> list[TensorTerm]:
 
 
 def _tensors(values: Sequence[Term]) -> Iterator[TensorTerm]:
-    for value in values:
+    """The tensors in values, those of a tuple once."""
+    seen: set[Term] = set()
+    stack = [*reversed(values)]
+    while stack:
+        value = stack.pop()
         if isinstance(value, TensorTerm):
             yield value
-        elif isinstance(value, TupleTerm):
-            yield from _tensors(value.fields)
+        elif isinstance(value, TupleTerm) and value not in seen:
+            seen.add(value)
+            stack.extend(reversed(value.fields))
 
 
 def _is_number(x: PrimExpr, number: int) -> bool:
