@@ -42,13 +42,7 @@ file, an unknown pipeline, or no TVM."""
 
 
 def main(argv: Sequence[str], prog: str = "rlx bisect") -> int:
-    """Run the command.
-
-    Returns
-    -------
-    int
-        The exit status.
-    """
+    """Run the command, and return the exit status."""
     from rlx.bisect.process import Process, UnusableError
 
     parser = _parser(prog)

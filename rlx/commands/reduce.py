@@ -29,13 +29,7 @@ an unreadable file."""
 
 
 def main(argv: Sequence[str], prog: str = "rlx reduce") -> int:
-    """Run the command.
-
-    Returns
-    -------
-    int
-        The exit status.
-    """
+    """Run the command, and return the exit status."""
     parser = _parser(prog)
     options = parser.parse_args(argv)
     if not options.test.strip():
