@@ -39,13 +39,7 @@ unreadable file, errors in a program, or no TVM."""
 
 
 def main(argv: Sequence[str], prog: str = "rlx compare") -> int:
-    """Run the command.
-
-    Returns
-    -------
-    int
-        The exit status.
-    """
+    """Run the command, and return the exit status."""
     options = _parser(prog).parse_args(argv)
     if not loaded(options, prog):
         return UNABLE
