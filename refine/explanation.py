@@ -47,7 +47,7 @@ class ProofStep(Record):
         How many steps it is a part of.
     kind
         ``"function"``, ``"equal"``, ``"elements"``, ``"open"``, ``"index"``, ``"choice"``,
-        ``"reduction"``, ``"sum"``, ``"split"``, ``"case"`` or ``"answer"``.
+        ``"reduction"``, ``"sum"``, ``"cases"``, ``"split"``, ``"case"`` or ``"answer"``.
     text
         The step, in a line.
     """
@@ -274,6 +274,9 @@ def _text(note: Note, names: TermNames) -> str | None:
             return f"case {names.element(condition if value else tir.Not(condition))}"
         case "reduction", (x, y, finer, values, conditions):
             return _matched(names, x, y, finer, values, conditions)
+        case "cases", (x, y):
+            ways = [" + ".join(map(names.element, each)) or "0" for each in (x, y)]
+            return f"the sums of {ways[0]} and of {ways[1]} are equal, by Z3 on real numbers (SMT, unchecked)"
         case "sum", (count,):
             return f"both are the same sum of {count} products" if count > 1 else None
     return None

@@ -20,7 +20,7 @@ from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine import terms
 from rlx.refine.definitions import Unopened
 from rlx.refine.explanation import Trail
-from rlx.refine.facts import Facts, turned
+from rlx.refine.facts import Facts, assume_reads, turned
 from rlx.refine.terms import (
     ApplicationTerm,
     ConstantTerm,
@@ -88,6 +88,8 @@ class Matcher:
         ``"bitwise"`` or ``"real"``.
     equal_sums
         Compares two floats as real numbers.
+    as_written
+        Whether a float is the number that is written, not that of its type which is nearest.
 
     Attributes
     ----------
@@ -97,12 +99,26 @@ class Matcher:
         Where the first comparison failed.
     reasons
         The reasons why applications could not be opened.
+    computed
+        The calls that BEFORE makes on every way, and that do not fail.
+    rounded
+        Whether a float was met that is written with more digits than its type holds.
+    real_questions
+        How often Z3 was asked about real numbers.
     """
 
     def __init__(
-        self, context: Context, open_result: Open, level: str, equal_sums: EqualSums
+        self,
+        context: Context,
+        open_result: Open,
+        level: str,
+        equal_sums: EqualSums,
+        as_written: bool = False,
     ) -> None:
         self._equal_sums = equal_sums
+        self._as_written = as_written
+        self.rounded = False
+        self.computed: frozenset[ApplicationTerm] = frozenset()
         self.level = level
         self.real = level == "real"
         self._open = open_result
@@ -120,6 +136,7 @@ class Matcher:
         self._numbers: dict[PrimExpr, int] = {}
         self._depths: dict[object, int] = {}
         self.splits = 0
+        self.real_questions = 0
         self._looking = False
         self._frozen: frozenset[TensorTerm] = frozenset()
         self.mismatch: Unjoined | None = None
@@ -128,8 +145,10 @@ class Matcher:
 
     # ------------------------------------------------------------ values
 
-    def equal(self, a: Term, b: Term) -> bool:
+    def equal(self, a: Term, b: Term, known: set[tuple[Term, Term]] | None = None) -> bool:
         """Whether two values are equal.
+
+        Tuples may share their fields; ``known`` has those that are equal.
 
         Raises
         ------
@@ -142,7 +161,15 @@ class Matcher:
             case TensorTerm(), TensorTerm():
                 return self.tensors(a, b)
             case TupleTerm(fields=one), TupleTerm(fields=other):
-                return len(one) == len(other) and all(map(self.equal, one, other))
+                known = set() if known is None else known
+                if (a, b) in known:
+                    return True
+                if len(one) != len(other):
+                    return False
+                if not all(self.equal(x, y, known) for x, y in zip(one, other, strict=True)):
+                    return False
+                known.add((a, b))
+                return True
             case ShapeTerm(values=one), ShapeTerm(values=other):
                 return len(one) == len(other) and all(map(self.facts.equal, one, other))
             case NumberTerm(value=one), NumberTerm(value=other):
@@ -256,6 +283,8 @@ class Matcher:
             self.facts.index(axes, a.shape)
             if any(self.facts.holds(tir.LE(dim, tir.IntImm(0))) for dim in a.shape):
                 return True
+            if isinstance(a, ResultTerm) and a.of in self.computed:
+                assume_reads(self.opened(a), axes, a.shape, self.facts)
             return self.elements(terms.element(a, axes), terms.element(b, axes))
 
     def number(self, expr: PrimExpr) -> int:
@@ -346,6 +375,8 @@ class Matcher:
         kind = tir.type_of(x)
         if not self._alike(kind, tir.type_of(y)):
             whole = kind.is_integer and tir.type_of(y).is_integer
+            if whole and self.facts.equal(x, y):
+                return True
             if not (whole and self.facts.is_index(x) and self.facts.is_index(y)):
                 self.differ(x, y, "their element types differ")
                 return False
@@ -551,6 +582,8 @@ class Matcher:
             if node in seen or isinstance(node, Reduce):
                 continue
             seen.add(node)
+            if self.real and isinstance(node, tir.Select):
+                node = self.head(node)  # an extremum, where it is one
             found = self._condition(node)
             if found is not None and self.holds(found) is None:
                 return found
@@ -624,6 +657,9 @@ class Matcher:
                     found = _rounded(x, kind)
                     if found is None or found.value == number:
                         return x
+                    self.rounded = True
+                    if self._as_written:
+                        return x
                     x = found
                 case tir.Comparison() if type(x) in _TURNED:
                     x = tir.interned(_TURNED[type(x)](x.b, x.a))
@@ -675,6 +711,7 @@ class Matcher:
                     x.op == y.op
                     and len(x.args) == len(y.args)
                     and not (x.attrs or y.attrs)
+                    and all(map(self._alike, map(tir.type_of, x.args), map(tir.type_of, y.args)))
                     and all(map(self.elements, x.args, y.args))
                 )
             case tir.Not(), tir.Not():
@@ -1100,11 +1137,16 @@ def _below(tensor: TensorTerm) -> list[TensorTerm]:
 
 
 def _tensors(values: Sequence[Term]) -> Iterator[TensorTerm]:
-    for value in values:
+    """The tensors in values, those of a tuple once."""
+    seen: set[Term] = set()
+    stack = [*reversed(values)]
+    while stack:
+        value = stack.pop()
         if isinstance(value, TensorTerm):
             yield value
-        elif isinstance(value, TupleTerm):
-            yield from _tensors(value.fields)
+        elif isinstance(value, TupleTerm) and value not in seen:
+            seen.add(value)
+            stack.extend(reversed(value.fields))
 
 
 def _is_number(x: PrimExpr, number: int) -> bool:

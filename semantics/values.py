@@ -144,6 +144,9 @@ class Opaque(Value):
     value: object
 
 
+MANY = 10_000
+"""So many values of a tuple are written out: fields that share theirs may make exponentially many."""
+
 NULL = Null()
 UNIT = TupleValue(())
 
@@ -222,6 +225,14 @@ def rebuilt(value: Value, change: Callable[[Value], Value]) -> Value:
         return done[id(item)]
 
     return build(value)
+
+
+def copied(value: Value) -> Value:
+    """A value that shares no memory with this one."""
+    return rebuilt(
+        value,
+        lambda one: replace(one, data=one.data.copy()) if isinstance(one, Tensor) else one,
+    )
 
 
 def fitted_arguments(

@@ -116,9 +116,9 @@ def _codes(step: Step) -> dict[str, str | None]:
 
 
 def _written(step: Step) -> str | None:
-    from rlx.grammar.print.printer import print_struct_info
+    from rlx.grammar.print.show import spelled
 
-    return None if step.info is None else print_struct_info(step.info)
+    return None if step.info is None else spelled(step.info)
 
 
 def _place(step: Step, source: Source) -> dict[str, int | None]:

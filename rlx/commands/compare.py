@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 AGREES, DIFFERS = 0, 1
 
 EPILOG = """\
-OTHER is another program (.rlx, .py), run by the rules, or a reference with values by the names of bindings (.npz).
-Without it the other side is TVM's virtual machine, which needs the extra tvm.
+OTHER is another program (.rlx, .py), run by the rules; a reference with values by the names of bindings (.npz); or an
+ONNX model (.onnx), run by onnxruntime, whose nodes are compared by the names of their outputs. Without it the other
+side is TVM's virtual machine. These need the extras onnx and tvm.
 
 Each binding is computed by the rules from the operands that the other side has, so what differs at a binding is made
 there. A value may be off by rounding as far as the binding, computed in float64 on the same inputs with moved
@@ -143,6 +144,13 @@ def _against(
         except FileError as error:
             raise UsageError(str(error)) from None
         return against_named(run, values, options.other)
+    if options.other.endswith(".onnx"):
+        from rlx.comparison.onnx_values import OnnxError, values_of
+
+        try:
+            return against_named(run, values_of(options.other, run.args), "onnxruntime")
+        except OnnxError as error:
+            raise UsageError(str(error)) from None
     return _against_program(options, prepared, run)
 
 

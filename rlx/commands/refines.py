@@ -216,12 +216,20 @@ def answer_record(found: Refinement) -> dict[str, Any]:
     }
 
 
-def _listed(value: Any) -> Any:
-    """A value for JSON: arrays are nested lists, and what JSON has no form for is a text."""
+def _listed(value: Any, room: list[int] | None = None) -> Any:
+    """A value for JSON: arrays are nested lists, and what JSON has no form for is a text. Tuples may
+    share their fields: there is ``room`` for so many.
+    """
+    from rlx.semantics.run.value_text import VALUES
+
+    room = [VALUES] if room is None else room
     if hasattr(value, "tolist"):
-        return _listed(value.tolist())
-    if isinstance(value, list | tuple):
-        return [_listed(each) for each in value]
+        return _listed(value.tolist(), room)
+    if isinstance(value, tuple):
+        room[0] -= 1
+        return [_listed(each, room) if room[0] > 0 else "..." for each in value]
+    if isinstance(value, list):
+        return [_listed(each, room) for each in value]
     if isinstance(value, float) and (value != value or value in (float("inf"), -float("inf"))):  # noqa: PLR0124
         return str(value)
     return value if isinstance(value, int | float | str | None) else str(value)

@@ -22,7 +22,7 @@ from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.nodes.visit import bindings, bindings_in, free_vars, result_of
 from rlx.semantics.machine import MachineProgram, load
 from rlx.semantics.outcome import Ended, Outcome, Returned
-from rlx.semantics.values import Closure, Tensor, TupleValue, Value
+from rlx.semantics.values import Closure, TupleValue, Value, copied
 
 RULES, TVM = "the rules", "TVM"
 
@@ -171,7 +171,7 @@ class Run:
         ComparisonStop
             At the first difference.
         """
-        for each in followed(self.program, self.entry, [_copied(arg) for arg in self.args]):
+        for each in followed(self.program, self.entry, [copied(arg) for arg in self.args]):
             if isinstance(each, Outcome):
                 return each
             other = theirs(each)
@@ -339,12 +339,6 @@ class Run:
         return cut(self.module, taken, bound.around, self.infos)
 
 
-def _copied(value: Value) -> Value:
-    if isinstance(value, Tensor):
-        return Tensor(value.data.copy(), value.device)
-    return TupleValue(tuple(map(_copied, value.fields))) if isinstance(value, TupleValue) else value
-
-
 def _operands(binding: ast.VarBinding | ast.MatchCast | None) -> Iterator[ast.Var]:
     yield from () if binding is None else free_vars(binding.value)
 
@@ -475,11 +469,11 @@ def _ending(
 def recorded(run: Run) -> tuple[dict[str, list[Value]], Outcome]:
     """The values of a run by the names of their bindings in the entry, and how it ends."""
     found: dict[str, list[Value]] = {}
-    for each in followed(run.program, run.entry, [_copied(arg) for arg in run.args]):
+    for each in followed(run.program, run.entry, [copied(arg) for arg in run.args]):
         if isinstance(each, Outcome):
             return found, each
         if each.computed and each.function == run.entry and arrays(each.value):
-            found.setdefault(each.var.name_hint, []).append(_copied(each.value))
+            found.setdefault(each.var.name_hint, []).append(copied(each.value))
     raise AssertionError("a run ends with its outcome")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 import numpy as np
@@ -71,23 +71,50 @@ def apart(
     if unlike:
         return Apart(unlike)
     known: RoundingBounds | None = None
-    ours, theirs = arrays(expected), arrays(found)
-    for field, (one, other) in enumerate(zip(ours, theirs, strict=True)):
+    for field, one, other in _pairs(expected, found):
         wrong, allowed = _first_look(one, other, exact)
         if wrong.any() and known is None:
-            known = rounding(max(unit(array) for array in ours) or 2.0**-23)
-        if wrong.any() and known is not None and known.exact is not None:
-            wide, spread = known.exact[field], known.spread[field]
+            known = rounding(max(unit(array) for array in arrays(expected)) or 2.0**-23)
+        exact_ones = None if known is None else known.exact
+        if wrong.any() and known is not None and exact_ones is not None and field < len(exact_ones):
+            wide, spread = exact_ones[field], known.spread[field]
             if wide.shape == other.shape:
                 wrong, allowed = _second_look(one, other, wide, spread, wrong, exact)
         if wrong.any():
-            reference = known.exact[field] if known is not None and known.exact else None
+            reference = exact_ones[field] if exact_ones and field < len(exact_ones) else None
             return _worst(field, one, other, wrong, allowed, reference)
     return None
 
 
-def _unlike(expected: Value, found: Value) -> str:
-    """How two values are not even of one kind, shape and type; or differ, if they are numbers."""
+def _pairs(one: Value, other: Value) -> Iterator[tuple[int, Array, Array]]:
+    """The arrays at the same places of two values, each pair of shared tuples once, with the number
+    of the place.
+    """
+    counts: dict[tuple[int, int], int] = {}
+
+    def walk(a: Value, b: Value, at: int) -> Generator[tuple[int, Array, Array], None, int]:
+        if isinstance(a, Tensor) and isinstance(b, Tensor):
+            yield at, a.data, b.data
+            return 1
+        if not isinstance(a, TupleValue) or not isinstance(b, TupleValue):
+            return 0
+        key = id(a), id(b)
+        if key not in counts:
+            count = 0
+            for x, y in zip(a.fields, b.fields, strict=True):
+                count += yield from walk(x, y, at + count)
+            counts[key] = count
+        return counts[key]
+
+    return walk(one, other, 0)
+
+
+def _unlike(expected: Value, found: Value, seen: set[tuple[int, int]] | None = None) -> str:
+    """How two values are not even of one kind, shape and type; or differ, if they are numbers.
+
+    Tuples may share their fields; ``seen`` has those that were compared.
+    """
+    seen = set() if seen is None else seen
     match expected, found:
         case Tensor(data=one), Tensor(data=other):
             if one.shape != other.shape:
@@ -98,7 +125,10 @@ def _unlike(expected: Value, found: Value) -> str:
         case TupleValue(fields=some), TupleValue(fields=others):
             if len(some) != len(others):
                 return f"expected a tuple of {len(some)}, found one of {len(others)}"
-            found_ = (_unlike(a, b) for a, b in zip(some, others, strict=True))
+            if (id(expected), id(found)) in seen:
+                return ""
+            seen.add((id(expected), id(found)))
+            found_ = (_unlike(a, b, seen) for a, b in zip(some, others, strict=True))
             return next((f"field {at}: {words}" for at, words in enumerate(found_) if words), "")
         case Scalar(value=one), Scalar(value=other):
             same = one == other or (math.isnan(one) and math.isnan(other))

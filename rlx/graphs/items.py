@@ -11,6 +11,7 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, Function, GlobalVar, StructInfo, Var
 from rlx.grammar.nodes.node import Node, Span
 from rlx.grammar.nodes.visit import called_globals, free_vars
+from rlx.grammar.print.show import spelled
 from rlx.grammar.streams import visible
 from rlx.solver.order import free_shape_vars
 
@@ -215,7 +216,7 @@ class _Making:
                 kind,
                 "_" if var is None else visible(var.name_hint),
                 _short(text),
-                "" if info is None else _short(visible(str(info).strip()), 2 * LONGEST),
+                "" if info is None else _short(visible(spelled(info).strip()), 2 * LONGEST),
                 line,
                 len(self.found.groups) - 1 if group is None else group,
                 tuple(dict.fromkeys(uses)),

@@ -28,6 +28,7 @@ from rlx.semantics.values import (
     Tensor,
     TupleValue,
     Value,
+    copied,
     fitted,
     values_inside,
 )
@@ -218,7 +219,7 @@ def _given(
     try:
         if not isinstance(text, str):
             value = from_python(name, text, info)
-            return value if overwrite else _copied(value)
+            return value if overwrite else copied(value)
         if text.endswith((".npy", ".npz")):
             return load(Path(text), info)
         return value_of(literal(text), info)
@@ -248,15 +249,6 @@ def _function(name: str, given: object, functions: Collection[str]) -> Value:
         words = f"expected the name of a function of the module or of a packed one; found {given!r}"
         raise InputError(f"{name}: {words}" + (f"; {hint}" if hint else ""))
     return FunctionName(given)
-
-
-def _copied(value: Value) -> Value:
-    """A value that shares no memory with the caller's."""
-    if isinstance(value, Tensor):
-        return replace(value, data=value.data.copy())
-    if isinstance(value, TupleValue):
-        return TupleValue(tuple(map(_copied, value.fields)))
-    return value
 
 
 def _short(text: str) -> str:

@@ -28,16 +28,19 @@ def arrays_of(path: str) -> dict[str, Array]:
     FileError
         If it cannot be read, or is no `.npz` file.
     """
+    place = Path(path)
+    if place.exists() and not place.is_file() and not place.is_dir():  # a pipe would be waited for
+        raise FileError(f"{path}: expected an .npz file")
     if not zipfile.is_zipfile(path):
         try:
-            Path(path).open("rb").close()
+            place.open("rb").close()
         except OSError as error:
             raise FileError(f"{path}: {error.strerror or error}") from None
         hint = ""
         if path.endswith(".npy"):
             hint = ": a .npy file has one array without a name; write it with np.savez(x=...)"
         raise FileError(f"{path}: expected an .npz file{hint}")
-    return arrays_in(Path(path))
+    return arrays_in(place)
 
 
 def given(found: Mapping[str, Array], function: ast.Function, path: str) -> dict[str, object]:

@@ -32,19 +32,8 @@ ENDED = (0, 1, -signal.SIGTERM)
 """How a command ends that could do its work."""
 
 PROGRAMS = (
-    "cc",
-    "gcc",
-    "clang",
-    "ld",
-    "as",
-    "cc1",
-    "collect2",
-    "git",
-    "sh",
-    "python",
-    "python3",
-    "uname",
-    "rlx",
+    *("cc", "gcc", "clang", "ld", "as", "cc1", "collect2", "git", "sh", "python", "python3"),
+    *("uname", "rlx"),
 )
 LIBRARIES = (
     "libz3.so",

@@ -141,15 +141,8 @@ URIS = (
     "",
 )
 METHODS = (
-    "hover",
-    "definition",
-    "references",
-    "prepareRename",
-    "rename",
-    "completion",
-    "codeAction",
-    "inlayHint",
-    "formatting",
+    *("hover", "definition", "references", "prepareRename", "rename", "completion"),
+    *("codeAction", "inlayHint", "formatting"),
     *("typeDefinition", "documentHighlight", "linkedEditingRange", "prepareCallHierarchy"),
     *("signatureHelp", "documentSymbol", "foldingRange", "selectionRange", "codeLens"),
     *("semanticTokens/full", "semanticTokens/range", "rangeFormatting", "diagnostic"),

@@ -26,7 +26,7 @@ from rlx.generate.campaign.oracles.traits import ELEMENT_TYPE, KIND, MEMORY_PLAN
 from rlx.generate.campaign.peer import PACKED
 from rlx.grammar.nodes import ast
 from rlx.semantics.outcome import Outcome, Returned, Stuck
-from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
+from rlx.semantics.values import MANY, Scalar, ShapeValue, Tensor, TupleValue, Value
 
 
 def run(case: Case) -> list[Finding]:
@@ -231,8 +231,12 @@ def to_peer(peer: Any, value: Value) -> Any:
     raise TypeError(f"expected data, found {type(value).__name__}")
 
 
-def from_peer(peer: Any, value: Any) -> Value | None:
-    """The value; None where a part of it is a function or an object."""
+def from_peer(peer: Any, value: Any, room: list[int] | None = None) -> Value | None:
+    """The value; None where a part of it is a function or an object, or there are very many."""
+    room = [MANY] if room is None else room
+    room[0] -= 1
+    if room[0] < 0:
+        return None
     if hasattr(value, "numpy"):
         return Tensor(value.numpy())
     if isinstance(value, (bool, int, float)):
@@ -241,6 +245,10 @@ def from_peer(peer: Any, value: Any) -> Value | None:
         return ShapeValue(tuple(int(size) for size in value))
     if not isinstance(value, (tuple, list, peer.ffi.Array)):
         return None
-    fields = [from_peer(peer, field) for field in value]
-    known = tuple(field for field in fields if field is not None)
-    return TupleValue(known) if len(known) == len(fields) else None
+    known: list[Value] = []
+    for field in value:
+        made = from_peer(peer, field, room)
+        if made is None:
+            return None
+        known.append(made)
+    return TupleValue(tuple(known))

@@ -116,7 +116,7 @@ def findings(module: ast.IRModule) -> list[tuple[str, str]]:
     return [(d.code, d.message) for d in derive(module).diagnostics]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(modules())
 def test_derivation_is_deterministic(module: ast.IRModule) -> None:
     first, second = derive(module), derive(module)
@@ -153,7 +153,7 @@ def check_scope(
             assert outside[0].issuperset(free_vars(info[expr]))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(modules())
 def test_struct_info_mentions_only_what_is_in_scope(module: ast.IRModule) -> None:
     info = derive(module).info
@@ -197,7 +197,7 @@ def annotated(expr: Expr, info: dict[Node, StructInfo], new: dict[ast.Var, ast.V
     return expr
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(modules())
 def test_annotating_with_what_was_derived_adds_nothing(module: ast.IRModule) -> None:
     derivation = derive(module)

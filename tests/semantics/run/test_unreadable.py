@@ -116,3 +116,13 @@ def test_the_functions_that_can_be_called() -> None:
     found = callable_functions([a, b])
     assert [(name, module) for name, (module, _) in found.items()] == [("first", a), ("second", b)]
     assert all(isinstance(function, ast.Function) for _, function in found.values())
+
+
+@pytest.mark.parametrize("shape", ["(True,)", "(2,", "(-1,)", "[2]", "('2',)", "(2,) + (2,)"])
+def test_a_header_that_is_wrong(shape: str, tmp_path: Path) -> None:
+    """NumPy raises errors of several kinds for these."""
+    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    path = tmp_path / "x.npy"
+    path.write_bytes(b"\x93NUMPY\x01\x00\x76\x00" + header.encode() + bytes(8))
+    with pytest.raises(files.FileError, match="cannot be read: "):
+        files.load(path, ast.ObjectStructInfo())

@@ -1,7 +1,5 @@
 """The law: a program ends as before without the casts that are redundant, and what is said of casts
 is true.
-
-Run it with ``python -m rlx.generate.casts``.
 """
 
 from __future__ import annotations
