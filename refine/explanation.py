@@ -259,7 +259,7 @@ def _text(note: Note, names: TermNames) -> str | None:
                 )
             return f"open {names.called(tensor, side)}: {what}"
         case "elements", (axes, shape):
-            domain = _domain(axes, shape)
+            domain = ", ".join(f"{v.name} < {show(e)}" for v, e in zip(axes, shape, strict=True))
             return f"at each index {domain}:" if domain else None
         case "index", (a, b, state):
             because = _because(tir.EQ(a, b), state)
@@ -280,10 +280,6 @@ def _text(note: Note, names: TermNames) -> str | None:
         case "sum", (count,):
             return f"both are the same sum of {count} products" if count > 1 else None
     return None
-
-
-def _domain(axes: Sequence[tir.Var], extents: Sequence[PrimExpr]) -> str:
-    return ", ".join(f"{v.name} < {show(e)}" for v, e in zip(axes, extents, strict=True))
 
 
 def _matched(

@@ -50,6 +50,8 @@ ORDERS = 24
 
 REVERSALS = 7
 """The most sets of axes of a reduction that are reversed."""
+SHORT = 12
+"""The longest axis of which the last indices are looked at alone."""
 _CONSTANTS = 4
 """So many definitions are opened to see whether an element is a constant."""
 _LARGEST = {"float16": 65504.0, "float32": 3.4e38, "float64": 1.79e308, "bfloat16": 3.38e38}
@@ -774,6 +776,9 @@ class Matcher:
         guard, sources = x.guard, x.sources
         if any(self.facts.holds(tir.LE(e, tir.IntImm(0))) for e in x.extents):
             return x.init[x.output]
+        narrow = self._narrowed(x)
+        if narrow is not x:
+            return narrow
         alone = [self._once(x, k) for k in range(len(x.axes))]
         # A choice between an element and the identity is a guard.
         taken = self._guarded(x)
@@ -811,6 +816,49 @@ class Matcher:
             sources,
             x.init,
             guard=guard,
+            output=x.output,
+            ordered=x.ordered,
+        )
+
+    def _narrowed(self, x: Reduce) -> PrimExpr:
+        """A reduction over short axes without the last indices that its guard rules out."""
+        sizes = {
+            k: extent.value
+            for k, extent in enumerate(x.extents)
+            if isinstance(extent, tir.IntImm) and 0 < extent.value <= SHORT
+        }
+        if x.guard is terms.TRUE or not sizes:
+            return x
+        axes = terms.fresh(x.axes)
+        guard, sources = terms.opened(x, axes)
+        extents = list(x.extents)
+
+        def holds(condition: PrimExpr, inside: Sequence[int]) -> bool | None:
+            with self.scope():
+                self.facts.index([axes[k] for k in inside], [extents[k] for k in inside])
+                return self.facts.holds(tir.interned(condition))
+
+        for k, size in sizes.items():
+            others = [other for other in range(len(axes)) if other != k]
+            last = size
+            while last and (
+                holds(
+                    terms.substitute(guard, {axes[k]: terms.index(last - 1, axes[k].dtype)}), others
+                )
+                is False
+            ):
+                last -= 1
+            extents[k] = terms.index(last, axes[k].dtype)
+        always = holds(guard, range(len(axes))) is True
+        if not always and all(a is b for a, b in zip(extents, x.extents, strict=True)):
+            return x
+        return terms.reduce_over(
+            x.combiner,
+            axes,
+            extents,
+            sources,
+            x.init,
+            guard=terms.TRUE if always else guard,
             output=x.output,
             ordered=x.ordered,
         )

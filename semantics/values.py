@@ -179,21 +179,17 @@ def fitted(number: Any, kind: DataType) -> int | float:
     if isinstance(number, bool):
         raise DoesNotFit(f"{number} is a bool, not {kind}")
     if kind.is_float:
-        return _float(number, kind)
+        try:
+            rounded = float(into(kind)(float(number)))
+        except OverflowError:  # an integer beyond every float
+            rounded = math.inf
+        if math.isfinite(rounded) or _same(rounded, number):
+            return rounded
+        raise DoesNotFit(f"{number} does not fit into {kind}")
     low, high = limits(kind)
     if isinstance(number, int) and low <= number <= high:
         return number
     raise DoesNotFit(f"{number} is not an integer of type {kind} ({low} to {high})")
-
-
-def _float(number: float, kind: DataType) -> float:
-    try:
-        rounded = float(into(kind)(float(number)))
-    except OverflowError:  # an integer beyond every float
-        rounded = math.inf
-    if math.isfinite(rounded) or _same(rounded, number):
-        return rounded
-    raise DoesNotFit(f"{number} does not fit into {kind}")
 
 
 def values_inside(values: Sequence[Value]) -> Iterator[Value]:

@@ -13,6 +13,10 @@ from rlx.te import intrinsics
 from rlx.te.scalar import Scalar, binary, bitwise, cast, divide, logical, negation
 from rlx.te.tensor import Read
 
+# Canonical sums of integers: positive terms first, the constant last, coefficients after their
+# factors.
+
+
 _MOST = 16
 _VISITS = 128
 """The most terms of a sum that is changed, and the most nodes of it, shared ones repeated."""

@@ -88,7 +88,7 @@ def _targets(statement: list[Token]) -> set[str]:
             case "NAME" | "DOTTED":
                 words += token.value.split(".")
             case "DEF":
-                return {token.value[3:].strip()}
+                return {token.value.split()[-1]}
             case "TARGET":
                 words.append(token.value)
                 return {*words, "".join(words)}
@@ -133,6 +133,8 @@ class BranchReader:
         whole = ast.If(condition, yes[1], no[1], where, span)
         a, b = yes[0], no[0]
         if a is None and b is None:
+            words = "both branches return: TVM reads only one `return` of a function, at its end"
+            self.reports.note(words, (span[0], where[1]), "PARSE-returns", "warning")
             return Return(whole, span)
         if a is None or b is None or a.name_hint != b.name_hint:
             if self.reports.has_errors_in(span):
@@ -412,6 +414,8 @@ class RelaxStatements(BranchReader):
                 sinfo_args=(ast.TensorStructInfo(dtype=out) as out_info,),
             ) if out.is_void and not data_type.is_void:
                 return replace(found, sinfo_args=(replace(out_info, dtype=data_type),))
+            case _, tir.OpaqueExpr():
+                raise Rejected("code of Python is no Relax value: it is never evaluated", *span)
         return self.coerce.expr(value)
 
     # ------------------------------------------------------------ several names

@@ -59,7 +59,7 @@ _STATEMENT = {"RETURN", "PASS", "IF", "WITH"}
 def explain_unexpected(token: Token, expected: frozenset[str]) -> tuple[str, str | None]:
     """A sentence for an unexpected token, and a hint if there is a clear one."""
     if token.type == "DEF" and expected >= _STATEMENT:
-        name = token.value[3:].strip()
+        name = token.value.split()[-1]
         return (
             f"the function {name!r} has no decorator",
             "write @R.function or @T.prim_func above it",
@@ -75,10 +75,12 @@ _STATEMENTS = re.compile(
 )
 
 
-def python_statement(text: str, at: int) -> str | None:
-    """The message about a statement of Python that TVM does not read; None for any other."""
+def python_statement(text: str, at: int) -> tuple[str, Span] | None:
+    """What is said of a statement of Python that TVM does not read, and the place of its word; None
+    for any other.
+    """
     found = _STATEMENTS.match(text, line_start(text, at), at)
-    return None if found is None else f"TVM does not read `{found[1]}` statements"
+    return found and (f"TVM does not read `{found[1]}` statements", found.span(1))
 
 
 def _found(token: Token) -> str:
@@ -334,11 +336,13 @@ class Reports:
             words = f"more than {MAX_ERRORS} syntax errors in this function; the rest is not shown"
             self.diagnostics.append(Diagnostic("PARSE", "error", words, found.span))
 
-    def note(self, message: str, span: Span, code: str = "PARSE-opaque") -> None:
-        """Report a note, once for all locations."""
+    def note(
+        self, message: str, span: Span, code: str = "PARSE-opaque", severity: str = "note"
+    ) -> None:
+        """Report a note, or a warning, once for all locations."""
         insort(self._note_starts, span[0])
         if not any(d.message == message for d in self.diagnostics):
-            self.diagnostics.append(Diagnostic(code, "note", message, span))
+            self.diagnostics.append(Diagnostic(code, severity, message, span))
 
     def has_errors_in(self, span: Span) -> bool:
         """Whether an error was reported inside a stretch of text."""

@@ -133,27 +133,26 @@ def _parser(prog: str) -> ArgumentParser:
         ),
         epilog=EPILOG,
     )
-    parser.add_argument(
+    add = parser.add_argument
+    add(
         "before",
         metavar="BEFORE",
         help="the program before a change: a file, or REVISION:FILE as git has it",
     )
-    parser.add_argument("after", metavar="AFTER", help="the program after it")
-    parser.add_argument(
+    add("after", metavar="AFTER", help="the program after it")
+    add(
         "--entry",
         metavar="NAME",
         help="the function to compare (default: every public function of BEFORE)",
     )
-    parser.add_argument(
+    add(
         "--faults",
         choices=("may vanish", "kept"),
         default="may vanish",
         help="whether AFTER may return a value where BEFORE fails (default: may vanish)",
     )
     add_options(parser, "BEFORE")
-    parser.add_argument(
-        "--explain", action="store_true", help="show how the answer was found, step by step"
-    )
+    add("--explain", action="store_true", help="show how the answer was found, step by step")
     return parser
 
 

@@ -67,7 +67,7 @@ class _Evaluation(ExpressionCompiler):
 
     def compile(self, expr: tir.PrimExpr) -> Term:
         """An expression; the same part may have another value in another reduction."""
-        return self._part(expr)
+        return self.part(expr)
 
     def size(self, dim: tir.PrimExpr) -> int:
         """The value of a dimension."""
