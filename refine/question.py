@@ -60,12 +60,8 @@ class _Outcome(Record):
 
 
 def entries(before: ast.IRModule, after: ast.IRModule, entry: str | None) -> tuple[str, ...]:
-    """The functions to compare: the one of a name, or all public functions of BEFORE.
-
-    Raises
-    ------
-    InterfaceError
-        If one of them is not in AFTER.
+    """The functions to compare: the one of a name, or all public functions of BEFORE. Raises
+    InterfaceError if one of them is not in AFTER.
     """
     ours = {gv.name_hint: f for gv, f in before.functions.items()}
     theirs = {gv.name_hint: f for gv, f in after.functions.items()}
@@ -272,13 +268,7 @@ class _FunctionPair:
                 self._context.assume(condition)
 
     def _accepted(self, interface: Interface, checks: Sequence[RunCheck], ours: Execution) -> None:
-        """Make sure that AFTER takes the arguments of BEFORE.
-
-        Raises
-        ------
-        InterfaceError
-            If it may not.
-        """
+        """Make sure that AFTER takes the arguments of BEFORE. Raises InterfaceError if it may not."""
         for check in checks:
             if any(known.key == check.key for known in ours.checks[: ours.accepted]):
                 continue
@@ -388,12 +378,8 @@ def _same_calls(matcher: Matcher, ours: Execution, theirs: Execution) -> bool:
 
 @rule("REFINE-definition", "refinement")
 def _by_definition(definitions: Definitions, result: ResultTerm, level: str) -> TensorTerm:
-    """The tensor that an operator returns, by its definition.
-
-    Raises
-    ------
-    Unopened
-        If it has none, or none that gives its bits.
+    """The tensor that an operator returns, by its definition. Raises Unopened if it has none, or
+    none that gives its bits.
     """
     exact = level == "real" or definitions.exact(result.of)
     if not decide("REFINE-definition-bits", exact):

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 
 def found(room: str, name: str, homes: Mapping[str, str]) -> object:
-    """A public name of a room, imported now; what a room's ``__getattr__`` returns.
+    """A public name of a room, imported now; what a room's ``__getattr__`` returns. Raises
+    AttributeError if there is no such name; the message lists those that there are.
 
     Parameters
     ----------
@@ -16,11 +17,6 @@ def found(room: str, name: str, homes: Mapping[str, str]) -> object:
     homes
         For each public name the module in the room that has it; for a name that is a module itself,
         the package that contains it with a dot behind it, or empty if that is the room.
-
-    Raises
-    ------
-    AttributeError
-        If there is no such name; the message lists those that there are.
     """
     from importlib import import_module
 

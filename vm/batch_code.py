@@ -134,13 +134,7 @@ class BatchWriter:
         self._values, self._varying = values, varying
 
     def function(self, code: Sequence[CallInstruction]) -> Written:
-        """The function of the batch with these instructions.
-
-        Raises
-        ------
-        NoPlan
-            If there is none.
-        """
+        """The function of the batch with these instructions. Raises NoPlan if there is none."""
         self._inputs()
         try:
             for at, instruction in enumerate(code, self._batch.start):

@@ -501,12 +501,8 @@ def _statistics(files: Sequence[FileReport], format: str) -> None:
 
 
 def _write(text: str, put: Callable[[str], None] = say) -> None:
-    """Write to stdout; a reader that has gone away (`| head`) has seen enough.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written for another reason, a full disk for instance.
+    """Write to stdout; a reader that has gone away (`| head`) has seen enough. Raises OSError if it
+    cannot be written for another reason, a full disk for instance.
     """
     try:
         put(text)

@@ -116,12 +116,8 @@ def has_compiler() -> bool:
 
 
 def toolchain() -> Toolchain:
-    """The working compiler.
-
-    Raises
-    ------
-    NoCompiler
-        If no compiler on ``PATH`` (``$CC``, ``cc``, ``gcc``, ``clang``) makes a shared library.
+    """The working compiler. Raises NoCompiler if no compiler on ``PATH`` (``$CC``, ``cc``, ``gcc``,
+    ``clang``) makes a shared library.
     """
     for path in _paths():
         found = _probe(path)
@@ -236,12 +232,8 @@ def run_compiler(
     link: Sequence[str] = (),
     seconds: float | None = None,
 ) -> None:
-    """Compile a source to a library at ``target``.
-
-    Raises
-    ------
-    CompilerGaveUp
-        If the compiler fails, needs too long, or writes no library.
+    """Compile a source to a library at ``target``. Raises CompilerGaveUp if the compiler fails,
+    needs too long, or writes no library.
     """
     seconds = _limit() if seconds is None else seconds
     file = target.with_suffix(".c")
@@ -261,15 +253,9 @@ def run_compiler(
 
 
 def library(source: str) -> tuple[Any, Any]:
-    """Compile C code, or find it in the cache; return the library and its cffi object.
-
-    Raises
-    ------
-    NoCompiler
-        If there is no compiler, or no directory to keep libraries in (UntrustedCache: it is not
-        private).
-    CompilerGaveUp
-        If the compiler does not accept the source.
+    """Compile C code, or find it in the cache; return the library and its cffi object. Raises
+    NoCompiler if there is no compiler, or no directory to keep libraries in (UntrustedCache: it is
+    not private); CompilerGaveUp if the compiler does not accept the source.
     """
     try:
         first = next(_paths(), None)
@@ -337,12 +323,8 @@ def distrust(message: str) -> NoReturn:
 
 def directory() -> Path:
     """The cache directory, created if need be: ``$RLX_CACHE``, or ``rlx/native`` under
-    ``$XDG_CACHE_HOME``.
-
-    Raises
-    ------
-    UntrustedCache
-        If it exists and is not the user's own, private directory.
+    ``$XDG_CACHE_HOME``. Raises UntrustedCache if it exists and is not the user's own, private
+    directory.
     """
     own = os.environ.get("RLX_CACHE")
     if own:

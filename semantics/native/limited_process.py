@@ -37,12 +37,8 @@ class Done(NamedTuple):
 
 
 def limit() -> float:
-    """The seconds that a compiler may take.
-
-    Raises
-    ------
-    ValueError
-        If the environment variable is not a positive number.
+    """The seconds that a compiler may take. Raises ValueError if the environment variable is not a
+    positive number.
     """
     given = os.environ.get(VARIABLE, "").strip()
     try:
@@ -57,7 +53,8 @@ def limit() -> float:
 def run(
     command: Sequence[str], seconds: float, folder: Path | None = None, reads: str | None = None
 ) -> Done:
-    """Run a program. It and what it has started in its process group are ended in the end.
+    """Run a program. It and what it has started in its process group are ended in the end. Raises
+    TooSlow if it took longer; OSError if it cannot be started.
 
     Parameters
     ----------
@@ -67,13 +64,6 @@ def run(
         Where it runs; the root of the file system if it is None.
     reads
         The stream to read, ``"stdout"`` or ``"stderr"``; None for neither.
-
-    Raises
-    ------
-    TooSlow
-        If it took longer.
-    OSError
-        If it cannot be started.
     """
     nowhere, pipe = subprocess.DEVNULL, subprocess.PIPE
     process = subprocess.Popen(

@@ -28,10 +28,7 @@ def by_steps(
 
     If not, the driver gives the reason, or may still succeed.
 
-    Raises
-    ------
-    TooSlow
-        If one of the programs takes longer.
+    Raises TooSlow if one of the programs takes longer.
     """
     folder = target.parent
     scribble(folder / _SOURCE, source)
@@ -56,10 +53,7 @@ def commands(
 
     Empty for other compilers, which compile in the driver or run other programs.
 
-    Raises
-    ------
-    TooSlow
-        If the driver takes longer.
+    Raises TooSlow if the driver takes longer.
     """
     asked = [path, *flags, "-o", _LIBRARY, _SOURCE, *link, "-###"]
     try:
