@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import groupby
-from typing import Protocol
 
 from rlx.checker.derive import module
 from rlx.checker.derive.bindings import bind, parameter
@@ -133,11 +132,7 @@ def head_of(
 # Bare numbers beside tensors: a constant of the tensor's element type.
 
 
-class _Known(Protocol):
-    def info(self, expr: Expr) -> StructInfo: ...
-
-
-def settled(call: ast.Call, known: _Known) -> ast.Call:
+def settled(call: ast.Call, known: states.Growing) -> ast.Call:
     """A call of Python code in which numbers beside a tensor of known element type are replaced by constants.
 
     The first tensor determines the type. A Boolean tensor does so only if there is no other,
