@@ -60,7 +60,9 @@ class InputKind(Record):
 CHECK, JSON, FMT, WHY, LOWER, RUN = "check", "json", "fmt", "why", "lower", "run"
 REFINES, MEMORY, STEP, DIFF = "refines", "memory", "step", "diff"
 BUILD, DISASM, PROVE = "build", "disasm", "prove"
-ALL = CHECK, JSON, FMT, WHY, LOWER, RUN, REFINES, MEMORY, STEP, DIFF, BUILD, DISASM
+GRAPH, COMPARE, DERIVATIONS = "graph", "compare", "derivations"
+LATER = GRAPH, COMPARE, DERIVATIONS
+ALL = CHECK, JSON, FMT, WHY, LOWER, RUN, REFINES, MEMORY, STEP, DIFF, BUILD, DISASM, *LATER
 READ = CHECK, JSON, FMT
 HEAD = '@R.function\ndef main(x: R.Tensor((2,), "float32")):\n'
 KINDS: dict[str, InputKind] = {}
@@ -101,7 +103,7 @@ def doubled(size: int, first: str = "x") -> list[str]:
     ]
 
 
-kind("tuples that double", 20, CHECK, FMT, WHY, LOWER)(
+kind("tuples that double", 20, CHECK, FMT, WHY, LOWER, *LATER)(
     lambda size: function(doubled(size), result=f"v{size - 1}")
 )
 kind("tuples that double, run", 6, RUN)(
@@ -759,6 +761,9 @@ def argument_lists(path: Path, text: str) -> dict[str, list[str]]:
         DIFF: ["diff", str(path), str(path)],
         BUILD: ["build", "--legalize", str(path), "-o", str(path.with_name("made.rlxexe"))],
         DISASM: ["disasm", str(path.with_name("made.rlxexe"))],
+        GRAPH: ["graph", str(path), "--format", "html"],
+        COMPARE: ["compare", str(path), str(path)],
+        DERIVATIONS: ["check", "--derivations", "--format", "json", str(path)],
         PROVE: ["prove", "--", text.strip()],
     }
 

@@ -248,6 +248,7 @@ class _FunctionPair:
                 matcher.representatives.update(known)
             matcher.trail.notes += found
             matcher.facts.proofs = conditions
+            matcher.computed = frozenset(ours.applied)
             find_cut_points(matcher, ours.roots(before), theirs.roots(after))
             known, found = matcher.representatives, list(matcher.trail.notes)
             try:

@@ -17,6 +17,7 @@ from rlx.refine import real_cases, terms
 from rlx.refine.facts import polynomial
 from rlx.refine.matching import SPLITS, Exhausted, Matcher
 from rlx.refine.terms import Reduce, TensorTerm
+from rlx.solver.evaluate import UndefinedError, evaluate
 
 Monomial = tuple[PrimExpr, ...]
 Sum = dict[Monomial, Fraction]
@@ -301,11 +302,23 @@ class _Normal:
         found: Sum = {}
         parts = polynomial(tir.interned(size))
         if not all(isinstance(each, tir.Var) for mono in parts for each in mono):
+            number = self._number(size)
+            if number is not None:
+                return {(): Fraction(number)} if number else {}
             return {(tir.interned(tir.Cast(kind, size)),): Fraction(1)}
         for mono, factor in parts.items():
             atoms = [tir.interned(tir.Cast(kind, each)) for each in mono]
             _add(found, {tuple(sorted(atoms, key=self._matcher.number)): Fraction(factor)})
         return found
+
+    def _number(self, size: PrimExpr) -> int | None:
+        """What a number made of sizes is for all of them: what it is for one, if that is proved."""
+        try:
+            found = evaluate(size, {var: 1 for var in tir.free_vars(size)})
+        except UndefinedError:
+            return None
+        number = tir.IntImm(found, tir.type_of(size))
+        return found if self._matcher.facts.equal(size, number) else None
 
     def _reduction(self, x: Reduce) -> Sum:
         """A sum over a domain: one for each monomial of its elements, with the factors that do not

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from rlx.comparison.rounding import SLACK, SURE, RoundingBounds, arrays, spacing, unit
+from rlx.comparison.rounding import SLACK, SURE, RoundingBounds, distinct, spacing, unit
 from rlx.grammar.nodes.node import Record
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
 
@@ -71,10 +71,12 @@ def apart(
     if unlike:
         return Apart(unlike)
     known: RoundingBounds | None = None
-    for field, one, other in _pairs(expected, found):
+    for field, one, other in pairs(expected, found):
+        if one.tobytes() == other.tobytes():
+            continue
         wrong, allowed = _first_look(one, other, exact)
         if wrong.any() and known is None:
-            known = rounding(max(unit(array) for array in arrays(expected)) or 2.0**-23)
+            known = rounding(max(unit(array) for array in distinct(expected)) or 2.0**-23)
         exact_ones = None if known is None else known.exact
         if wrong.any() and known is not None and exact_ones is not None and field < len(exact_ones):
             wide, spread = exact_ones[field], known.spread[field]
@@ -86,27 +88,48 @@ def apart(
     return None
 
 
-def _pairs(one: Value, other: Value) -> Iterator[tuple[int, Array, Array]]:
+def pairs(one: Value, other: Value) -> Iterator[tuple[int, Array, Array]]:
     """The arrays at the same places of two values, each pair of shared tuples once, with the number
     of the place.
-    """
-    counts: dict[tuple[int, int], int] = {}
 
-    def walk(a: Value, b: Value, at: int) -> Generator[tuple[int, Array, Array], None, int]:
+    Raises
+    ------
+    ValueError
+        If one value has a tensor or another number of fields where the other one does not.
+    """
+    counts: dict[int, int] = {}
+    seen: set[tuple[int, int]] = set()
+    stack = [(one, other, 0)]
+    while stack:
+        a, b, at = stack.pop()
         if isinstance(a, Tensor) and isinstance(b, Tensor):
             yield at, a.data, b.data
-            return 1
-        if not isinstance(a, TupleValue) or not isinstance(b, TupleValue):
-            return 0
-        key = id(a), id(b)
-        if key not in counts:
-            count = 0
+        elif isinstance(a, Tensor) or isinstance(b, Tensor):
+            raise ValueError("only one is a tensor")  # noqa: TRY004 - as where lengths differ
+        elif isinstance(a, TupleValue) and isinstance(b, TupleValue) and (id(a), id(b)) not in seen:
+            seen.add((id(a), id(b)))
+            fields = []
             for x, y in zip(a.fields, b.fields, strict=True):
-                count += yield from walk(x, y, at + count)
-            counts[key] = count
-        return counts[key]
+                fields.append((x, y, at))
+                at += _count(x, counts)
+            stack.extend(reversed(fields))
 
-    return walk(one, other, 0)
+
+def _count(value: Value, counts: dict[int, int]) -> int:
+    """The number of arrays in a value, written out."""
+    if not isinstance(value, TupleValue):
+        return int(isinstance(value, Tensor))
+    if id(value) not in counts:
+        counts[id(value)] = sum(_count(field, counts) for field in value.fields)
+    return counts[id(value)]
+
+
+def alike(one: Value, other: Value) -> bool:
+    """Whether two values have tensors at the same places, of the same shapes and types."""
+    try:
+        return all(a.shape == b.shape and a.dtype == b.dtype for _, a, b in pairs(one, other))
+    except ValueError:
+        return False
 
 
 def _unlike(expected: Value, found: Value, seen: set[tuple[int, int]] | None = None) -> str:

@@ -22,7 +22,7 @@ from rlx.grammar.nodes.dtype import INT64, dtype
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.rewrite import rebuild
 from rlx.semantics.outcome import Returned
-from rlx.semantics.values import MANY, Tensor, TupleValue, Value, copied, rebuilt
+from rlx.semantics.values import MANY, Tensor, TupleValue, Value, copied, rebuilt, values_inside
 
 Array = np.ndarray[Any, Any]
 
@@ -242,6 +242,11 @@ def _run(module: ast.IRModule, entry: str, inputs: list[Value]) -> list[Array] |
 def arrays(value: Value | None) -> list[Array]:
     """The arrays in a value, in order; of a tuple with very many, the first so many."""
     return list(islice(_arrays(value), MANY))
+
+
+def distinct(value: Value) -> list[Array]:
+    """The arrays in a value, those of a tuple that occurs in several places once."""
+    return [part.data for part in values_inside([value]) if isinstance(part, Tensor)]
 
 
 def _arrays(value: Value | None) -> Iterator[Array]:

@@ -12,7 +12,6 @@ from rlx.grammar.nodes.node import Record
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CLEAN, FOUND, UNABLE = 0, 1, 2
-HEAD = re.compile(r"^(error|warning|note)\[\S+\]", re.MULTILINE)
 ESCAPED = re.compile(r"Traceback|INTERNAL")
 
 

@@ -280,7 +280,10 @@ def test_judgements_of_random_casts() -> None:
         assert eliminate(once) is once
         assert normalize(once) is once
         again = check_text(print_module(once))
-        assert again.ok and first_difference(once, again.modules[0]) is None
+        assert first_difference(once, again.modules[0]) is None
+        # A cast to less that is gone shows what is certainly wrong; before, that was a doubt.
+        doubts = {d.code for d in found.diagnostics if d.severity == "warning"} - {"D11-cast"}
+        assert again.ok or doubts
 
 
 def test_the_comparison_can_fail() -> None:

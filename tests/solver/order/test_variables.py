@@ -153,6 +153,12 @@ def test_substitution_reaches_every_part() -> None:
     assert free_shape_vars(result) == (K, M)
 
 
+def test_a_known_shape_in_the_place_of_a_variable_says_the_rank() -> None:
+    named = Var("s", ShapeStructInfo())
+    result = substitute(TensorStructInfo(named), {named: ShapeExpr((N, imm(2)))})
+    assert structural_equal(result, tensor((N, imm(2)), "")) and result.ndim == 2  # type: ignore[attr-defined]
+
+
 def test_substitution_returns_what_it_leaves_alone() -> None:
     info = tup(
         tensor((N, add(N, 1))), shape((N,)), prim(value=N), func((obj(),), shape((N,))), obj()
