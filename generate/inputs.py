@@ -60,12 +60,7 @@ class RandomElements:
 
 class DrawnElements:
     """Elements that Hypothesis draws: bytes, of which a smaller one is a plainer number, and zero
-    is zero.
-
-    Parameters
-    ----------
-    draw
-        What a composite strategy is given to draw with.
+    is zero. `draw`: what a composite strategy is given to draw with.
     """
 
     def __init__(self, draw: Callable[[st.SearchStrategy[Any]], Any]) -> None:

@@ -73,12 +73,8 @@ def _options(size: int, features: Collection[str], operators: Sequence[str]) -> 
 
 
 def operator_name(name: str) -> str:
-    """The name of an operator that can be asked for, without ``relax.``.
-
-    Raises
-    ------
-    ValueError
-        If there is none, or its calls come with a feature.
+    """The name of an operator that can be asked for, without ``relax.``. Raises ValueError if there
+    is none, or its calls come with a feature.
     """
     plain = name.removeprefix("relax.")
     if lookup(f"relax.{plain}") is None:

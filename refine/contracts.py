@@ -197,12 +197,8 @@ results, by number: parameters of function type, or the packed functions ``get_i
 def arguments_of(
     contract: str | None, interface: Interface, arguments: Sequence[Any], side: Side
 ) -> list[Any]:
-    """The arguments of AFTER for those of BEFORE.
-
-    Raises
-    ------
-    InterfaceError
-        If there are none; the message says why.
+    """The arguments of AFTER for those of BEFORE. Raises InterfaceError if there are none; the
+    message says why.
     """
     match = CONTRACTS[BY_PASS.get(contract, contract)] if contract else _none
     return list(match(interface, arguments, side))

@@ -215,12 +215,8 @@ class Definitions:
         attrs: Mapping[str, object],
         sinfo_args: tuple[StructInfo, ...] = (),
     ) -> tuple[ApplicationTerm, DerivedCall]:
-        """The application of an operator, and what its rule derives.
-
-        Raises
-        ------
-        Unopened
-            If the call has errors.
+        """The application of an operator, and what its rule derives. Raises Unopened if the call
+        has errors.
         """
         call = ast.Call(
             ast.op(operator.name), tuple(map(self.expression, arguments)), sinfo_args, attrs
@@ -275,12 +271,8 @@ class Definitions:
     # ------------------------------------------------------------ opening
 
     def open(self, application: ApplicationTerm) -> dict[tuple[int, ...], TensorTerm]:
-        """The tensors that a call of an operator returns, by path, as its definition says.
-
-        Raises
-        ------
-        Unopened
-            If it has no definition for these arguments.
+        """The tensors that a call of an operator returns, by path, as its definition says. Raises
+        Unopened if it has no definition for these arguments.
         """
         found = self._opened.get(application)
         if found is None:
@@ -398,12 +390,8 @@ LAYOUT_TRANSFORM = "relax.layout_transform"
 
 
 def _index(e: python.expr, names: Mapping[str, tir.PrimExpr]) -> tir.PrimExpr:
-    """An index that an index map gives.
-
-    Raises
-    ------
-    Unopened
-        If it is no arithmetic of indices and numbers.
+    """An index that an index map gives. Raises Unopened if it is no arithmetic of indices and
+    numbers.
     """
     match e:
         case python.Name(id=name) if name in names:

@@ -147,12 +147,7 @@ def _text(function: Node) -> tuple[str, ...]:
 
 class _Keys:
     """Forms of expressions that are equal for equal expressions, whatever variables are called: a
-    variable is known by what it is bound to.
-
-    Parameters
-    ----------
-    table
-        The number of each key.
+    variable is known by what it is bound to. `table`: the number of each key.
     """
 
     def __init__(self, table: dict[object, int]) -> None:

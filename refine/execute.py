@@ -188,12 +188,8 @@ class Execution:
         return tuple(self._functions)
 
     def entry(self, name: str, arguments: Sequence[Term]) -> Term:
-        """The result of a function for arguments; its casts and checks are collected.
-
-        Raises
-        ------
-        Unreadable
-            If the function does something that terms do not describe.
+        """The result of a function for arguments; its casts and checks are collected. Raises
+        Unreadable if the function does something that terms do not describe.
         """
         function = self._functions[name]
         assert isinstance(function, ast.Function)

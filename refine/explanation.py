@@ -107,12 +107,8 @@ class Trail:
 
 
 class TermNames:
-    """What terms are called in the programs.
-
-    Parameters
-    ----------
-    before, after
-        The names of the bindings of both programs.
+    """What terms are called in the programs. `before` and `after`: the names of the bindings of
+    both programs.
     """
 
     def __init__(self, before: Mapping[Term, str], after: Mapping[Term, str]) -> None:

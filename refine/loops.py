@@ -83,13 +83,8 @@ class Holes(Record):
 
 
 def read_loops(function: tir.PrimFunc) -> Holes:
-    """What a PrimFunc computes.
-
-    Raises
-    ------
-    Unread
-        If a statement cannot be read, or what an iteration computes depends on those before it in
-        a way that is not a reduction or a scan.
+    """What a PrimFunc computes. Raises Unread if a statement cannot be read, or what an iteration
+    computes depends on those before it in a way that is not a reduction or a scan.
     """
     try:
         return Reader().function(function)
@@ -737,17 +732,9 @@ class Reader:
         span: Span | None,
         whole: bool = False,
     ) -> PrimExpr:
-        """The element of a content, by its writers.
-
-        Parameters
-        ----------
-        whole
-            Whether the indices are variables that stand for all elements.
-
-        Raises
-        ------
-        Unread
-            If the element may not be written, or its writer is not known.
+        """The element of a content, by its writers. `whole`: whether the indices are variables that
+        stand for all elements. Raises Unread if the element may not be written, or its writer is
+        not known.
         """
         choices: list[tuple[PrimExpr, PrimExpr]] = []
         scopes: list[ExitStack] = []

@@ -202,12 +202,8 @@ def kill(run: Execution, call: ast.Call, frame: Frame) -> Term:
 
 
 def written_parameters(function: tir.PrimFunc) -> list[int]:
-    """The positions of the parameters whose memory a PrimFunc may write.
-
-    Raises
-    ------
-    Unreadable
-        If it is not known which.
+    """The positions of the parameters whose memory a PrimFunc may write. Raises Unreadable if it is
+    not known which.
     """
     slots = {b: k for k, p in enumerate(function.params) if (b := function.buffer_map.get(p))}
     found: set[int] = set()
@@ -425,12 +421,8 @@ def _int(value: object) -> int | None:
 
 
 def _overwrite(run: Execution, term: Term) -> None:
-    """A value is not used again, since its memory is overwritten.
-
-    Raises
-    ------
-    Unreadable
-        If other values may be in its memory.
+    """A value is not used again, since its memory is overwritten. Raises Unreadable if other values
+    may be in its memory.
     """
     match term:
         case _ if run.path and (isinstance(term, InputTerm) or term in run.held):

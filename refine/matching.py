@@ -152,10 +152,7 @@ class Matcher:
 
         Tuples may share their fields; ``known`` has those that are equal.
 
-        Raises
-        ------
-        Exhausted
-            If that takes too much work.
+        Raises Exhausted if that takes too much work.
         """
         if a is b:
             return True

@@ -52,13 +52,7 @@ class LoopsOpener:
         self._calls: dict[ApplicationTerm, CallOfLoops | str] = {}
 
     def open(self, result: ResultTerm) -> TensorTerm:
-        """The tensor that a call fills.
-
-        Raises
-        ------
-        Unopened
-            If the loops cannot be read as terms.
-        """
+        """The tensor that a call fills. Raises Unopened if the loops cannot be read as terms."""
         call = self._call(result.of)
         (k,) = result.path
         output = call.holes.outputs.get(call.places[k])

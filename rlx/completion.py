@@ -55,12 +55,8 @@ def main(argv: Sequence[str], prog: str = "rlx completion") -> int:
 
 
 def completion_script(shell: str, program: str) -> str:
-    """The script that completes a program in a shell.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        If shtab is not installed.
+    """The script that completes a program in a shell. Raises ModuleNotFoundError if shtab is not
+    installed.
     """
     import shtab
 

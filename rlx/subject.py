@@ -19,14 +19,8 @@ if TYPE_CHECKING:
 
 
 def whole_number(name: str, found: object, least: int | None = None) -> None:
-    """Make sure that an argument is an integer, at least so large.
-
-    Raises
-    ------
-    TypeError
-        If it is something else.
-    ValueError
-        If it is smaller.
+    """Make sure that an argument is an integer, at least so large. Raises TypeError if it is
+    something else; ValueError if it is smaller.
     """
     if not isinstance(found, int) or isinstance(found, bool):
         raise TypeError(f"{name}: expected an integer, found {shown(found)}")
@@ -35,36 +29,22 @@ def whole_number(name: str, found: object, least: int | None = None) -> None:
 
 
 def flag(name: str, found: object) -> None:
-    """Make sure that an argument is True or False.
-
-    Raises
-    ------
-    TypeError
-        If it is something else.
-    """
+    """Make sure that an argument is True or False. Raises TypeError if it is something else."""
     if not isinstance(found, bool):
         raise TypeError(f"{name}: expected True or False, found {shown(found)}")
 
 
 def name_or_none(name: str, found: object) -> None:
-    """Make sure that an argument is a name, if there is one.
-
-    Raises
-    ------
-    TypeError
-        If it is something else than a text.
+    """Make sure that an argument is a name, if there is one. Raises TypeError if it is something
+    else than a text.
     """
     if found is not None and not isinstance(found, str):
         raise TypeError(f"{name}: expected a name, found {shown(found)}")
 
 
 def functions_by_name(name: str, found: object) -> None:
-    """Make sure that an argument is a mapping from names to functions, if there is one.
-
-    Raises
-    ------
-    TypeError
-        If it is something else.
+    """Make sure that an argument is a mapping from names to functions, if there is one. Raises
+    TypeError if it is something else.
     """
     if found is None:
         return
@@ -188,19 +168,9 @@ def parsed(subject: Subject) -> Parsed:
 
 
 def module_of(subject: Subject, name: str | None = None) -> ast.IRModule:
-    """The module that is handed in.
-
-    Parameters
-    ----------
-    name
-        Which one, where a text holds several.
-
-    Raises
-    ------
-    ParseError
-        If the text has syntax errors.
-    SubjectError
-        If it holds no module, or several and no name says which.
+    """The module that is handed in. `name`: which one, where a text holds several. Raises
+    ParseError if the text has syntax errors; SubjectError if it holds no module, or several and no
+    name says which.
     """
     if isinstance(subject, ast.IRModule):
         return subject

@@ -68,23 +68,15 @@ def write(
     mode: int | None = None,
 ) -> None:
     """Write a file as a whole: UTF-8 text, or bytes. The parameters are those of :func:`output`.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written; the file is then as it was.
+    Raises OSError if it cannot be written; the file is then as it was.
     """
     with output(path, within=within, durable=durable, mode=mode) as file:
         file.write(data.encode() if isinstance(data, str) else data)
 
 
 def rewrite(path: AnyPath, data: bytes, *, within: Sequence[AnyPath] = ()) -> None:
-    """Change a file in place: one that exists, and is not a device or a pipe.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written; the file is then as it was.
+    """Change a file in place: one that exists, and is not a device or a pipe. Raises OSError if it
+    cannot be written; the file is then as it was.
     """
     name = os.fspath(path)
     place = _place(name, within)
@@ -106,7 +98,8 @@ def output(
 
     Mode, owner and access lists of an earlier file are kept as far as the system allows. Its other
     hard links keep the old content. If the path is a symbolic link, the file that it points to is
-    written. Pipes and devices, such as ``/dev/stdout``, are written directly.
+    written. Pipes and devices, such as ``/dev/stdout``, are written directly. Raises OSError if it
+    cannot be written; the file is then as it was.
 
     Parameters
     ----------
@@ -117,11 +110,6 @@ def output(
         Whether the content has to be on the disk before the file takes its place.
     mode
         The mode of the file, whatever an earlier one had; None to keep that, or for what is usual.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written; the file is then as it was.
     """
     name = os.fspath(path)
     place = _place(name, within)
@@ -152,12 +140,8 @@ def hindrance(path: AnyPath) -> str | None:
 
 
 def make_folder(path: AnyPath, *, within: Sequence[AnyPath] = (), mode: int = 0o777) -> Path:
-    """Make a folder, and those above it, unless it exists.
-
-    Raises
-    ------
-    OSError
-        If it cannot be made, or lies outside the folders of ``within``.
+    """Make a folder, and those above it, unless it exists. Raises OSError if it cannot be made, or
+    lies outside the folders of ``within``.
     """
     name = os.fspath(path)
     _require_inside(name, os.path.realpath(name), within)
@@ -175,12 +159,8 @@ def put_aside(path: AnyPath, suffix: str) -> Path:
 
 
 def remember(text: str, prefix: str) -> str:
-    """Keep a text in a new file of the system's folder for temporary files; the file's path.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written; no file is then left.
+    """Keep a text in a new file of the system's folder for temporary files; the file's path. Raises
+    OSError if it cannot be written; no file is then left.
     """
     import tempfile
 
@@ -197,17 +177,8 @@ def remember(text: str, prefix: str) -> str:
 
 @contextmanager
 def scratch(beside: AnyPath | None = None) -> Iterator[Path]:
-    """A folder of this process alone, which ends with the block.
-
-    Parameters
-    ----------
-    beside
-        The folder to make it in; None for the system's folder for temporary files.
-
-    Raises
-    ------
-    OSError
-        If it cannot be made.
+    """A folder of this process alone, which ends with the block. `beside`: the folder to make it
+    in; None for the system's folder for temporary files. Raises OSError if it cannot be made.
     """
     if beside is None:
         import tempfile
@@ -517,12 +488,8 @@ def _locked(file: int) -> bool:
 
 
 def _lock(file: int) -> bool:
-    """Lock a file; False if another process holds the lock.
-
-    Raises
-    ------
-    OSError
-        If it cannot be locked at all.
+    """Lock a file; False if another process holds the lock. Raises OSError if it cannot be locked
+    at all.
     """
     if not _LOCKS:
         raise OSError(errno.ENOTSUP, os.strerror(errno.ENOTSUP))

@@ -59,7 +59,8 @@ def check(
     known: Point,
     shapes: Mapping[ast.Var, Sequence[int]] | None = None,
 ) -> dict[tir.Var, int]:
-    """Check values against annotations, all together, and bind their shape variables.
+    """Check values against annotations, all together, and bind their shape variables. Raises
+    CastFailed if a value does not match its annotation.
 
     Parameters
     ----------
@@ -75,11 +76,6 @@ def check(
     -------
     dict
         ``known`` with the variables that were bound.
-
-    Raises
-    ------
-    CastFailed
-        If a value does not match its annotation.
     """
     return compare(values, [demands(info) for info in infos], known, shapes)
 

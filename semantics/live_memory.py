@@ -48,13 +48,7 @@ class LiveMemory:
         return self.limit - self.live
 
     def require(self, size: int, what: str = "the tensor") -> None:
-        """Ask for room for so many bytes.
-
-        Raises
-        ------
-        TooMuchMemory
-            If there is none.
-        """
+        """Ask for room for so many bytes. Raises TooMuchMemory if there is none."""
         if self.live + size > self.limit:
             raise TooMuchMemory(
                 f"{what} needs {in_words(size)}, {in_words(self.live)} are in use, and the limit is"
@@ -80,12 +74,8 @@ class LiveMemory:
         self.live += size
 
     def take(self, array: Any, what: str = "the result") -> None:
-        """Count the memory of a new array, if there is room for it.
-
-        Raises
-        ------
-        TooMuchMemory
-            If there is none.
+        """Count the memory of a new array, if there is room for it. Raises TooMuchMemory if there
+        is none.
         """
         self.hold(array)
         if self.live > self.limit:
@@ -117,12 +107,8 @@ def current() -> LiveMemory:
 
 @contextmanager
 def limited(limit: int | None) -> Iterator[LiveMemory]:
-    """Limit the memory of the tensors that are made inside.
-
-    Parameters
-    ----------
-    limit
-        Bytes; None for what the machine has.
+    """Limit the memory of the tensors that are made inside. `limit`: bytes; None for what the
+    machine has.
     """
     before = _current.memory
     _current.memory = made = LiveMemory(available() if limit is None else limit)
@@ -220,11 +206,7 @@ def in_words(size: int) -> str:
 
 def parse(text: str) -> int:
     """The bytes that a text such as ``512M``, ``1.5GiB`` or ``4096`` stands for; a K is 1024.
-
-    Raises
-    ------
-    ValueError
-        If it is no such text.
+    Raises ValueError if it is no such text.
     """
     words = text.strip().lower().removesuffix("b").removesuffix("i")
     power = "kmgt".find(words[-1:]) + 1 if words else 0

@@ -155,13 +155,7 @@ SIGNATURE = "relax.run.signature"
 
 @lru_cache(maxsize=1024)
 def head_of(text: str) -> ast.Function:
-    """The function without a body in a text.
-
-    Raises
-    ------
-    ValueError
-        If it contains anything else.
-    """
+    """The function without a body in a text. Raises ValueError if it contains anything else."""
     from rlx.grammar.read.parser import parse
 
     parsed = parse(text, "<type of a function>")

@@ -157,18 +157,14 @@ class DoesNotFit(ValueError):
 
 def fitted(number: Any, kind: DataType) -> int | float:
     """A number converted to a scalar type: integers are unchanged, floats are rounded to nearest,
-    ties to even.
+    ties to even. Raises DoesNotFit if the number does not fit the type: a fraction for an integer,
+    a Boolean for anything but ``bool``, an integer out of range, a float that would round to
+    infinity.
 
     Parameters
     ----------
     number
         An integer or a Boolean; for a type of floats also a float. ``bool`` takes 0 and 1, too.
-
-    Raises
-    ------
-    DoesNotFit
-        If the number does not fit the type: a fraction for an integer, a Boolean for anything but
-        ``bool``, an integer out of range, a float that would round to infinity.
     """
     if not isinstance(number, (bool, int, float)):
         raise DoesNotFit(f"{number!r} is not a number")
@@ -235,12 +231,7 @@ def fitted_arguments(
     args: Sequence[Value], function: Callable[[FunctionName], Value | None]
 ) -> tuple[Value, ...]:
     """The arguments of a run, with each scalar converted to its type, and functions for their
-    names.
-
-    Parameters
-    ----------
-    function
-        The function of a name; None if there is none.
+    names. `function`: the function of a name; None if there is none.
 
     Raises
     ------

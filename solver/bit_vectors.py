@@ -137,10 +137,7 @@ def script(query: Query, style: str, int64_ranges: tuple[Range, ...]) -> str:
 
     A question with bit operations is written as bit vectors, within ``int64_ranges``.
 
-    Raises
-    ------
-    TypeError
-        If its values are too large for them.
+    Raises TypeError if its values are too large for them.
     """
     names = [f"; v{i} is {v.name}" for i, v in enumerate(query.variables)]
     head = ["; unsat: the goal holds wherever it is defined", *names, "(set-logic ALL)"]

@@ -52,12 +52,8 @@ KNOWN = f"{', '.join(COMMON)}, shift_left, shift_right and casts like int32 are"
 
 
 def made(name: str, operands: Sequence[PrimExpr]) -> PrimExpr:
-    """The expression for a call with these operands.
-
-    Raises
-    ------
-    ValueError
-        If there is no such call, or it has another number of operands.
+    """The expression for a call with these operands. Raises ValueError if there is no such call, or
+    it has another number of operands.
     """
     low, count = name.lower(), len(operands)
     operator = _NAMED.get(low)
@@ -100,12 +96,8 @@ def _arguments(count: int) -> str:
 
 
 def cast(name: str, operand: PrimExpr) -> PrimExpr:
-    """A cast to the integer type with this name.
-
-    Raises
-    ------
-    ValueError
-        If it is neither a scalar integer type nor bool.
+    """A cast to the integer type with this name. Raises ValueError if it is neither a scalar
+    integer type nor bool.
     """
     if not _CAST.match(name):
         raise ValueError(f"expected an integer type or bool to cast to, found {name!r:.60}")

@@ -14,13 +14,9 @@ Demand = Callable[[PrimExpr], PrimExpr]
 
 
 def everywhere(expr: PrimExpr, demand: Demand, lazy: bool) -> PrimExpr:
-    """The condition that a requirement holds for every evaluated node, over exact integers.
-
-    Parameters
-    ----------
-    lazy
-        Whether only the taken branch of a ``Select`` is evaluated; for ``if_then_else`` this is
-        always so.
+    """The condition that a requirement holds for every evaluated node, over exact integers. `lazy`:
+    whether only the taken branch of a ``Select`` is evaluated; for ``if_then_else`` this is always
+    so.
     """
     return tir.fold(expr, lambda node, below: both(_operands(node, below, lazy), demand(node)))
 

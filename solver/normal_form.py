@@ -282,10 +282,7 @@ def normalize(engine: Engine, expr: PrimExpr, order: Sequence[PrimExpr] | None =
 
     ``order`` has the nodes, operands first, if the caller has them.
 
-    Raises
-    ------
-    TooMuchWorkError
-        If the expression needs too much work.
+    Raises TooMuchWorkError if the expression needs too much work.
     """
     memo = engine.memo
     found = memo.get(expr)

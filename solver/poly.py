@@ -208,13 +208,7 @@ class PolyStore:
     # Polynomials
 
     def spend(self, work: int) -> None:
-        """Use up fuel.
-
-        Raises
-        ------
-        TooMuchWorkError
-            If none is left.
-        """
+        """Use up fuel. Raises TooMuchWorkError if none is left."""
         self.fuel -= work
         if self.fuel < 0:
             raise TooMuchWorkError("the question needs too much work")

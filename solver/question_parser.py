@@ -67,12 +67,8 @@ _BEFORE = {"-": SIGN, "+": SIGN, "~": SIGN, "!": SIGN}
 
 
 def parse(text: str, variables: dict[str, tir.Var]) -> PrimExpr:
-    """Parse an expression; new variables are added to ``variables``.
-
-    Raises
-    ------
-    ValueError
-        If the text is not an expression of the language, or is nested too deeply.
+    """Parse an expression; new variables are added to ``variables``. Raises ValueError if the text
+    is not an expression of the language, or is nested too deeply.
     """
     return _QuestionReader(text, variables).whole()
 

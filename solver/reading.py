@@ -44,14 +44,8 @@ class Vocabulary:
                 self._shared.add(var.name)
 
     def expression(self, value: Expression, variables: Iterable[tir.Var] = ()) -> PrimExpr:
-        """An expression as one of ours; ``variables`` may be named as well.
-
-        Raises
-        ------
-        TypeError
-            If it is none.
-        ValueError
-            If a text cannot be parsed, or has a name that several variables have.
+        """An expression as one of ours; ``variables`` may be named as well. Raises TypeError if it
+        is none; ValueError if a text cannot be parsed, or has a name that several variables have.
         """
         if isinstance(value, PrimExpr):
             return value
@@ -78,13 +72,7 @@ class Vocabulary:
         return read
 
     def variable(self, value: Expression, variables: Iterable[tir.Var] = ()) -> tir.Var:
-        """A variable as one of ours.
-
-        Raises
-        ------
-        TypeError
-            If it is none.
-        """
+        """A variable as one of ours. Raises TypeError if it is none."""
         if isinstance(value, str) or (not isinstance(value, tir.Var) and is_expression(value)):
             read = self.expression(value, variables)
             if isinstance(read, tir.Var):
@@ -141,13 +129,7 @@ class Foreign:
         self._lets = 0
 
     def read(self, expr: object) -> PrimExpr:
-        """Our expression for one of TVM.
-
-        Raises
-        ------
-        TypeError
-            If it is not an expression of TVM.
-        """
+        """Our expression for one of TVM. Raises TypeError if it is not an expression of TVM."""
         if not is_expression(expr):
             from rlx.solver.usage_errors import described
 

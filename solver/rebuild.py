@@ -22,12 +22,8 @@ _CONDITIONS = {"eq": tir.EQ, "ne": tir.NE, "ge": tir.GE}
 def rebuilt(engine: Engine, part: Part, factored: bool = False) -> PrimExpr | None:
     """An expression for a polynomial or condition; None if it would be long.
 
-    Equal parts of the normal form become the same object.
-
-    Parameters
-    ----------
-    factored
-        Whether a factor that several terms of a sum have is written once.
+    Equal parts of the normal form become the same object. `factored`: whether a factor that several
+    terms of a sum have is written once.
     """
     return _Rebuilding(engine, factored).part(part)
 

@@ -49,12 +49,8 @@ COMPARED = (
 
 
 def condition(found: PrimExpr) -> None:
-    """Check that an expression is a condition.
-
-    Raises
-    ------
-    TypeError
-        If it is something else, such as an integer.
+    """Check that an expression is a condition. Raises TypeError if it is something else, such as an
+    integer.
     """
     if not prim_exprs.may_be_condition(found):
         raise TypeError(no_condition(found))
@@ -76,12 +72,8 @@ def no_condition(found: PrimExpr) -> str:
 
 
 def conditions_inside(expr: PrimExpr) -> None:
-    """Check that the operands of ``and``, ``or``, ``not`` and choices are conditions.
-
-    Raises
-    ------
-    TypeError
-        If an integer is used where a condition is expected.
+    """Check that the operands of ``and``, ``or``, ``not`` and choices are conditions. Raises
+    TypeError if an integer is used where a condition is expected.
     """
     for node in tir.postorder(expr):
         match node:
@@ -95,24 +87,14 @@ def conditions_inside(expr: PrimExpr) -> None:
 
 
 def flag(name: str, value: object) -> None:
-    """Check that an option is True or False.
-
-    Raises
-    ------
-    TypeError
-        If it is something else.
-    """
+    """Check that an option is True or False. Raises TypeError if it is something else."""
     if not isinstance(value, bool):
         raise TypeError(f"{name}: expected True or False, found {described(value)}")
 
 
 def variable(found: object) -> None:
-    """Check that an argument is a variable.
-
-    Raises
-    ------
-    TypeError
-        If it is something else, such as a name.
+    """Check that an argument is a variable. Raises TypeError if it is something else, such as a
+    name.
     """
     if not isinstance(found, tir.Var):
         raise TypeError(
@@ -122,12 +104,8 @@ def variable(found: object) -> None:
 
 
 def limit(name: str, value: object, of: str = "") -> int | None:
-    """The smallest or largest value of a variable, or None; ``of`` is its name, if known.
-
-    Raises
-    ------
-    TypeError
-        If it is not an integer.
+    """The smallest or largest value of a variable, or None; ``of`` is its name, if known. Raises
+    TypeError if it is not an integer.
     """
     if value is None:
         return None
@@ -141,13 +119,7 @@ def limit(name: str, value: object, of: str = "") -> int | None:
 
 
 def one_of(name: str, value: object, known: Iterable[str]) -> None:
-    """Check that an option has one of its known values.
-
-    Raises
-    ------
-    ValueError
-        If it has another one.
-    """
+    """Check that an option has one of its known values. Raises ValueError if it has another one."""
     options = list(known)
     if not isinstance(value, str) or value not in options:
         listed = ", ".join(map(repr, options[:-1])) + f" or {options[-1]!r}"

@@ -52,7 +52,9 @@ class Staged(Record):
 
 
 def staged(outputs: Any, inputs: Sequence[Tensor], *, check: bool = True) -> Staged:
-    """The PrimFunc that computes the outputs, and the arguments of its call.
+    """The PrimFunc that computes the outputs, and the arguments of its call. Raises
+    TensorExpressionError if a placeholder that is read has no Relax value, or as
+    :func:`create_prim_func` does.
 
     Parameters
     ----------
@@ -61,11 +63,6 @@ def staged(outputs: Any, inputs: Sequence[Tensor], *, check: bool = True) -> Sta
     inputs
         The tensors that are passed, in order. Other tensors of Relax values that are read follow
         them.
-
-    Raises
-    ------
-    TensorExpressionError
-        If a placeholder that is read has no Relax value, or as :func:`create_prim_func` does.
     """
     several = isinstance(outputs, tuple | list)
     given = list(outputs) if isinstance(outputs, tuple | list) else [outputs]
@@ -180,12 +177,8 @@ def _hint(function: object, wanted: object) -> str:
 def _applied(
     function: Callable[..., Any], name: str, values: Sequence[Any], named: Mapping[str, Any]
 ) -> Any:
-    """What a function of tensor expressions gives for arguments.
-
-    Raises
-    ------
-    TensorExpressionError
-        If it does not take these; or if it fails, and was given something else than tensors.
+    """What a function of tensor expressions gives for arguments. Raises TensorExpressionError if it
+    does not take these; or if it fails, and was given something else than tensors.
     """
     try:
         taken = inspect.signature(function)
@@ -216,12 +209,8 @@ def added(builder: Builder, made: Staged, hint: str) -> ast.Call:
 
 def call_of(builder: Builder, tensor: Tensor) -> ast.Call:
     """The call that computes a tensor from tensors of :func:`rlx.te.te_tensor`; its PrimFunc is
-    added to the module.
-
-    Raises
-    ------
-    TensorExpressionError
-        If it reads a placeholder without a Relax value.
+    added to the module. Raises TensorExpressionError if it reads a placeholder without a Relax
+    value.
     """
     with indices_of(INT64):
         made = staged(tensor, ())

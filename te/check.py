@@ -51,17 +51,13 @@ class Undecided(Record):
 
 
 def check_reads(ops: Sequence[Operation]) -> list[Undecided]:
-    """Prove that all reads are in bounds.
+    """Prove that all reads are in bounds. Raises TensorExpressionError if an index is out of bounds
+    for some sizes; the error has them as its counterexample.
 
     Returns
     -------
     list of Undecided
         The undecided indices; a run stops at them if they are out of bounds.
-
-    Raises
-    ------
-    TensorExpressionError
-        If an index is out of bounds for some sizes; the error has them as its counterexample.
     """
     found: list[Undecided] = []
     for op in ops:

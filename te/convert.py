@@ -104,12 +104,8 @@ def alike(given: Any, parts: list[Any]) -> Any:
 
 
 class Converter:
-    """Converts the arguments of a function of tensor expressions.
-
-    Parameters
-    ----------
-    info
-        Returns the struct info of an expression.
+    """Converts the arguments of a function of tensor expressions. `info`: returns the struct info
+    of an expression.
 
     Attributes
     ----------
@@ -123,11 +119,7 @@ class Converter:
 
     def __call__(self, given: Any) -> Any:
         """A value of Relax converted, in tuples, lists and mappings too; everything else as it is.
-
-        Raises
-        ------
-        TensorExpressionError
-            If too little is known of a value.
+        Raises TensorExpressionError if too little is known of a value.
         """
         match given:
             case Expr():

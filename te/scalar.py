@@ -161,12 +161,8 @@ class Scalar(OwnOperators):
 
 
 def kind_of(dtype: str | DataType) -> DataType:
-    """An element type from its name.
-
-    Raises
-    ------
-    TensorExpressionError
-        If there is no such type, or it cannot be an element type.
+    """An element type from its name. Raises TensorExpressionError if there is no such type, or it
+    cannot be an element type.
     """
     try:
         found = element_type(dtype)
@@ -199,12 +195,8 @@ def const(value: bool | float, dtype: str | DataType) -> Scalar:
 
 
 def scalar(value: Any) -> Scalar:
-    """A scalar from a number, an expression of the syntax tree, or a scalar.
-
-    Raises
-    ------
-    TensorExpressionError
-        If it is anything else; a tensor must be indexed.
+    """A scalar from a number, an expression of the syntax tree, or a scalar. Raises
+    TensorExpressionError if it is anything else; a tensor must be indexed.
     """
     match value:
         case Scalar():
@@ -317,12 +309,8 @@ def _product(a: Scalar, b: Scalar) -> Scalar | None:
 
 
 def divide(left: Any, right: Any) -> Scalar:
-    """A division of floats.
-
-    Raises
-    ------
-    TensorExpressionError
-        If the operands are integers: there are three integer divisions, each with its own name.
+    """A division of floats. Raises TensorExpressionError if the operands are integers: there are
+    three integer divisions, each with its own name.
     """
     a, b = scalar(left), scalar(right)
     meet = common(a, b)
@@ -374,13 +362,7 @@ def negation(value: Any) -> Scalar:
 
 
 def condition(value: Any) -> Scalar:
-    """A scalar that is a condition.
-
-    Raises
-    ------
-    TensorExpressionError
-        If its type is not Boolean.
-    """
+    """A scalar that is a condition. Raises TensorExpressionError if its type is not Boolean."""
     given = scalar(value)
     if given.dtype != BOOL:
         fail(f"expected a condition, found {given} of type {given.dtype}: compare it, as in x != 0")

@@ -163,12 +163,7 @@ def var(name: str, dtype: str = "int64") -> Scalar:
 
 def dimension(value: Any) -> Scalar:
     """A dimension: a number, a variable, an expression, or a name, which always denotes the same
-    variable.
-
-    Raises
-    ------
-    TensorExpressionError
-        If it is none of these, not an integer, or negative.
+    variable. Raises TensorExpressionError if it is none of these, not an integer, or negative.
     """
     if isinstance(value, str):
         if not value.isidentifier():

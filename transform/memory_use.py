@@ -117,12 +117,8 @@ class MemoryUse(Record):
 
 
 def number(size: tir.PrimExpr, sizes: Mapping[str, int]) -> int:
-    """The value of a formula.
-
-    Raises
-    ------
-    ValueError
-        If a shape variable has no value, or the formula none for these.
+    """The value of a formula. Raises ValueError if a shape variable has no value, or the formula
+    none for these.
     """
     values = {}
     for var in tir.free_vars(size):
@@ -136,7 +132,8 @@ def number(size: tir.PrimExpr, sizes: Mapping[str, int]) -> int:
 
 
 def memory_use(module: IRModule, entry: str) -> MemoryUse:
-    """The memory that a function of a module needs.
+    """The memory that a function of a module needs. Raises KeyError if the module has no such Relax
+    function.
 
     Parameters
     ----------
@@ -145,11 +142,6 @@ def memory_use(module: IRModule, entry: str) -> MemoryUse:
         counted, and not the tensors in them.
     entry
         The name of a Relax function.
-
-    Raises
-    ------
-    KeyError
-        If the module has no such Relax function.
     """
     functions = {
         gv.name_hint: gv for gv, f in module.functions.items() if isinstance(f, ast.Function)

@@ -476,12 +476,8 @@ class Pool:
 
 
 def constant_tensor(data: ast.Literal) -> Tensor:
-    """The tensor of a constant.
-
-    Raises
-    ------
-    PassError
-        If the text omits its elements, or NumPy does not support the element type.
+    """The tensor of a constant. Raises PassError if the text omits its elements, or NumPy does not
+    support the element type.
     """
     try:
         kind = numpy_type(data.dtype)

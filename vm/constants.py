@@ -36,12 +36,8 @@ class ConstantError(ValueError):
 
 
 def constant(value: Value, deep: int = 0) -> Value:
-    """The value as an executable stores it; the memory of tensors is copied.
-
-    Raises
-    ------
-    ConstantError
-        If it is a function, an object of Python, or nested too deep.
+    """The value as an executable stores it; the memory of tensors is copied. Raises ConstantError
+    if it is a function, an object of Python, or nested too deep.
     """
     match value:
         case Tensor(data=data):
@@ -80,13 +76,7 @@ def to_json(value: Value) -> Any:
 
 
 def from_json(written: Any, deep: int = 0) -> Value:
-    """The constant that :func:`to_json` wrote.
-
-    Raises
-    ------
-    ConstantError
-        If the encoding is invalid.
-    """
+    """The constant that :func:`to_json` wrote. Raises ConstantError if the encoding is invalid."""
     match written:
         case {"tensor": str(kind), "shape": list(shape), "data": str(data)}:
             return _tensor(kind, shape, data, written.get("device"))

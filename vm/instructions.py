@@ -131,12 +131,8 @@ class WordError(ValueError):
 
 
 def encode(instruction: VMInstruction) -> list[int]:
-    """The words of an instruction.
-
-    Raises
-    ------
-    WordError
-        If the number of an argument does not fit into its word.
+    """The words of an instruction. Raises WordError if the number of an argument does not fit into
+    its word.
     """
     match instruction:
         case CallInstruction(callee=callee, args=args, dst=dst):
@@ -151,12 +147,8 @@ def encode(instruction: VMInstruction) -> list[int]:
 
 
 def decode(words: Sequence[int], at: int, end: int) -> VMInstruction:
-    """The instruction that ``words[at:end]`` encodes.
-
-    Raises
-    ------
-    WordError
-        If these words do not encode exactly one instruction.
+    """The instruction that ``words[at:end]`` encodes. Raises WordError if these words do not encode
+    exactly one instruction.
     """
     if not 0 <= at < end <= len(words):
         raise WordError(f"an instruction at word {at} to {end}: the code has {len(words)} words")

@@ -160,12 +160,8 @@ class _Section(NamedTuple):
 
 
 def read(text: str) -> ExecutableParts:
-    """The executable that a listing describes.
-
-    Raises
-    ------
-    LoadError
-        If a line is invalid, or the executable could not run; the message names the line.
+    """The executable that a listing describes. Raises LoadError if a line is invalid, or the
+    executable could not run; the message names the line.
     """
     return _Reader().read(text)
 

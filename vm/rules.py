@@ -91,13 +91,7 @@ class Stepper:
         call_function(self, function, args, VOID)
 
     def steps(self, fuel: int | None = None) -> Iterator[MachineStep]:
-        """Yield each instruction before it runs.
-
-        Raises
-        ------
-        Stop
-            If the run ends without a value.
-        """
+        """Yield each instruction before it runs. Raises Stop if the run ends without a value."""
         taken = 0
         while self.result is None:
             if taken == fuel:

@@ -46,12 +46,8 @@ def to_bytes(executable: ExecutableParts) -> bytes:
 
 
 def from_bytes(content: bytes, name: str = "the file") -> ExecutableParts:
-    """The executable that :func:`to_bytes` wrote.
-
-    Raises
-    ------
-    LoadError
-        If the bytes are not an executable, are damaged, or have another version.
+    """The executable that :func:`to_bytes` wrote. Raises LoadError if the bytes are not an
+    executable, are damaged, or have another version.
     """
     try:
         executable = _opened(content)
@@ -105,12 +101,8 @@ def described(executable: ExecutableParts) -> dict[str, Any]:
 
 
 def from_description(description: Any, words: Sequence[int]) -> ExecutableParts:
-    """The executable made of a description and words. Their consistency is not checked.
-
-    Raises
-    ------
-    LoadError
-        If a part is missing or has the wrong form.
+    """The executable made of a description and words. Their consistency is not checked. Raises
+    LoadError if a part is missing or has the wrong form.
     """
     match description:
         case {

@@ -145,13 +145,7 @@ def _arguments(step: MachineStep) -> Iterator[Value]:
 def followed(
     machine: VirtualMachine, path: str, entry: str, args: Sequence[Value], limit: int = LIMIT
 ) -> Trace:
-    """Record a run.
-
-    Parameters
-    ----------
-    path
-        The path of the executable or of its source.
-    """
+    """Record a run. `path`: the path of the executable or of its source."""
     text = listing(machine.executable)
     recorder = MachineRecorder(machine, _spans(machine.executable, text))
     outcome: Outcome | None = None

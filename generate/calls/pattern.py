@@ -111,13 +111,7 @@ def letter(name: str) -> tir.Var:
 
 
 def parse(text: str) -> ArgumentPattern:
-    """Read a pattern.
-
-    Raises
-    ------
-    ValueError
-        If it says something else than the arguments of a call.
-    """
+    """Read a pattern. Raises ValueError if it says something else than the arguments of a call."""
     call = python.parse(f"f({text})", mode="eval").body
     assert isinstance(call, python.Call)
     args = tuple(_alternatives(arg) for arg in call.args)

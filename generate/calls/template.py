@@ -147,13 +147,7 @@ def lines(operator: Operator) -> list[str]:
 
 
 class Family:
-    """The templates of one operator.
-
-    Raises
-    ------
-    ValueError
-        If no pattern of the operator is legal.
-    """
+    """The templates of one operator. Raises ValueError if no pattern of the operator is legal."""
 
     def __init__(self, operator: Operator) -> None:
         self.operator = operator

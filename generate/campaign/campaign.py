@@ -39,12 +39,8 @@ def chunks(state: CampaignState, seed: int) -> Iterator[int]:
 
 
 class LocalWorkers:
-    """Worker processes on this machine: threads that each keep one.
-
-    Parameters
-    ----------
-    deadline
-        No second program of a chunk is begun after it, by the clock of ``time.monotonic``.
+    """Worker processes on this machine: threads that each keep one. `deadline`: no second program
+    of a chunk is begun after it, by the clock of ``time.monotonic``.
     """
 
     def __init__(

@@ -42,10 +42,7 @@ def refuse_clear_text(address: str) -> None:
     Dask sends pickled functions: who can change what is sent, or answer in place of the scheduler,
     runs code on this machine and on the workers.
 
-    Raises
-    ------
-    ClearTextError
-        If the protocol is not encrypted and the host is not a loopback address.
+    Raises ClearTextError if the protocol is not encrypted and the host is not a loopback address.
     """
     scheme, separator, rest = address.partition("://")
     if not separator and ":" not in address:
@@ -84,12 +81,8 @@ def _is_loopback(host: str) -> bool:
 def connect(
     address: str, oracle: str, against: str, memory: int | None = None
 ) -> tuple[Callable[[int], Future[ChunkResult]], Callable[[], None]]:
-    """How to begin a chunk on the cluster, and how to leave it.
-
-    Raises
-    ------
-    OSError
-        If there is no scheduler at the address.
+    """How to begin a chunk on the cluster, and how to leave it. Raises OSError if there is no
+    scheduler at the address.
     """
     import distributed
 

@@ -30,13 +30,7 @@ _NO_RULE = {"prints-wrong": "D01", "hang": "E-fuel", OWN: "none"}
 
 
 def draft(finding: Finding) -> FindingFile:
-    """The file of a finding.
-
-    Raises
-    ------
-    KeyError
-        If the finding is of a kind that no file has.
-    """
+    """The file of a finding. Raises KeyError if the finding is of a kind that no file has."""
     operators = ", ".join(operators_of(finding.text)) or "none"
     error = "" if finding.kind == OWN else _error(finding)
     signal = finding.cause.split()[1] if finding.cause.startswith("signal ") else ""

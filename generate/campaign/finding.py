@@ -86,13 +86,7 @@ _FIELDS = ("kind", "oracle", "stage", "cause", "sentence", "rule", "text", "seed
 
 
 def from_record(record: dict[str, object]) -> Finding:
-    """From what :meth:`Finding.record` made.
-
-    Raises
-    ------
-    KeyError, TypeError
-        If it is something else.
-    """
+    """From what :meth:`Finding.record` made. Raises KeyError or TypeError if it is something else."""
     values = [record[name] for name in _FIELDS]
     for name, value in zip(_FIELDS, values, strict=True):
         if not isinstance(value, int if name == "seed" else str):

@@ -149,13 +149,7 @@ def _header(entry: FindingFile) -> Iterator[str]:
 
 
 def parse_entry(kind: str, name: str, text: str) -> FindingFile:
-    """The finding that a file holds.
-
-    Raises
-    ------
-    EntryError
-        If a field is missing or unknown.
-    """
+    """The finding that a file holds. Raises EntryError if a field is missing or unknown."""
     header, _, program = text.partition("\n\n")
     values: dict[str, str] = {}
     latest = ""
@@ -212,12 +206,8 @@ def read_entry(path: Path) -> FindingFile:
 
 
 def read_entries(folder: Path) -> list[FindingFile]:
-    """All findings below a folder, by kind and name.
-
-    Raises
-    ------
-    EntryError
-        If a `.rlx` file below it is none.
+    """All findings below a folder, by kind and name. Raises EntryError if a `.rlx` file below it is
+    none.
     """
     return _in_order(read_entry(path) for path in folder.glob("*/*.rlx"))
 

@@ -175,12 +175,8 @@ class Peer:
         return found
 
     def compiled(self, module: Any, *, without: Sequence[str] = ()) -> Any:
-        """The module's virtual machine on the processor.
-
-        Parameters
-        ----------
-        without
-            Passes of the pipeline that are left out.
+        """The module's virtual machine on the processor. `without`: passes of the pipeline that are
+        left out.
         """
         with self.tvm.transform.PassContext(disabled_pass=list(without)):
             # the default pipeline has no place for closures

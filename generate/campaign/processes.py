@@ -197,17 +197,9 @@ FROM_OUTSIDE = tuple(f"signal {name}" for name in OUTSIDE)
 def examine(
     worker: Worker, first: int, seeds: Iterable[int], deadline: float = math.inf
 ) -> ChunkResult:
-    """Examine a run of seeds.
-
-    Parameters
-    ----------
-    deadline
-        No second program is begun after it, by the clock of ``time.monotonic``.
-
-    Raises
-    ------
-    ChildProcessError
-        If no worker comes as far as to have a program, or it is stopped.
+    """Examine a run of seeds. `deadline`: no second program is begun after it, by the clock of
+    ``time.monotonic``. Raises ChildProcessError if no worker comes as far as to have a program, or
+    it is stopped.
     """
     result = ChunkResult(first)
     for seed in seeds:

@@ -89,12 +89,7 @@ class Shape(tuple[int, ...]):
 
 def evaluate(text: str, names: Mapping[str, Any]) -> Any:
     """The value of an expression: numbers, tuples, lists, arithmetic, slices, `np.…`, and methods
-    of values.
-
-    Raises
-    ------
-    ExpressionError
-        If the text is anything else.
+    of values. Raises ExpressionError if the text is anything else.
     """
     try:
         tree = ast.parse(text.strip(), mode="eval").body
@@ -104,12 +99,8 @@ def evaluate(text: str, names: Mapping[str, Any]) -> Any:
 
 
 def call_of(text: str) -> tuple[str, dict[str, ast.expr]]:
-    """The name and the keyword arguments of a call `main(x=…, y=…)`.
-
-    Raises
-    ------
-    ExpressionError
-        If the text is no such call.
+    """The name and the keyword arguments of a call `main(x=…, y=…)`. Raises ExpressionError if the
+    text is no such call.
     """
     try:
         tree: ast.expr | None = ast.parse(text.strip(), mode="eval").body

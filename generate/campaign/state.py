@@ -105,12 +105,8 @@ class CampaignState:
         return [finding for finding in chunk.findings if self.add(finding)]
 
     def save(self) -> None:
-        """Write the state; a reader sees the old one or the new one, never half of it.
-
-        Raises
-        ------
-        OSError
-            If it cannot be written; the old one is then still there.
+        """Write the state; a reader sees the old one or the new one, never half of it. Raises
+        OSError if it cannot be written; the old one is then still there.
         """
         if self.path is None:
             return
@@ -129,12 +125,8 @@ class CampaignState:
         )
 
     def _load(self, record: dict[str, Any]) -> None:
-        """Take over a record.
-
-        Raises
-        ------
-        DamageError, KeyError, TypeError, ValueError
-            If it is not one that :meth:`save` wrote; nothing is then taken over.
+        """Take over a record. Raises DamageError, KeyError, TypeError or ValueError if it is not
+        one that :meth:`save` wrote; nothing is then taken over.
         """
         if not isinstance(record, dict) or record.pop(_DIGEST, "") != _digest(record):
             raise DamageError("its checksum is wrong")

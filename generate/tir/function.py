@@ -493,12 +493,7 @@ def prim_func(
     all of them hold integers or floats.
 
     It ends on all inputs, reads only what is there and was written, and divides by nothing that may
-    be 0.
-
-    Parameters
-    ----------
-    rare
-        Whether there may be constructs that TVM's own pipeline does not compile.
+    be 0. `rare`: whether there may be constructs that TVM's own pipeline does not compile.
     """
     shapes = _Shapes()
     buffers = [

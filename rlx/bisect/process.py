@@ -28,12 +28,8 @@ class UnusableError(Exception):
 
 
 class Process:
-    """Takes one program after the other through a pipeline.
-
-    Parameters
-    ----------
-    patience
-        Seconds that one pass may take.
+    """Takes one program after the other through a pipeline. `patience`: seconds that one pass may
+    take.
     """
 
     def __init__(self, pipeline: Pipeline, patience: float = PATIENCE) -> None:
@@ -58,12 +54,8 @@ class Process:
         self.close()
 
     def examine(self, text: str) -> Blame | Fine:
-        """The first pass that does something wrong; what was seen where all goes well.
-
-        Raises
-        ------
-        UnusableError
-            If there is no such pipeline, or no TVM, or others end the process.
+        """The first pass that does something wrong; what was seen where all goes well. Raises
+        UnusableError if there is no such pipeline, or no TVM, or others end the process.
         """
         how = ""
         for _ in range(TRIES):

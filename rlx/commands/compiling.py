@@ -50,14 +50,9 @@ def made_or_status(prog: str, make: Callable[[], T]) -> T | int:
 
 
 def program(path: str, name: str | None) -> IRModule:
-    """The module in a file that is still to be compiled, without errors.
-
-    Raises
-    ------
-    UsageError
-        If the file is an executable, cannot be read, or does not hold one module of that name.
-    IllFormedError
-        If the checker finds errors.
+    """The module in a file that is still to be compiled, without errors. Raises UsageError if the
+    file is an executable, cannot be read, or does not hold one module of that name; IllFormedError
+    if the checker finds errors.
     """
     from rlx.vm.saving import is_executable
 

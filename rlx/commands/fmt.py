@@ -115,12 +115,8 @@ def _arguments(prog: str) -> argparse.ArgumentParser:
 
 
 def _target(options: argparse.Namespace) -> str:
-    """The version that the project around the current folder is meant for, or the newest.
-
-    Raises
-    ------
-    ConfigurationError
-        If the configuration is wrong, or names a version that is not printed.
+    """The version that the project around the current folder is meant for, or the newest. Raises
+    ConfigurationError if the configuration is wrong, or names a version that is not printed.
     """
     project = ProjectSettings() if options.isolated else configuration()
     target = project.target or DEFAULT
@@ -132,12 +128,8 @@ def _target(options: argparse.Namespace) -> str:
 
 
 def _columns(text: str) -> int:
-    """A number of columns.
-
-    Raises
-    ------
-    argparse.ArgumentTypeError
-        If the text is not a number of at least 20.
+    """A number of columns. Raises argparse.ArgumentTypeError if the text is not a number of at
+    least 20.
     """
     if not text.isdecimal() or int(text) < NARROWEST:
         raise argparse.ArgumentTypeError(

@@ -65,17 +65,13 @@ MOST_FILES = 10_000
 
 
 def write_tensors(value: Value, folder: str | None) -> list[Path]:
-    """Write the tensors of a value into a folder, as `.npy` files.
+    """Write the tensors of a value into a folder, as `.npy` files. Raises UsageError if one cannot
+    be written, or there are more than :data:`MOST_FILES`.
 
     Returns
     -------
     list of Path
         The files; none if no folder is given.
-
-    Raises
-    ------
-    UsageError
-        If one cannot be written, or there are more than :data:`MOST_FILES`.
     """
     from rlx.semantics.run.files import save
     from rlx.semantics.run.options import UsageError

@@ -28,12 +28,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def settings(options: argparse.Namespace, prog: str) -> ProjectSettings:
     """The configuration of the project around the current folder; its operators only if they may be
-    imported, else a note on stderr says that they were not.
-
-    Raises
-    ------
-    rlx.checker.driver.configuration.ConfigurationError
-        If it is wrong, or the user's own is.
+    imported, else a note on stderr says that they were not. Raises
+    rlx.checker.driver.configuration.ConfigurationError if it is wrong, or the user's own is.
     """
     from rlx.checker.driver.configuration import (
         ProjectSettings,

@@ -92,12 +92,8 @@ def loaded(before: str, after: str, prog: str) -> tuple[IRModule, IRModule] | No
 
 
 def _at_revision(path: str) -> str | None:
-    """The text of REVISION:FILE, as git has it; None for the name of a file.
-
-    Raises
-    ------
-    OSError
-        If git has no such text.
+    """The text of REVISION:FILE, as git has it; None for the name of a file. Raises OSError if git
+    has no such text.
     """
     import os
     import subprocess

@@ -102,13 +102,7 @@ def _parser(prog: str) -> CommandParser:
 
 
 def _read(path: str) -> Source:
-    """The text of a file, with its name as messages say it.
-
-    Raises
-    ------
-    UsageError
-        If it cannot be read.
-    """
+    """The text of a file, with its name as messages say it. Raises UsageError if it cannot be read."""
     from rlx.checker.driver.sources import decode, displayed, read
 
     try:

@@ -44,12 +44,8 @@ def run(options: argparse.Namespace, prog: str) -> int:
 
 
 def prepared(options: argparse.Namespace) -> tuple[Executable, str, Inputs]:
-    """What runs, the name of the function, and what it is given.
-
-    Raises
-    ------
-    UsageError, LoadError, IllFormedError, PassError, OSError
-        If there is nothing that could run.
+    """What runs, the name of the function, and what it is given. Raises UsageError, LoadError,
+    IllFormedError, PassError or OSError if there is nothing that could run.
     """
     from rlx.semantics.run.inputs import InputError
 

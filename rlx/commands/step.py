@@ -102,12 +102,8 @@ def _on_vm(options: argparse.Namespace) -> Trace:
 
 
 def _rule(options: argparse.Namespace, families: str) -> str:
-    """The rule that is asked for.
-
-    Raises
-    ------
-    UsageError
-        If programs are evaluated by no rule of that name, or what is asked for is not the text.
+    """The rule that is asked for. Raises UsageError if programs are evaluated by no rule of that
+    name, or what is asked for is not the text.
     """
     from difflib import get_close_matches
 

@@ -212,12 +212,8 @@ class Document:
     # ---------------------------------------------------------------- other names
 
     def can_rename(self, offset: int) -> PlacedName:
-        """The name at an offset.
-
-        Raises
-        ------
-        RenameError
-            If nothing there has a name, or it is not bound in this text.
+        """The name at an offset. Raises RenameError if nothing there has a name, or it is not bound
+        in this text.
         """
         found = self.names.at(offset)
         if found is None:
@@ -228,12 +224,8 @@ class Document:
 
     def rename(self, offset: int, name: str) -> list[Edit]:
         """The edits that give what stands at an offset another name, and change nothing else.
-
-        Raises
-        ------
-        RenameError
-            If there is nothing to be renamed, the name is none, or it would stand for something
-            else.
+        Raises RenameError if there is nothing to be renamed, the name is none, or it would stand
+        for something else.
         """
         if not name.isidentifier():
             raise RenameError(f"{name!r} is not a valid name")

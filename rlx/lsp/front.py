@@ -42,12 +42,8 @@ class InvalidParams(Exception):
 
 
 def edited(text: str, changes: object) -> str:
-    """A text after the changes of a notification.
-
-    Raises
-    ------
-    InvalidParams
-        If they are not changes; the text is then as it was.
+    """A text after the changes of a notification. Raises InvalidParams if they are not changes; the
+    text is then as it was.
     """
     if not isinstance(changes, list):
         raise InvalidParams("`contentChanges` is not a list")
@@ -73,13 +69,7 @@ def clean(text: str) -> str:
 
 
 def member(value: object, name: str, kind: type | tuple[type, ...]) -> Any:
-    """A member of an object.
-
-    Raises
-    ------
-    InvalidParams
-        If it is missing, or of another type.
-    """
+    """A member of an object. Raises InvalidParams if it is missing, or of another type."""
     if not isinstance(value, dict):
         raise InvalidParams(f"expected an object with `{name}`")
     if name not in value:
@@ -91,13 +81,7 @@ def member(value: object, name: str, kind: type | tuple[type, ...]) -> Any:
 
 
 def place(value: object) -> tuple[int, int]:
-    """A position.
-
-    Raises
-    ------
-    InvalidParams
-        If it is none.
-    """
+    """A position. Raises InvalidParams if it is none."""
     found = member(value, "line", int), member(value, "character", int)
     for name, number in zip(("line", "character"), found, strict=True):
         if not 0 <= number <= LARGEST:
@@ -106,13 +90,7 @@ def place(value: object) -> tuple[int, int]:
 
 
 def span(value: object) -> tuple[tuple[int, int], tuple[int, int]]:
-    """A range.
-
-    Raises
-    ------
-    InvalidParams
-        If it is none.
-    """
+    """A range. Raises InvalidParams if it is none."""
     return place(member(value, "start", dict)), place(member(value, "end", dict))
 
 
@@ -667,12 +645,8 @@ class Front:
                 self.status = 0 if self.state == "shutdown" else 1
 
     def _lost(self, worker: _Process, words: str, code: str) -> None:
-        """A process has ended, or was ended: tell whom that concerns.
-
-        Parameters
-        ----------
-        code
-            That of the diagnostic; empty if the document is to be checked again.
+        """A process has ended, or was ended: tell whom that concerns. `code`: that of the
+        diagnostic; empty if the document is to be checked again.
         """
         self.workers.remove(worker)
         for document in self.documents.values():

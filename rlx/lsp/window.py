@@ -43,12 +43,8 @@ def _moved(before: Cut, now: Cut, span: Span) -> Span:
 
 
 def window(cut: Cut | None, whole: Document, start: int, end: int) -> Window:
-    """The functions of a text between two offsets; all of it if no function is there.
-
-    Parameters
-    ----------
-    cut
-        Where the functions are; None for a text that is not cut.
+    """The functions of a text between two offsets; all of it if no function is there. `cut`: where
+    the functions are; None for a text that is not cut.
     """
     pieces = () if cut is None or cut.text != whole.source.text else cut.pieces
     key = frozenset(

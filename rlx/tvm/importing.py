@@ -31,12 +31,8 @@ def is_imported(path: str) -> bool:
 
 
 def imported(path: str) -> str:
-    """The text of a model as TVM prints it, with its constants.
-
-    Raises
-    ------
-    NoImportError
-        If the file cannot be read or imported.
+    """The text of a model as TVM prints it, with its constants. Raises NoImportError if the file
+    cannot be read or imported.
     """
     try:
         Path(path).open("rb").close()

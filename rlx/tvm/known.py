@@ -14,12 +14,8 @@ BY_CHOICE = "by-choice"
 
 
 def by_choice(folder: Path) -> list[FindingFile]:
-    """The findings below a folder that are differences by choice.
-
-    Raises
-    ------
-    EntryError
-        If a file there is no finding.
+    """The findings below a folder that are differences by choice. Raises EntryError if a file there
+    is no finding.
     """
     from rlx.generate.campaign.finding_file import read_entry
 

@@ -12,12 +12,8 @@ _TAKEN = {*keyword.kwlist, "I", "R", "T", "Module", "main", "metadata", "tvm"}
 
 
 def identifiers(graph: Any) -> dict[str, str]:
-    """A name that a binding can have for each value that a node of the graph computes.
-
-    Parameters
-    ----------
-    graph
-        An ``onnx.GraphProto``.
+    """A name that a binding can have for each value that a node of the graph computes. `graph`: an
+    ``onnx.GraphProto``.
     """
     taken = {*_TAKEN, *(_identifier(value.name) for value in graph.input)}
     found: dict[str, str] = {}
@@ -38,12 +34,8 @@ def _identifier(name: str) -> str:
 
 
 def imported_text(model: Any) -> str:
-    """The text of a model as TVM imports it, in which a binding that computes a value of the model has its name.
-
-    Parameters
-    ----------
-    model
-        An ``onnx.ModelProto``.
+    """The text of a model as TVM imports it, in which a binding that computes a value of the model
+    has its name. `model`: an ``onnx.ModelProto``.
     """
     from tvm.relax.frontend.onnx import onnx_frontend
 

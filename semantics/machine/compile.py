@@ -103,11 +103,7 @@ OPERATORS: dict[str, Callable[[ast.Call, Given], ast.Call | None]] = {
 
 def as_operator(call: ast.Call, hidden: Collection[str]) -> ast.Call:
     """The call of an operator that a call of a run-time function stands for, or the call itself.
-
-    Parameters
-    ----------
-    hidden
-        The names under which the caller registered functions.
+    `hidden`: the names under which the caller registered functions.
     """
     match call:
         case ast.Call(op=ast.ExternFunc(global_symbol=name), args=given):
@@ -159,12 +155,8 @@ class Check:
                 self._shapes.append((name, read))
 
     def __call__(self, frame: Frame, values: Sequence[Value]) -> list[int]:
-        """The numbers of the shape variables that the check binds.
-
-        Raises
-        ------
-        CheckStop
-            If a value does not fit.
+        """The numbers of the shape variables that the check binds. Raises CheckStop if a value does
+        not fit.
         """
         if self._simple is not None:
             numbers = self._fits(values)

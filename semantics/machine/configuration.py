@@ -9,7 +9,7 @@ next slot another run has filled, copies the list first (:func:`place`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import Span
@@ -275,12 +275,6 @@ Reader = Callable[[Any], Any]
 """Reads a value (a number for a shape variable) from a frame."""
 
 
-class Branching(Protocol):
-    """The instruction at which a branch begins."""
-
-    serial: int
-
-
 class VariableSlot:
     """The slot of a variable's value, and the instructions that can read it.
 
@@ -306,7 +300,7 @@ class ScopeSlots:
 
     __slots__ = ("at", "outer", "places", "serial", "size", "spans")
 
-    def __init__(self, outer: ScopeSlots | None = None, at: Branching | None = None) -> None:
+    def __init__(self, outer: ScopeSlots | None = None, at: Instruction[Any] | None = None) -> None:
         self.outer, self.at = outer, at
         self.places: dict[Variable, VariableSlot] = {}
         self.size = self.serial = 0

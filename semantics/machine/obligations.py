@@ -175,12 +175,8 @@ def memory_factor(call: ast.Call) -> float:
 
 
 def ask_memory(operator: Operator, call: ast.Call, values: Sequence[Value], number: Number) -> None:
-    """Reject a call whose results do not fit into memory.
-
-    Parameters
-    ----------
-    number
-        The number of a dimension, in the scope of the call.
+    """Reject a call whose results do not fit into memory. `number`: the number of a dimension, in
+    the scope of the call.
 
     Raises
     ------

@@ -122,10 +122,7 @@ def bounded() -> Iterator[None]:
 
     Where the system does not tell the memory of a process, nothing is limited.
 
-    Raises
-    ------
-    TooMuchMemory
-        If it needs more.
+    Raises TooMuchMemory if it needs more.
     """
     try:
         before = _resident()
@@ -152,13 +149,7 @@ def bounded() -> Iterator[None]:
 
 
 def _resident() -> int:
-    """The bytes of memory that this process has.
-
-    Raises
-    ------
-    OSError
-        If the system does not tell.
-    """
+    """The bytes of memory that this process has. Raises OSError if the system does not tell."""
     with open("/proc/self/statm", "rb") as file:
         return int(file.read().split()[1]) * mmap.PAGESIZE
 
@@ -341,12 +332,8 @@ def operator(at: Instruction[Keywords], c: Configuration) -> Configuration:
 def computed(
     prepared: Keywords, found: Operator, call: ast.Call, values: Sequence[Value], frame: Frame
 ) -> Value:
-    """The value that an operator computes from these operands.
-
-    Raises
-    ------
-    FaultStop
-        If there is no value, or not enough memory.
+    """The value that an operator computes from these operands. Raises FaultStop if there is no
+    value, or not enough memory.
     """
     from rlx.operators.evaluation import OperatorFault, numpy_dtype
 

@@ -94,13 +94,9 @@ class PrimFuncs:
     def run(
         self, func: tir.PrimFunc, name: str, args: Sequence[Any], unwritten: Unwritten
     ) -> Unwritten:
-        """Run one on arrays and numbers.
-
-        Parameters
-        ----------
-        unwritten
-            The positions of arrays that are not completely written, each with one byte per element
-            that says whether it was written, or None if no element was.
+        """Run one on arrays and numbers. `unwritten`: the positions of arrays that are not
+        completely written, each with one byte per element that says whether it was written, or None
+        if no element was.
 
         Returns
         -------

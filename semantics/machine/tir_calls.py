@@ -7,11 +7,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
+import numpy as np
+
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Record
 from rlx.semantics.arrays import identical, numpy_type
 from rlx.semantics.faults import FaultStop, IllFormedStop, UnsupportedStop
-from rlx.semantics.machine import prim_exprs, untouched_memory
+from rlx.semantics.machine import prim_exprs
 from rlx.semantics.machine.arguments import argument, keyword
 from rlx.semantics.machine.configuration import (
     Configuration,
@@ -25,7 +27,7 @@ from rlx.semantics.machine.expression_rules import CALLS, copied, enter, externa
 from rlx.semantics.machine.message_text import kind, show
 from rlx.semantics.machine.numpy_conversion import readable
 from rlx.semantics.machine.prim_funcs import allocate, call_outside, memory, run_prim_func
-from rlx.semantics.store import Store
+from rlx.semantics.store import Change, Store
 from rlx.semantics.struct_info_of import declared_by
 from rlx.semantics.values import (
     UNIT,
@@ -228,9 +230,9 @@ def call_dps_packed(at: Instruction[Results], c: Configuration) -> Configuration
         new = _behind(args, made)
         version = run_prim_func(store, callee, [*args, *made], new, new)
     else:
-        untouched_memory.fill(made)
+        fill_untouched(made)
         _believed(store, callee, args, (), made)
-        version = store.commit(untouched_memory.unchanged(store, made))
+        version = store.commit(untouched(store, made))
     return bind(at, c, _grouped(found, made), version)
 
 
@@ -318,3 +320,40 @@ def invoke_closure(at: Instruction[None], c: Configuration) -> Configuration:
         return CALLS[type(callee)](at, c, callee, args)
     frame = enter(callee, args, c.frame, at)
     return Configuration(frame.code.entry, frame, at.rule, c.version)
+
+
+# Detection of the elements that an external function wrote: they no longer have the fill pattern.
+
+
+_PATTERN = bytes.fromhex("a96bd3f15e7788c3a96bd3f15e7788c3")
+"""A bit pattern that does not occur in useful numbers."""
+_NARROWEST = 4
+"""The element size in bytes below which every pattern may be a valid number."""
+
+
+def _elements(tensor: Tensor) -> Any:
+    """The bytes of each element; None of elements that are too narrow."""
+    data = tensor.data
+    if data.itemsize < _NARROWEST:
+        return None
+    return data.ravel().view(np.uint8).reshape(data.size, data.itemsize)
+
+
+def fill_untouched(tensors: Sequence[Tensor]) -> None:
+    """Fill new memory with the pattern."""
+    for tensor in tensors:
+        elements = _elements(tensor)
+        if elements is not None:
+            elements[...] = np.frombuffer(_PATTERN, np.uint8)[: tensor.data.itemsize]
+
+
+def untouched(store: Store, tensors: Sequence[Tensor]) -> list[Change]:
+    """Record the elements that still have the pattern."""
+    changes: list[Change] = []
+    for tensor in tensors:
+        elements = _elements(tensor)
+        if elements is not None:
+            pattern = np.frombuffer(_PATTERN, np.uint8)[: tensor.data.itemsize]
+            written = np.any(elements != pattern, axis=1).view(np.uint8)
+            changes += store.blanked(tensor, written if written.any() else None)
+    return changes

@@ -62,12 +62,8 @@ class Copies:
         return copy
 
     def finish(self) -> None:
-        """Copy the results back to the arrays that are written to.
-
-        Raises
-        ------
-        Damaged
-            If a guard was changed, or an array that is only read.
+        """Copy the results back to the arrays that are written to. Raises Damaged if a guard was
+        changed, or an array that is only read.
         """
         for array, copy, written in self._made.values():
             if written:

@@ -268,12 +268,7 @@ class _Unit(NamedTuple):
 
 def text(*kernels: str, apart: bool) -> str:
     """The part of the prelude that kernels need, because compiling all of it would take longer than
-    most kernels.
-
-    Parameters
-    ----------
-    apart
-        Whether each buffer that a kernel allocates is memory of its own.
+    most kernels. `apart`: whether each buffer that a kernel allocates is memory of its own.
     """
     wanted = {word for kernel in kernels for word in _WORD.findall(kernel)}
     missing, chosen = list(wanted), set[_Unit]()

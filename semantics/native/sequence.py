@@ -158,17 +158,9 @@ class KernelSequence:
             self._pointers[at + 1] = found
 
     def __call__(self, arrays: Sequence[np.ndarray[Any, Any]]) -> Failure | None:
-        """Run the calls; the first that stops ends them.
-
-        Parameters
-        ----------
-        arrays
-            An array at each base, contiguous, and writeable where a call writes to it.
-
-        Raises
-        ------
-        ValueError
-            If there are fewer or more arrays than bases.
+        """Run the calls; the first that stops ends them. `arrays`: an array at each base,
+        contiguous, and writeable where a call writes to it. Raises ValueError if there are fewer or
+        more arrays than bases.
         """
         if len(arrays) != self._bases:
             raise ValueError(f"expected {self._bases} arrays, found {len(arrays)}")

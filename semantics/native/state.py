@@ -243,12 +243,8 @@ class Generation(IndexKnowledge):
         )
 
     def extent_of(self, dim: tir.PrimExpr, name: str, exact: bool) -> Polynomial:
-        """An extent whose value is in the C variable ``name``, as a sum.
-
-        Parameters
-        ----------
-        exact
-            Whether its computation certainly did not wrap.
+        """An extent whose value is in the C variable ``name``, as a sum. `exact`: whether its
+        computation certainly did not wrap.
         """
         known = poly_of(self, dim) if self.type_of(dim) == INT64 else None
         local = self.invented | set(self.scope.loops)

@@ -87,12 +87,8 @@ def _of_size(size: int) -> Memory:
 
 
 def call_with_memory(call: Any, numbers: Numbers, places: Any, limit: int) -> Any:
-    """Call machine code that takes memory; at most ``limit`` bytes at a time.
-
-    Raises
-    ------
-    Damaged
-        If it wrote outside of that memory.
+    """Call machine code that takes memory; at most ``limit`` bytes at a time. Raises Damaged if it
+    wrote outside of that memory.
     """
     memory, kept_workspace.memory = kept_workspace.memory, None
     if memory is None and not GUARDED:
@@ -139,12 +135,8 @@ def use(numbers: Numbers, workspace: Memory | None) -> None:
 
 
 def give_back(numbers: Numbers) -> None:
-    """Give back what a kernel has not given back itself, because it was left early.
-
-    Raises
-    ------
-    Damaged
-        If it wrote outside of its memory.
+    """Give back what a kernel has not given back itself, because it was left early. Raises Damaged
+    if it wrote outside of its memory.
     """
     if numbers[LAST_BLOCK]:
         less(numbers, 0)

@@ -40,12 +40,8 @@ def save(file: Sink, array: Array) -> None:
 
 
 def load(path: Path, info: ast.StructInfo) -> Value:
-    """Read the value of a parameter with an annotation from a file.
-
-    Raises
-    ------
-    FileError
-        If the file cannot be read, or has another kind of content.
+    """Read the value of a parameter with an annotation from a file. Raises FileError if the file
+    cannot be read, or has another kind of content.
     """
     if path.exists() and not path.is_file():  # to be read twice; a pipe would be waited for
         raise FileError(f"{path} is not a file with an array")
@@ -60,12 +56,8 @@ def load(path: Path, info: ast.StructInfo) -> Value:
 
 
 def arrays_in(path: Path) -> dict[str, Array]:
-    """The arrays of an archive by their names.
-
-    Raises
-    ------
-    FileError
-        If it cannot be read, has something else than arrays, or needs more memory than a run may.
+    """The arrays of an archive by their names. Raises FileError if it cannot be read, has something
+    else than arrays, or needs more memory than a run may.
     """
     found = _loaded(path)
     if isinstance(found, dict):
@@ -140,12 +132,8 @@ def _several(path: Path, arrays: dict[str, Array], info: ast.StructInfo) -> Valu
 
 
 def elements(name: str, array: Array, kind: DataType) -> Array:
-    """An array in this machine's byte order; bytes without a type as the elements of one.
-
-    Raises
-    ------
-    FileError
-        If the elements are not numbers, or the bytes do not fit the type.
+    """An array in this machine's byte order; bytes without a type as the elements of one. Raises
+    FileError if the elements are not numbers, or the bytes do not fit the type.
     """
     found = array.dtype
     wanted = _wanted(kind)

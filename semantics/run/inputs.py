@@ -54,12 +54,7 @@ NAMES = {
 
 def literal(text: str) -> Any:
     """The value of a literal: a number, a Boolean, ``nan`` or ``inf``, a string, a list or a tuple
-    of these.
-
-    Raises
-    ------
-    ValueError
-        If it is none of these.
+    of these. Raises ValueError if it is none of these.
     """
     try:
         return _plain(expression_of(text))
@@ -94,12 +89,8 @@ def _parsed_number(node: python.expr) -> int | float:
 
 
 def value_of(found: Any, info: ast.StructInfo) -> Value:
-    """A literal converted to a value with an annotation.
-
-    Raises
-    ------
-    DoesNotFit
-        If it does not fit; the message gives the reason.
+    """A literal converted to a value with an annotation. Raises DoesNotFit if it does not fit; the
+    message gives the reason.
     """
     try:
         return _parsed_value(found, info)
@@ -194,7 +185,8 @@ def _common(elements: list[Any]) -> DataType:
 
 
 def from_python(name: str, given: Any, info: ast.StructInfo) -> Value:
-    """A value for an annotation.
+    """A value for an annotation. Raises DoesNotFit if it does not match the annotation; FileError
+    if the elements of an array are not numbers.
 
     Parameters
     ----------
@@ -204,13 +196,6 @@ def from_python(name: str, given: Any, info: ast.StructInfo) -> Value:
         An array (anything that NumPy makes an array of by the array protocol), a number, nested
         lists of numbers, a tuple or list for a tuple, a list or tuple of integers for a shape, or a
         value.
-
-    Raises
-    ------
-    DoesNotFit
-        If it does not match the annotation.
-    FileError
-        If the elements of an array are not numbers.
     """
     if isinstance(given, Value):
         return given
@@ -291,7 +276,8 @@ def inputs(
     overwrite: bool = False,
     whole: bool = False,
 ) -> Inputs:
-    """Arguments for the parameters of a function.
+    """Arguments for the parameters of a function. Raises InputError if a name is unknown, a file
+    cannot be read, a value does not fit its annotation, or two of them contradict each other.
 
     Parameters
     ----------
@@ -310,12 +296,6 @@ def inputs(
         Whether the values are the given arrays, not copies, so that a run may write into them.
     whole
         Whether floats that are not given are small whole numbers.
-
-    Raises
-    ------
-    InputError
-        If a name is unknown, a file cannot be read, a value does not fit its annotation, or two of
-        them contradict each other.
     """
     params = {param.name_hint: param for param in function.params}
     scalars = {param.shape_var for param in function.params}
@@ -595,10 +575,8 @@ def learn(said: Mapping[tir.Var, int], given: Sequence[Position]) -> Known:
 
     If two values disagree, the first one is used; the run reports the contradiction.
 
-    Raises
-    ------
-    NoSizeError
-        If a value contradicts ``said``, or a dimension has a number that it cannot have.
+    Raises NoSizeError if a value contradicts ``said``, or a dimension has a number that it cannot
+    have.
     """
     known = dict(said)
     for _, expr, number in given:

@@ -21,12 +21,8 @@ Array = np.ndarray[Any, Any]
 
 
 def arrays_of(path: str) -> dict[str, Array]:
-    """The arrays of a file by their names.
-
-    Raises
-    ------
-    FileError
-        If it cannot be read, or is no `.npz` file.
+    """The arrays of a file by their names. Raises FileError if it cannot be read, or is no `.npz`
+    file.
     """
     place = Path(path)
     if place.exists() and not place.is_file() and not place.is_dir():  # a pipe would be waited for
@@ -49,10 +45,7 @@ def given(found: Mapping[str, Array], function: ast.Function, path: str) -> dict
     Arrays that NumPy has named by their order (`arr_0`) go to the parameters in order; the fields
     of a tuple are `x.0`, `x.1`; a shape is an array of whole numbers.
 
-    Raises
-    ------
-    FileError
-        If a name is that of no parameter.
+    Raises FileError if a name is that of no parameter.
     """
     params = {param.name_hint: param for param in function.params}
     sizes = [var.name for var in function.shape_vars]
@@ -113,13 +106,7 @@ def parts(name: str, value: Value) -> Iterator[tuple[str, Array]]:
 
 
 def save(path: Path, inputs: Mapping[str, Value]) -> None:
-    """Write inputs as an `.npz` file.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written.
-    """
+    """Write inputs as an `.npz` file. Raises OSError if it cannot be written."""
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w") as packed:
         for name, value in inputs.items():

@@ -97,12 +97,8 @@ class Prepared:
 def parser(
     prog: str, description: str, limit: str, backends: Sequence[str] = ("steps", "native")
 ) -> argparse.ArgumentParser:
-    """The arguments that both commands take.
-
-    Parameters
-    ----------
-    limit
-        A sentence about the option that limits the steps.
+    """The arguments that both commands take. `limit`: a sentence about the option that limits the
+    steps.
     """
     made = CommandParser(prog=prog, description=description, epilog=EPILOG.format(limit=limit))
     add = made.add_argument
@@ -135,12 +131,8 @@ def parser(
 
 
 def add_memory(made: argparse.ArgumentParser, of: str = "") -> None:
-    """Add the option that limits the memory of tensors.
-
-    Parameters
-    ----------
-    of
-        Whose tensors they are, such as ``" in a run"``.
+    """Add the option that limits the memory of tensors. `of`: whose tensors they are, such as ``"
+    in a run"``.
     """
     made.add_argument(
         "--memory",
@@ -189,7 +181,8 @@ def add_inputs(made: argparse.ArgumentParser) -> None:
 def prepare(
     options: argparse.Namespace, *, whole: bool = False, text: str | None = None
 ) -> Prepared:
-    """Read and check the program, and make the arguments.
+    """Read and check the program, and make the arguments. Raises UsageError if the file, the entry
+    or an input is missing or invalid; IllFormedError if the checker finds errors.
 
     Parameters
     ----------
@@ -197,13 +190,6 @@ def prepare(
         Whether floats that are made up are small whole numbers.
     text
         The text of the program; None to read the file.
-
-    Raises
-    ------
-    UsageError
-        If the file, the entry or an input is missing or invalid.
-    IllFormedError
-        If the checker finds errors.
     """
     from rlx.semantics.run.inputs import InputError, inputs
 
@@ -221,12 +207,8 @@ def prepare(
 
 def arguments(options: argparse.Namespace, function: ast.Function) -> dict[str, object]:
     """The inputs by parameter: the arrays of ``--inputs``, and the texts of ``--input``, which win.
-
-    Raises
-    ------
-    UsageError
-        If an input is no NAME=VALUE, or the file cannot be read, or has a name that no parameter
-        has.
+    Raises UsageError if an input is no NAME=VALUE, or the file cannot be read, or has a name that
+    no parameter has.
     """
     found: dict[str, object] = {}
     if options.inputs is not None:
@@ -264,14 +246,8 @@ def checked(path: str, name: str | None = None) -> ast.IRModule:
 
 def checked_report(path: str, name: str | None = None) -> tuple[Report, ast.IRModule]:
     """What the check of a file says, and its module; definitions that are not read are told on
-    stderr.
-
-    Raises
-    ------
-    UsageError
-        If the file cannot be read, or does not contain exactly one module and no name is given.
-    IllFormedError
-        If the checker finds errors.
+    stderr. Raises UsageError if the file cannot be read, or does not contain exactly one module and
+    no name is given; IllFormedError if the checker finds errors.
     """
     from rlx.checker.check import IllFormedError, check_text
 
@@ -320,19 +296,9 @@ def _read(path: str) -> str:
 def checked_entry(
     path: str, name: str | None, text: str | None = None
 ) -> tuple[Report, ast.IRModule, str, ast.Function]:
-    """What the check of a file says, and the function of it that is called.
-
-    Parameters
-    ----------
-    text
-        What is in the file; None to read it.
-
-    Raises
-    ------
-    UsageError
-        If the file cannot be read, or has no such function.
-    IllFormedError
-        If the checker finds errors.
+    """What the check of a file says, and the function of it that is called. `text`: what is in the
+    file; None to read it. Raises UsageError if the file cannot be read, or has no such function;
+    IllFormedError if the checker finds errors.
     """
     from rlx.checker.check import IllFormedError, check_text
 
@@ -356,12 +322,8 @@ def _entry(report: Report, name: str | None) -> tuple[ast.IRModule, str, ast.Fun
 
 
 def given_inputs(texts: list[str]) -> dict[str, str]:
-    """The inputs that are given as NAME=VALUE.
-
-    Raises
-    ------
-    UsageError
-        If one is not of that form, or given twice.
+    """The inputs that are given as NAME=VALUE. Raises UsageError if one is not of that form, or
+    given twice.
     """
     given: dict[str, str] = {}
     for text in texts:

@@ -54,12 +54,7 @@ UNWRITTEN = "·"
 
 
 def cells(value: Value, blank: Blank | None = None) -> dict[str, object] | None:
-    """The elements of a tensor, as text.
-
-    Parameters
-    ----------
-    blank
-        The unwritten elements, if any.
+    """The elements of a tensor, as text. `blank`: the unwritten elements, if any.
 
     Returns
     -------

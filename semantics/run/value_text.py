@@ -41,13 +41,7 @@ Name = Callable[[Value], str]
 
 
 def line(value: Any, name: Name | None = None) -> str:
-    """A value in one line.
-
-    Parameters
-    ----------
-    name
-        Returns the text of a tensor, if its elements are not printed.
-    """
+    """A value in one line. `name`: returns the text of a tensor, if its elements are not printed."""
     text = _line(value, name or tensor_line, [WIDTH])
     return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
 

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import math
+import operator
+import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from typing import Any
+
+import numpy as np
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import HANDLE, INT32, DataType, dtype, limits
-from rlx.semantics.tir.c_math import C_MATH
 from rlx.semantics.tir.expression_compiler import ExpressionCompiler, opaque
-from rlx.semantics.tir.intrinsics import intrinsic, regrouped, reinterpret, unknown
-from rlx.semantics.tir.lanes import LANES
-from rlx.semantics.tir.llvm import intrinsic as intrinsic_of_llvm
+from rlx.semantics.tir.intrinsics import (
+    REAL,
+    bitwise,
+    half_even,
+    intrinsic,
+    regrouped,
+    reinterpret,
+    unknown,
+)
 from rlx.semantics.tir.memory import numpy_type
 from rlx.semantics.tir.pointer_calls import POINTERS, buffer_of_data
 from rlx.semantics.tir.pointers import BYTES, Pointer
-from rlx.semantics.tir.sorts import SORTS
 from rlx.semantics.tir.terms import (
     Evaluate,
     Frame,
@@ -27,8 +36,343 @@ from rlx.semantics.tir.terms import (
     lifted,
     located,
 )
-from rlx.semantics.tir.values import Number, into, to_integer, unsupported, vector_element
+from rlx.semantics.tir.values import (
+    Number,
+    fault,
+    floor,
+    into,
+    to_integer,
+    trunc,
+    unsupported,
+    vector_element,
+)
 from rlx.spec.registry import rule
+
+# The functions of C's mathematical library, which PrimFuncs may call by name, and those that LLVM
+# has for them.
+
+
+def _away_from_zero(value: float) -> float:
+    """Rounding to the nearest integer, ties away from zero."""
+    if not math.isfinite(value) or abs(value) >= 1 << 52:
+        return value
+    whole = trunc(value)
+    return math.copysign(abs(whole) + (abs(value - whole) >= 0.5), value)
+
+
+def _least(a: float, b: float) -> float:
+    return b if math.isnan(a) else a if math.isnan(b) else min(a, b)
+
+
+def _greatest(a: float, b: float) -> float:
+    return b if math.isnan(a) else a if math.isnan(b) else max(a, b)
+
+
+_OTHERS: dict[str, Callable[..., float]] = {
+    "abs": abs,
+    "fabs": math.fabs,
+    "labs": abs,
+    "fdim": lambda a, b: a - b if not a <= b else 0.0,
+    "fma": lambda a, b, c: a * b + c,
+    "fmax": _greatest,
+    "fmin": _least,
+    "rint": half_even,
+    "round": _away_from_zero,
+}
+_SAME = """
+    acos acosh asin asinh atan atan2 atanh ceil copysign cos cosh erf exp exp2 fmod hypot log log10 log1p log2
+    nearbyint pow sin sinh sqrt tan tanh tgamma trunc
+"""
+_DOUBLE = {**{name: REAL[name] for name in _SAME.split()}, "floor": floor, **_OTHERS}
+_LLVM = """
+    ceil copysign cos exp exp2 fabs floor fma log log10 log2 nearbyint pow rint round sin sqrt trunc
+"""
+
+C_MATH: Mapping[str, Callable[..., float]] = {
+    **_DOUBLE,
+    **{f"{name}f": function for name, function in _DOUBLE.items()},
+    **{f"llvm.{name}": _DOUBLE[name] for name in _LLVM.split()},
+    "llvm.minnum": _least,
+    "llvm.maxnum": _greatest,
+}
+"""The functions by name: `sqrt` on doubles, `sqrtf` on floats, `llvm.sqrt` on both."""
+
+OPERANDS = {"copysign": 2, "fma": 3, "maxnum": 2, "minnum": 2, "pow": 2}
+"""How many operands LLVM's functions of more than one have."""
+
+
+# Lanes of vectors in PrimFuncs, picked by number.
+
+
+@rule("E-tir-shuffle", "TIR expression")
+def picked(lanes: Sequence[Any], places: Sequence[int]) -> Any:
+    """The lanes at some places: a vector, or a number for a single place."""
+    for place in places:
+        if not 0 <= place < len(lanes):
+            fault("E-tir-bounds", f"lane {place} is not among {len(lanes)} lanes")
+    found = tuple([lanes[place] for place in places])
+    return found if len(found) > 1 else found[0]
+
+
+def _all_lanes(terms: Sequence[Term]) -> tuple[Evaluate, DataType]:
+    """The lanes of several vectors and numbers, one behind the other."""
+    kind = terms[0].dtype
+    runs = [(converted(term, kind).run, term.vector) for term in terms]
+
+    def lanes(frame: Frame) -> tuple[Any, ...]:
+        found: list[Any] = []
+        for run, vector in runs:
+            found.extend(run(frame) if vector else (run(frame),))
+        return tuple(found)
+
+    return lanes, kind
+
+
+def _shuffle(run: ExpressionCompiler, expr: tir.Call) -> Term:
+    """`T.Shuffle([v, w], [0, 5, 1])`: lanes of all vectors together."""
+    count: Any = expr.attrs.get("vectors", 0)
+    vectors, places = expr.args[:count], expr.args[count:]
+    if not vectors or not places or not all(isinstance(at, tir.IntImm) for at in places):
+        return opaque(expr)
+    lanes, kind = _all_lanes([run.value(vector) for vector in vectors])
+    numbers = [at.value for at in places if isinstance(at, tir.IntImm)]
+    value = located(lambda frame: picked(lanes(frame), numbers), expr.span)
+    return Term(value, kind, len(numbers) > 1)
+
+
+def _half(high: bool) -> Callable[[ExpressionCompiler, tir.Call], Term]:
+    def half(run: ExpressionCompiler, expr: tir.Call) -> Term:
+        """`T.vectorlow("float32x4", v)`, `T.vectorhigh("float32x4", v)`"""
+        lanes, kind = _all_lanes([run.value(arg) for arg in expr.args[1:]] or [opaque(expr)])
+
+        def picked_half(frame: Frame) -> Any:
+            found = lanes(frame)
+            middle = len(found) // 2
+            return picked(found, range(middle, len(found)) if high else range(middle))
+
+        return Term(picked_half, kind, True)
+
+    return half
+
+
+def _combined(run: ExpressionCompiler, expr: tir.Call) -> Term:
+    """`T.vectorcombine("float32x8", v, w)`"""
+    lanes, kind = _all_lanes([run.value(arg) for arg in expr.args[1:]] or [opaque(expr)])
+    return Term(lanes, kind, True)
+
+
+LANES: dict[str, Callable[[ExpressionCompiler, Any], Term]] = {
+    "Shuffle": _shuffle,
+    "vectorcombine": _combined,
+    "vectorhigh": _half(True),
+    "vectorlow": _half(False),
+}
+"""The intrinsics by name."""
+
+
+# The intrinsics of LLVM that PrimFuncs may call by name, on scalars and lane by lane.
+
+
+Function = Callable[..., Number]
+
+
+def _mask(dtype: DataType) -> int:
+    return (1 << dtype.bits) - 1
+
+
+def _unsigned(dtype: DataType, pick: Callable[..., int]) -> Function:
+    """A choice among integers that are read without a sign."""
+    return lambda a, b: pick(a, b, key=lambda value: value & _mask(dtype))
+
+
+def _saturating(dtype: DataType, signed: bool, apply: Callable[[int, int], int]) -> Function:
+    """A result outside of the type becomes the nearest number in it."""
+    mask, bring = _mask(dtype), into(dtype)
+    low, high = (-(1 << (dtype.bits - 1)), (1 << (dtype.bits - 1)) - 1) if signed else (0, mask)
+
+    def read(value: int) -> int:
+        value &= mask
+        return value - mask - 1 if signed and value > high else value
+
+    return lambda a, b: bring(min(max(apply(read(a), read(b)), low), high))
+
+
+def _funnel(dtype: DataType, left: bool) -> Function:
+    """Two integers side by side are shifted; the high half is the result, or the low half."""
+    bits, mask, bring = dtype.bits, _mask(dtype), into(dtype)
+
+    def shift(a: int, b: int, by: int) -> Number:
+        both, by = ((a & mask) << bits) | (b & mask), (by & mask) % bits
+        return bring(both << by >> bits if left else both >> by)
+
+    return shift
+
+
+def _reversed(dtype: DataType, width: int) -> Function:
+    """The bits in groups of a width, the last group first."""
+    bring, starts = into(dtype), range(0, dtype.bits, width)
+    group = (1 << width) - 1
+    return lambda a: bring(sum((a >> at & group) << (dtype.bits - width - at) for at in starts))
+
+
+def _trailing(dtype: DataType) -> Function:
+    mask = _mask(dtype)
+    return lambda a, _: dtype.bits if not a & mask else (a & -a).bit_length() - 1
+
+
+def _propagating(pick: Callable[[float, float], float]) -> Function:
+    return lambda a, b: math.nan if math.isnan(a) or math.isnan(b) else pick(a, b)
+
+
+def _fused(dtype: DataType) -> Function:
+    bring = into(dtype)
+    return lambda a, b, c: bring(a * b + c)
+
+
+_BY_TYPE: dict[str, tuple[int, Callable[[DataType], Function]]] = {
+    "abs": (2, lambda d: lambda a, _: into(d)(abs(a))),
+    "bitreverse": (1, lambda d: _reversed(d, 1)),
+    "bswap": (1, lambda d: _reversed(d, 8)),
+    "ctlz": (2, lambda d: lambda a, _: bitwise("clz", d)(a)),
+    "ctpop": (1, lambda d: bitwise("popcount", d)),
+    "cttz": (2, _trailing),
+    "fmuladd": (3, _fused),
+    "fshl": (3, lambda d: _funnel(d, True)),
+    "fshr": (3, lambda d: _funnel(d, False)),
+    "maximum": (2, lambda d: _propagating(max)),
+    "minimum": (2, lambda d: _propagating(min)),
+    "roundeven": (1, lambda d: C_MATH["rint"]),
+    "sadd.sat": (2, lambda d: _saturating(d, True, operator.add)),
+    "smax": (2, lambda d: max),
+    "smin": (2, lambda d: min),
+    "ssub.sat": (2, lambda d: _saturating(d, True, operator.sub)),
+    "uadd.sat": (2, lambda d: _saturating(d, False, operator.add)),
+    "umax": (2, lambda d: _unsigned(d, max)),
+    "umin": (2, lambda d: _unsigned(d, min)),
+    "usub.sat": (2, lambda d: _saturating(d, False, operator.sub)),
+}
+_REDUCING: dict[str, Callable[[DataType], Function]] = {
+    **{word: _BY_TYPE[word][1] for word in ("smax", "smin", "umax", "umin")},
+    "and": lambda d: operator.and_,
+    "or": lambda d: operator.or_,
+    "xor": lambda d: operator.xor,
+    "add": lambda d: lambda a, b: into(d)(a + b),
+    "mul": lambda d: lambda a, b: into(d)(a * b),
+    "fmax": lambda d: C_MATH["llvm.maxnum"],
+    "fmin": lambda d: C_MATH["llvm.minnum"],
+    "fadd": lambda d: lambda a, b: into(d)(a + b),
+    "fmul": lambda d: lambda a, b: into(d)(a * b),
+}
+_SUFFIX = re.compile(r"(?:\.v?\d*[if]\d+)+\Z")
+"""The types of the operands in a name: `llvm.fabs.v4f32`."""
+
+
+def intrinsic_of_llvm(name: str, operands: Sequence[Term]) -> tuple[Evaluate, bool] | None:
+    """The value of a call, and whether it is a vector; None for other names or numbers of operands.
+
+    Before 0.19, the number of operands whose types select the function stands before them.
+    """
+    known = _SUFFIX.sub("", name)
+    word = known.removeprefix("llvm.")
+    if word == known or not operands:
+        return None
+    if word.startswith("vector.reduce."):
+        return _reduced(word.removeprefix("vector.reduce."), operands)
+    if word in _BY_TYPE:
+        arity, make = _BY_TYPE[word]
+    elif known in C_MATH:
+        arity, make = OPERANDS.get(word, 1), lambda _: C_MATH[known]
+    else:
+        return None
+    operands = operands[1:] if len(operands) == arity + 1 else operands
+    if len(operands) != arity:
+        return None
+    function = make(operands[0].dtype)
+    return lifted(function, *operands), any(term.vector for term in operands)
+
+
+def _reduced(word: str, operands: Sequence[Term]) -> tuple[Evaluate, bool] | None:
+    """All lanes of the last operand, combined from the first on, after a number before it."""
+    make, lanes = _REDUCING.get(word), operands[-1]
+    starts = 1 if word in ("fadd", "fmul") else 0
+    if make is None or not lanes.vector or len(operands) != starts + 1:
+        return None
+    function, runs = make(lanes.dtype), [term.run for term in operands]
+
+    def combined(frame: Any) -> Any:
+        *start, values = (run(frame) for run in runs)
+        return reduce(function, (*start, *values))
+
+    return combined, False
+
+
+# The sort functions of TVM's run time, which legalised PrimFuncs call.
+
+
+Array = np.ndarray[Any, Any]
+
+
+@rule("E-tir-sort", "TIR expression")
+def order(data: Array, axis: int, ascending: bool) -> Array:
+    """The indices that sort along an axis; the sort is stable, and NaN comes last."""
+    if not -data.ndim <= axis < data.ndim:
+        fault("E-tir-sort-axis", f"axis {axis} is out of range for rank {data.ndim}")
+    if data.dtype.kind not in "biuf":
+        data = data.astype(np.float64)
+    if ascending:
+        return np.argsort(data, axis=axis, kind="stable")
+    last = data.shape[axis] - 1
+    found: Array = last - np.flip(np.argsort(np.flip(data, axis), axis=axis, kind="stable"), axis)
+    if np.issubdtype(data.dtype, np.floating):
+        numbers = ~np.isnan(np.take_along_axis(data, found, axis))
+        behind = np.argsort(~numbers, axis=axis, kind="stable")
+        found = np.take_along_axis(found, behind, axis)
+    return found
+
+
+def _sort(data: Array, out: Array, axis: int, ascending: bool) -> None:
+    out[...] = np.take_along_axis(data, order(data, axis, ascending), axis)
+
+
+def _argsort(data: Array, out: Array, axis: int, ascending: bool) -> None:
+    out[...] = order(data, axis, ascending)
+
+
+def _argsort_nms(data: Array, valid: Array, out: Array, axis: int, ascending: bool) -> None:
+    """Only the first few along the axis are sorted, as many as ``valid`` says; the rest stay where
+    they are.
+    """
+    rows, counts = np.moveaxis(data, axis, -1), valid.ravel()
+    results = np.moveaxis(out, axis, -1)
+    for row, at in enumerate(np.ndindex(rows.shape[:-1])):
+        size = rows.shape[-1]
+        count = min(max(int(counts[row]), 0), size)
+        found = np.arange(size)
+        found[:count] = order(rows[at][:count], 0, ascending)
+        results[at] = found
+
+
+def _topk(data: Array, *rest: Any) -> None:
+    """The first ``k`` along the axis once it is sorted; all where ``k`` is below 1."""
+    *outs, k, axis, kind, ascending = rest
+    found = order(data, axis, ascending)
+    if k >= 1:
+        found = np.take(found, np.arange(min(k, data.shape[axis])), axis)
+    if kind in ("both", "values"):
+        outs[0][...] = np.take_along_axis(data, found, axis)
+    if kind in ("both", "indices"):
+        outs[-1][...] = found
+
+
+SORTS: Mapping[str, tuple[int, Callable[..., None]]] = {
+    "tvm.contrib.sort.sort": (1, _sort),
+    "tvm.contrib.sort.argsort": (1, _argsort),
+    "tvm.contrib.sort.argsort_nms": (2, _argsort_nms),
+    "tvm.contrib.sort.topk": (1, _topk),
+}
+"""The number of leading arrays that are read, and the function, by name. They need not be
+registered.
+"""
 
 
 @rule("E-tir-call", "TIR expression")

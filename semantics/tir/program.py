@@ -13,9 +13,8 @@ import numpy as np
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.visit import shape_vars_of
 from rlx.semantics.tir.arguments import Values, bind
-from rlx.semantics.tir.loops import Execute
 from rlx.semantics.tir.memory import TirRun
-from rlx.semantics.tir.statements import FunctionEnd, StatementCompiler
+from rlx.semantics.tir.statements import Execute, FunctionEnd, StatementCompiler
 from rlx.semantics.tir.values import Number, fault
 from rlx.spec.registry import rule
 

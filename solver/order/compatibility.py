@@ -199,11 +199,7 @@ _HOPES: dict[str, Callable[..., bool]] = {
 @rule("COMPAT-joint", "compatibility")
 def solve(equations: list[Mismatch], prover: Prover, directed: bool = True) -> Compatibility:
     """Decide all equations of dimensions together, under one assignment of the variables.
-
-    Parameters
-    ----------
-    directed
-        Whether the expected dimensions must be defined wherever the given ones are.
+    `directed`: whether the expected dimensions must be defined wherever the given ones are.
     """
     for equation in equations:
         if apart(*sides(equation)):

@@ -21,12 +21,7 @@ if TYPE_CHECKING:
 
 def demand(given: PrimExpr, wanted: PrimExpr) -> PrimExpr | None:
     """The remaining condition for one of two equal dimensions to follow the other; None if there is
-    none.
-
-    Parameters
-    ----------
-    given, wanted
-        Expressions that are equal wherever both are defined.
+    none. `given` and `wanted`: expressions that are equal wherever both are defined.
 
     Returns
     -------

@@ -59,13 +59,7 @@ class Drafting(ProofChecker):
         return super().mul(a, b)
 
     def take(self, amount: int) -> None:
-        """Use up effort.
-
-        Raises
-        ------
-        NotFoundError
-            If none is left.
-        """
+        """Use up effort. Raises NotFoundError if none is left."""
         self.effort -= amount
         if self.effort < 0:
             raise NotFoundError("the proof needs too much effort")
@@ -147,12 +141,8 @@ class Steps:
         proofs: list[Below] | None = None,
         gives: Cond | None = None,
     ) -> int | None:
-        """Add a step; the number of its fact, or None if that closes the case.
-
-        Raises
-        ------
-        NotFoundError
-            If the rule does not allow it.
+        """Add a step; the number of its fact, or None if that closes the case. Raises NotFoundError
+        if the rule does not allow it.
         """
         checker = self.checker
         given: dict[str, Any] = {"rule": rule}

@@ -270,12 +270,8 @@ class Draft(Closing):
     """A proof that becomes a certificate."""
 
     def certificate(self) -> dict[str, Any]:
-        """The finished certificate, without what is not needed.
-
-        Raises
-        ------
-        NotFoundError
-            If no proof is found.
+        """The finished certificate, without what is not needed. Raises NotFoundError if no proof is
+        found.
         """
         if not self.closed:
             try:
@@ -344,12 +340,8 @@ class Draft(Closing):
 def found(
     goal: PrimExpr, facts: Sequence[PrimExpr], ranges: Sequence[tuple[tir.Var, Range]]
 ) -> dict[str, Any] | None:
-    """A certificate of a goal, or None if none is found.
-
-    Raises
-    ------
-    RefusedError
-        If what was found is none: a mistake of this module.
+    """A certificate of a goal, or None if none is found. Raises RefusedError if what was found is
+    none: a mistake of this module.
     """
     if any(_wide(node) for node in tir.postorder(goal, *facts)):
         return None
@@ -433,12 +425,8 @@ def identity(a: PrimExpr, b: PrimExpr, means: str) -> dict[str, Any]:
 
 @roomy
 def certificate(goal: PrimExpr, state: ContextState, means: str) -> dict[str, Any]:
-    """The certificate of a goal that was proved; ``"proof"`` is a text if none was found.
-
-    Parameters
-    ----------
-    means
-        How the prover proved it.
+    """The certificate of a goal that was proved; ``"proof"`` is a text if none was found. `means`:
+    how the prover proved it.
     """
     from rlx.solver.proofs.checker import RefusedError
     from rlx.solver.proofs.draft import distinct_names

@@ -18,18 +18,13 @@ from rlx.transform.builder.frame import Frame
 def finish(
     frame: Frame, output: Expr, place: Place, original: ast.Function | None = None
 ) -> ast.Function:
-    """End the function with its output.
+    """End the function with its output. Raises BuildError if the output violates a rule.
 
     Parameters
     ----------
     original
         The function that is being changed. It is returned itself if nothing changed, and its result
         annotation is kept if it still holds.
-
-    Raises
-    ------
-    BuildError
-        If the output violates a rule.
     """
     with frame.undone():
         leaf = frame.leaf(output, place)

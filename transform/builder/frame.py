@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import groupby
-from typing import Protocol
 
 from rlx.checker.derive import module
 from rlx.checker.derive.bindings import bind, parameter
@@ -133,11 +132,7 @@ def head_of(
 # Bare numbers beside tensors: a constant of the tensor's element type.
 
 
-class _Known(Protocol):
-    def info(self, expr: Expr) -> StructInfo: ...
-
-
-def settled(call: ast.Call, known: _Known) -> ast.Call:
+def settled(call: ast.Call, known: states.Growing) -> ast.Call:
     """A call of Python code in which numbers beside a tensor of known element type are replaced by constants.
 
     The first tensor determines the type. A Boolean tensor does so only if there is no other,
@@ -295,13 +290,7 @@ class Frame:
     # ------------------------------------------------------------ bindings
 
     def emit(self, value: Expr, hint: str, place: Place, output: bool = False) -> ast.Var:
-        """Bind a value to a new variable.
-
-        Raises
-        ------
-        BuildError
-            If the binding violates a rule.
-        """
+        """Bind a value to a new variable. Raises BuildError if the binding violates a rule."""
         known = self.emit_known(value, hint, output)
         if known is not None:
             return known
@@ -369,17 +358,9 @@ class Frame:
         return var
 
     def bind(self, binding: Binding, place: Place, quiet: bool = False) -> None:
-        """Check a binding in normal form, and add it to the block at hand.
-
-        Parameters
-        ----------
-        quiet
-            Whether to add warnings only to :attr:`diagnostics`, as for bindings of the old program.
-
-        Raises
-        ------
-        BuildError
-            If the binding violates a rule; it is then removed completely.
+        """Check a binding in normal form, and add it to the block at hand. `quiet`: whether to add
+        warnings only to :attr:`diagnostics`, as for bindings of the old program. Raises BuildError
+        if the binding violates a rule; it is then removed completely.
         """
         self._check(binding, place, quiet)
         self.blocks.bindings.append(binding)
@@ -398,12 +379,7 @@ class Frame:
 
     def rebind(self, binding: VarBinding, value: Expr, place: Place) -> ast.Var:
         """Bind a variable to another value; if the struct info of this value differs, bind a new
-        variable.
-
-        Raises
-        ------
-        BuildError
-            If the binding violates a rule.
+        variable. Raises BuildError if the binding violates a rule.
         """
         var, wanted = binding.var, binding.var.struct_info_annotation
         value = self.flat(value, place)
@@ -494,12 +470,8 @@ class Frame:
         return self._normalizer.leaf(value, _EmittedBlocks(self._normalizer, self, place))
 
     def derived(self, value: Expr, place: Place) -> StructInfo:
-        """The struct info of an expression, without emitting it.
-
-        Raises
-        ------
-        BuildError
-            If it violates a rule.
+        """The struct info of an expression, without emitting it. Raises BuildError if it violates a
+        rule.
         """
         mark, known = len(self.walk.added), len(self.state.info_of)
         walk_expression(self.walk, value, place)
@@ -522,12 +494,8 @@ class Frame:
     def cast(
         self, value: Expr, target: StructInfo, hint: str, place: Place, output: bool = False
     ) -> ast.Var:
-        """Bind the result of a cast; new shape variables denote the dimensions of the value.
-
-        Raises
-        ------
-        BuildError
-            If the cast violates a rule.
+        """Bind the result of a cast; new shape variables denote the dimensions of the value. Raises
+        BuildError if the cast violates a rule.
         """
         with self.undone():
             return self._cast(self.leaf(value, place), target, hint, place, output)

@@ -99,11 +99,7 @@ def _type(given: Any) -> object:
 
 def attribute(given: Any) -> object:
     """The plain value of an attribute: lists become tuples, and NumPy scalars become numbers.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a text cannot express it.
+    Raises TypeError or ValueError if a text cannot express it.
     """
     value = python_number(given)
     if isinstance(value, bool | int | float):

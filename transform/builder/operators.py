@@ -38,12 +38,8 @@ class Namespace:
 
 
 def member(prefix: str, name: str) -> Callable[..., Call] | Namespace:
-    """The function of an operator, or the namespace of a prefix.
-
-    Raises
-    ------
-    AttributeError
-        If there is no such operator; the message suggests similar names.
+    """The function of an operator, or the namespace of a prefix. Raises AttributeError if there is
+    no such operator; the message suggests similar names.
     """
     full = f"{prefix}{name.removesuffix('_')}"
     if is_prefix(f"relax.{full}."):
@@ -151,12 +147,8 @@ def _call(
     given: Mapping[str, Any],
     place: Place,
 ) -> Call:
-    """A call of an operator on what Python code gave.
-
-    Raises
-    ------
-    MisuseError
-        If an argument stands for nothing that the operator could take.
+    """A call of an operator on what Python code gave. Raises MisuseError if an argument stands for
+    nothing that the operator could take.
     """
     parts = _Parts(place)
     for parameter in order:

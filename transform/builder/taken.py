@@ -16,13 +16,7 @@ from rlx.transform.builder.errors import misuse
 
 
 def value(given: object, place: Place) -> Expr:
-    """A value converted to an expression.
-
-    Raises
-    ------
-    BuildError
-        If it cannot be converted.
-    """
+    """A value converted to an expression. Raises BuildError if it cannot be converted."""
     if isinstance(given, Expr):
         return given
     try:
@@ -32,38 +26,22 @@ def value(given: object, place: Place) -> Expr:
 
 
 def text(given: object, what: str, place: Place) -> str:
-    """A text.
-
-    Raises
-    ------
-    BuildError
-        If it is invalid.
-    """
+    """A text. Raises BuildError if it is invalid."""
     if not isinstance(given, str):
         raise misuse(f"expected {what}, found {described(given)}", place)
     return given
 
 
 def flag(given: object, what: str, place: Place) -> bool:
-    """True or False.
-
-    Raises
-    ------
-    BuildError
-        If it is neither.
-    """
+    """True or False. Raises BuildError if it is neither."""
     if not isinstance(given, bool):
         raise misuse(f"{what}: expected True or False, found {described(given)}", place)
     return given
 
 
 def function_name(given: object, place: Place) -> str:
-    """The name of a function, which is an identifier, given as a text.
-
-    Raises
-    ------
-    BuildError
-        If it is invalid.
+    """The name of a function, which is an identifier, given as a text. Raises BuildError if it is
+    invalid.
     """
     name = text(given, "the name of a function", place)
     if not name.isidentifier():
@@ -72,25 +50,15 @@ def function_name(given: object, place: Place) -> str:
 
 
 def function(given: object, place: Place) -> Function | PrimFunc:
-    """A function of a module.
-
-    Raises
-    ------
-    BuildError
-        If it is invalid.
-    """
+    """A function of a module. Raises BuildError if it is invalid."""
     if not isinstance(given, Function | PrimFunc):
         raise misuse(f"expected a function or a PrimFunc, found {described(given)}", place)
     return given
 
 
 def global_name(given: object, place: Place) -> str:
-    """The name of a function of the module, given as a text or a global variable.
-
-    Raises
-    ------
-    BuildError
-        If it is neither.
+    """The name of a function of the module, given as a text or a global variable. Raises BuildError
+    if it is neither.
     """
     if isinstance(given, GlobalVar):
         return given.name_hint
@@ -98,12 +66,8 @@ def global_name(given: object, place: Place) -> str:
 
 
 def parameters(given: object, place: Place) -> tuple[ast.Var, ...]:
-    """Parameters: one variable, or several.
-
-    Raises
-    ------
-    BuildError
-        If one is not a variable, or appears twice.
+    """Parameters: one variable, or several. Raises BuildError if one is not a variable, or appears
+    twice.
     """
     if given is None:
         return ()
@@ -122,12 +86,8 @@ def parameters(given: object, place: Place) -> tuple[ast.Var, ...]:
 
 
 def attributes(given: object, place: Place) -> Mapping[str, object]:
-    """The attributes of a function.
-
-    Raises
-    ------
-    BuildError
-        If they are not a mapping, or a name is not a text.
+    """The attributes of a function. Raises BuildError if they are not a mapping, or a name is not a
+    text.
     """
     if given is None:
         return {}
@@ -141,13 +101,7 @@ def attributes(given: object, place: Place) -> Mapping[str, object]:
 def struct_info(
     given: StructInfo | str, place: Place, scope: Mapping[str, tir.Var] | None = None
 ) -> StructInfo:
-    """An annotation, given as a node or as a text.
-
-    Raises
-    ------
-    BuildError
-        If it is invalid.
-    """
+    """An annotation, given as a node or as a text. Raises BuildError if it is invalid."""
     try:
         return values.annotation(given, place, scope)
     except MisuseError as error:
@@ -155,13 +109,7 @@ def struct_info(
 
 
 def scalar(given: object, place: Place, scope: Mapping[str, tir.Var]) -> PrimExpr:
-    """A scalar, given as a node, a number or a text.
-
-    Raises
-    ------
-    BuildError
-        If it is invalid.
-    """
+    """A scalar, given as a node, a number or a text. Raises BuildError if it is invalid."""
     try:
         return values.scalar(given, place, scope)
     except MisuseError as error:

@@ -49,12 +49,8 @@ def dim(text: str, scope: Mapping[str, tir.Var] | None = None) -> PrimExpr:
 
 
 def scalar(given: object, place: Place, scope: Mapping[str, tir.Var] | None = None) -> PrimExpr:
-    """Like :func:`dim`, for a given position; numbers and scalars are also accepted.
-
-    Raises
-    ------
-    MisuseError
-        If it is neither a scalar nor the text of one.
+    """Like :func:`dim`, for a given position; numbers and scalars are also accepted. Raises
+    MisuseError if it is neither a scalar nor the text of one.
     """
     if not isinstance(given, str):
         return prim(given, place=place)
@@ -98,12 +94,8 @@ def struct_info(given: StructInfo | str, scope: Mapping[str, tir.Var] | None = N
 def annotation(
     given: StructInfo | str, place: Place, scope: Mapping[str, tir.Var] | None = None
 ) -> StructInfo:
-    """Like :func:`struct_info`, for a given position.
-
-    Raises
-    ------
-    MisuseError
-        If it is neither an annotation nor the text of one.
+    """Like :func:`struct_info`, for a given position. Raises MisuseError if it is neither an
+    annotation nor the text of one.
     """
     if isinstance(given, StructInfo):
         return given

@@ -23,12 +23,8 @@ _TENSORS = ("tensor", "operand", "tensors")
 def arguments(
     operator: Operator, call: ast.Call, ctx: OperatorContext, convert: Converter
 ) -> list[Any]:
-    """A value for each parameter of a call without violations.
-
-    Raises
-    ------
-    TensorExpressionError
-        If too little is known about a parameter.
+    """A value for each parameter of a call without violations. Raises TensorExpressionError if too
+    little is known about a parameter.
     """
     site = Site(operator, call, ctx)
     checked = [read(site) for read in plan(site)]
@@ -89,12 +85,8 @@ def number(value: tir.PrimExpr) -> int | float | Scalar:
 
 
 def results(info: StructInfo, name: str) -> Any:
-    """The derived result of a call, for a definition.
-
-    Raises
-    ------
-    Declined
-        If it is neither a tensor of known shape and element type nor a tuple of such tensors.
+    """The derived result of a call, for a definition. Raises Declined if it is neither a tensor of
+    known shape and element type nor a tuple of such tensors.
     """
     from rlx.te.convert import dimensions
 

@@ -220,17 +220,9 @@ def define(
     info: Mapping[Node, StructInfo],
     named: Collection[tir.Var],
 ) -> Staged:
-    """The PrimFunc for a call of an operator, and the arguments of its call.
-
-    Parameters
-    ----------
-    named
-        The shape variables of the program; the call can mention no others.
-
-    Raises
-    ------
-    Declined
-        If the operator has no definition, or none for this call; the message gives the reason.
+    """The PrimFunc for a call of an operator, and the arguments of its call. `named`: the shape
+    variables of the program; the call can mention no others. Raises Declined if the operator has no
+    definition, or none for this call; the message gives the reason.
     """
     short = operator.name.removeprefix("relax.")
     defined = operator.definition

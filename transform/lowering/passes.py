@@ -125,12 +125,8 @@ _CONTEXTS: list[PassContext] = [PassContext()]
 
 
 class FunctionalPass(ModulePass):
-    """A pass made of a function.
-
-    Parameters
-    ----------
-    change
-        Called with the module and the current :class:`PassContext`; returns the new module.
+    """A pass made of a function. `change`: called with the module and the current
+    :class:`PassContext`; returns the new module.
     """
 
     def __init__(self, change: Callable[[IRModule, PassContext], IRModule], name: str) -> None:

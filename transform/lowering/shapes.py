@@ -177,12 +177,8 @@ class HeapValues:
         self._emitter.effect(packed("vm.builtin.match_prim_value", scalar, self.var, *step))
 
     def compute(self, values: Sequence[tir.PrimExpr]) -> None:
-        """Ensure that the numbers of expressions are in the heap.
-
-        Raises
-        ------
-        PassError
-            If one is a float.
+        """Ensure that the numbers of expressions are in the heap. Raises PassError if one is a
+        float.
         """
         missing: list[tuple[int, tir.PrimExpr]] = []
         for value in [each for each in values if not isinstance(each, tir.IntImm)]:
@@ -301,7 +297,8 @@ class ShapeChecks:
         *,
         typed: bool = True,
     ) -> None:
-        """Compare a value with an annotation.
+        """Compare a value with an annotation. Raises PassError if the annotation repeats the tuples
+        in it so often that its checks would be far more than its parts.
 
         Parameters
         ----------
@@ -311,12 +308,6 @@ class ShapeChecks:
             Whether the check is proved: then only the numbers of shape variables are stored.
         typed
             Whether the type of the value says which tuples are in it.
-
-        Raises
-        ------
-        PassError
-            If the annotation repeats the tuples in it so often that its checks would be far more
-            than its parts.
         """
         if repeats_too_much(info):
             place = where if len(where) <= _PLACE else f"{where[:_PLACE]} …"

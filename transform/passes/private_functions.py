@@ -32,11 +32,7 @@ Sizes = Mapping[str | tir.Var, int | PrimExpr]
 
 class WithValues(Rewriter):
     """A function with expressions in place of variables, and scalars in place of shape variables.
-
-    Parameters
-    ----------
-    values, dims
-        What stands for each variable and shape variable.
+    `values` and `dims`: what stands for each variable and shape variable.
     """
 
     def __init__(self, values: Mapping[ast.Var, Expr], dims: Mapping[tir.Var, PrimExpr]) -> None:

@@ -594,12 +594,8 @@ def is_tuple_get_item(inner: Pattern, index: int | None = None) -> TupleGetItemP
 
 
 def several(patterns: object, what: str) -> tuple[Pattern, ...]:
-    """A list or tuple of patterns.
-
-    Raises
-    ------
-    MisuseError
-        If the argument is not a list or tuple of patterns.
+    """A list or tuple of patterns. Raises MisuseError if the argument is not a list or tuple of
+    patterns.
     """
     if not isinstance(patterns, list | tuple):
         raise MisuseError(f"expected {what} in a list, found {described(patterns)}", here())

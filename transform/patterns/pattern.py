@@ -34,26 +34,14 @@ class PatternError(ValueError):
 
 
 def text(given: object, what: str) -> str:
-    """A text.
-
-    Raises
-    ------
-    MisuseError
-        If it is not a text.
-    """
+    """A text. Raises MisuseError if it is not a text."""
     if not isinstance(given, str):
         raise MisuseError(f"expected {what}, found {described(given)}", here())
     return given
 
 
 def natural(number: object, what: str) -> int:
-    """An index.
-
-    Raises
-    ------
-    MisuseError, PatternError
-        If it is not an integer, or is negative.
-    """
+    """An index. Raises MisuseError or PatternError if it is not an integer, or is negative."""
     found = python_number(number)
     if isinstance(found, bool) or not isinstance(found, int):
         raise MisuseError(f"{what}: expected an integer, found {described(number)}", here())
@@ -478,12 +466,7 @@ class ShapePattern(Constrained):
 
 def dimensions_given(shape: object) -> tuple[tuple[PrimExpr, ...], frozenset[tir.Var]]:
     """The dimensions that a pattern asks for, and the shape variables that stand for anything:
-    those of texts.
-
-    Raises
-    ------
-    MisuseError, PatternError
-        If they are not dimensions.
+    those of texts. Raises MisuseError or PatternError if they are not dimensions.
     """
     if isinstance(shape, ast.ShapeExpr):
         shape = shape.values
@@ -704,13 +687,7 @@ def _constraints(pattern: Pattern, kind: type[C]) -> Iterator[C]:
 
 
 def expected(pattern: object) -> Pattern:
-    """The value if it is a pattern; otherwise an error.
-
-    Raises
-    ------
-    MisuseError
-        If it is not a pattern.
-    """
+    """The value if it is a pattern; otherwise an error. Raises MisuseError if it is not a pattern."""
     if not isinstance(pattern, Pattern):
         raise MisuseError(
             f"expected a pattern, such as wildcard(), found {described(pattern)}", here()

@@ -44,13 +44,7 @@ EXPRESSIONS: dict[type[ast.Expr], str] = {
 
 
 def callable_of(given: F, argument: str, place: Place) -> F:
-    """A user-defined function.
-
-    Raises
-    ------
-    MisuseError
-        If it cannot be called.
-    """
+    """A user-defined function. Raises MisuseError if it cannot be called."""
     if not callable(given):
         raise MisuseError(f"expected a function of {argument}, found {described(given)}", place)
     return given

@@ -73,13 +73,7 @@ def close_sequence(
     place: Place,
     original: ast.SeqExpr | None = None,
 ) -> ast.SeqExpr:
-    """End a sequence with its result.
-
-    Raises
-    ------
-    BuildError
-        If the result violates a rule.
-    """
+    """End a sequence with its result. Raises BuildError if the result violates a rule."""
     state, walk = frame.state, frame.walk
     result = frame.leaf(result, place)
     mark, known = len(walk.added), len(state.info_of)
@@ -104,12 +98,8 @@ def close_sequence(
 def open_function(
     frame: Frame, head: ast.Function, var: ast.Var | None, place: Place
 ) -> OuterFunction:
-    """Begin a local function, which can refer to itself by its variable.
-
-    Raises
-    ------
-    BuildError
-        If its signature violates a rule.
+    """Begin a local function, which can refer to itself by its variable. Raises BuildError if its
+    signature violates a rule.
     """
     walk, state = frame.walk, frame.state
     mark, known = len(walk.added), len(state.info_of)
@@ -128,13 +118,7 @@ def open_function(
 def close_function(
     frame: Frame, before: OuterFunction, function: ast.Function, place: Place
 ) -> ast.Function:
-    """End a local function with its body.
-
-    Raises
-    ------
-    BuildError
-        If its result violates a rule.
-    """
+    """End a local function with its body. Raises BuildError if its result violates a rule."""
     walk, state = frame.walk, frame.state
     info = module.end(state, function, state.info(function.body), before.opened)
     leave_function(walk, before.around)

@@ -49,12 +49,8 @@ def _mentions(root: Node, scalars: Mapping[tir.Var, ast.Var]) -> Counter[ast.Var
 
 
 def unneeded(function: ast.Function, may_go: Callable[[ast.Var, Expr], bool]) -> set[ast.Var]:
-    """The variables that are used only by each other.
-
-    Parameters
-    ----------
-    may_go
-        Whether the binding of a variable to this value may be removed if it is unused.
+    """The variables that are used only by each other. `may_go`: whether the binding of a variable
+    to this value may be removed if it is unused.
     """
     counts = uses(function)
     values = {

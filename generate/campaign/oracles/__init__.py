@@ -27,12 +27,8 @@ ORACLES: dict[str, Oracle] = {
 
 
 def named(name: str) -> Oracle:
-    """The oracle of a name: one of :data:`ORACLES`, or ``my_module:function``.
-
-    Raises
-    ------
-    rlx.generate.campaign.oracles.own.OwnOracleError
-        If there is no such function.
+    """The oracle of a name: one of :data:`ORACLES`, or ``my_module:function``. Raises
+    rlx.generate.campaign.oracles.own.OwnOracleError if there is no such function.
     """
     if ":" not in name:
         return ORACLES[name]

@@ -28,12 +28,8 @@ class OwnOracleError(ValueError):
 
 
 def function_of(name: str) -> Own:
-    """The function of a name.
-
-    Raises
-    ------
-    OwnOracleError
-        If the module cannot be imported, has no such function, or one that takes no module.
+    """The function of a name. Raises OwnOracleError if the module cannot be imported, has no such
+    function, or one that takes no module.
     """
     home, _, wanted = name.rpartition(":")
     if not home or not wanted:

@@ -365,12 +365,8 @@ def _another(case: Case, said: str, special: str) -> Finding:
 
 
 def to_peer(peer: Any, value: Value) -> Any:
-    """The peer's value for ours.
-
-    Raises
-    ------
-    TypeError
-        If the value is not data: tensors, shapes, numbers and tuples of them are.
+    """The peer's value for ours. Raises TypeError if the value is not data: tensors, shapes,
+    numbers and tuples of them are.
     """
     match value:
         case Tensor(data=array):
