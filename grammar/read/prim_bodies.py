@@ -211,6 +211,11 @@ class PrimLoops:
 
     def _ranges(self, names: int, form: Form, span: Span) -> list[Range] | None:
         """Start and extent for each loop variable, or None for a form that is not known."""
+        known = _LOOP_WORDS if form.head.startswith("T.") and form.head != "T.grid" else ()
+        if form.head in LOOPS or form.head == "T.grid":
+            for word, given in form.keywords.items():
+                if word not in known:
+                    self.reports.error(f"{form.head} has no argument {word!r}", given.span)
         if form.head in LOOPS:
             if names == 1:
                 return self._range(form, span)
@@ -254,6 +259,10 @@ class PrimLoops:
             return [_from_zero(self.coerce.prim(stop, INT32))]
         low, high = self.coerce.prim(start, INT32), self.coerce.prim(stop, INT32)
         return [(low, _extent(low, high))]
+
+
+_LOOP_WORDS = ("start", "stop", "thread", "annotations", "step")
+"""The arguments by name of loops, in any version."""
 
 
 def _from_zero(extent: tir.PrimExpr) -> Range:
