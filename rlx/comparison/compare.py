@@ -13,6 +13,7 @@ from rlx.checker.derive import derive
 from rlx.comparison.cut import CutOut, cut
 from rlx.comparison.difference import Apart, apart
 from rlx.comparison.follow import BoundVariable, computes, followed
+from rlx.comparison.own import copied, own
 from rlx.comparison.peer import ProbedValue, TvmError, TvmProcess
 from rlx.comparison.probes import probed
 from rlx.comparison.rounding import RoundingBounds, arrays, bounds
@@ -22,7 +23,7 @@ from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.nodes.visit import bindings, bindings_in, free_vars, result_of
 from rlx.semantics.machine import MachineProgram, load
 from rlx.semantics.outcome import Ended, Outcome, Returned
-from rlx.semantics.values import Closure, Tensor, TupleValue, Value
+from rlx.semantics.values import Closure, TupleValue, Value
 
 RULES, TVM = "the rules", "TVM"
 
@@ -171,7 +172,7 @@ class Run:
         ComparisonStop
             At the first difference.
         """
-        for each in followed(self.program, self.entry, [_copied(arg) for arg in self.args]):
+        for each in followed(self.program, self.entry, own(self.module, self.args)):
             if isinstance(each, Outcome):
                 return each
             other = theirs(each)
@@ -339,12 +340,6 @@ class Run:
         return cut(self.module, taken, bound.around, self.infos)
 
 
-def _copied(value: Value) -> Value:
-    if isinstance(value, Tensor):
-        return Tensor(value.data.copy(), value.device)
-    return TupleValue(tuple(map(_copied, value.fields))) if isinstance(value, TupleValue) else value
-
-
 def _operands(binding: ast.VarBinding | ast.MatchCast | None) -> Iterator[ast.Var]:
     yield from () if binding is None else free_vars(binding.value)
 
@@ -475,11 +470,11 @@ def _ending(
 def recorded(run: Run) -> tuple[dict[str, list[Value]], Outcome]:
     """The values of a run by the names of their bindings in the entry, and how it ends."""
     found: dict[str, list[Value]] = {}
-    for each in followed(run.program, run.entry, [_copied(arg) for arg in run.args]):
+    for each in followed(run.program, run.entry, own(run.module, run.args)):
         if isinstance(each, Outcome):
             return found, each
         if each.computed and each.function == run.entry and arrays(each.value):
-            found.setdefault(each.var.name_hint, []).append(_copied(each.value))
+            found.setdefault(each.var.name_hint, []).append(copied(each.value))
     raise AssertionError("a run ends with its outcome")
 
 

@@ -8,6 +8,7 @@ near the poles and jumps where these inputs are.
 
 from __future__ import annotations
 
+import gc
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from rlx.comparison.cut import CutOut
+from rlx.comparison.own import own
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import INT64, dtype
 from rlx.grammar.nodes.node import replace
@@ -39,6 +41,9 @@ units, and sums may be added up in another order."""
 
 SURE = 2.0
 """Units in the last place that are always accepted where an operator rounds at all."""
+
+LARGE = 1 << 20
+"""Bytes of inputs whose memory is given back after each run."""
 
 ITERATIONS = {"native": 2_000_000_000, "steps": 2_000_000}
 FUEL = 100_000
@@ -229,10 +234,13 @@ def _run(module: ast.IRModule, entry: str, inputs: list[Value]) -> list[Array] |
     from rlx.semantics.machine import load
 
     program = load(module, output=lambda line: None, iterations=ITERATIONS)
-    given = [_copied(value) for value in inputs]
     with np.errstate(all="ignore"):
-        outcome = program.run(entry, given, fuel=FUEL)
-    return arrays(outcome.value) if isinstance(outcome, Returned) else None
+        outcome = program.run(entry, own(module, inputs), fuel=FUEL)
+    found = arrays(outcome.value) if isinstance(outcome, Returned) else None
+    if sum(array.nbytes for value in inputs for array in arrays(value)) > LARGE:
+        del program, outcome
+        gc.collect()  # frames refer to each other, and the command collects them seldom
+    return found
 
 
 def arrays(value: Value | None) -> list[Array]:
@@ -250,9 +258,3 @@ def _wide(value: Value) -> Value:
     if isinstance(value, Tensor) and unit(value.data) > unit(np.zeros((), np.float64)):
         return Tensor(value.data.astype(np.float64))
     return value
-
-
-def _copied(value: Value) -> Value:
-    if isinstance(value, TupleValue):
-        return TupleValue(tuple(map(_copied, value.fields)))
-    return Tensor(value.data.copy()) if isinstance(value, Tensor) else value

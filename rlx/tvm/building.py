@@ -263,7 +263,7 @@ def _of_values(
     bound: Mapping[ast.Expr, ast.Expr],
 ) -> tuple[str, str] | None:
     attrs = call.attrs
-    if name == "concat" and str(attrs.get("axis")) == "None":
+    if name == "concat" and str(attrs.get("axis", 0)) == "None":
         return "it has no axis", "flatten the tensors, and give axis=0"
     if name in ("left_shift", "right_shift") and _shifts_too_far(call.args[-1], info):
         return "no value of this type can be shifted so far", "shift by less than the type has bits"
@@ -277,9 +277,12 @@ def _of_values(
             return said, "give it a variable of its own by R.match_cast"
     if name in _SHAPED:
         shape = _argument(call, 1)
-        if isinstance(shape, ast.Var) and not _is_literal(bound.get(shape)):
+        sized = isinstance(shape, ast.Var) and _has_sizes(info.get(shape))
+        if isinstance(shape, ast.Var) and sized and not _is_literal(bound.get(shape)):
             said = f"its shape {shape.name_hint} is not bound to R.shape(…)"
             return said, "write the sizes into the call; R.match_cast gives them names"
+    if name == "nn.adaptive_avg_pool1d" and str(attrs.get("output_size")) == "None":
+        return "it has no output_size", "give it the size, which is that of the last axis"
     if name == "split" and _unsorted(call):
         return "its indices do not grow from 0", "count them from the start, and sort them"
     if name == "nn.batch_norm" and _negative(attrs.get("axis")):
@@ -292,6 +295,11 @@ def _of_values(
     ):
         return "its shape has a variable", "give it numbers"
     return None
+
+
+def _has_sizes(info: StructInfo | None) -> bool:
+    """Whether the sizes of a shape are known: R.reshape is lowered in another way if not."""
+    return isinstance(info, ast.ShapeStructInfo) and info.values is not None
 
 
 def _is_literal(shape: ast.Expr | None) -> bool:

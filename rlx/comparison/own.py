@@ -1,0 +1,45 @@
+"""Arguments of a run that is repeated: no run finds what an earlier one wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.visit import evaluated
+from rlx.semantics.values import Tensor, TupleValue, Value
+
+
+def own(module: ast.IRModule, args: Sequence[Value]) -> list[Value]:
+    """The arguments for one run: copies if the program may write to them, and otherwise the same
+    memory, since weights are large.
+    """
+    change = copied if _may_write(module) else _sealed
+    return [change(arg) for arg in args]
+
+
+def copied(value: Value) -> Value:
+    """A value in memory of its own."""
+    if isinstance(value, Tensor):
+        return Tensor(value.data.copy(), value.device)
+    return TupleValue(tuple(map(copied, value.fields))) if isinstance(value, TupleValue) else value
+
+
+def _sealed(value: Value) -> Value:
+    if isinstance(value, Tensor):
+        data = value.data.view()
+        data.flags.writeable = False
+        return Tensor(data, value.device)
+    return TupleValue(tuple(map(_sealed, value.fields))) if isinstance(value, TupleValue) else value
+
+
+def _may_write(module: ast.IRModule) -> bool:
+    """Whether a function may write to a tensor that it is given."""
+    kernels = {var for var, f in module.functions.items() if isinstance(f, tir.PrimFunc)}
+    return any(
+        isinstance(call.op, ast.ExternFunc)
+        or call.op in kernels
+        or (isinstance(call.op, ast.Op) and "inplace" in call.op.op_name)
+        for function in module.functions.values()
+        if isinstance(function, ast.Function)
+        for call in evaluated(function, ast.Call)
+    )
