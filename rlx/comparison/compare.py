@@ -439,6 +439,10 @@ def _failed(run: Run, error: TvmError, last: list[BoundVariable]) -> Discovery:
     stage = {"parser": "TVM refuses the program", "build": "TVM does not build the program"}
     if error.stage in stage or not last:
         said = f"{stage.get(error.stage, 'TVM fails')}: {error}"
+        if error.stage in stage:
+            run.notes[
+                "`relax-check --for tvm` says which calls TVM does not build, and what to do"
+            ] = None
         return Discovery(Spot("the program", run.entry), "fails", said)
     return Discovery(run.spot(last[-1]), "fails", f"TVM fails here: {error}")
 
