@@ -2,7 +2,9 @@
 PYTHON ?= python
 GOOD = examples/*.rlx examples/prototype
 
-.PHONY: vsix pictures findings check test lint coverage-of-rules bench rules site operators tables hostile
+NPM_CI = npm ci --ignore-scripts --no-audit --no-fund
+
+.PHONY: vsix playground pictures findings check test lint coverage-of-rules bench rules site operators tables hostile
 
 check:  ## the examples
 	$(PYTHON) -m rlx check $(GOOD)
@@ -35,8 +37,7 @@ operators:  ## the signatures of operators for editors and type checkers; an ins
 tables:  ## the parser's tables from grammar/read/relax.lark
 	$(PYTHON) -m rlx.grammar.read.tables
 
-hostile:  ## 100,000 damaged programs, and 20,000 damaged files through every command (tests/hostile/README.md); hours
-	nice $(PYTHON) -m tests.hostile.tokens 100000
+hostile:  ## 20,000 damaged files through every command (tests/hostile/README.md); half an hour
 	nice $(PYTHON) -m tests.hostile.every_command 20000
 
 findings:  ## see every finding in TVM again, and write their page
@@ -44,8 +45,12 @@ findings:  ## see every finding in TVM again, and write their page
 	$(PYTHON) -m rlx.generate.campaign.index findings
 
 vsix:  ## the extension for VS Code, under build/; needs Node and npm
-	cd editors/vscode && npm ci --ignore-scripts --no-audit --no-fund && npm run build
+	cd editors/vscode && $(NPM_CI) && npm run build
 	mkdir -p build && $(PYTHON) editors/vscode/pack.py build/relax-0.1.0.vsix
+
+playground:  ## rlx in a browser, under build/playground; `make site` then links to it; needs Node and npm
+	cd editors/playground && $(NPM_CI)
+	$(PYTHON) editors/playground/build.py build/playground
 
 pictures:  ## those of the README
 	$(PYTHON) -m docs.build.readme_pictures

@@ -159,7 +159,7 @@ class Definitions:
                     dims = [self.size((of, path), k) for k in range(info.ndim)]
                 if dims is not None:
                     if isinstance(of, ApplicationTerm):
-                        return terms.result(of, path, _word(of.name), dims, kind)
+                        return terms.result(of, path, of.name.rpartition(".")[2], dims, kind)
                     return terms.given((of, path), str(of), dims, kind)
             case ast.ShapeStructInfo(values=values) if values is not None:
                 return terms.sizes(values)
@@ -426,10 +426,6 @@ _ARITHMETIC: dict[type[python.operator], Any] = {
     python.FloorDiv: tir.FloorDiv,
     python.Mod: tir.FloorMod,
 }
-
-
-def _word(name: str) -> str:
-    return name.rpartition(".")[2]
 
 
 def replaced_sizes(info: StructInfo, sizes: Mapping[tir.Var, tir.PrimExpr]) -> StructInfo:

@@ -280,6 +280,8 @@ def solve(text: str, rlimit: int, names: Sequence[str] = ()) -> Answer:
     """
     z3 = loaded_z3()
     context = z3.Context()
+    if sys.platform == "emscripten":  # a browser has no threads; one can only close the page
+        return _asked(context, text, rlimit, names)
     asked = _Asked(lambda: _asked(context, text, rlimit, names))
     answer = asked.wait()
     if answer is None:

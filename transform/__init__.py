@@ -32,20 +32,16 @@ if TYPE_CHECKING:
         RemovePurityChecking,
         ToNonDataflow,
     )
-    from rlx.transform.passes.common_subexpressions import common_subexpressions
-    from rlx.transform.passes.dead_code import dead_code
     from rlx.transform.passes.fold_shapes import fold_shapes
     from rlx.transform.passes.fuse_matmul_add import fuse_matmul_add
-    from rlx.transform.passes.parameters import (
+    from rlx.transform.passes.private_functions import (
         BindParams,
         BindSymbolicVars,
-        bind_params,
-        bind_symbolic_vars,
-    )
-    from rlx.transform.passes.private_functions import (
         InlinePrivateFunctions,
         RemoveUnusedOutputs,
         RemoveUnusedParameters,
+        bind_params,
+        bind_symbolic_vars,
     )
     from rlx.transform.passes.simple import (
         CanonicalizeBindings,
@@ -53,6 +49,8 @@ if TYPE_CHECKING:
         DeadCodeElimination,
         EliminateCommonSubexpr,
         FoldConstant,
+        common_subexpressions,
+        dead_code,
     )
     from rlx.transform.patterns import (
         AndPattern,
@@ -118,8 +116,8 @@ _HOMES = {
     "AndPattern": "patterns",
     "AttachGlobalSymbol": "lowering.structure",
     "AttrPattern": "patterns",
-    "BindParams": "passes.parameters",
-    "BindSymbolicVars": "passes.parameters",
+    "BindParams": "passes.private_functions",
+    "BindSymbolicVars": "passes.private_functions",
     "BlockBuilder": "builder",
     "BuildError": "builder",
     "BuildWarning": "builder",
@@ -178,8 +176,8 @@ _HOMES = {
     "VMShapeLower": "lowering.shapes",
     "VarPattern": "patterns",
     "WildcardPattern": "patterns",
-    "bind_params": "passes.parameters",
-    "bind_symbolic_vars": "passes.parameters",
+    "bind_params": "passes.private_functions",
+    "bind_symbolic_vars": "passes.private_functions",
     "common_subexpressions": "passes",
     "dataflowblock_pass": "lowering.passes",
     "dead_code": "passes",

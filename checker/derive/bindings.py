@@ -99,14 +99,19 @@ def _bind_cast(state: DerivationState, binding: ast.MatchCast) -> None:
     target = naming.meant(state, settled, binding.struct_info_span)
     if binding.value not in state.poison:
         images = bind_dimensions((target,), (found,), binding.shape_vars, state.prover).mapping
+        shown = found
         never = always_fails(state.prover, binding.shape_vars, state.info_of, found, target)
+        earlier = state.named.of(binding.value)
+        if never is None and isinstance(earlier, ast.Var) and earlier is not binding.value:
+            shown = state.info_of.get(earlier, found)  # of which this is a wider name
+            never = always_fails(state.prover, binding.shape_vars, state.info_of, shown, target)
         if never is None:
             need("D11-cast", True)
             learn(state, found, target, images)
             values.refine(state, binding.value, target)
         else:
-            apart = disjoint(found, substitute(target, images), state.prover)
-            _report_cast(state, binding, found, apart, never)
+            apart = disjoint(shown, substitute(target, images), state.prover)
+            _report_cast(state, binding, shown, apart, never)
     var = binding.var
     if var is None:
         return

@@ -25,8 +25,8 @@ VARIABLE = "RLX_FILE_TIMEOUT"
 
 DEFAULT = 300.0
 
-FORKS = hasattr(os, "fork")
-"""Without it, the time limit ends the whole command instead of the work on one file."""
+FORKS = hasattr(os, "fork") and sys.platform != "emscripten"
+"""Without processes, the time limit ends the whole command instead of the work on one file."""
 
 UNABLE, BUG, INTERRUPTED = 2, 101, 130
 """The exit statuses of a command that was ended, and of one that met a mistake of ours."""
@@ -140,6 +140,9 @@ def _done(work: Callable[[str], T], path: str) -> T | Lost:
 @contextmanager
 def _alarm(limit: float, name: str) -> Iterator[None]:
     """End this process if something takes longer than the limit."""
+    if sys.platform == "emscripten":  # there are no threads, and no process to end
+        yield
+        return
     from threading import TIMEOUT_MAX, Timer
 
     def end() -> None:

@@ -1,4 +1,7 @@
-"""What a call does with the memory of its arguments."""
+"""What a call does with the memory of its arguments: what it reads first, writes, keeps and returns.
+
+Which values lie in the same memory, the memory model says (:mod:`rlx.checker.memory`).
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from rlx.checker.lowered.first_access import UNKNOWN, UNUSED, MemoryAccess, first_accesses
-from rlx.checker.memory import is_noalias, sharing
+from rlx.checker.memory import (
+    HANDING_ON,
+    FunctionSummary,
+    Held,
+    MemoryWalk,
+    Summaries,
+    cells,
+    is_noalias,
+    root,
+    sharing,
+)
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.visit import bindings_in, expressions, result_of
+from rlx.grammar.nodes.visit import free_vars
 
 LOOKING = frozenset(
     f"vm.builtin.{name}"
@@ -18,11 +31,6 @@ LOOKING = frozenset(
     )
 )
 """Functions of the run time that look at the shape of a tensor, not at its elements."""
-
-HANDING_ON = frozenset(
-    f"vm.builtin.{name}" for name in ("reshape", "copy", "move", "ensure_zero_offset", "to_device")
-)
-"""Functions of the run time whose result may lie in the memory of the first argument."""
 
 READING = frozenset(
     f"vm.builtin.{name}" for name in ("read_if_cond", "tensor_to_shape", "multinomial_from_uniform")
@@ -73,7 +81,7 @@ class Effect(NamedTuple):
 
 
 class _Summary(NamedTuple):
-    """What a Relax function does with the memory of each parameter; which ones it may return."""
+    """What a Relax function does first with the memory of each parameter; which ones it may return."""
 
     accesses: tuple[MemoryAccess, ...]
     returned: frozenset[int]
@@ -85,6 +93,7 @@ class CallEffects:
 
     def __init__(self, module: ast.IRModule) -> None:
         self._module = module
+        self._memory = Summaries(module)
         self._summaries: Mapping[ast.GlobalVar, _Summary] | None = None
 
     def of(self, call: ast.Call) -> Effect:
@@ -150,7 +159,8 @@ class CallEffects:
         for turn in range(_TURNS + 1):
             self._summaries = now
             following = {
-                name: _Follow(self, function).all() for name, function in functions.items()
+                name: _Follow(self, self._memory, function).all()
+                for name, function in functions.items()
             }
             if turn == _TURNS:  # what still changes is not known
                 following = {
@@ -167,58 +177,48 @@ _TURNS = 8
 """How often the functions of a module are followed before what changes counts as unknown."""
 
 
-class _Follow:
-    """One Relax function: what becomes of the memory of its parameters."""
+class _Follow(MemoryWalk):
+    """The walk over one Relax function that notes what happens to the memory of its parameters."""
 
-    def __init__(self, effects: CallEffects, function: ast.Function) -> None:
+    def __init__(self, effects: CallEffects, summaries: Summaries, function: ast.Function) -> None:
+        super().__init__(summaries)
         self._effects, self._function = effects, function
-        self._held: dict[ast.Var, frozenset[int]] = {
-            param: frozenset([k]) for k, param in enumerate(function.params)
-        }
+        self._positions = {param: k for k, param in enumerate(function.params)}
         self._accesses = [UNUSED] * len(function.params)
         self._keeps = False
 
     def all(self) -> _Summary:
         """The whole function."""
-        returned = self._sequence(self._function.body, True)
+        returned = self._params(self.sequence(self._function.body))
         return _Summary(tuple(self._accesses), returned, self._keeps)
 
-    def _sequence(self, body: ast.Expr, certain: bool) -> frozenset[int]:
-        for binding in bindings_in(body):
-            held = self._value(binding.value, certain)
-            if binding.var is not None:
-                self._held[binding.var] = held
-        result, _ = result_of(body)
-        return self._params(result)
+    def summary(self, function: ast.Function, name: ast.Var | None = None) -> FunctionSummary:
+        """A local function keeps what it captures."""
+        captures = tuple(var for var in free_vars(function) if var is not name)
+        self._keeps |= any(self._params(self.memory(var)) for var in captures)
+        return FunctionSummary(captures=captures)
 
-    def _value(self, value: ast.Expr, certain: bool) -> frozenset[int]:
-        match value:
-            case ast.Call():
-                effect = self._effects.of(value)
-                for argument, access in effect.touches:
-                    params = self._params(argument)
-                    for k in params:
-                        self._touched(k, access, certain and len(params) == 1)
-                    self._keeps |= bool(params) and effect.keeps
-                return frozenset().union(*map(self._params, effect.result))
-            case ast.If(cond=cond, true_branch=then, false_branch=other):
-                for k in self._params(cond):
-                    self._touched(k, MemoryAccess(True, False), certain)
-                return self._sequence(then, False) | self._sequence(other, False)
-            case ast.Function():
-                self._keeps |= any(self._params(node) for node in expressions(value))
-                return frozenset()
-        return self._params(value)
+    def call(self, call: ast.Call) -> Held:
+        effect = self._effects.of(call)
+        for argument, access in effect.touches:
+            params = self._params(self.memory(argument))
+            for k in params:
+                self._touched(k, access, self.certain and len(params) == 1)
+            self._keeps |= bool(params) and effect.keeps
+        return frozenset(cell for value in effect.result for cell in cells(self.memory(value)))
 
-    def _params(self, expr: ast.Expr) -> frozenset[int]:
-        match expr:
-            case ast.Var():
-                return self._held.get(expr, frozenset())
-            case ast.Tuple(fields=fields):
-                return frozenset().union(*map(self._params, fields))
-            case ast.TupleGetItem(tuple_value=whole):
-                return self._params(whole)
-        return frozenset()
+    def branch(self, node: ast.If) -> Held:
+        for k in self._params(self.memory(node.cond)):
+            self._touched(k, MemoryAccess(True, False), self.certain)
+        return super().branch(node)
+
+    def _params(self, held: Held) -> frozenset[int]:
+        """The positions of the parameters in whose memory a value may lie in part."""
+        return frozenset(
+            self._positions[found]
+            for cell in cells(held)
+            if isinstance(found := root(cell), ast.Var) and found in self._positions
+        )
 
     def _touched(self, k: int, access: MemoryAccess, certain: bool) -> None:
         reads, writes = self._accesses[k]

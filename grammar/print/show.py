@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import StructInfo
 from rlx.grammar.nodes.dtype import DataType
 from rlx.grammar.nodes.node import Node, tuple_text
-from rlx.grammar.print.info import device_text
+from rlx.grammar.print.info import TooLongError, device_text
 from rlx.grammar.print.long_dimensions import abbreviated, is_long
 from rlx.grammar.print.prim import in_shape
 from rlx.grammar.stack import recursion_room
@@ -18,6 +19,8 @@ _LONG = 200
 _LONGEST = 1_000
 """The characters of an annotation after which the fields of its tuples, the parameters of its
 functions and further dimensions are left out."""
+SPELLED = 10_000
+"""The characters of an annotation after which its short form is written."""
 _TYPED_INTEGER = re.compile(r"T\.u?int\d+\((-?\d+)\)")
 
 
@@ -48,6 +51,15 @@ def show(node: Node) -> str:
     from rlx.grammar.print.pieces import print_expr
 
     return _elided(print_expr(node)) if isinstance(node, ast.Expr) else repr(node)
+
+
+def spelled(info: StructInfo, spelling: Callable[[StructInfo], str] = str) -> str:
+    """Struct info as a program spells it, or in the short form of messages if that is too long."""
+    try:
+        text = spelling(info)
+    except TooLongError:
+        return show(info)
+    return text if len(text) <= SPELLED else show(info)
 
 
 def _dim(value: tir.PrimExpr) -> str:

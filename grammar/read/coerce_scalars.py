@@ -198,6 +198,8 @@ class ScalarCoercion:
         outer, self._quotes = self._quotes, True
         try:
             found = self.prim(inner)
+        except Rejected as error:  # its place is one in the string
+            raise Rejected(error.message, *entry.span, error.help, error.certain) from None
         finally:
             self._quotes = outer
         if self.scope.in_relax_body():

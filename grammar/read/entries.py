@@ -92,7 +92,8 @@ class Rejected(Exception):
 
     Inside a PrimFunc the text may be ``kept`` if some version of TVM may accept it. In a Python
     file the surrounding code may give it a meaning, unless it is ``certain`` that it does not. An
-    error that may follow from an earlier ``layout`` error is not reported again.
+    error that may follow from an earlier ``layout`` error is not reported again. What stands in its
+    line before ``within``, the start of an annotation, has nothing to do with it.
     """
 
     def __init__(
@@ -112,3 +113,4 @@ class Rejected(Exception):
         self.certain = certain
         self.layout = layout
         self.kept = kept
+        self.within = 0

@@ -55,7 +55,7 @@ TOKEN = re.compile(
     | (?P<newline>\r?\n(?>[ \t\f]*+(?:\#[^\n]*+)?\r?\n)*+[ \t\f]*+(?:\#[^\n]*+\Z)?)
     | (?P<INFO>R\.(?:Tensor|Shape|Tuple|Object|Any|Prim|Callable|DTensor)\b(?![\[.])
         (?:\({_BALANCED}\)|(?!\()))
-    | (?P<DEF>def[ \t\f]++(?!in[ \t]){MEMBER})
+    | (?P<DEF>def(?>[ \t\f]|\\\r?\n)++(?!in[ \t]){MEMBER})
     | (?P<OPAQUE>T\.index_map\({_BALANCED}\)|lambda\b(?![ \t]*:[ \t]*(?:[RT]\.|\r?\n))[^:()\n]*+:{_BODY})
     | (?P<TARGET>{_WORD}[ \t\f]*+=(?!=))
     | (?P<HEAD>{_WORD}(?>\.{MEMBER})*+\()

@@ -60,7 +60,7 @@ def _targets(statement: list[Token]) -> set[str]:
             case "NAME" | "DOTTED":
                 words += token.value.split(".")
             case "DEF":
-                return {token.value[3:].strip()}
+                return {token.value.split()[-1]}
             case "TARGET":
                 words.append(token.value)
                 return {*words, "".join(words)}

@@ -123,7 +123,7 @@ _NEW = re.compile(
 )
 
 
-HEAD = re.compile(r"(?P<kind>class|def)[ \t\f]+(?P<name>\w+|<lambda>\w*)")
+HEAD = re.compile(r"(?P<kind>class|def)(?:[ \t\f]|\\\r?\n)+(?P<name>\w+|<lambda>\w*)")
 """The start of a class or function statement."""
 
 

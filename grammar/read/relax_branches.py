@@ -36,6 +36,8 @@ class BranchReader:
         whole = ast.If(condition, yes[1], no[1], where, span)
         a, b = yes[0], no[0]
         if a is None and b is None:
+            words = "both branches return: TVM reads only one `return` of a function, at its end"
+            self.reports.note(words, (span[0], where[1]), "PARSE-returns", "warning")
             return Return(whole, span)
         if a is None or b is None or a.name_hint != b.name_hint:
             if self.reports.has_errors_in(span):

@@ -105,11 +105,13 @@ class Reports:
             words = f"more than {MAX_ERRORS} syntax errors in this function; the rest is not shown"
             self.diagnostics.append(Diagnostic("PARSE", "error", words, found.span))
 
-    def note(self, message: str, span: Span, code: str = "PARSE-opaque") -> None:
-        """Report a note, once for all locations."""
+    def note(
+        self, message: str, span: Span, code: str = "PARSE-opaque", severity: str = "note"
+    ) -> None:
+        """Report a note, or a warning, once for all locations."""
         insort(self._note_starts, span[0])
         if not any(d.message == message for d in self.diagnostics):
-            self.diagnostics.append(Diagnostic(code, "note", message, span))
+            self.diagnostics.append(Diagnostic(code, severity, message, span))
 
     def has_errors_in(self, span: Span) -> bool:
         """Whether an error was reported inside a stretch of text."""

@@ -340,7 +340,7 @@ def _head(text: str, span: Span) -> tuple[str, str] | None:
     if first.value == "async" and behind:
         first, *behind = behind
     if first.type == "DEF":
-        return "function", first.value[len("def") :].strip()
+        return "function", first.value.split()[-1]
     if first.type == "CLASS" and behind:
         return "class", behind[0].value.removesuffix("(")
     return None

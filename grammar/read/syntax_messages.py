@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from rlx.grammar.lines import line_start
+from rlx.grammar.nodes.node import Span
 from rlx.grammar.read.entries import END, Token
 from rlx.grammar.read.lexer import PUNCTUATION
 
@@ -34,7 +35,7 @@ _STATEMENT = {"RETURN", "PASS", "IF", "WITH"}
 def explain_unexpected(token: Token, expected: frozenset[str]) -> tuple[str, str | None]:
     """A sentence for an unexpected token, and a hint if there is a clear one."""
     if token.type == "DEF" and expected >= _STATEMENT:
-        name = token.value[3:].strip()
+        name = token.value.split()[-1]
         return (
             f"the function {name!r} has no decorator",
             "write @R.function or @T.prim_func above it",
@@ -50,10 +51,12 @@ _STATEMENTS = re.compile(
 )
 
 
-def python_statement(text: str, at: int) -> str | None:
-    """The message about a statement of Python that TVM does not read; None for any other."""
+def python_statement(text: str, at: int) -> tuple[str, Span] | None:
+    """What is said of a statement of Python that TVM does not read, and the place of its word; None
+    for any other.
+    """
     found = _STATEMENTS.match(text, line_start(text, at), at)
-    return None if found is None else f"TVM does not read `{found[1]}` statements"
+    return found and (f"TVM does not read `{found[1]}` statements", found.span(1))
 
 
 def _found(token: Token) -> str:

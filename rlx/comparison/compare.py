@@ -11,19 +11,19 @@ import numpy as np
 
 from rlx.checker.derive import derive
 from rlx.comparison.cut import CutOut, cut
-from rlx.comparison.difference import Apart, apart
+from rlx.comparison.difference import Apart, alike, apart, pairs
 from rlx.comparison.follow import BoundVariable, computes, followed
-from rlx.comparison.own import copied, own
+from rlx.comparison.own import own
 from rlx.comparison.peer import ProbedValue, TvmError, TvmProcess
 from rlx.comparison.probes import probed
-from rlx.comparison.rounding import RoundingBounds, arrays, bounds
+from rlx.comparison.rounding import RoundingBounds, arrays, bounds, distinct
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.nodes.visit import bindings, bindings_in, free_vars, result_of
 from rlx.semantics.machine import MachineProgram, load
 from rlx.semantics.outcome import Ended, Outcome, Returned
-from rlx.semantics.values import Closure, TupleValue, Value
+from rlx.semantics.values import Closure, TupleValue, Value, copied
 
 RULES, TVM = "the rules", "TVM"
 
@@ -212,10 +212,9 @@ class Run:
 
     def _adopt(self, bound: BoundVariable, other: Value) -> None:
         """Go on with the other side's value, in the memory of ours, which others may share."""
-        mine, their = arrays(bound.value), arrays(other)
-        if all(one.tobytes() == two.tobytes() for one, two in zip(mine, their, strict=True)):
-            return
-        for one, two in zip(mine, their, strict=True):
+        for _, one, two in pairs(bound.value, other):
+            if one.tobytes() == two.tobytes():
+                continue
             if one.flags.writeable:
                 np.copyto(one, two)
             else:
@@ -245,7 +244,7 @@ class Run:
         """Note the first NaN, and the first infinity, that comes of finite operands."""
         if self.not_finite is not None:
             return
-        made = arrays(bound.value)
+        made = distinct(bound.value)
         kind = "nan" if any(map(_has_nan, made)) else "infinite" if any(map(_has_inf, made)) else ""
         if not kind:
             return
@@ -254,7 +253,7 @@ class Run:
             array
             for var in _operands(self.bindings.get(bound.var))
             if isinstance(around.get(var), Value)
-            for array in arrays(around[var])
+            for array in distinct(around[var])
         ]
         if any(map(_has_nan, taken)) or any(map(_has_inf, taken)):
             return
@@ -477,7 +476,7 @@ def recorded(run: Run) -> tuple[dict[str, list[Value]], Outcome]:
     for each in followed(run.program, run.entry, own(run.module, run.args)):
         if isinstance(each, Outcome):
             return found, each
-        if each.computed and each.function == run.entry and arrays(each.value):
+        if each.computed and each.function == run.entry and distinct(each.value):
             found.setdefault(each.var.name_hint, []).append(copied(each.value))
     raise AssertionError("a run ends with its outcome")
 
@@ -513,9 +512,11 @@ def against_named(
         value = final.get(bound.var, value)
         if value is None or not bound.computed or bound.var in final:
             return value
-        mine, their = arrays(bound.value), arrays(value)
-        if [(a.shape, a.dtype) for a in mine] != [(a.shape, a.dtype) for a in their]:
-            kinds = [", ".join(f"{a.dtype}{list(a.shape)}" for a in each) for each in (mine, their)]
+        if not alike(bound.value, value):
+            kinds = [
+                ", ".join(f"{a.dtype}{list(a.shape)}" for a in arrays(each))
+                for each in (bound.value, value)
+            ]
             run.notes[f"{name}: not compared; it is {kinds[0]} here, and {kinds[1]} there"] = None
             return None
         return value

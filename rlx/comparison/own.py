@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.visit import evaluated
-from rlx.semantics.values import Tensor, TupleValue, Value
+from rlx.semantics.values import Tensor, Value, copied, rebuilt
 
 
 def own(module: ast.IRModule, args: Sequence[Value]) -> list[Value]:
@@ -17,19 +18,16 @@ def own(module: ast.IRModule, args: Sequence[Value]) -> list[Value]:
     return [change(arg) for arg in args]
 
 
-def copied(value: Value) -> Value:
-    """A value in memory of its own."""
-    if isinstance(value, Tensor):
-        return Tensor(value.data.copy(), value.device)
-    return TupleValue(tuple(map(copied, value.fields))) if isinstance(value, TupleValue) else value
-
-
 def _sealed(value: Value) -> Value:
-    if isinstance(value, Tensor):
-        data = value.data.view()
-        data.flags.writeable = False
-        return Tensor(data, value.device)
-    return TupleValue(tuple(map(_sealed, value.fields))) if isinstance(value, TupleValue) else value
+    return rebuilt(value, _read_only)
+
+
+def _read_only(value: Value) -> Value:
+    if not isinstance(value, Tensor):
+        return value
+    data = value.data.view()
+    data.flags.writeable = False
+    return replace(value, data=data)
 
 
 def _may_write(module: ast.IRModule) -> bool:
