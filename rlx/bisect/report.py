@@ -34,13 +34,11 @@ def markdown(
     if whole is not None and whole != blame.message:
         parts += ["In the program before it was reduced:", _block(whole, "text")]
     parts += [f"## The program ({size})", _block(program, "python")]
-    if pipeline.inputs is not None:
-        parts += ["## Its inputs", _block(_inputs(pipeline, program), "python")]
     if blame.before.strip() not in ("", program.strip()):
         parts += [f"## Before {blame.pass_name}", _block(blame.before, "python")]
     if blame.after:
         parts += [f"## After {blame.pass_name}", _block(blame.after, "python")]
-    parts += ["## How to see it", _block(_script(pipeline), "python")]
+    parts += ["## How to see it", _block(_script(pipeline, program), "python")]
     return "\n\n".join(parts) + "\n"
 
 
@@ -109,8 +107,53 @@ def _block(text: str, language: str) -> str:
     return fenced(language, harmless(text.rstrip()))
 
 
-def _inputs(pipeline: Pipeline, program: str) -> str:
-    """The arguments of the program, as Python that reads them from their file."""
+def _script(pipeline: Pipeline, program: str) -> str:
+    """Python that does what went wrong, and needs nothing but TVM and NumPy, and the file of the
+    inputs where they are large.
+    """
+    wanted = pipeline.expression
+    if wanted == "default":
+        wanted = "relax.get_default_pipeline(target)"
+    elif wanted.isidentifier():
+        wanted = f"relax.get_pipeline({wanted!r})"
+    elif wanted.startswith("lambda"):
+        wanted = f"({wanted})"
+    given, then = "", "module.show()"
+    if pipeline.build:
+        then = "relax.build(module, target, relax_pipeline=tvm.transform.Sequential([]))"
+    if pipeline.inputs is not None and not pipeline.build:
+        given = _arguments(pipeline, program)
+        then = f"""\
+for each in (before, module):
+    machine = relax.VirtualMachine(relax.build(each, target), tvm.cpu())
+    print(machine[{pipeline.entry or "main"!r}](*map(tvm.runtime.tensor, arguments)))"""
+    text = _for_tvm(program).rstrip().replace("\\", "\\\\").replace('"""', r"\"\"\"")
+    return f"""\
+import tvm
+from tvm import relax
+
+PROGRAM = \"""
+{text}
+\"""
+{given}
+module = tvm.script.from_source(PROGRAM, check_well_formed=False)
+target = tvm.target.Target({pipeline.target!r})
+with target, tvm.transform.PassContext(opt_level=3):
+    before, module = module, {wanted}(module)
+{then}"""
+
+
+def _for_tvm(program: str) -> str:
+    """The program as a module that TVM reads."""
+    from rlx.api import parse, show
+    from rlx.grammar.nodes.node import replace
+
+    module = parse(program)
+    return show(replace(module, name=module.name or "Module", bare=False))
+
+
+def _arguments(pipeline: Pipeline, program: str) -> str:
+    """The arguments of the program as Python."""
     import numpy as np
 
     from rlx.api import parse
@@ -123,47 +166,21 @@ def _inputs(pipeline: Pipeline, program: str) -> str:
     functions = callable_functions([parse(program)])
     name = pipeline.entry or default_entry(functions)
     arrays = arrays_of(pipeline.inputs)
-    made = ["import numpy as np", "", f"inputs = np.load({pipeline.inputs!r})", "arguments = ["]
+    made = []
     for param in functions[name][1].params if name in functions else ():
         array = arrays.get(param.name_hint)
         if array is None:
             made.append(f"    # {param.name_hint} is generated with the seed {pipeline.seed}")
         elif array.size <= _SMALL and array.dtype.kind in "biuf":
-            small = np.array2string(array, separator=", ", threshold=_SMALL).replace("\n", "")
-            made.append(f"    np.array({small}, {str(array.dtype)!r}),  # {param.name_hint}")
+            small = np.array2string(
+                array, separator=", ", threshold=_SMALL, floatmode="unique"
+            ).replace("\n", "")
+            made.append(f"    array({small}, {str(array.dtype)!r}),  # {param.name_hint}")
         else:
             shown = line(Tensor(array))
-            made.append(f"    inputs[{param.name_hint!r}],  # {shown}")
-    return "\n".join([*made, "]"])
+            made.append(f"    load({pipeline.inputs!r})[{param.name_hint!r}],  # {shown}")
+    return "\n".join(["from numpy import array, inf, load, nan", "arguments = [", *made, "]", ""])
 
 
-_SMALL = 32
+_SMALL = 64
 """Arrays of at most so many elements are written out."""
-
-
-def _script(pipeline: Pipeline) -> str:
-    wanted = pipeline.expression
-    if wanted == "default":
-        wanted = "relax.get_default_pipeline(target)"
-    elif wanted.isidentifier():
-        wanted = f"relax.get_pipeline({wanted!r})"
-    elif wanted.startswith("lambda"):
-        wanted = f"({wanted})"
-    then = "module.show()"
-    if pipeline.build:
-        then = "relax.build(module, target, relax_pipeline=tvm.transform.Sequential([]))"
-    if pipeline.inputs is not None and not pipeline.build:
-        then = f"""\
-for each in (before, module):
-    machine = relax.VirtualMachine(relax.build(each, target), tvm.cpu())
-    print(machine[{pipeline.entry or "main"!r}](*map(tvm.runtime.tensor, arguments)))"""
-    return f"""\
-import tvm
-from tvm import relax
-
-# PROGRAM is the text of the program above.
-module = tvm.script.from_source(PROGRAM, check_well_formed=False)
-target = tvm.target.Target({pipeline.target!r})
-with target, tvm.transform.PassContext(opt_level=3):
-    before, module = module, {wanted}(module)
-{then}"""

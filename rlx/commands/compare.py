@@ -148,7 +148,7 @@ def _against(options: argparse.Namespace, prepared: Prepared) -> Comparing:
 
 def _against_onnx(path: str) -> Comparing:
     from rlx.comparison.compare import against_named
-    from rlx.comparison.onnx_values import OnnxError, values_of
+    from rlx.tvm.onnx_values import OnnxError, values_of
 
     def against(run: Run, _: TvmProcess) -> RunComparison:
         try:

@@ -13,6 +13,7 @@ from rlx.checker.derive import derive
 from rlx.comparison.cut import CutOut, cut
 from rlx.comparison.difference import Apart, alike, apart, pairs
 from rlx.comparison.follow import BoundVariable, computes, followed
+from rlx.comparison.own import own
 from rlx.comparison.peer import ProbedValue, TvmError, TvmProcess
 from rlx.comparison.probes import probed
 from rlx.comparison.rounding import RoundingBounds, arrays, bounds, distinct
@@ -171,7 +172,7 @@ class Run:
         ComparisonStop
             At the first difference.
         """
-        for each in followed(self.program, self.entry, [copied(arg) for arg in self.args]):
+        for each in followed(self.program, self.entry, own(self.module, self.args)):
             if isinstance(each, Outcome):
                 return each
             other = theirs(each)
@@ -437,6 +438,10 @@ def _failed(run: Run, error: TvmError, last: list[BoundVariable]) -> Discovery:
     stage = {"parser": "TVM refuses the program", "build": "TVM does not build the program"}
     if error.stage in stage or not last:
         said = f"{stage.get(error.stage, 'TVM fails')}: {error}"
+        if error.stage in stage:
+            run.notes[
+                "`relax-check --for tvm` says which calls TVM does not build, and what to do"
+            ] = None
         return Discovery(Spot("the program", run.entry), "fails", said)
     return Discovery(run.spot(last[-1]), "fails", f"TVM fails here: {error}")
 
@@ -468,7 +473,7 @@ def _ending(
 def recorded(run: Run) -> tuple[dict[str, list[Value]], Outcome]:
     """The values of a run by the names of their bindings in the entry, and how it ends."""
     found: dict[str, list[Value]] = {}
-    for each in followed(run.program, run.entry, [copied(arg) for arg in run.args]):
+    for each in followed(run.program, run.entry, own(run.module, run.args)):
         if isinstance(each, Outcome):
             return found, each
         if each.computed and each.function == run.entry and distinct(each.value):

@@ -69,6 +69,8 @@ def _found(
     words["infinite"] = "is the first to make an infinity"
     words["joined"] = "differs once passes have joined bindings"
     title = words.get(found.kind, "is where the runs part")
+    if spot.name == "the program":
+        title = "cannot be compared"
     yield f"{visible(spot.name)} in {visible(spot.function)} {title}"
     if spot.line is not None:
         yield f" --> {visible(path)}:{spot.line}"

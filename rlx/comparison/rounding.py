@@ -8,6 +8,7 @@ near the poles and jumps where these inputs are.
 
 from __future__ import annotations
 
+import gc
 import re
 from collections.abc import Iterator
 from functools import partial
@@ -17,12 +18,13 @@ from typing import Any
 import numpy as np
 
 from rlx.comparison.cut import CutOut
+from rlx.comparison.own import own
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import INT64, dtype
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.rewrite import rebuild
 from rlx.semantics.outcome import Returned
-from rlx.semantics.values import MANY, Tensor, TupleValue, Value, copied, rebuilt, values_inside
+from rlx.semantics.values import MANY, Tensor, TupleValue, Value, rebuilt, values_inside
 
 Array = np.ndarray[Any, Any]
 
@@ -41,6 +43,9 @@ units, and sums may be added up in another order."""
 
 SURE = 2.0
 """Units in the last place that are always accepted where an operator rounds at all."""
+
+LARGE = 1 << 20
+"""Bytes of inputs whose memory is given back after each run."""
 
 ITERATIONS = {"native": 2_000_000_000, "steps": 2_000_000}
 FUEL = 100_000
@@ -233,10 +238,13 @@ def _run(module: ast.IRModule, entry: str, inputs: list[Value]) -> list[Array] |
     from rlx.semantics.machine import load
 
     program = load(module, output=lambda line: None, iterations=ITERATIONS)
-    given = [copied(value) for value in inputs]
     with np.errstate(all="ignore"):
-        outcome = program.run(entry, given, fuel=FUEL)
-    return arrays(outcome.value) if isinstance(outcome, Returned) else None
+        outcome = program.run(entry, own(module, inputs), fuel=FUEL)
+    found = arrays(outcome.value) if isinstance(outcome, Returned) else None
+    if sum(array.nbytes for value in inputs for array in distinct(value)) > LARGE:
+        del program, outcome
+        gc.collect()  # frames refer to each other, and the command collects them seldom
+    return found
 
 
 def arrays(value: Value | None) -> list[Array]:

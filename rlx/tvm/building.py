@@ -7,10 +7,11 @@
 from __future__ import annotations
 
 import json
+from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, cast
 
 from rlx.checker.check import Report, check_text
 from rlx.grammar.diagnostic import Diagnostic
@@ -65,7 +66,7 @@ def check_for_tvm(text: str, path: str = "<text>") -> Report:
         replace(d, severity="warning") if d.code in BUILT_ANYWAY else d for d in report.diagnostics
     )
     report = replace(report, diagnostics=judged)
-    if not report.ok:
+    if any(d.severity == "error" and not d.code.startswith("VERSION") for d in report.diagnostics):
         return report
     found = [
         replace(d, source=report.source)
@@ -116,9 +117,14 @@ def _function(function: ast.Function, info: Mapping[Node, StructInfo]) -> Iterat
         )
     declared: dict[Node, StructInfo] = {}
     bound: dict[ast.Expr, ast.Expr] = {}
+    less: dict[Node, StructInfo] = {}
+    info = ChainMap(less, cast("dict[Node, StructInfo]", info))  # what TVM knows
     for binding in bindings(function):
         if binding.var is not None:
             bound[binding.var] = binding.value
+            made = info.get(binding.var)
+            if isinstance(made, ast.TensorStructInfo) and _has_shape_of_data(binding.value, bound):
+                less[binding.var] = replace(made, shape=None)
         if binding.var is not None and isinstance(binding, ast.VarBinding):
             declared[binding.value] = info.get(binding.var, ast.ObjectStructInfo())
         if isinstance(binding.value, ast.Function):
@@ -263,7 +269,7 @@ def _of_values(
     bound: Mapping[ast.Expr, ast.Expr],
 ) -> tuple[str, str] | None:
     attrs = call.attrs
-    if name == "concat" and str(attrs.get("axis")) == "None":
+    if name == "concat" and str(attrs.get("axis", 0)) == "None":
         return "it has no axis", "flatten the tensors, and give axis=0"
     if name in ("left_shift", "right_shift") and _shifts_too_far(call.args[-1], info):
         return "no value of this type can be shifted so far", "shift by less than the type has bits"
@@ -277,9 +283,12 @@ def _of_values(
             return said, "give it a variable of its own by R.match_cast"
     if name in _SHAPED:
         shape = _argument(call, 1)
-        if isinstance(shape, ast.Var) and not _is_literal(bound.get(shape)):
+        sized = isinstance(shape, ast.Var) and _has_sizes(info.get(shape))
+        if isinstance(shape, ast.Var) and sized and not _is_literal(bound.get(shape)):
             said = f"its shape {shape.name_hint} is not bound to R.shape(…)"
             return said, "write the sizes into the call; R.match_cast gives them names"
+    if name == "nn.adaptive_avg_pool1d" and str(attrs.get("output_size")) == "None":
+        return "it has no output_size", "give it the size, which is that of the last axis"
     if name == "split" and _unsorted(call):
         return "its indices do not grow from 0", "count them from the start, and sort them"
     if name == "nn.batch_norm" and _negative(attrs.get("axis")):
@@ -292,6 +301,19 @@ def _of_values(
     ):
         return "its shape has a variable", "give it numbers"
     return None
+
+
+def _has_shape_of_data(value: ast.Expr, bound: Mapping[ast.Expr, ast.Expr]) -> bool:
+    """Whether TVM infers no shape for a value, since it does not look into R.tensor_to_shape."""
+    if not isinstance(value, ast.Call) or str(value.op).removeprefix("R.") not in _SHAPED:
+        return False
+    shape = bound.get(value.args[1]) if len(value.args) > 1 else None
+    return isinstance(shape, ast.Call) and str(shape.op) == "R.tensor_to_shape"
+
+
+def _has_sizes(info: StructInfo | None) -> bool:
+    """Whether the sizes of a shape are known: R.reshape is lowered in another way if not."""
+    return isinstance(info, ast.ShapeStructInfo) and info.values is not None
 
 
 def _is_literal(shape: ast.Expr | None) -> bool:

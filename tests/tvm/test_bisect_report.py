@@ -11,6 +11,7 @@ from rlx.bisect import report
 from rlx.bisect.blame import INPUT, Blame, Fine, Pipeline
 from rlx.bisect.process import Process, UnusableError
 from rlx.commands import bisect
+from tests.json_schemas import unlike
 from tests.markdown import assert_example
 
 PROGRAM = "@R.function\ndef main(x: R.Object):\n    return x\n"
@@ -40,6 +41,7 @@ def test_reports(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_record_says_what_the_report_says(name: str) -> None:
     blame, pipeline, _ = REPORTS[name]
     found = json.loads(report.record(blame, pipeline, "f.rlx", PROGRAM))
+    assert not unlike("bisect", found)
     assert (found["path"], found["pipeline"]) == ("f.rlx", pipeline.expression)
     assert (found["target"], found["version"]) == (pipeline.target, report.VERSION)
     said = found["blame"]
@@ -52,6 +54,7 @@ def test_a_record_says_what_the_report_says(name: str) -> None:
 def test_a_record_without_blame() -> None:
     fine = Fine(2, ("Pass: why",), ("by-choice/A.rlx",))
     found = json.loads(report.record(fine, Pipeline(), "f.rlx", PROGRAM))
+    assert not unlike("bisect", found)
     assert found["blame"] is None and found["compared"] == 2
     assert (found["not_compared"], found["known"]) == (["Pass: why"], ["by-choice/A.rlx"])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -121,7 +121,10 @@ def test_a_pass_that_is_wrong_on_these_inputs_alone(
     program.write_text(PROGRAM)
     np.savez(tmp_path / "x.npz", x=np.full((3, 4), 90, np.float32), w=np.ones((4, 4), np.float32))
     words = [str(program), "--inputs", str(tmp_path / "x.npz"), "--pipeline", WRONG_ON_LARGE]
-    assert bisect.main([*words, "--no-reduce", "--format", "json"]) == 1
-    blame = json.loads(capsys.readouterr().out)["blame"]
-    assert (blame["pass"], blame["kind"]) == ("Clamps", "meaning")
-    assert "the first binding that differs: b" in blame["message"]
+    assert bisect.main([*words, "--no-reduce"]) == 1
+    report = capsys.readouterr().out
+    assert report.startswith("# Clamps changes what the program returns\n")
+    assert "the first binding that differs: b" in report
+    (script,) = re.findall(r"## How to see it\n\n```python\n(.*?)\n```", report, re.DOTALL)
+    exec(script, {})  # noqa: S102 - as a reader runs what is pasted
+    assert capsys.readouterr().out.split()[:: 4 * 3] == ["[[360.", "[[100."]

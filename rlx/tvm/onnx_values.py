@@ -1,4 +1,4 @@
-"""The values that onnxruntime computes for a model, node by node: `python -m rlx.comparison.onnx_values`, in a process of
+"""The values that onnxruntime computes for a model, node by node: `python -m rlx.tvm.onnx_values`, in a process of
 its own, takes the model, a folder and the arguments as JSON on standard input.
 """
 
@@ -44,7 +44,7 @@ def values_of(path: str, args: Sequence[Value]) -> Mapping[str, Sequence[Value]]
         given = [written(each, folder, []) for each in args]
         task = json.dumps({"model": path, "folder": str(folder), "args": given})
         said = answer(
-            "rlx.comparison.onnx_values",
+            "rlx.tvm.onnx_values",
             given=task,
             seconds=PATIENCE,
             fails=lambda why: OnnxError(f"{path}: {why}"),

@@ -1,0 +1,43 @@
+"""Arguments of a run that is repeated: no run finds what an earlier one wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.node import replace
+from rlx.grammar.nodes.visit import evaluated
+from rlx.semantics.values import Tensor, Value, copied, rebuilt
+
+
+def own(module: ast.IRModule, args: Sequence[Value]) -> list[Value]:
+    """The arguments for one run: copies if the program may write to them, and otherwise the same
+    memory, since weights are large.
+    """
+    change = copied if _may_write(module) else _sealed
+    return [change(arg) for arg in args]
+
+
+def _sealed(value: Value) -> Value:
+    return rebuilt(value, _read_only)
+
+
+def _read_only(value: Value) -> Value:
+    if not isinstance(value, Tensor):
+        return value
+    data = value.data.view()
+    data.flags.writeable = False
+    return replace(value, data=data)
+
+
+def _may_write(module: ast.IRModule) -> bool:
+    """Whether a function may write to a tensor that it is given."""
+    kernels = {var for var, f in module.functions.items() if isinstance(f, tir.PrimFunc)}
+    return any(
+        isinstance(call.op, ast.ExternFunc)
+        or call.op in kernels
+        or (isinstance(call.op, ast.Op) and "inplace" in call.op.op_name)
+        for function in module.functions.values()
+        if isinstance(function, ast.Function)
+        for call in evaluated(function, ast.Call)
+    )
