@@ -6,7 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from rlx.checker.why import values
-from rlx.checker.why.leaf_steps import alike, changed_nothing, failed_premise, question, sentence
+from rlx.checker.why.leaf_steps import (
+    StepsInside,
+    changed_nothing,
+    failed_premise,
+    question,
+    sentence,
+)
 from rlx.checker.why.recorder import RuleApplication
 from rlx.checker.why.step import ERROR, HOLDS, NOTE, WARNING, Step, every
 from rlx.grammar.diagnostic import Diagnostic
@@ -60,8 +66,9 @@ class Applied:
         """What a rule asked, compared and found wrong; and which of its premises did not fail."""
         reported = [d for d in record.diagnostics if said(d) in self.final]
         elsewhere = self._reattributed(record, reported)
+        inside = StepsInside(step)
         for inner in _visible(record.inner):
-            self._inner(step, inner, elsewhere.get(inner, []), bool(reported))
+            self._inner(step, inside, inner, elsewhere.get(inner, []), bool(reported))
         for diagnostic in reported:
             if not any(diagnostic in moved for moved in elsewhere.values()):
                 self.premise(step, diagnostic)
@@ -83,7 +90,12 @@ class Applied:
         return found
 
     def _inner(
-        self, step: Step, record: RuleApplication, reported: Iterable[Diagnostic], fails: bool
+        self,
+        step: Step,
+        inside: StepsInside,
+        record: RuleApplication,
+        reported: Iterable[Diagnostic],
+        fails: bool,
     ) -> None:
         """A rule, a question, a comparison or a binding inside of a rule."""
         if record.kind == "binding":
@@ -92,13 +104,14 @@ class Applied:
         if record.name.startswith(_REWRITES) and changed_nothing(record):
             return
         found = self._of_record(record, fails)
-        if found is None or any(alike(found, below) for _, below in step.below):
+        if found is None or inside.has(found):
             return
         for diagnostic in reported:
             self.premise(found, diagnostic)
         failed = {d.code for d in reported}
         found.holds(code for code in found.held if code not in failed)
         step.has("", found)
+        inside.add(found)
 
     def _images(self, step: Step, record: RuleApplication) -> None:
         """What shape variables stand for at a call or a cast."""
@@ -128,8 +141,9 @@ class Applied:
         answer = {"compatible": "fits", "possible": "may fit", "incompatible": "does not fit"}
         text = f"{given} {answer[result.kind]} {wanted}"
         step = Step("comparison", text, code="", title="")
+        inside = StepsInside(step)
         for inner in _visible(record.inner):
-            self._inner(step, inner, (), fails)
+            self._inner(step, inside, inner, (), fails)
         reason = result.reason
         if reason is not None:
             _withhold(step, reason.code)
