@@ -246,7 +246,7 @@ def session(start: Sequence[str], folder: Path, outside: Path) -> list[Message]:
     long = "@I.ir_module\nclass Long:\n" + "".join(functions)
     wire = Wire(environment(outside), start=start, folder=folder)
     try:
-        params = {"processId": None, "rootUri": folder.as_uri(), "capabilities": {}}
+        params: dict[str, object] = {"processId": None, "rootUri": folder.as_uri(), "capabilities": {}}
         wire.answer(wire.ask("initialize", params))
         wire.notify("initialized", {})
         wire.open(uri, long)
