@@ -16,7 +16,7 @@ from rlx.checker.why.step import (
     WARNING,
     Finder,
     Step,
-    alike,
+    StepsInside,
     buffer_text,
     changed_nothing,
     every,
@@ -126,8 +126,9 @@ class Applied:
         """What a rule asked, compared and found wrong; and which of its premises did not fail."""
         reported = [d for d in record.diagnostics if said(d) in self.final]
         elsewhere = self._reattributed(record, reported)
+        inside = StepsInside(step)
         for inner in _visible(record.inner):
-            self._inner(step, inner, elsewhere.get(inner, []), bool(reported))
+            self._inner(step, inside, inner, elsewhere.get(inner, []), bool(reported))
         for diagnostic in reported:
             if not any(diagnostic in moved for moved in elsewhere.values()):
                 self.premise(step, diagnostic)
@@ -149,7 +150,12 @@ class Applied:
         return found
 
     def _inner(
-        self, step: Step, record: RuleApplication, reported: Iterable[Diagnostic], fails: bool
+        self,
+        step: Step,
+        inside: StepsInside,
+        record: RuleApplication,
+        reported: Iterable[Diagnostic],
+        fails: bool,
     ) -> None:
         """A rule, a question, a comparison or a binding inside of a rule."""
         if record.kind == "binding":
@@ -158,13 +164,14 @@ class Applied:
         if record.name.startswith(_REWRITES) and changed_nothing(record):
             return
         found = self._of_record(record, fails)
-        if found is None or any(alike(found, below) for _, below in step.below):
+        if found is None or inside.has(found):
             return
         for diagnostic in reported:
             self.premise(found, diagnostic)
         failed = {d.code for d in reported}
         found.holds(code for code in found.held if code not in failed)
         step.has("", found)
+        inside.add(found)
 
     def _images(self, step: Step, record: RuleApplication) -> None:
         """What shape variables stand for at a call or a cast."""
@@ -194,8 +201,9 @@ class Applied:
         answer = {"compatible": "fits", "possible": "may fit", "incompatible": "does not fit"}
         text = f"{given} {answer[result.kind]} {wanted}"
         step = Step("comparison", text, code="", title="")
+        inside = StepsInside(step)
         for inner in _visible(record.inner):
-            self._inner(step, inner, (), fails)
+            self._inner(step, inside, inner, (), fails)
         reason = result.reason
         if reason is not None:
             _withhold(step, reason.code)

@@ -262,11 +262,28 @@ def changed_nothing(record: RuleApplication) -> bool:
     )
 
 
-def alike(a: Step, b: Step) -> bool:
-    """Whether two steps inside of one rule say the same, as of two dimensions."""
-    if (a.kind, a.code) != (b.kind, b.code):  # the others are not looked into
-        return False
-    return not (a.below or b.below) and (a.text, a.details) == (b.text, b.details)
+class StepsInside:
+    """The steps inside of one rule, of which some say the same, as of two dimensions."""
+
+    def __init__(self, step: Step) -> None:
+        self._waiting: dict[tuple[str, str], list[Step]] = {}
+        self._said: dict[tuple[str, str], set[tuple[str, tuple[str, ...]]]] = {}
+        for _, below in step.below:
+            self.add(below)
+
+    def add(self, step: Step) -> None:
+        """Take in a step. It is looked into only if another one of its code is asked about."""
+        self._waiting.setdefault((step.kind, step.code), []).append(step)
+
+    def has(self, step: Step) -> bool:
+        """Whether one of the steps says the same."""
+        kind = step.kind, step.code
+        if kind not in self._said and kind not in self._waiting:
+            return False
+        said = self._said.setdefault(kind, set())
+        waiting = self._waiting.pop(kind, [])
+        said.update((each.text, tuple(each.details)) for each in waiting if not each.below)
+        return not step.below and (step.text, tuple(step.details)) in said
 
 
 def parameter_name(parameters: Sequence[Parameter], index: int) -> str:

@@ -54,7 +54,14 @@ def _json(path: str) -> str:
     return _text(made)
 
 
-def _onnx(path: str) -> str:
+def onnx_model(path: str) -> Any:
+    """An ONNX model with its data, which must be in files of its folder.
+
+    Raises
+    ------
+    ValueError
+        If they are elsewhere.
+    """
     import onnx
 
     model, folder = onnx.load(path, load_external_data=False), Path(path).resolve().parent
@@ -63,6 +70,11 @@ def _onnx(path: str) -> str:
         if not file.is_relative_to(folder) or not file.is_file():
             raise ValueError(f"the model's data {name!r} is not a file in the folder of the model")
     onnx.load_external_data_for_model(model, str(folder))
+    return model
+
+
+def _onnx(path: str) -> str:
+    model = onnx_model(path)
     from rlx.tvm.onnx_names import imported_text
 
     return imported_text(model)

@@ -16,6 +16,7 @@ from rlx.comparison.exchange import read, written
 from rlx.grammar.streams import complain_line, write_data
 from rlx.semantics.values import Tensor, TupleValue, Value
 from rlx.tvm.apart import answer
+from rlx.tvm.importing import onnx_model
 from rlx.tvm.onnx_names import identifiers
 from rlx.writing import scratch
 
@@ -71,7 +72,7 @@ def _run(path: str, folder: Path, args: Sequence[Value]) -> dict[str, Any]:
     import onnx
     import onnxruntime
 
-    model = onnx.load(path)
+    model = onnx_model(str(path))
     graph = model.graph
     names = identifiers(graph)
     constant = {each.name for each in graph.initializer}
