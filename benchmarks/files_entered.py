@@ -72,9 +72,7 @@ class Way:
         name = str(path.relative_to(ROOT))
         self.functions += 1
         self.files[name] = None
-        self._enter(name.split("/")[0])
-
-    def _enter(self, room: str) -> None:
+        room = name.split("/")[0]
         if room != self._room:
             self.turns += room in self._left
             self._left.add(self._room)

@@ -22,7 +22,7 @@ from rlx.generate.campaign.programs import AGAINST
 from rlx.generate.near import CODES, near_miss
 from rlx.generate.near.modules import FORMS
 from rlx.generate.programs import random_module
-from rlx.grammar.diagnostic import Diagnostic, Source
+from rlx.grammar.diagnostic import Source
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.print.printer import print_module
@@ -150,7 +150,11 @@ def near(count: int) -> None:
         hits = 0
         for seed in range(each):
             module = near_miss(code, random.Random(seed))
-            found = normal_form(module) if code in FORMS else _diagnostics(module)
+            found = (
+                normal_form(module)
+                if code in FORMS
+                else list(check_module(module, Source("near miss", "")).diagnostics)
+            )
             codes = {d.code for d in found}
             hits += code in codes
             alone += codes == {code}
@@ -162,10 +166,6 @@ def near(count: int) -> None:
         f"near: {named} of {total} near misses named ({named / total:.1%}), {alone} with nothing"
         " else said"
     )
-
-
-def _diagnostics(module: ast.IRModule) -> list[Diagnostic]:
-    return list(check_module(module, Source("near miss", "")).diagnostics)
 
 
 FIGURES: dict[str, tuple[Callable[[int], None], int]] = {

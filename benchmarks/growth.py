@@ -60,7 +60,9 @@ class InputKind(Record):
 CHECK, JSON, FMT, WHY, LOWER, RUN = "check", "json", "fmt", "why", "lower", "run"
 REFINES, MEMORY, STEP, DIFF = "refines", "memory", "step", "diff"
 BUILD, DISASM, PROVE = "build", "disasm", "prove"
-ALL = CHECK, JSON, FMT, WHY, LOWER, RUN, REFINES, MEMORY, STEP, DIFF, BUILD, DISASM
+GRAPH, COMPARE, DERIVATIONS = "graph", "compare", "derivations"
+LATER = GRAPH, COMPARE, DERIVATIONS
+ALL = CHECK, JSON, FMT, WHY, LOWER, RUN, REFINES, MEMORY, STEP, DIFF, BUILD, DISASM, *LATER
 READ = CHECK, JSON, FMT
 HEAD = '@R.function\ndef main(x: R.Tensor((2,), "float32")):\n'
 KINDS: dict[str, InputKind] = {}
@@ -101,19 +103,15 @@ def doubled(size: int, first: str = "x") -> list[str]:
     ]
 
 
-@kind("tuples that double", 20, CHECK, FMT, WHY, LOWER)
-def _(size: int) -> str:
-    return function(doubled(size), result=f"v{size - 1}")
-
-
-@kind("tuples that double, run", 6, RUN)
-def _(size: int) -> str:
-    return function([*doubled(size), "y = v5[0]"], result="x")
-
-
-@kind("tuples that double, in a message", 20, CHECK, JSON, WHY)
-def _(size: int) -> str:
-    return function([*doubled(size), f"y = R.add(v{size - 1}, x)"], result="y")
+kind("tuples that double", 20, CHECK, FMT, WHY, LOWER, *LATER)(
+    lambda size: function(doubled(size), result=f"v{size - 1}")
+)
+kind("tuples that double, run", 6, RUN)(
+    lambda size: function([*doubled(size), "y = v5[0]"], result="x")
+)
+kind("tuples that double, in a message", 20, CHECK, JSON, WHY)(
+    lambda size: function([*doubled(size), f"y = R.add(v{size - 1}, x)"], result="y")
+)
 
 
 @kind("tuples that double, against an annotation", 20, CHECK, JSON, WHY)
@@ -130,9 +128,9 @@ def _(size: int) -> str:
     return function([*doubled(size), *other, last], head, "y")
 
 
-@kind("tuples that double, of symbolic tensors", 20, CHECK, WHY, LOWER)
-def _(size: int) -> str:
-    return function(doubled(size), HEAD.replace("(2,)", '("n",)'), f"v{size - 1}")
+kind("tuples that double, of symbolic tensors", 20, CHECK, WHY, LOWER)(
+    lambda size: function(doubled(size), HEAD.replace("(2,)", '("n",)'), f"v{size - 1}")
+)
 
 
 @kind("tuples that double, through functions", 20, CHECK, WHY, LOWER)
@@ -172,12 +170,12 @@ def _(size: int) -> str:
     return function([*doubled(size), cast], result="y")
 
 
-@kind("tuples in tuples", 50, *ALL)
-def _(size: int) -> str:
-    return function(
+kind("tuples in tuples", 50, *ALL)(
+    lambda size: function(
         [f"v{i} = (v{i - 1}, x)" if i else "v0 = (x, x)" for i in range(size)],
         result=f"v{size - 1}",
     )
+)
 
 
 @kind("tuples in tuples, annotated in messages", 50, CHECK, JSON)
@@ -187,21 +185,17 @@ def _(size: int) -> str:
     return function(lines)
 
 
-@kind("a tuple of many fields", 2_000, CHECK, FMT, WHY, LOWER)
-def _(size: int) -> str:
-    return function([f"y = ({'x, ' * size})", f"z = y[{size - 1}]"], result="z")
-
-
-@kind("fields of a tuple of many fields", 250, CHECK, FMT, WHY, LOWER)
-def _(size: int) -> str:
-    return function(
+kind("a tuple of many fields", 2_000, CHECK, FMT, WHY, LOWER)(
+    lambda size: function([f"y = ({'x, ' * size})", f"z = y[{size - 1}]"], result="z")
+)
+kind("fields of a tuple of many fields", 250, CHECK, FMT, WHY, LOWER)(
+    lambda size: function(
         [f"y = ({'x, ' * size})", *(f"z{i} = y[{i}]" for i in range(size))], result="z0"
     )
-
-
-@kind("a call with many arguments", 2_000, *READ)
-def _(size: int) -> str:
-    return function([f"y = R.add({'x, ' * size})"], result="y")
+)
+kind("a call with many arguments", 2_000, *READ)(
+    lambda size: function([f"y = R.add({'x, ' * size})"], result="y")
+)
 
 
 @kind("a packed call with many arguments", 2_000, CHECK, FMT, WHY, LOWER)
@@ -214,16 +208,14 @@ def _(size: int) -> str:
 
 
 # --- names and suggestions --------------------------------------------------------------------
-
-
-@kind("an undefined long name", 2_000, *READ)
-def _(size: int) -> str:
-    return function([f"{'a' * size} = x", f"y = R.add(x, {'a' * (size // 2)}b{'a' * (size // 2)})"])
-
-
-@kind("a defined long name", 20_000, *READ)
-def _(size: int) -> str:
-    return function([f"{'a' * size} = x", f"y = {'a' * size}"])
+kind("an undefined long name", 2_000, *READ)(
+    lambda size: function(
+        [f"{'a' * size} = x", f"y = R.add(x, {'a' * (size // 2)}b{'a' * (size // 2)})"]
+    )
+)
+kind("a defined long name", 20_000, *READ)(
+    lambda size: function([f"{'a' * size} = x", f"y = {'a' * size}"])
+)
 
 
 @kind("long names, alike", 25, *READ)
@@ -234,9 +226,9 @@ def _(size: int) -> str:
     )
 
 
-@kind("undefined names", 250, *READ)
-def _(size: int) -> str:
-    return function(f"y{i} = R.add(x, q{i})" for i in range(size))
+kind("undefined names", 250, *READ)(
+    lambda size: function(f"y{i} = R.add(x, q{i})" for i in range(size))
+)
 
 
 @kind("undefined names beside defined ones", 250, *READ)
@@ -254,34 +246,26 @@ def _(size: int) -> str:
     return f"@I.ir_module\nclass M:\n{texts}"
 
 
-@kind("unknown operators", 250, *READ)
-def _(size: int) -> str:
-    return function(f"y{i} = R.addd{i}(x, x)" for i in range(size))
-
-
-@kind("an unknown long operator", 2_000, *READ)
-def _(size: int) -> str:
-    return function([f"y = R.{'add' * size}(x, x)"])
-
-
-@kind("unknown keywords", 250, *READ)
-def _(size: int) -> str:
-    return function([f"y = R.sum(x, {', '.join(f'axs{i}=0' for i in range(size))})"])
-
-
-@kind("undefined names in a PrimFunc", 250, *READ)
-def _(size: int) -> str:
-    return prim_func(f"a[0] = q{i}" for i in range(size))
-
-
-@kind("Unicode names", 500, *READ)
-def _(size: int) -> str:
-    return function(f"größe{i} = R.add(x, {f'größe{i - 1}' if i else 'x'})" for i in range(size))
-
-
-@kind("undefined Unicode names", 250, *READ)
-def _(size: int) -> str:
-    return function(f"größe{i} = R.add(x, grösse{i})" for i in range(size))
+kind("unknown operators", 250, *READ)(
+    lambda size: function(f"y{i} = R.addd{i}(x, x)" for i in range(size))
+)
+kind("an unknown long operator", 2_000, *READ)(
+    lambda size: function([f"y = R.{'add' * size}(x, x)"])
+)
+kind("unknown keywords", 250, *READ)(
+    lambda size: function([f"y = R.sum(x, {', '.join(f'axs{i}=0' for i in range(size))})"])
+)
+kind("undefined names in a PrimFunc", 250, *READ)(
+    lambda size: prim_func(f"a[0] = q{i}" for i in range(size))
+)
+kind("Unicode names", 500, *READ)(
+    lambda size: function(
+        f"größe{i} = R.add(x, {f'größe{i - 1}' if i else 'x'})" for i in range(size)
+    )
+)
+kind("undefined Unicode names", 250, *READ)(
+    lambda size: function(f"größe{i} = R.add(x, grösse{i})" for i in range(size))
+)
 
 
 # --- diagnostics and comments -----------------------------------------------------------------
@@ -293,34 +277,26 @@ def _(size: int) -> str:
     return function((f"y{i} = R.add(x, z)" for i in range(size)), head)
 
 
-@kind("errors on one line", 250, CHECK, JSON, "github", "sarif")
-def _(size: int) -> str:
-    return function([f"y = ({', '.join(f'q{i}' for i in range(size))})"])
-
-
-@kind("unused suppressions", 500, CHECK, JSON)
-def _(size: int) -> str:
-    return function(f"y{i} = R.add(x, x)  # rlx: ignore[D14-arity]" for i in range(size))
-
-
-@kind("suppressions", 250, CHECK, JSON)
-def _(size: int) -> str:
-    return function(f"y{i} = R.add(x, q{i})  # rlx: ignore[WF02-undefined]" for i in range(size))
-
-
-@kind("misspelt suppressions", 125, CHECK, JSON)
-def _(size: int) -> str:
-    return function(f"y{i} = x  # rlx: ignore[WF02-undefind{i}]" for i in range(size))
-
-
-@kind("comments that ignore, without their brackets, on one line", 500, CHECK, JSON, FMT)
-def _(size: int) -> str:
-    return function(["y = x  " + "# rlx: ignore[" * size])
-
-
-@kind("codes of one suppression", 250, CHECK, JSON)
-def _(size: int) -> str:
-    return function([f"y = x  # rlx: ignore[{', '.join(f'D14-x{i}' for i in range(size))}]"])
+kind("errors on one line", 250, CHECK, JSON, "github", "sarif")(
+    lambda size: function([f"y = ({', '.join(f'q{i}' for i in range(size))})"])
+)
+kind("unused suppressions", 500, CHECK, JSON)(
+    lambda size: function(f"y{i} = R.add(x, x)  # rlx: ignore[D14-arity]" for i in range(size))
+)
+kind("suppressions", 250, CHECK, JSON)(
+    lambda size: function(
+        f"y{i} = R.add(x, q{i})  # rlx: ignore[WF02-undefined]" for i in range(size)
+    )
+)
+kind("misspelt suppressions", 125, CHECK, JSON)(
+    lambda size: function(f"y{i} = x  # rlx: ignore[WF02-undefind{i}]" for i in range(size))
+)
+kind("comments that ignore, without their brackets, on one line", 500, CHECK, JSON, FMT)(
+    lambda size: function(["y = x  " + "# rlx: ignore[" * size])
+)
+kind("codes of one suppression", 250, CHECK, JSON)(
+    lambda size: function([f"y = x  # rlx: ignore[{', '.join(f'D14-x{i}' for i in range(size))}]"])
+)
 
 
 @kind("suppressed errors on one line", 250, CHECK, JSON)
@@ -329,42 +305,24 @@ def _(size: int) -> str:
     return function([f"y = ({names})  # rlx: ignore[WF02-undefined]"])
 
 
-@kind("comments", 5_000, *READ)
-def _(size: int) -> str:
-    return "# a comment\n" * size + function(["y = x"])
-
-
-@kind("comments inside a function", 2_000, *READ)
-def _(size: int) -> str:
-    return function("y = x\n    # a comment" for _ in range(size))
-
-
-@kind("syntax errors", 250, *READ)
-def _(size: int) -> str:
-    return function(f"y{i} = R.add(x,, x)" for i in range(size))
-
-
-@kind("strange characters", 500, *READ)
-def _(size: int) -> str:
-    return function([f"y = x {'? ' * size}"])
-
-
-@kind("statements on one line", 500, *READ)
-def _(size: int) -> str:
-    return function(["; ".join(f"y{i} = R.add(x, x)" for i in range(size))])
-
-
-@kind("unused bindings", 500, CHECK, JSON, FMT, WHY, LOWER)
-def _(size: int) -> str:
-    return function("y = R.add(x, x)" for _ in range(size))
+kind("comments", 5_000, *READ)(lambda size: "# a comment\n" * size + function(["y = x"]))
+kind("comments inside a function", 2_000, *READ)(
+    lambda size: function("y = x\n    # a comment" for _ in range(size))
+)
+kind("syntax errors", 250, *READ)(
+    lambda size: function(f"y{i} = R.add(x,, x)" for i in range(size))
+)
+kind("strange characters", 500, *READ)(lambda size: function([f"y = x {'? ' * size}"]))
+kind("statements on one line", 500, *READ)(
+    lambda size: function(["; ".join(f"y{i} = R.add(x, x)" for i in range(size))])
+)
+kind("unused bindings", 500, CHECK, JSON, FMT, WHY, LOWER)(
+    lambda size: function("y = R.add(x, x)" for _ in range(size))
+)
 
 
 # --- literals ---------------------------------------------------------------------------------
-
-
-@kind("a long string", 50_000, *READ)
-def _(size: int) -> str:
-    return function([f'y = R.str("{"ab" * size}")'])
+kind("a long string", 50_000, *READ)(lambda size: function([f'y = R.str("{"ab" * size}")']))
 
 
 @kind("a string of escapes", 20_000, *READ)
@@ -373,19 +331,13 @@ def _(size: int) -> str:
     return function([f'y = R.str("{text}")'])
 
 
-@kind("a huge integer", 1_250, *READ)
-def _(size: int) -> str:
-    return function([f"y = R.shape([{'9' * size}])"])
-
-
-@kind("a huge integer in a PrimFunc", 1_250, *READ)
-def _(size: int) -> str:
-    return prim_func([f"a[0] = T.int64({'9' * size})"])
-
-
-@kind("a product of huge integers", 125, *READ)
-def _(size: int) -> str:
-    return function([f"y = R.shape([{' * '.join(['9999999999'] * size)}])"])
+kind("a huge integer", 1_250, *READ)(lambda size: function([f"y = R.shape([{'9' * size}])"]))
+kind("a huge integer in a PrimFunc", 1_250, *READ)(
+    lambda size: prim_func([f"a[0] = T.int64({'9' * size})"])
+)
+kind("a product of huge integers", 125, *READ)(
+    lambda size: function([f"y = R.shape([{' * '.join(['9999999999'] * size)}])"])
+)
 
 
 @kind("long metadata", 1_000, *READ)
@@ -410,99 +362,49 @@ def _(size: int) -> str:
 
 
 # --- nesting ----------------------------------------------------------------------------------
-
-
-@kind("parentheses", 60, *READ)
-def _(size: int) -> str:
-    return function([f"y = {'(' * size}x{')' * size}"])
-
-
-@kind("open parentheses", 1_000, *READ)
-def _(size: int) -> str:
-    return function([f"y = {'(' * size}"])
-
-
-@kind("nested calls", 60, *ALL)
-def _(size: int) -> str:
-    return function([f"y = {'R.add(' * size}x{', x)' * size}"], result="y")
-
-
-@kind("a chain of attributes", 500, *READ)
-def _(size: int) -> str:
-    return function([f"y = x{'.a' * size}"])
-
-
-@kind("a chain of fields", 60, *READ)
-def _(size: int) -> str:
-    return function([f"y = {'(' * size}x{',)' * size}{'[0]' * size}"])
-
-
-@kind("a chain of `-`", 60, *READ)
-def _(size: int) -> str:
-    return function([f"y = {'- ' * size}x"])
-
-
-@kind("a chain of `not`", 60, *READ)
-def _(size: int) -> str:
-    return prim_func([f"T.evaluate({'not ' * size}n)"])
-
-
-@kind("a chain of `~`", 60, *READ)
-def _(size: int) -> str:
-    return prim_func([f"T.evaluate({'~' * size}n)"])
-
-
-@kind("a chain of `-` in a PrimFunc", 60, *READ)
-def _(size: int) -> str:
-    return prim_func([f"T.evaluate({'-' * size}n)"])
-
-
-@kind("a chain of `-` in a shape", 60, *READ)
-def _(size: int) -> str:
-    return function([f"y = R.shape([{'-' * size}n])"], HEAD.replace("(2,)", '("n",)'))
-
-
-@kind("a long chain of `not`", 1_000, *READ)
-def _(size: int) -> str:
-    return prim_func([f"T.evaluate({'not ' * size}n)"])
-
-
-@kind("a long chain of `-`", 1_000, *READ)
-def _(size: int) -> str:
-    return function([f"y = {'-' * size}x"])
-
-
-@kind("sums of tensors", 250, CHECK, JSON, FMT, WHY, LOWER)
-def _(size: int) -> str:
-    return function([f"y = {' + '.join(['x'] * size)}"], result="y")
-
-
-@kind("`and` of a PrimFunc", 125, *READ)
-def _(size: int) -> str:
-    return prim_func([f"T.evaluate({' and '.join(f'n > {i}' for i in range(size))})"])
-
-
-@kind("a chain of comparisons", 125, *READ)
-def _(size: int) -> str:
-    return prim_func([f"T.evaluate({' < '.join(['n'] * size)})"])
-
-
-@kind("conditions in conditions", 30, *READ)
-def _(size: int) -> str:
-    return prim_func([f"a[0] = {'(n if n > 0 else ' * size}n{')' * size}"])
-
-
-@kind("types in types", 60, *READ)
-def _(size: int) -> str:
-    return function([f"y: {'R.Tuple(' * size}R.Object{')' * size} = x"])
-
-
-@kind("types of functions in types", 30, *READ)
-def _(size: int) -> str:
-    return function(
+kind("parentheses", 60, *READ)(lambda size: function([f"y = {'(' * size}x{')' * size}"]))
+kind("open parentheses", 1_000, *READ)(lambda size: function([f"y = {'(' * size}"]))
+kind("nested calls", 60, *ALL)(
+    lambda size: function([f"y = {'R.add(' * size}x{', x)' * size}"], result="y")
+)
+kind("a chain of attributes", 500, *READ)(lambda size: function([f"y = x{'.a' * size}"]))
+kind("a chain of fields", 60, *READ)(
+    lambda size: function([f"y = {'(' * size}x{',)' * size}{'[0]' * size}"])
+)
+kind("a chain of `-`", 60, *READ)(lambda size: function([f"y = {'- ' * size}x"]))
+kind("a chain of `not`", 60, *READ)(lambda size: prim_func([f"T.evaluate({'not ' * size}n)"]))
+kind("a chain of `~`", 60, *READ)(lambda size: prim_func([f"T.evaluate({'~' * size}n)"]))
+kind("a chain of `-` in a PrimFunc", 60, *READ)(
+    lambda size: prim_func([f"T.evaluate({'-' * size}n)"])
+)
+kind("a chain of `-` in a shape", 60, *READ)(
+    lambda size: function([f"y = R.shape([{'-' * size}n])"], HEAD.replace("(2,)", '("n",)'))
+)
+kind("a long chain of `not`", 1_000, *READ)(
+    lambda size: prim_func([f"T.evaluate({'not ' * size}n)"])
+)
+kind("a long chain of `-`", 1_000, *READ)(lambda size: function([f"y = {'-' * size}x"]))
+kind("sums of tensors", 250, CHECK, JSON, FMT, WHY, LOWER)(
+    lambda size: function([f"y = {' + '.join(['x'] * size)}"], result="y")
+)
+kind("`and` of a PrimFunc", 125, *READ)(
+    lambda size: prim_func([f"T.evaluate({' and '.join(f'n > {i}' for i in range(size))})"])
+)
+kind("a chain of comparisons", 125, *READ)(
+    lambda size: prim_func([f"T.evaluate({' < '.join(['n'] * size)})"])
+)
+kind("conditions in conditions", 30, *READ)(
+    lambda size: prim_func([f"a[0] = {'(n if n > 0 else ' * size}n{')' * size}"])
+)
+kind("types in types", 60, *READ)(
+    lambda size: function([f"y: {'R.Tuple(' * size}R.Object{')' * size} = x"])
+)
+kind("types of functions in types", 30, *READ)(
+    lambda size: function(
         ["y = x"],
         f"@R.function\ndef main(x: {'R.Callable((' * size}R.Object{',), R.Object)' * size}):\n",
     )
+)
 
 
 @kind("modules in modules", 60, *READ)
@@ -548,12 +450,12 @@ def _(size: int) -> str:
     return function(lines, f"@R.function\n{COND}", f"v{size - 1}")
 
 
-@kind("dataflow blocks", 100, *ALL)
-def _(size: int) -> str:
-    return function(
+kind("dataflow blocks", 100, *ALL)(
+    lambda size: function(
         f"with R.dataflow():\n        y{i} = R.add(x, x)\n        R.output(y{i})"
         for i in range(size)
     )
+)
 
 
 @kind("outputs of a dataflow block", 250, *ALL)
@@ -563,9 +465,11 @@ def _(size: int) -> str:
     return function(["with R.dataflow():", *lines, f"    R.output({outputs})"])
 
 
-@kind("loops in a PrimFunc", 100, *READ)
-def _(size: int) -> str:
-    return prim_func(f"for i{k} in range(4):\n        a[i{k}] = T.int64(1)" for k in range(size))
+kind("loops in a PrimFunc", 100, *READ)(
+    lambda size: prim_func(
+        f"for i{k} in range(4):\n        a[i{k}] = T.int64(1)" for k in range(size)
+    )
+)
 
 
 @kind("loops in loops", 20, *READ)
@@ -574,24 +478,18 @@ def _(size: int) -> str:
     return f'@T.prim_func\ndef f(a: T.Buffer((4,), "int64")):\n{heads}{" " * (size + 1)}a[0] = T.int64(1)\n'
 
 
-@kind("asserts", 100, *READ)
-def _(size: int) -> str:
-    return prim_func(f'assert n > {k}, "n"' for k in range(size))
-
-
-@kind("stores", 250, *READ)
-def _(size: int) -> str:
-    return prim_func(f"a[{k % 4}] = n + T.int64({k})" for k in range(size))
-
-
-@kind("buffers of a PrimFunc", 100, *READ)
-def _(size: int) -> str:
-    return prim_func(f'b{k} = T.alloc_buffer((4,), "int64")' for k in range(size))
-
-
-@kind("lets of a PrimFunc", 100, *READ)
-def _(size: int) -> str:
-    return prim_func(f"v{k}: T.int64 = {f'v{k - 1} + v{k - 1}' if k else 'n'}" for k in range(size))
+kind("asserts", 100, *READ)(lambda size: prim_func(f'assert n > {k}, "n"' for k in range(size)))
+kind("stores", 250, *READ)(
+    lambda size: prim_func(f"a[{k % 4}] = n + T.int64({k})" for k in range(size))
+)
+kind("buffers of a PrimFunc", 100, *READ)(
+    lambda size: prim_func(f'b{k} = T.alloc_buffer((4,), "int64")' for k in range(size))
+)
+kind("lets of a PrimFunc", 100, *READ)(
+    lambda size: prim_func(
+        f"v{k}: T.int64 = {f'v{k - 1} + v{k - 1}' if k else 'n'}" for k in range(size)
+    )
+)
 
 
 # --- functions --------------------------------------------------------------------------------
@@ -603,25 +501,19 @@ def module(texts: Iterable[str]) -> str:
     return f"@I.ir_module\nclass M:\n{inner}"
 
 
-@kind("global functions", 250, *ALL)
-def _(size: int) -> str:
-    return module(
+kind("global functions", 250, *ALL)(
+    lambda size: module(
         function(["y = R.add(x, x)"], HEAD.replace("main", f"f{i}" if i else "main"))
         for i in range(size)
     )
-
-
-@kind("classes without a body", 250, *READ)
-def _(size: int) -> str:
-    return "@I.ir_module\nclass M:\n" * size
-
-
-@kind("a ring of functions", 60, CHECK, FMT, WHY)
-def _(size: int) -> str:
-    return module(
+)
+kind("classes without a body", 250, *READ)(lambda size: "@I.ir_module\nclass M:\n" * size)
+kind("a ring of functions", 60, CHECK, FMT, WHY)(
+    lambda size: module(
         function([f"y = f{(i + 1) % size}(x)"], HEAD.replace("main", f"f{i}"), "y")
         for i in range(size)
     )
+)
 
 
 @kind("a ring of annotated functions", 60, CHECK, FMT, WHY, LOWER)
@@ -633,22 +525,20 @@ def _(size: int) -> str:
     )
 
 
-@kind("a chain of functions", 60, CHECK, FMT, WHY, LOWER)
-def _(size: int) -> str:
-    return module(
+kind("a chain of functions", 60, CHECK, FMT, WHY, LOWER)(
+    lambda size: module(
         function(
             [f"y = f{i + 1}(x)"] if i + 1 < size else ["y = x"], HEAD.replace("main", f"f{i}"), "y"
         )
         for i in range(size)
     )
-
-
-@kind("a chain of functions, backwards", 60, CHECK, FMT, WHY, LOWER)
-def _(size: int) -> str:
-    return module(
+)
+kind("a chain of functions, backwards", 60, CHECK, FMT, WHY, LOWER)(
+    lambda size: module(
         function([f"y = f{i - 1}(x)"] if i else ["y = x"], HEAD.replace("main", f"f{i}"), "y")
         for i in range(size)
     )
+)
 
 
 @kind("a chain of symbolic functions", 60, CHECK, FMT, WHY, LOWER)
@@ -660,22 +550,20 @@ def _(size: int) -> str:
     )
 
 
-@kind("functions that all call each other", 8, CHECK, WHY)
-def _(size: int) -> str:
-    return module(
+kind("functions that all call each other", 8, CHECK, WHY)(
+    lambda size: module(
         function([f"y{k} = f{k}(x)" for k in range(size)], HEAD.replace("main", f"f{i}"), "y0")
         for i in range(size)
     )
-
-
-@kind("PrimFuncs", 100, *ALL)
-def _(size: int) -> str:
-    return module(
+)
+kind("PrimFuncs", 100, *ALL)(
+    lambda size: module(
         [
             *(prim_func(["a[0] = n"]).replace("def f", f"def f{i}") for i in range(size)),
             function(["y = x"]),
         ]
     )
+)
 
 
 @kind("local functions", 50, CHECK, FMT, WHY, LOWER)
@@ -781,26 +669,22 @@ def _(size: int) -> str:
     return function([*variables, *casts], HEAD.replace("(2,)", '("n",)'))
 
 
-@kind("concatenations", 100, CHECK, FMT, WHY, LOWER)
-def _(size: int) -> str:
-    return function(
+kind("concatenations", 100, CHECK, FMT, WHY, LOWER)(
+    lambda size: function(
         (f"v{i} = R.concat(({f'v{i - 1}' if i else 'x'}, x), axis=0)" for i in range(size)),
         HEAD.replace("(2,)", '("n",)'),
         f"v{size - 1}",
     )
-
-
-@kind("kernels of different sizes", 20, LOWER, BUILD, MEMORY)
-def _(size: int) -> str:
-    return function(
+)
+kind("kernels of different sizes", 20, LOWER, BUILD, MEMORY)(
+    lambda size: function(
         (f"v{i} = R.concat(({f'v{i - 1}' if i else 'x'}, x), axis=0)" for i in range(size)),
         result=f"v{size - 1}",
     )
-
-
-@kind("kernels with different constants", 60, LOWER, BUILD, MEMORY)
-def _(size: int) -> str:
-    return function(f"v{i} = R.clip(x, min=0, max={i + 1})" for i in range(size))
+)
+kind("kernels with different constants", 60, LOWER, BUILD, MEMORY)(
+    lambda size: function(f"v{i} = R.clip(x, min=0, max={i + 1})" for i in range(size))
+)
 
 
 @kind("tensors of different shape variables", 30, LOWER, BUILD, MEMORY)
@@ -810,13 +694,13 @@ def _(size: int) -> str:
     return function(lines, f"@R.function\ndef main({params}):\n", f"w{size - 1}")
 
 
-@kind("bindings", 500, *ALL)
-def _(size: int) -> str:
-    return function(
+kind("bindings", 500, *ALL)(
+    lambda size: function(
         (f"v{i} = R.add({f'v{i - 1}' if i else 'x'}, x)" for i in range(size)),
         HEAD.replace("(2,)", '("n",)'),
         f"v{size - 1}",
     )
+)
 
 
 # --- goals ------------------------------------------------------------------------------------
@@ -828,24 +712,14 @@ def _(size: int) -> str:
     return f"{' + '.join(names)} == {' + '.join(reversed(names))}"
 
 
-@kind("a goal of a long product", 9, PROVE)
-def _(size: int) -> str:
-    return f"{'n * ' * size}n >= n"
-
-
-@kind("a goal of many comparisons", 30, PROVE)
-def _(size: int) -> str:
-    return " and ".join(f"n + {i} > n" for i in range(size))
-
-
-@kind("a goal of many remainders", 30, PROVE)
-def _(size: int) -> str:
-    return f"{' + '.join(f'n{i} % 4' for i in range(size))} <= {3 * size}"
-
-
-@kind("a goal in parentheses", 60, PROVE)
-def _(size: int) -> str:
-    return f"{'(' * size}n{')' * size} == n"
+kind("a goal of a long product", 9, PROVE)(lambda size: f"{'n * ' * size}n >= n")
+kind("a goal of many comparisons", 30, PROVE)(
+    lambda size: " and ".join(f"n + {i} > n" for i in range(size))
+)
+kind("a goal of many remainders", 30, PROVE)(
+    lambda size: f"{' + '.join(f'n{i} % 4' for i in range(size))} <= {3 * size}"
+)
+kind("a goal in parentheses", 60, PROVE)(lambda size: f"{'(' * size}n{')' * size} == n")
 
 
 # --- measuring --------------------------------------------------------------------------------
@@ -887,6 +761,9 @@ def argument_lists(path: Path, text: str) -> dict[str, list[str]]:
         DIFF: ["diff", str(path), str(path)],
         BUILD: ["build", "--legalize", str(path), "-o", str(path.with_name("made.rlxexe"))],
         DISASM: ["disasm", str(path.with_name("made.rlxexe"))],
+        GRAPH: ["graph", str(path), "--format", "html"],
+        COMPARE: ["compare", str(path), str(path)],
+        DERIVATIONS: ["check", "--derivations", "--format", "json", str(path)],
         PROVE: ["prove", "--", text.strip()],
     }
 

@@ -19,20 +19,6 @@ if TYPE_CHECKING:
     from rlx.checker.why.explain import Derivations
     from rlx.checker.why.place import PlaceError
 
-_HOMES = {
-    "Derivations": "why.explain",
-    "DynamicCheck": "dynamic_checks",
-    "Mended": "fixing",
-    "PlaceError": "why.place",
-    "Report": "check",
-    "analyse": "dynamic_checks",
-    "check_module": "check",
-    "check_text": "check",
-    "mended": "fixing",
-    "normal_form": "",
-    "normalize": "",
-}
-
 __all__ = [
     "Derivations",
     "DynamicCheck",
@@ -49,4 +35,4 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    return lazy.found(__name__, name, _HOMES)
+    return lazy.found(__name__, name)

@@ -65,7 +65,6 @@ class Report(Record):
 
     @property
     def notes(self) -> tuple[Diagnostic, ...]:
-        """The diagnostics of severity ``"note"``."""
         return self._of("note")
 
     def _of(self, severity: str) -> tuple[Diagnostic, ...]:
@@ -90,7 +89,7 @@ class Report(Record):
         return f"<Report on {self.source.path}: {errors} errors, {warnings} warnings>"
 
     def _repr_html_(self) -> str:
-        from rlx.grammar.nodes.notebook import preformatted
+        from rlx.grammar.streams import preformatted
 
         return preformatted(str(self))
 

@@ -60,6 +60,13 @@ OUTSIDE: Mapping[str, tuple[str, str]] = {
             " only if it has no value, as a call of R.print. Bind the value to a name, or remove it."
         ),
     ),
+    "PARSE-returns": (
+        "A return in each branch",
+        (
+            "Both branches of an if return a value. TVM reads only one return of a function: bind the value of"
+            " each branch to one name, and return it behind the if."
+        ),
+    ),
     "PARSE-decorator": (
         "A missing decorator",
         (
@@ -193,6 +200,13 @@ OUTSIDE: Mapping[str, tuple[str, str]] = {
         (
             "TVM evaluates `x.shape` as Python, and its variables have no such attribute."
             " `R.shape_of(x)` is the shape as a value, `x.ty.shape` that of the annotation (since 0.26)."
+        ),
+    ),
+    "PYTHON-annotation": (
+        "A parameter without annotation in a Python file",
+        (
+            "A parameter of a Relax function has no annotation. rlx takes it for any value, as the"
+            " document does; TVM ends with an error when Python runs the file."
         ),
     ),
     "PYTHON-import": (

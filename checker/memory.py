@@ -4,7 +4,8 @@ Binding is aliasing: a variable, a field of a tuple, the result of a branch and 
 memory of what they name. A view (`memory.view`) and a mark for the compiler surely share the memory
 of their operand; `reshape`, `expand_dims`, `squeeze` and `flatten` may share it, as a compiler
 decides (:attr:`rlx.operators.registry.Operator.shares`). The results of all other operators, of
-`call_tir`, `call_dps_packed` and packed functions are new. A call of a function does what its
+`call_tir`, `call_dps_packed` and packed functions are new, but for those of the run time that hand
+on their argument. A call of a function does what its
 :class:`FunctionSummary` says; of a function of which nothing is known, the result may lie in the memory of
 the arguments and of what the function captured.
 """
@@ -29,6 +30,11 @@ from rlx.operators.registry import Sharing
 
 IN_PLACE = frozenset(["relax.call_tir_inplace", "relax.call_inplace_packed"])
 """The operators that overwrite arguments and count as pure."""
+
+HANDING_ON = frozenset(
+    f"vm.builtin.{name}" for name in ("reshape", "copy", "move", "ensure_zero_offset", "to_device")
+)
+"""Functions of the run time whose result may lie in the memory of the first argument."""
 
 Cell = object
 """A piece of memory: a variable or call that it came from, or a pair of a cell and the number of a
@@ -229,6 +235,8 @@ class MemoryWalk:
         match call.op:
             case ast.Op(op_name=name):
                 return self._operator(call, name)
+            case ast.ExternFunc(global_symbol=name):
+                return self._external(name, call.args, call)
             case ast.GlobalVar() as callee:
                 function = self.summaries.module.functions.get(callee)
                 found = self.summaries.of(callee)
@@ -246,6 +254,9 @@ class MemoryWalk:
             return _perhaps(tuple(map(self.memory, (callee, *given))), call)
         if name == "relax.make_closure":
             return _union(map(self.memory, call.args))
+        match name, call.args:
+            case "relax.call_pure_packed", (ast.ExternFunc(global_symbol=external), *given):
+                return self._external(external, given, call)
         shares = sharing(name)
         if shares == "never" or not call.args:
             return frozenset([call])
@@ -255,6 +266,12 @@ class MemoryWalk:
             return _perhaps(found, call)
         return found or frozenset([call])
 
+    def _external(self, name: str, args: Sequence[ast.Expr], call: ast.Call) -> Held:
+        """A packed function."""
+        if name in HANDING_ON and args:
+            return _perhaps(self.memory(args[0]), call)
+        return frozenset([call])
+
     def _value(self, call: ast.Call, callee: ast.Var) -> Held:
         """A call of a function value, which may be known."""
         if callee in self.functions:
@@ -262,7 +279,6 @@ class MemoryWalk:
         return _perhaps(tuple(map(self.memory, (callee, *call.args))), call)
 
     def _known(self, call: ast.Call, summary: FunctionSummary, function: ast.Function) -> Held:
-        """A call of a function with a summary."""
         params = function.params
         if len(params) != len(call.args):
             return frozenset([call])

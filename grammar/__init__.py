@@ -29,32 +29,6 @@ if TYPE_CHECKING:
         parse_struct_info,
     )
 
-_HOMES = {
-    "DIALECTS": "dialects",
-    "Diagnostic": "diagnostic",
-    "Edit": "diagnostic",
-    "IRModule": "nodes.ast",
-    "ParseError": "read.parser",
-    "Rewriter": "nodes.rewrite",
-    "Source": "diagnostic",
-    "ast": "nodes.",
-    "dtype": "nodes.",
-    "first_difference": "nodes.equal",
-    "format_text": "print.formatting",
-    "free_vars": "nodes.visit",
-    "parse": "read.parser",
-    "parse_expr": "read.parser",
-    "parse_prim_expr": "read.parser",
-    "parse_struct_info": "read.parser",
-    "print_module": "print.printer",
-    "print_node": "print.printer",
-    "rebuild": "nodes.rewrite",
-    "replace": "nodes.node",
-    "structural_equal": "nodes.equal",
-    "tir": "nodes.",
-    "walk": "nodes.node",
-}
-
 __all__ = [
     "DIALECTS",
     "Diagnostic",
@@ -83,4 +57,4 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    return lazy.found(__name__, name, _HOMES)
+    return lazy.found(__name__, name)

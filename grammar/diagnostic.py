@@ -22,7 +22,6 @@ class Source:
 
     @cached_property
     def line_starts(self) -> list[int]:
-        """The offset of the start of each line."""
         *lines, _ = self.text.split("\n")
         return [0, *accumulate(len(line) + 1 for line in lines)]
 

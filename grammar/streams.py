@@ -13,6 +13,7 @@ import os
 import re
 import sys
 from contextlib import suppress
+from html import escape
 from typing import Any, TextIO
 
 HIDDEN = (
@@ -161,7 +162,6 @@ class HarmlessStream(io.TextIOBase):
         return self.stream.write(harmless(text))
 
     def flush(self) -> None:
-        """Flush the stream."""
         self.stream.flush()
 
     def isatty(self) -> bool:
@@ -270,3 +270,7 @@ def _json_escape(found: re.Match[str]) -> str:
     import json
 
     return json.dumps(found[0])[1:-1]
+
+
+def preformatted(text: str) -> str:
+    return f'<pre style="line-height: 1.35">{escape(harmless(text.rstrip()))}</pre>'

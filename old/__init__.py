@@ -42,25 +42,7 @@ __all__ = [
     "to_today",
 ]
 
-_HOME = {
-    "OlderReport": "check",
-    "RuntimeDepShape": "shape_exprs",
-    "check_annotation": "expansion",
-    "check_text": "check",
-    "convert_text": "conversion",
-    "find_glb": "order",
-    "find_lub": "order",
-    "is_subtype": "order",
-    "map_shape_vars": "substitution",
-    "run": "evaluation.run",
-    "substitute_shape": "substitution",
-    "substitute_vars": "substitution",
-    "to_2022": "conversion",
-    "to_today": "conversion",
-    **dict.fromkeys(("DynTensorType", "FuncType", "ObjectType", "ShapeType", "TupleType"), "types"),
-}
-
 
 def __getattr__(name: str) -> object:
     """A public name, imported when it is asked for."""
-    return lazy.found(__name__, name, _HOME)
+    return lazy.found(__name__, name)

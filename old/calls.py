@@ -19,7 +19,6 @@ PURE_PACKED = "relax.call_pure_packed"
 
 
 def is_packed(node: ast.Call) -> bool:
-    """Whether a call is one of a packed function."""
     return isinstance(node.op, ast.ExternFunc) or node.op_name == PURE_PACKED
 
 

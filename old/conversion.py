@@ -10,16 +10,44 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, StructInfo
 from rlx.grammar.nodes.node import Node, Record, Span, replace
 from rlx.grammar.nodes.rewrite import rebuild
+from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.print.formatting import CHANGED, Formatted, nested_too_deeply, translated
 from rlx.grammar.print.relax import pattern_of
 from rlx.grammar.stack import recursion_room
 from rlx.old.annotations import type_of
+from rlx.old.calls import is_pure
 from rlx.old.derivation_state import OlderDerivation
-from rlx.old.effects import effectful
 from rlx.old.functions import declared_purity, derive
 from rlx.old.types import DynTensorType, FuncType, ShapeType
 from rlx.old.well_formed import well_formed
 from rlx.solver.order import free_shape_vars
+
+
+def effectful(state: OlderDerivation) -> set[ast.Function]:
+    """The functions that say that they are impure, or that call what has effects."""
+    functions = [f for f in state.module.functions.values() if isinstance(f, ast.Function)]
+    for function in list(functions):
+        functions += [e for e in expressions(function) if isinstance(e, ast.Function)]
+    found = {f for f in functions if declared_purity(f) is False}
+    silent = [f for f in dict.fromkeys(functions) if declared_purity(f) is None]
+    calls = {f: [e for e in expressions(f) if isinstance(e, ast.Call)] for f in silent}
+    more = True
+    while more:
+        new = {
+            function
+            for function in silent
+            if function not in found and any(_has_effects(state, c, found) for c in calls[function])
+        }
+        more = bool(new)
+        found |= new
+    return found
+
+
+def _has_effects(state: OlderDerivation, call: ast.Call, found: set[ast.Function]) -> bool:
+    callee = state.functions.get(call.op)
+    if callee is None or declared_purity(callee) is not None:
+        return not is_pure(state, call)
+    return callee in found
 
 
 class Loss(Record):
@@ -72,7 +100,6 @@ class _Conversion:
         self.module = known.module
 
     def converted(self) -> Converted:
-        """The translation."""
         functions = {
             name: rebuild(f, self.change) if isinstance(f, ast.Function) else f
             for name, f in self.module.functions.items()
@@ -81,7 +108,6 @@ class _Conversion:
         return Converted(replace(self.module, functions=functions), tuple(seen.values()))
 
     def change(self, node: Node) -> Node:
-        """What becomes of a node."""
         raise NotImplementedError
 
     def inferred_pure(self, node: ast.Function) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from rlx.checker.check import check_modules
 from rlx.grammar.diagnostic import Diagnostic, Source
@@ -10,15 +10,13 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import StructInfo, Var
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.visit import bindings, expressions
-from rlx.grammar.print.info import TooLongError
 from rlx.grammar.print.pieces import struct_info_printer
-from rlx.grammar.print.show import show
+from rlx.grammar.print.show import spelled
 from rlx.grammar.read.parser import parse
 from rlx.grammar.stack import recursion_room
 from rlx.grammar.streams import visible
 from rlx.old.annotations import has_older_words
 from rlx.old.functions import derive
-from rlx.old.repeated import LONGEST
 from rlx.old.shape_exprs import text as shape_text
 
 
@@ -68,19 +66,10 @@ def views(text: str, path: str = "<text>") -> Views:
                 said = _is_said(info) and var in old.types
                 type = str(old.type(var)) if said else None
                 shape = shape_text(old.shape(var)) if said else None
-                today = _today(info, full)
+                today = spelled(info, full)
                 found.append(BindingViews(var.name_hint, line, column, today, type, shape))
     found.sort(key=lambda each: (each.line, each.column))
     return Views(parsed.source, tuple(found), report.diagnostics)
-
-
-def _today(info: StructInfo, full: Callable[[StructInfo], str]) -> str:
-    """Struct info as a program spells it, or in the short form of messages if that is too long."""
-    try:
-        text = full(info)
-    except TooLongError:
-        return show(info)
-    return text if len(text) <= LONGEST else show(info)
 
 
 def _bound(module: ast.IRModule) -> Iterator[Var]:

@@ -7,7 +7,7 @@ same value.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from rlx.grammar.nodes import ast, tir
@@ -25,13 +25,165 @@ from rlx.grammar.nodes.ast import (
     TupleStructInfo,
     Var,
 )
-from rlx.grammar.nodes.dtype import BOOL, FLOAT32, INT64, DataType
+from rlx.grammar.nodes.dtype import BOOL, FLOAT32, INT64, DataType, dtype, lacking
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.tir import FloatImm, IntImm, PrimExpr, type_of
-from rlx.operators import attribute_arguments, evaluation_arguments
+from rlx.grammar.read import misspelt
+from rlx.grammar.suggest import closest, did_you_mean
+from rlx.operators import evaluation_arguments
 from rlx.operators.dim_arithmetic import const
 from rlx.operators.parameters import Parameter, Tensor, Tensors
-from rlx.operators.site import Site
+from rlx.operators.site import Site, Violation
+from rlx.spec.registry import rule
+
+WORDS: Mapping[str, tuple[str, ...]] = {
+    "method": ("nearest_neighbor", "linear", "cubic", "nearest", "bilinear", "bicubic"),
+    "coordinate_transformation_mode": ("half_pixel", "align_corners", "asymmetric"),
+    "rounding_method": ("round", "floor", "ceil", "round_prefer_floor", "round_prefer_ceil"),
+    "padding_mode": ("zeros", "border", "reflection"),
+    "pad_mode": ("constant", "reflect", "replicate", "circular"),
+    "reduction": ("mean", "sum", "none", "update", "add", "mul", "min", "max"),
+    "mode": ("clip", "wrap", "fast", "nan"),
+    "indexing": ("ij", "xy"),
+    "causal_mask": ("TopLeft", "BottomRight"),
+}
+"""The words that some operator accepts, by the name of the option."""
+
+
+@rule("OBL-word", "obligation")
+def is_meant(site: Site, text: str, option: str, index: int) -> None:
+    """Check that the value of a string option is not a misspelling of a known word."""
+    known = WORDS.get(option, ())
+    near = () if text in known else closest(text, known)
+    if near:
+        words = f"{site.name}: {text!r} is not a known value of {option}"
+        site.ctx.report("OBL-word-known", "warning", words, index, help=did_you_mean(near))
+
+
+_INT32 = range(-(1 << 31), 1 << 31)
+
+
+def in_words(site: Site, value: object, parameter: Parameter) -> str:
+    """A description of an invalid argument."""
+    if isinstance(value, Expr):
+        from rlx.operators.site import show
+
+        return f"{parameter.name} is {show(site.ctx.info(value))}"
+    return f"{parameter.name} is {value if isinstance(value, PrimExpr) else repr(value)}"
+
+
+def integer32(site: Site, value: Any, parameter: Parameter, index: int) -> int:
+    """An attribute that is a 32-bit integer."""
+    found = integer(site, value, parameter, index)
+    if found not in _INT32:
+        words = f"{parameter.name} is {found}, which does not fit into 32 bits"
+        site.fail("D14-argument", words, index)
+    return found
+
+
+def integer(site: Site, value: Any, parameter: Parameter, index: int) -> int:
+    if type(value) is int:
+        return value
+    prim = value.value if isinstance(value, PrimValue) else value
+    if isinstance(prim, IntImm):
+        return prim.value
+    if isinstance(prim, (bool, int)):
+        return int(prim)
+    if isinstance(value, Var):
+        info = site.ctx.info(value)
+        if isinstance(info, PrimStructInfo) and isinstance(info.value, IntImm):
+            return info.value.value
+    site.fail(
+        "D14-argument", f"{in_words(site, value, parameter)}, expected an integer literal", index
+    )
+
+
+def count(site: Site, value: Any, parameter: Parameter, index: int) -> int:
+    """An integer, which may also be a constant of rank 0."""
+    if isinstance(value, ast.Constant) and isinstance(value.data.value, int):
+        return int(value.data.value)
+    return integer32(site, value, parameter, index)
+
+
+def integers32(site: Site, value: Any, parameter: Parameter, index: int) -> tuple[int, ...]:
+    """Integers; a single one is a tuple of one."""
+    given = items(value)
+    if given is None:
+        return (integer32(site, value, parameter, index),)
+    return tuple(integer32(site, item, parameter, index) for item in given)
+
+
+def integers(site: Site, value: Any, parameter: Parameter, index: int) -> tuple[int, ...]:
+    """Integers of 64 bits; a single one is a tuple of one."""
+    several = items(value)
+    given = (value,) if several is None else several
+    return tuple(integer(site, item, parameter, index) for item in given)
+
+
+def integer_list(site: Site, value: Any, parameter: Parameter, index: int) -> tuple[int, ...]:
+    """A list of integers; a single integer is rejected."""
+    if items(value) is None:
+        words = f"{in_words(site, value, parameter)}, expected a list of integers"
+        site.fail("D14-argument", words, index)
+    return integers32(site, value, parameter, index)
+
+
+def int_or_ints(site: Site, value: Any, parameter: Parameter, index: int) -> int | tuple[int, ...]:
+    given = items(value)
+    if given is None:
+        return integer(site, value, parameter, index)
+    return tuple(integer(site, item, parameter, index) for item in given)
+
+
+def items(value: Any) -> Iterable[Any] | None:
+    match value:
+        case tuple() | list():
+            return value
+        case ast.Tuple(fields=items):
+            return items
+    return None
+
+
+def number(site: Site, value: Any, parameter: Parameter, index: int) -> float:
+    prim = value.value if isinstance(value, PrimValue) else value
+    given = prim.value if isinstance(prim, (IntImm, FloatImm)) else prim
+    if isinstance(given, (int, float)):
+        return given
+    site.fail("D14-argument", f"{in_words(site, value, parameter)}, expected a number", index)
+
+
+def text(site: Site, value: Any, parameter: Parameter, index: int) -> str:
+    given = value.value if isinstance(value, StringImm) else value
+    if isinstance(given, str):
+        if given != parameter.default:  # what nobody wrote is read once, for all calls
+            is_meant(site, given, parameter.name, index)
+        return given
+    site.fail("D14-argument", f"{in_words(site, value, parameter)}, expected a string", index)
+
+
+def data_type(site: Site, value: Any, parameter: Parameter, index: int) -> DataType | None:
+    """A data type; None for the unknown one."""
+    kind = value.value if isinstance(value, (DataTypeImm, StringImm)) else value
+    if isinstance(kind, str):
+        try:
+            kind = dtype(kind)
+        except ValueError as error:
+            raise _no_type(f"{parameter.name}: {error}", str(kind), index) from None
+    if isinstance(kind, DataType):
+        wrong = lacking(kind)
+        if wrong is not None:
+            raise _no_type(f"{parameter.name}: {wrong[1]}", str(kind), index)
+        return None if kind.is_void else kind
+    site.fail("D14-argument", f"{in_words(site, value, parameter)}, expected a data type", index)
+
+
+def _no_type(message: str, text: str, index: int) -> Violation:
+    """The refusal of a data type, with those that may be meant."""
+    help = did_you_mean(word for word in misspelt.data_type(text) if word != "handle")
+    return Violation(
+        "D14-argument", message, index, ast.ObjectStructInfo(), {"help": help} if help else {}
+    )
+
 
 Convert = Callable[["Site", Any, Parameter, int], Any]
 
@@ -73,11 +225,7 @@ def _unclear(
         if not site.ctx.poisoned(value):
             site.warn("D14-argument", f"{site.shown(index)} may not be a tensor", index)
         return UNKNOWN
-    site.fail(
-        "D14-argument",
-        f"{attribute_arguments.in_words(site, value, parameter)}, expected a tensor",
-        index,
-    )
+    site.fail("D14-argument", f"{in_words(site, value, parameter)}, expected a tensor", index)
 
 
 def _operand(site: Site, value: Any, parameter: Parameter, index: int) -> Tensor | PrimStructInfo:
@@ -107,7 +255,7 @@ def _tensors(site: Site, value: Any, parameter: Parameter, index: int) -> Tensor
         if not site.ctx.poisoned(value):
             site.warn("D14-argument", f"{site.shown(index)} may not be a tuple of tensors", index)
         return None
-    words = f"{attribute_arguments.in_words(site, value, parameter)}, expected a tuple of tensors"
+    words = f"{in_words(site, value, parameter)}, expected a tuple of tensors"
     site.fail("D14-argument", words, index)
 
 
@@ -152,20 +300,12 @@ def _shape(site: Site, value: Any, parameter: Parameter, index: int) -> Expr:
             given = value.fields if isinstance(value, ast.Tuple) else value
             return _lengths(site, given, parameter, index)
     if not isinstance(value, Expr):
-        site.fail(
-            "D14-argument",
-            f"{attribute_arguments.in_words(site, value, parameter)}, expected a shape",
-            index,
-        )
+        site.fail("D14-argument", f"{in_words(site, value, parameter)}, expected a shape", index)
     info = site.ctx.info(value)
     if isinstance(info, ShapeStructInfo):
         return value if info.values is None else ShapeExpr(info.values)
     if not isinstance(info, ObjectStructInfo) or isinstance(value, _LITERALS):
-        site.fail(
-            "D14-argument",
-            f"{attribute_arguments.in_words(site, value, parameter)}, expected a shape",
-            index,
-        )
+        site.fail("D14-argument", f"{in_words(site, value, parameter)}, expected a shape", index)
     if not site.ctx.poisoned(value):
         site.warn("D14-argument", f"{site.shown(index)} may not be a shape", index)
     return value
@@ -212,11 +352,7 @@ def _prim(site: Site, value: Any, parameter: Parameter, index: int) -> PrimExpr 
                 if not site.ctx.poisoned(value):
                     site.warn("D14-argument", f"{site.shown(index)} may not be a scalar", index)
                 return None
-    site.fail(
-        "D14-argument",
-        f"{attribute_arguments.in_words(site, value, parameter)}, expected a scalar",
-        index,
-    )
+    site.fail("D14-argument", f"{in_words(site, value, parameter)}, expected a scalar", index)
 
 
 def _held(site: Site, value: Var, info: PrimStructInfo) -> PrimExpr:
@@ -241,7 +377,7 @@ def _prims(site: Site, value: Any, parameter: Parameter, index: int) -> Any:
                 return _scalars(site, info, parameter, index)
             if isinstance(info, ObjectStructInfo):
                 return None
-    words = f"{attribute_arguments.in_words(site, value, parameter)}, expected a tuple of scalars"
+    words = f"{in_words(site, value, parameter)}, expected a tuple of scalars"
     site.fail("D14-argument", words, index)
 
 
@@ -271,11 +407,7 @@ def _expr(site: Site, value: Any, parameter: Parameter, index: int) -> Expr:
             return PrimValue(_prim(site, value, parameter, index) or const(0))
         case str():
             return StringImm(value)
-    site.fail(
-        "D14-argument",
-        f"{attribute_arguments.in_words(site, value, parameter)}, expected an expression",
-        index,
-    )
+    site.fail("D14-argument", f"{in_words(site, value, parameter)}, expected an expression", index)
 
 
 def _whole(site: Site, value: Any, parameter: Parameter, index: int) -> Expr:
@@ -291,11 +423,7 @@ def _tuple(site: Site, value: Any, parameter: Parameter, index: int) -> Expr:
     if isinstance(info, TupleStructInfo):
         return value  # type: ignore[no-any-return]
     if not isinstance(info, ObjectStructInfo) or isinstance(value, _LITERALS):
-        site.fail(
-            "D14-argument",
-            f"{attribute_arguments.in_words(site, value, parameter)}, expected a tuple",
-            index,
-        )
+        site.fail("D14-argument", f"{in_words(site, value, parameter)}, expected a tuple", index)
     if not site.ctx.poisoned(value):
         site.warn("D14-argument", f"{site.shown(index)} may not be a tuple", index)
     return value  # type: ignore[no-any-return]
@@ -310,13 +438,13 @@ def _listed(site: Site, value: Any, parameter: Parameter, index: int) -> Any:
     """An argument of the positional rest; by its keyword a list of them, one, or none."""
     if index < len(site.call.args):
         return _expr(site, value, parameter, index)
-    items = attribute_arguments.items(value)
-    if items is None:
-        items = () if value is None else (value,)
+    listed = items(value)
+    if listed is None:
+        listed = () if value is None else (value,)
         if value is not None and not isinstance(value, Expr):
             words = f"{parameter.name} is {value!r}, expected a list or an expression"
             site.fail("D14-argument", words, index)
-    return tuple(_expr(site, item, parameter, index) for item in items)
+    return tuple(_expr(site, item, parameter, index) for item in listed)
 
 
 class Kind(Record):
@@ -353,29 +481,21 @@ KINDS: dict[str, Kind] = {
     "size": Kind("a shape, or one number", _size, evaluation_arguments.sizes),
     "prim": Kind("a scalar", _prim, evaluation_arguments.scalar),
     "prims": Kind("scalars", _prims, evaluation_arguments.prims),
-    "int": Kind("an integer", attribute_arguments.integer32, int, True),
-    "count": Kind("an integer", attribute_arguments.count, int, True),
-    "ints": Kind("integers", attribute_arguments.integers32, evaluation_arguments.sizes, True),
-    "list": Kind(
-        "a list of integers", attribute_arguments.integer_list, evaluation_arguments.sizes, True
-    ),
-    "int_or_ints": Kind(
-        "integers", attribute_arguments.int_or_ints, evaluation_arguments.int_or_ints
-    ),
-    "number": Kind("a number", attribute_arguments.number, evaluation_arguments.number, True),
-    "str": Kind("a string", attribute_arguments.text, evaluation_arguments.text, True),
-    "str_expr": Kind("a string", attribute_arguments.text, evaluation_arguments.text),
-    "dtype": Kind(
-        "a data type", attribute_arguments.data_type, evaluation_arguments.data_type, True
-    ),
-    "dtype_expr": Kind(
-        "a data type", attribute_arguments.data_type, evaluation_arguments.data_type
-    ),
+    "int": Kind("an integer", integer32, int, True),
+    "count": Kind("an integer", count, int, True),
+    "ints": Kind("integers", integers32, evaluation_arguments.sizes, True),
+    "list": Kind("a list of integers", integer_list, evaluation_arguments.sizes, True),
+    "int_or_ints": Kind("integers", int_or_ints, evaluation_arguments.int_or_ints),
+    "number": Kind("a number", number, evaluation_arguments.number, True),
+    "str": Kind("a string", text, evaluation_arguments.text, True),
+    "str_expr": Kind("a string", text, evaluation_arguments.text),
+    "dtype": Kind("a data type", data_type, evaluation_arguments.data_type, True),
+    "dtype_expr": Kind("a data type", data_type, evaluation_arguments.data_type),
     "expr": Kind("an expression", _expr, evaluation_arguments.same),
     "whole": Kind("an expression", _whole, evaluation_arguments.same),
     "listed": Kind("expressions", _listed, evaluation_arguments.same),
-    "int_expr": Kind("an integer", attribute_arguments.integer32, int),
-    "longs": Kind("integers", attribute_arguments.integers, evaluation_arguments.sizes, True),
+    "int_expr": Kind("an integer", integer32, int),
+    "longs": Kind("integers", integers, evaluation_arguments.sizes, True),
     "tuple": Kind("a tuple", _tuple, evaluation_arguments.same),
     "any": Kind("any value", _any, evaluation_arguments.same),
     "types": Kind("struct info", _any, evaluation_arguments.same),

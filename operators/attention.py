@@ -196,9 +196,6 @@ def attention_definition(
     causal: str | None,
     window: Any,
 ) -> te.Tensor:
-    """Attention over (batch, length, heads, width); the scale is by default one over the root of
-    the width.
-    """
     exprs.need_floats(query.dtype, key.dtype, value.dtype)
     batch, queries, heads, width = query.shape
     keys, shared = key.shape[1], heads // key.shape[2]

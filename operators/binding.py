@@ -9,12 +9,41 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, Literal
 
+from rlx.grammar.dialects import TYPE_KEYWORDS
 from rlx.grammar.nodes.ast import Call, Op, Var
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.struct_infos import OBJECT
+from rlx.grammar.suggest import closest
 from rlx.operators.argument_kinds import KINDS, NULL, Convert, null
+from rlx.operators.foreign_names import own_parameters
 from rlx.operators.parameters import REQUIRED, Parameter
 from rlx.operators.site import Site, Violation
+
+
+def meant(
+    keyword: str, parameters: Sequence[Parameter], positional: int, given: Collection[str]
+) -> list[str]:
+    """The parameters similar to an unknown keyword: those with this name in other libraries, or
+    with a similar spelling.
+
+    Parameters
+    ----------
+    positional, given
+        The number of parameters given by position, and the keywords; these parameters are not
+        suggested.
+    """
+    open_names = [
+        p.name for p in parameters[positional:] if p.name not in given and p.kind != "types"
+    ]
+    if any(p.kind == "types" for p in parameters):
+        open_names += TYPE_KEYWORDS
+    spelled = closest(keyword, open_names)
+    if spelled and len(keyword) > 2:
+        return spelled
+    others = own_parameters(keyword)
+    named = [name for name in open_names if name in others]
+    return named or spelled
+
 
 Reader = Callable[["Site"], Any]
 
@@ -51,7 +80,7 @@ def _unknown_keyword(site: Site, keyword: str) -> tuple[str, dict[str, object]]:
     """What is wrong with a keyword, and the parameter that was meant, or all there are."""
     from rlx.grammar.diagnostic import Edit
     from rlx.grammar.suggest import did_you_mean
-    from rlx.operators.keywords import meant
+    from rlx.operators.binding import meant
 
     parameters, call = site.operator.parameters, site.call
     message = f"has no parameter named {keyword!r}"

@@ -19,15 +19,18 @@ from rlx.grammar.nodes.ast import (
 )
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.struct_infos import OBJECT, fields_or_itself
-from rlx.operators.callee import (
+from rlx.operators.parameters import Ints, Listed, StrExpr, TupleExpr, Types, Whole
+from rlx.operators.prim_call import (
     LITERALS,
+    agreement,
+    callee,
     closure,
     declared_result,
     named,
     packed,
+    passed,
+    trailing,
 )
-from rlx.operators.parameters import Ints, Listed, StrExpr, TupleExpr, Types, Whole
-from rlx.operators.prim_call import agreement, callee, passed, trailing
 from rlx.operators.registry import operator
 from rlx.operators.site import Site
 from rlx.spec.registry import rule
@@ -183,10 +186,7 @@ def call_tir_inplace(
 
 @rule("OBL-reuse", "obligation")
 def reuses(
-    site: Site,
-    indices: Sequence[int],
-    given: Sequence[StructInfo],
-    out: Sequence[TensorStructInfo],
+    site: Site, indices: Sequence[int], given: Sequence[StructInfo], out: Sequence[TensorStructInfo]
 ) -> None:
     """Check that a result that overwrites an argument has the argument's element type and shape."""
     from rlx.operators.site import show

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from functools import cached_property
 
+from rlx.grammar.dialects import DEFAULT, dialect
 from rlx.grammar.nodes import ast, tir
-
-if TYPE_CHECKING:
-    from rlx.grammar.dialects import Dialect
-    from rlx.solver.prover import Prover
+from rlx.grammar.nodes.struct_infos import OBJECT
+from rlx.solver.context import Context
+from rlx.solver.prover import Prover
 
 Message = str | Callable[[], str]
 """A sentence, or a function that makes it, because most obligations hold and need no sentence."""
@@ -21,8 +22,11 @@ An index beyond the positional arguments denotes a keyword argument.
 """
 
 
-class OperatorContext(Protocol):
+class OperatorContext(ABC):
     """The context of a call: its arguments, and the receiver of its diagnostics.
+
+    As it stands here, the call is alone: it has no module around it, and no error was reported
+    before.
 
     Attributes
     ----------
@@ -33,19 +37,36 @@ class OperatorContext(Protocol):
         The version whose words messages use.
     """
 
-    discharged: int
-    dialect: Dialect
+    def __init__(self) -> None:
+        self.discharged = 0
+        self.dialect = dialect(DEFAULT)
 
-    @property
+    @cached_property
     def prover(self) -> Prover:
-        """The prover of the scope of the call."""
+        """The prover of the scope of the call; of a call alone, one without known facts."""
+        return Prover(Context())
 
     def info(self, expr: ast.Expr) -> ast.StructInfo:
-        """The struct info of an argument."""
+        """The struct info of an argument; for a variable, its annotation."""
+        match expr:
+            case ast.Var(struct_info_annotation=ast.StructInfo() as info):
+                return info
+            case ast.PrimValue(value=value):
+                return ast.PrimStructInfo(tir.type_of(value), value)
+            case ast.Tuple(fields=fields):
+                return ast.TupleStructInfo(tuple(map(self.info, fields)))
+            case ast.ShapeExpr(values=values):
+                return ast.ShapeStructInfo(values, len(values))
+            case ast.Constant(data=data):
+                shape = tuple(tir.IntImm(n) for n in data.shape or ())
+                return ast.TensorStructInfo(ast.ShapeExpr(shape), data.dtype, len(shape))
+        return OBJECT
 
     def poisoned(self, expr: ast.Expr) -> bool:
         """Whether the argument's struct info is unknown because of an error already reported."""
+        return False
 
+    @abstractmethod
     def report(
         self, code: str, severity: str, message: str, at: Place = None, **extra: object
     ) -> None:
@@ -60,32 +81,44 @@ class OperatorContext(Protocol):
     ) -> bool:
         """Prove an obligation (a conjunction, decided jointly) and report it if it is not proved.
 
-        An obligation that is false for all values is an error; one that is false for some is a
-        warning with the counterexample and the assumption that would make it true; an undecided one
-        is a note.
+        In a module, an obligation that is false for all values is an error; one that is false for
+        some is a warning with the counterexample and the assumption that would make it true; an
+        undecided one is a note. Of a call alone, whatever is not proved for all sizes is a warning.
 
         Returns
         -------
         bool
             False if it fails for all values, so that the rule can omit consequential errors.
         """
+        parts = (condition,) if isinstance(condition, tir.PrimExpr) else condition
+        if not all(self.prover.always(part).proved for part in parts):
+            self.report(code, "warning", message if isinstance(message, str) else message(), at)
+        return True
 
     def fresh_dim(self, hint: str) -> tir.Var:
         """A new unknown dimension that depends on data."""
+        return tir.Var(hint)
 
     def fresh_scalar(self, hint: str) -> tir.Var:
         """A new unknown integer, which may be negative."""
+        var = self.fresh_dim(hint)
+        self.prover.context.declare(var, lower=None)
+        return var
 
     def global_info(self, gv: ast.GlobalVar) -> ast.FuncStructInfo | None:
         """The signature of a function of the module."""
+        return None
 
     def prim_func(self, gv: ast.GlobalVar) -> tir.PrimFunc | None:
         """The PrimFunc with this name, if any."""
+        return None
 
     def bound(self, var: ast.Var) -> ast.Expr | None:
         """The value that a variable is bound to, if it is a call of an operator."""
+        return None
 
     def vdevices(self) -> Sequence[tuple[str, int]]:
         """The virtual devices of the module: kinds of targets, and indices among the devices of a
         kind.
         """
+        return ()

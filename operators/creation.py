@@ -98,25 +98,21 @@ def constant(site: Site, shape: Shape, dtype: Type) -> StructInfo:
 
 @computes("relax.zeros")
 def zeros_value(shape: tuple[int, ...], kind: DataType | None) -> Array:
-    """All zeros."""
     return np.zeros(arrays.sizes(shape), arrays.kind_of(kind, np.dtype(np.float32)))
 
 
 @computes("relax.ones")
 def ones_value(shape: tuple[int, ...], kind: DataType | None) -> Array:
-    """All ones."""
     return np.ones(arrays.sizes(shape)).astype(arrays.kind_of(kind, np.dtype(np.float32)))
 
 
 @defines("relax.zeros", "relax.zeros_like")
 def zeros_definition(out: Result, *_: Any) -> te.Tensor:
-    """All zeros."""
     return exprs.filled(out, lambda *i: te.const(0, out.dtype))
 
 
 @defines("relax.ones", "relax.ones_like")
 def ones_definition(out: Result, *_: Any) -> te.Tensor:
-    """All ones."""
     return exprs.filled(out, lambda *i: te.const(1, out.dtype))
 
 
@@ -154,7 +150,6 @@ def full(site: Site, shape: Shape, fill_value: Tensor, dtype: Type | None = None
 
 @computes("relax.full")
 def full_value(shape: tuple[int, ...], value: Any, kind: DataType | None) -> Array:
-    """One value everywhere."""
     made = np.asarray(arrays.number(value))
     if kind is None and not isinstance(value, np.ndarray):
         kind = dtype("float32" if isinstance(value, float) else "int64")
@@ -163,7 +158,6 @@ def full_value(shape: tuple[int, ...], value: Any, kind: DataType | None) -> Arr
 
 @defines("relax.full")
 def full_definition(out: Result, shape: Any, value: te.Tensor, dtype: DataType | None) -> te.Tensor:
-    """One value everywhere."""
     return exprs.filled(out, lambda *i: exprs.convert(exprs.wide(_only(value)), out.dtype))
 
 
@@ -179,7 +173,6 @@ def full_like(site: Site, x: Tensor, fill_value: Tensor, dtype: Type | None = No
 
 @computes("relax.full_like")
 def full_like_value(x: Array, value: Any, kind: DataType | None) -> Array:
-    """One value everywhere, in the shape of another tensor."""
     return arrays.back(np.full(x.shape, arrays.number(value)), arrays.kind_of(kind, x.dtype))
 
 
@@ -187,7 +180,6 @@ def full_like_value(x: Array, value: Any, kind: DataType | None) -> Array:
 def full_like_definition(
     out: Result, x: te.Tensor, value: te.Tensor, dtype: DataType | None
 ) -> te.Tensor:
-    """One value everywhere, in the shape of another tensor."""
     return exprs.filled(out, lambda *i: exprs.convert(exprs.wide(_only(value)), out.dtype))
 
 
@@ -229,14 +221,12 @@ def eye(
 
 @computes("relax.eye")
 def eye_value(n: Any, m: Any, k: Any, kind: DataType | None) -> Array:
-    """Ones on a diagonal."""
     rows, columns = arrays.sizes((n, n if m is None else m))
     return np.eye(rows, columns, int(k)).astype(arrays.kind_of(kind, np.dtype(np.float32)))
 
 
 @defines("relax.eye")
 def eye_definition(out: Result, n: Any, m: Any, k: Any, dtype: DataType | None) -> te.Tensor:
-    """Ones on a diagonal."""
     return _diagonal(out, k)
 
 
@@ -250,14 +240,12 @@ def eye_like(site: Site, x: Tensor, k: Prim = ZERO, dtype: Type | None = None) -
 
 @computes("relax.eye_like")
 def eye_like_value(x: Array, k: Any, kind: DataType | None) -> Array:
-    """Ones on a diagonal, in the shape of another tensor."""
     rows, columns = x.shape
     return np.eye(rows, columns, int(k)).astype(arrays.kind_of(kind, x.dtype))
 
 
 @defines("relax.eye_like")
 def eye_like_definition(out: Result, x: te.Tensor, k: Any, dtype: DataType | None) -> te.Tensor:
-    """Ones on a diagonal, in the shape of another tensor."""
     return _diagonal(out, k)
 
 
@@ -274,11 +262,7 @@ def eye_like_definition(out: Result, x: te.Tensor, k: Any, dtype: DataType | Non
     """,
 )
 def arange(
-    site: Site,
-    start: Prim,
-    end: Prim | None = None,
-    step: Prim = ONE,
-    dtype: Type | None = None,
+    site: Site, start: Prim, end: Prim | None = None, step: Prim = ONE, dtype: Type | None = None
 ) -> StructInfo:
     """The numbers from a start (0 by default) to an exclusive end."""
     if end is None:
@@ -296,7 +280,6 @@ def arange(
 @computes("relax.arange")
 @rule("E-arange", "computation")
 def arange_value(start: Any, end: Any, step: Any, kind: DataType | None) -> Array:
-    """The numbers from a start (0 by default) to an exclusive end."""
     if end is None:
         start, end = 0, start
     if step == 0:
@@ -395,7 +378,6 @@ def hamming_window(
 def hamming_window_value(
     size: Any, periodic: Any, alpha: Any, beta: Any, kind: DataType | None
 ) -> Array:
-    """The weights of a Hamming window."""
     (count,) = arrays.sizes((size,))
     if count == 1:  # a window of one point does not taper
         return np.ones(1).astype(arrays.kind_of(kind, np.dtype(np.float32)))
@@ -408,7 +390,6 @@ def hamming_window_value(
 def hamming_window_definition(
     out: Result, size: Any, periodic: Any, alpha: Any, beta: Any, dtype: DataType | None
 ) -> te.Tensor:
-    """The weights of a Hamming window."""
     if any(isinstance(x, te.Scalar) for x in (periodic, alpha, beta)):
         decline("its weights are not constants")
     (count,) = out.shape
@@ -443,7 +424,6 @@ def shape_of(site: Site, expr: Tensor) -> StructInfo:
 
 @computes("relax.shape_of")
 def shape_of_value(x: Array) -> tuple[int, ...]:
-    """The shape of a tensor."""
     return tuple(int(n) for n in x.shape)
 
 
@@ -484,7 +464,6 @@ def tensor_to_shape(site: Site, expr: Tensor) -> StructInfo:
 
 @computes("relax.tensor_to_shape")
 def tensor_to_shape_value(x: Array) -> tuple[int, ...]:
-    """The shape whose dimensions are the elements of a vector of integers."""
     return arrays.sizes(tuple(int(n) for n in x.reshape(-1)))
 
 
@@ -501,13 +480,11 @@ def shape_to_tensor(site: Site, expr: WholeShape) -> StructInfo:
 
 @computes("relax.shape_to_tensor")
 def shape_to_tensor_value(shape: tuple[int, ...]) -> Array:
-    """A vector of the dimensions of a shape."""
     return np.array(shape, np.int64)
 
 
 @defines("relax.shape_to_tensor")
 def shape_to_tensor_definition(out: Result, shape: tuple[te.Scalar, ...] | None) -> te.Tensor:
-    """A vector of the dimensions of a shape."""
     if shape is None:
         decline("its dimensions are not constants")
 

@@ -82,10 +82,7 @@ def device(site: Site, device_type: Any, index: Any = 0) -> StructInfo:
 
 
 @operator(
-    "relax.hint_on_device",
-    kept=_MOVES,
-    shares="perhaps",
-    calls="x(a, b), dst_vdevice='llvm:0'",
+    "relax.hint_on_device", kept=_MOVES, shares="perhaps", calls="x(a, b), dst_vdevice='llvm:0'"
 )
 def hint_on_device(
     site: Site, data: Tensor, dst_vdevice: Any, memory_scope: str = "global"

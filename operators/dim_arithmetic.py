@@ -70,7 +70,6 @@ def same(a: PrimExpr, b: PrimExpr) -> bool:
 
 
 def add(a: PrimExpr, b: PrimExpr) -> PrimExpr:
-    """``a + b``"""
     x, y = literal(a), literal(b)
     if x is not None and y is not None:
         return const(x + y)
@@ -88,7 +87,6 @@ def add(a: PrimExpr, b: PrimExpr) -> PrimExpr:
 
 
 def sub(a: PrimExpr, b: PrimExpr) -> PrimExpr:
-    """``a - b``"""
     y = literal(b)
     if y is not None:
         return add(a, const(-y))
@@ -102,7 +100,6 @@ def sub(a: PrimExpr, b: PrimExpr) -> PrimExpr:
 
 
 def mul(a: PrimExpr, b: PrimExpr) -> PrimExpr:
-    """``a * b``"""
     x, y = literal(a), literal(b)
     if x is not None and y is not None:
         return const(x * y)
@@ -156,7 +153,6 @@ def ceildiv(a: PrimExpr, b: PrimExpr) -> PrimExpr:
 
 
 def minimum(a: PrimExpr, b: PrimExpr) -> PrimExpr:
-    """``min(a, b)``"""
     x, y = literal(a), literal(b)
     if x is not None and y is not None:
         return const(min(x, y))
@@ -164,7 +160,6 @@ def minimum(a: PrimExpr, b: PrimExpr) -> PrimExpr:
 
 
 def maximum(a: PrimExpr, b: PrimExpr) -> PrimExpr:
-    """``max(a, b)``"""
     x, y = literal(a), literal(b)
     if x is not None and y is not None:
         return const(max(x, y))

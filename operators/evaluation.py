@@ -152,8 +152,7 @@ def _one(
         null = value is None
     else:
         raise OperatorFault(
-            "E-operator-arguments",
-            f"{operator.name}: the argument for {parameter.name} is missing",
+            "E-operator-arguments", f"{operator.name}: the argument for {parameter.name} is missing"
         )
     return None if null and parameter.optional else _convert(parameter, value)
 

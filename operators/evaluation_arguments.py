@@ -15,7 +15,6 @@ from rlx.operators.dim_arithmetic import literal
 
 
 def same(value: Any) -> Any:
-    """The value unchanged."""
     return value
 
 
@@ -89,7 +88,6 @@ def int_or_ints(value: Any) -> int | tuple[int, ...]:
 
 
 def text(value: Any) -> str:
-    """A string."""
     if not isinstance(value, str):
         raise TypeError(f"found {value!r}")
     return value
@@ -104,7 +102,6 @@ def data_type(value: Any) -> DataType | None:
 
 
 def number(value: Any) -> int | float:
-    """A number."""
     return value if isinstance(value, int | float) else float(value)
 
 

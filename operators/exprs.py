@@ -253,13 +253,11 @@ def summed(x: te.Tensor, axes: Sequence[int], name: str, element: Any = wide) ->
 
 @cache
 def largest() -> te.Reducer:
-    """The largest number."""
     return te.comm_reducer(larger, lambda kind: least(named(kind)), "largest")
 
 
 @cache
 def smallest() -> te.Reducer:
-    """The smallest number."""
     return te.comm_reducer(smaller, lambda kind: most(named(kind)), "smallest")
 
 

@@ -311,9 +311,6 @@ def affine_grid_value(data: Array, size: Sequence[int], align: int) -> Array:
 
 @defines("relax.image.affine_grid")
 def affine_grid_definition(out: Result, data: te.Tensor, size: Any, align: int) -> te.Tensor:
-    """The image of a regular grid over [-1, 1] under a matrix; coordinates are ordered from the
-    last axis to the first.
-    """
     wanted = out.shape[2:]
     number = len(wanted)
     kind = _real_definition(data(exprs.int64(0), exprs.int64(0), exprs.int64(0))).dtype
@@ -640,15 +637,7 @@ def _resize_definition(
     for k in reversed(range(count)):
         shape[2 + k] = lengths[2 + k]
         read = _stage(
-            read,
-            x.shape[2 + k],
-            tuple(shape),
-            2 + k,
-            method.lower(),
-            mode,
-            meant,
-            alpha,
-            exclude,
+            read, x.shape[2 + k], tuple(shape), 2 + k, method.lower(), mode, meant, alpha, exclude
         )
     return exprs.arranged(out, lambda *i: exprs.convert(read(*i), out.dtype), layout, axes)
 

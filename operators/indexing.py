@@ -119,7 +119,6 @@ def take(
 
 @computes("relax.take")
 def take_value(x: Array, indices: Any, axis: int | None, mode: str) -> Array:
-    """The slices of an axis that the indices select, in the indices' shape."""
     along = arrays.axis_of(axis or 0, x.ndim)
     length = x.shape[along]
     given = np.asarray(indices, dtype=np.int64 if isinstance(indices, int) else None)
@@ -154,7 +153,6 @@ def _take_or_nan(x: Array, given: Array, along: int) -> Array:
 def take_definition(
     out: Result, x: te.Tensor, indices: Any, axis: int | None, mode: str
 ) -> te.Tensor:
-    """The slices of an axis that the indices select, in the indices' shape."""
     along = exprs.axis_of(axis or 0, x.ndim)
     length = x.shape[along]
     rank = 0 if isinstance(indices, te.Scalar) else indices.ndim
@@ -238,9 +236,6 @@ def gather_elements(site: Site, data: Tensor, indices: Tensor, axis_: int = 0) -
 
 @computes("relax.gather_elements")
 def gather_elements_value(x: Array, indices: Array, axis: int) -> Array:
-    """For each index, the element at its own position, except along the axis, where the index
-    selects.
-    """
     along = arrays.axis_of(axis, x.ndim)
     for k, (n, m) in enumerate(zip(indices.shape, x.shape, strict=True)):
         if k != along and n > m:
@@ -256,9 +251,6 @@ def gather_elements_value(x: Array, indices: Array, axis: int) -> Array:
 def gather_elements_definition(
     out: Result, x: te.Tensor, indices: te.Tensor, axis: int
 ) -> te.Tensor:
-    """For each index, the element at its own position, except along the axis, where the index
-    selects.
-    """
     along = exprs.axis_of(axis, x.ndim)
 
     def element(*i: te.Scalar) -> te.Scalar:
@@ -322,7 +314,6 @@ def gather_nd(site: Site, data: Tensor, indices: Tensor, batch_dims: int = 0) ->
 
 @computes("relax.gather_nd")
 def gather_nd_value(x: Array, indices: Array, batch: int) -> Array:
-    """The slices that the tuples along the indices' last axis select."""
     depth = indices.shape[-1]
     grid: list[Array] = [
         np.arange(n).reshape([n if j == k else 1 for j in range(indices.ndim - 1)])
@@ -334,7 +325,6 @@ def gather_nd_value(x: Array, indices: Array, batch: int) -> Array:
 
 @defines("relax.gather_nd")
 def gather_nd_definition(out: Result, x: te.Tensor, indices: te.Tensor, batch: int) -> te.Tensor:
-    """The slices that the tuples along the indices' last axis select."""
     depth = indices.shape[-1].value
     assert isinstance(depth, int)  # the rank of the result depends on it
     lead = indices.ndim - 1
@@ -412,7 +402,6 @@ def scatter_elements(
 def scatter_elements_value(
     x: Array, indices: Array, updates: Array, axis: int, reduction: str
 ) -> Array:
-    """The data with each update at the index along the axis."""
     along = arrays.axis_of(axis, x.ndim)
     fit(updates, indices.shape)
     for k, (n, m) in enumerate(zip(indices.shape, x.shape, strict=True)):
@@ -427,20 +416,12 @@ def scatter_elements_value(
 
 @defines("relax.scatter_elements")
 def scatter_elements_definition(
-    out: Result,
-    x: te.Tensor,
-    indices: te.Tensor,
-    updates: te.Tensor,
-    axis: int,
-    reduction: str,
+    out: Result, x: te.Tensor, indices: te.Tensor, updates: te.Tensor, axis: int, reduction: str
 ) -> te.Tensor:
-    """The data with each update at the index along the axis."""
     along = exprs.axis_of(axis, x.ndim)
     places = line(x.shape[along])
     at = te.compute(
-        indices.shape,
-        lambda *j: places(counted(indices(*j), x.shape[along])),
-        name="T_at",
+        indices.shape, lambda *j: places(counted(indices(*j), x.shape[along])), name="T_at"
     )
 
     def hits(j: Sequence[te.Scalar], i: Sequence[te.Scalar]) -> te.Scalar:
@@ -465,11 +446,7 @@ def scatter_elements_definition(
     """,
 )
 def scatter_nd(
-    site: Site,
-    data: Tensor,
-    indices: Tensor,
-    updates: Tensor,
-    reduction: str = "update",
+    site: Site, data: Tensor, indices: Tensor, updates: Tensor, reduction: str = "update"
 ) -> StructInfo:
     """The data with each update at its tuple of indices."""
     elements(site, indices, 1, "integer")
@@ -495,7 +472,6 @@ def scatter_nd(
 
 @computes("relax.scatter_nd")
 def scatter_nd_value(x: Array, indices: Array, updates: Array, reduction: str) -> Array:
-    """The data with each update at its tuple of indices."""
     depth = indices.shape[-1]
     wanted = (*indices.shape[:-1], *x.shape[depth:])
     fit(updates, wanted)
@@ -507,7 +483,6 @@ def scatter_nd_value(x: Array, indices: Array, updates: Array, reduction: str) -
 def scatter_nd_definition(
     out: Result, x: te.Tensor, indices: te.Tensor, updates: te.Tensor, reduction: str
 ) -> te.Tensor:
-    """The data with each update at its tuple of indices."""
     depth = indices.shape[-1].value
     assert isinstance(depth, int)  # the rank of the result depends on it
     at = [_checked(indices, k, x.shape[k]) for k in range(depth)]
@@ -559,7 +534,6 @@ def index_tensor(site: Site, data: Tensor, indices: Tensors) -> StructInfo:
 
 @computes("relax.index_tensor")
 def index_tensor_value(x: Array, indices: Sequence[Array]) -> Array:
-    """Leading axes replaced by the common shape of the indices into them."""
     arrays.broadcast(*indices)
     grid = tuple(from_zero(index, x.shape[k]) for k, index in enumerate(indices))
     return np.array(x[grid])
@@ -567,7 +541,6 @@ def index_tensor_value(x: Array, indices: Sequence[Array]) -> Array:
 
 @defines("relax.index_tensor")
 def index_tensor_definition(out: Result, x: te.Tensor, indices: Sequence[te.Tensor]) -> te.Tensor:
-    """Leading axes replaced by the common shape of the indices into them."""
     rank = max(index.ndim for index in indices)
 
     def element(*i: te.Scalar) -> te.Scalar:
@@ -598,11 +571,7 @@ def _common(site: Site, indices: tuple[TensorStructInfo, ...]) -> Dims | None:
     broken="OBL-every-axis: f(a, b), [int64(c)], f(c)",
 )
 def index_put(
-    site: Site,
-    data: Tensor,
-    indices: OneOrTensors,
-    values: Tensor,
-    accumulate: int = False,
+    site: Site, data: Tensor, indices: OneOrTensors, values: Tensor, accumulate: int = False
 ) -> StructInfo:
     """The data with values at positions given by one index for every axis."""
     agree(site, (data, values), (0, 2))
@@ -619,7 +588,6 @@ def index_put(
 
 @computes("relax.index_put")
 def index_put_value(x: Array, indices: Sequence[Array], values: Array, accumulate: int) -> Array:
-    """The data with values at positions given by one index for every axis."""
     shape = arrays.broadcast(*indices)
     grid = tuple(
         np.broadcast_to(from_zero(index, x.shape[k]), shape) for k, index in enumerate(indices)
@@ -635,13 +603,8 @@ def index_put_value(x: Array, indices: Sequence[Array], values: Array, accumulat
 
 @defines("relax.index_put")
 def index_put_definition(
-    out: Result,
-    x: te.Tensor,
-    indices: Sequence[te.Tensor],
-    values: te.Tensor,
-    accumulate: int,
+    out: Result, x: te.Tensor, indices: Sequence[te.Tensor], values: te.Tensor, accumulate: int
 ) -> te.Tensor:
-    """The data with values at positions given by one index for every axis."""
     shape = _common_definition(indices)
 
     def placed(number: int) -> te.Tensor:
@@ -686,12 +649,7 @@ def every(site: Site, count: int, ndim: int) -> None:
     broken="OBL-depth-positive: i(a), prim(1), prim(0), depth=0",
 )
 def one_hot(
-    site: Site,
-    indices: Tensor,
-    on_value: Prim,
-    off_value: Prim,
-    depth: int,
-    axis_: int = -1,
+    site: Site, indices: Tensor, on_value: Prim, off_value: Prim, depth: int, axis_: int = -1
 ) -> StructInfo:
     """A new axis that has one value at the index and another elsewhere."""
     elements(site, indices, 0, "integer")
@@ -725,7 +683,6 @@ def one_hot_value(indices: Array, on: Any, off: Any, depth: int, axis: int) -> A
 def one_hot_definition(
     out: Result, indices: te.Tensor, on: Any, off: Any, depth: int, axis: int
 ) -> te.Tensor:
-    """A new axis that has one value at the index and another elsewhere."""
     along = exprs.axis_of(axis, out.ndim)
 
     def element(*i: te.Scalar) -> te.Scalar:
@@ -764,11 +721,7 @@ def nonzero_value(x: Array) -> Array:
 
 @operator("relax.bucketize", calls="f(a, b) | f(a), f(5), out_int32=None | True, right=None | True")
 def bucketize(
-    site: Site,
-    input_tensor: Tensor,
-    boundaries: Tensor,
-    out_int32: int = False,
-    right: int = False,
+    site: Site, input_tensor: Tensor, boundaries: Tensor, out_int32: int = False, right: int = False
 ) -> StructInfo:
     """The number of boundaries below each element."""
     rank(site, boundaries, 1, 1)
@@ -778,7 +731,6 @@ def bucketize(
 @computes("relax.bucketize")
 @rule("E-bucketize", "computation")
 def bucketize_value(x: Array, boundaries: Array, narrow: int, right: int) -> Array:
-    """The number of boundaries below each element."""
     side: Any = "right" if right else "left"
     limits = arrays.wide(boundaries)
     if not (limits[1:] >= limits[:-1]).all() or np.isnan(limits).any():
@@ -791,7 +743,6 @@ def bucketize_value(x: Array, boundaries: Array, narrow: int, right: int) -> Arr
 def bucketize_definition(
     out: Result, x: te.Tensor, boundaries: te.Tensor, narrow: int, right: int
 ) -> te.Tensor:
-    """The number of boundaries below each element."""
     from rlx.grammar.nodes.dtype import BOOL
 
     if x.dtype != boundaries.dtype:
@@ -906,12 +857,7 @@ def from_zero(indices: Array, length: int, negative: bool = True) -> Array:
     return np.where(indices < 0, indices + length, indices).astype(np.intp)
 
 
-_REDUCTIONS = {
-    "add": "add",
-    "mul": "multiply",
-    "min": "minimum",
-    "max": "maximum",
-}
+_REDUCTIONS = {"add": "add", "mul": "multiply", "min": "minimum", "max": "maximum"}
 
 
 def _put(x: Array, grid: tuple[Array, ...], updates: Array, reduction: str) -> Array:
@@ -974,12 +920,7 @@ _JOINED: dict[str, Any] = {
 
 
 def _put_definition(
-    out: Result,
-    x: te.Tensor,
-    shape: Sequence[te.Scalar],
-    hits: Any,
-    update: Any,
-    reduction: str,
+    out: Result, x: te.Tensor, shape: Sequence[te.Scalar], hits: Any, update: Any, reduction: str
 ) -> te.Tensor:
     """The data with updates put in, one after the other.
 

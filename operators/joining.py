@@ -133,7 +133,6 @@ def concat_value(tensors: tuple[Array, ...], axis: int | None) -> Array:
 
 @defines("relax.concat")
 def concat_definition(out: Result, tensors: Sequence[te.Tensor], axis: int | None) -> te.Tensor:
-    """The tensors concatenated along an axis."""
     along = exprs.axis_of(axis or 0, out.ndim)
     starts = [exprs.int64(0)]
     for each in tensors[:-1]:
@@ -176,14 +175,12 @@ def stack(site: Site, tensors: Tensors, axis_: int | None = 0) -> StructInfo:
 
 @computes("relax.stack")
 def stack_value(tensors: tuple[Array, ...], axis: int | None) -> Array:
-    """Tensors of the same shape stacked along a new axis."""
     _alike(tensors, None)
     return np.stack(tensors, arrays.axis_of(axis or 0, tensors[0].ndim + 1))
 
 
 @defines("relax.stack")
 def stack_definition(out: Result, tensors: Sequence[te.Tensor], axis: int | None) -> te.Tensor:
-    """Tensors of the same shape stacked along a new axis."""
     along = exprs.axis_of(axis or 0, out.ndim)
 
     def element(*i: te.Scalar) -> te.Scalar:
@@ -385,7 +382,6 @@ def meshgrid_value(tensors: tuple[Array, ...], indexing: str | None) -> tuple[Ar
 def meshgrid_definition(
     out: Sequence[Result], tensors: Sequence[te.Tensor], indexing: str | None
 ) -> tuple[te.Tensor, ...]:
-    """The coordinates of the grid that the vectors span."""
     order = list(range(len(tensors)))
     if indexing == "xy" and len(order) > 1:
         order[:2] = [1, 0]

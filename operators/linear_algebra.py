@@ -62,9 +62,6 @@ def matmul(site: Site, x1: Tensor, x2: Tensor, out_dtype: Type | None = None) ->
 
 @computes("relax.matmul")
 def matmul_value(a: Array, b: Array, kind: DataType | None) -> Array:
-    """The product of two matrices, or of stacks of them; a vector counts as one row or one
-    column.
-    """
     _reduces(a.shape[-1], b.shape[-2] if b.ndim > 1 else b.shape[0])
     arrays.broadcast(np.empty(a.shape[:-2]), np.empty(b.shape[:-2]))
     made = arrays.kind_of(kind, a.dtype)
@@ -131,7 +128,6 @@ def outer(site: Site, x1: Tensor, x2: Tensor) -> StructInfo:
 
 @computes("relax.outer")
 def outer_value(a: Array, b: Array) -> Array:
-    """The products of all pairs of elements of two vectors."""
     return arrays.back(
         arrays.quiet(np.multiply, arrays.wide(a)[:, None], arrays.wide(b)[None, :]), a.dtype
     )
@@ -139,7 +135,6 @@ def outer_value(a: Array, b: Array) -> Array:
 
 @defines("relax.outer")
 def outer_definition(out: Result, a: te.Tensor, b: te.Tensor) -> te.Tensor:
-    """The products of all pairs of elements of two vectors."""
     exprs.need_numbers(a.dtype)
     if a.dtype != b.dtype:
         decline("its operands have two types")
@@ -218,7 +213,6 @@ def einsum_value(operands: tuple[Array, ...], subscripts: str) -> Array:
 
 @defines("relax.einsum")
 def einsum_definition(out: Result, operands: Sequence[te.Tensor], subscripts: str) -> te.Tensor:
-    """A sum of products over the axes that the subscripts name."""
     text = subscripts.replace(" ", "")
     if "." in text:
         decline("its subscripts have an ellipsis")

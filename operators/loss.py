@@ -56,7 +56,6 @@ def cross_entropy_with_logits_value(predictions: Array, labels: Array) -> Array:
 def cross_entropy_with_logits_definition(
     out: Result, predictions: te.Tensor, labels: te.Tensor
 ) -> te.Tensor:
-    """The mean cross entropy of two distributions."""
     exprs.need_floats(predictions.dtype, labels.dtype)
     over = [te.reduce_axis((0, dim), name=f"k{a}") for a, dim in enumerate(predictions.shape)]
     total = te.compute(
@@ -253,7 +252,6 @@ def nll_loss_backward_definition(
     reduction: str,
     ignore: int,
 ) -> te.Tensor:
-    """The gradient of :func:`nll_loss` with respect to the predictions."""
     exprs.need_floats(predictions.dtype, gradient.dtype)
     picked = _Picked(predictions, targets, weights, ignore)
     total = picked.total() if reduction == "mean" else None
@@ -315,14 +313,8 @@ def take_backward_value(
 
 @defines("relax.grad.take_backward")
 def take_backward_definition(
-    out: Result,
-    gradient: te.Tensor,
-    x: te.Tensor,
-    indices: te.Tensor,
-    axis: int | None,
-    mode: str,
+    out: Result, gradient: te.Tensor, x: te.Tensor, indices: te.Tensor, axis: int | None, mode: str
 ) -> te.Tensor:
-    """The gradient of `take` with respect to its first operand."""
     along = exprs.axis_of(axis or 0, x.ndim)
     length = x.shape[along]
     if mode == "nan":

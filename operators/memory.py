@@ -304,7 +304,6 @@ def tensor_shape_i(site: Site, tensor: Tensor, axis: Prim) -> StructInfo:
 
 @computes("relax.inspect.tensor_shape_i")
 def tensor_shape_i_value(x: Array, axis: Any) -> Any:
-    """The length of an axis."""
     return np.int64(x.shape[_axis(x, axis)])
 
 
@@ -324,7 +323,6 @@ def tensor_stride_i(site: Site, tensor: Tensor, axis: Prim) -> StructInfo:
 
 @computes("relax.inspect.tensor_stride_i")
 def tensor_stride_i_value(x: Array, axis: Any) -> Any:
-    """The stride of an axis in elements."""
     return np.int64(prod(x.shape[_axis(x, axis) + 1 :]))
 
 

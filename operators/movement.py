@@ -45,13 +45,11 @@ def flatten(site: Site, x: Tensor) -> StructInfo:
 
 @computes("relax.flatten")
 def flatten_value(x: Array) -> Array:
-    """All elements along one axis."""
     return x.reshape(-1).copy()
 
 
 @defines("relax.flatten")
 def flatten_definition(out: Result, x: te.Tensor) -> te.Tensor:
-    """All elements along one axis."""
     return reshaped(out, x)
 
 
@@ -67,14 +65,12 @@ def batch_flatten(site: Site, data: Tensor) -> StructInfo:
 
 @computes("relax.nn.batch_flatten")
 def batch_flatten_value(x: Array) -> Array:
-    """All axes except the first merged into one."""
     rest = int(np.prod(x.shape[1:], dtype=np.int64))
     return x.reshape(x.shape[0], rest).copy()
 
 
 @defines("relax.nn.batch_flatten")
 def batch_flatten_definition(out: Result, x: te.Tensor) -> te.Tensor:
-    """All axes except the first merged into one."""
     return reshaped(out, x)
 
 
@@ -119,7 +115,6 @@ def permute_dims(site: Site, x: Tensor, axes_: IntList | None = None) -> StructI
 @computes("relax.permute_dims")
 @rule("E-permute", "computation")
 def permute_dims_value(x: Array, order: tuple[int, ...] | None) -> Array:
-    """The axes in another order; reversed if none is given."""
     found = range(x.ndim)[::-1] if order is None else arrays.axes_of(order, x.ndim)
     if sorted(found) != list(range(x.ndim)):
         raise OperatorFault("E-permute-axes", f"{order} is not a permutation of {x.ndim} axes")
@@ -128,7 +123,6 @@ def permute_dims_value(x: Array, order: tuple[int, ...] | None) -> Array:
 
 @defines("relax.permute_dims")
 def permute_dims_definition(out: Result, x: te.Tensor, axes: Sequence[int] | None) -> te.Tensor:
-    """The axes in another order; reversed if none is given."""
     order = tuple(range(x.ndim))[::-1] if axes is None else exprs.axes_of(axes, x.ndim)
 
     def element(*i: te.Scalar) -> te.Scalar:
@@ -164,7 +158,6 @@ def expand_dims(site: Site, x: Tensor, axis: Ints) -> StructInfo:
 
 @computes("relax.expand_dims")
 def expand_dims_value(x: Array, given: tuple[int, ...]) -> Array:
-    """Axes of length 1 inserted."""
     new = arrays.axes_of(given, x.ndim + len(given))
     rest = iter(x.shape)
     return x.reshape([1 if k in new else next(rest) for k in range(x.ndim + len(new))]).copy()
@@ -172,7 +165,6 @@ def expand_dims_value(x: Array, given: tuple[int, ...]) -> Array:
 
 @defines("relax.expand_dims")
 def expand_dims_definition(out: Result, x: te.Tensor, axis: Sequence[int]) -> te.Tensor:
-    """Axes of length 1 inserted."""
     new = exprs.axes_of(axis, out.ndim)
     return exprs.filled(out, lambda *i: x(*(v for k, v in enumerate(i) if k not in new)))
 
@@ -281,7 +273,6 @@ def flip_value(x: Array, axis: int) -> Array:
 
 @defines("relax.flip")
 def flip_definition(out: Result, x: te.Tensor, axis: int) -> te.Tensor:
-    """The elements in reverse along an axis."""
     along = exprs.axis_of(axis, x.ndim)
 
     def element(*i: te.Scalar) -> te.Scalar:
@@ -313,7 +304,6 @@ def reverse_sequence(
 
 @computes("relax.reverse_sequence")
 def reverse_sequence_value(x: Array, lengths: Array, seq_axis: int, batch_axis: int) -> Array:
-    """The first elements of each sequence reversed, up to its length."""
     along, batch = arrays.axis_of(seq_axis, x.ndim), arrays.axis_of(batch_axis, x.ndim)
     if lengths.dtype.kind not in "iu":
         raise arrays.undefined("a length in reverse_sequence", lengths)
@@ -336,7 +326,6 @@ def reverse_sequence_value(x: Array, lengths: Array, seq_axis: int, batch_axis: 
 def reverse_sequence_definition(
     out: Result, x: te.Tensor, lengths: te.Tensor, seq_axis: int, batch_axis: int
 ) -> te.Tensor:
-    """The first elements of each sequence reversed, up to its length."""
     along, batch = exprs.axis_of(seq_axis, x.ndim), exprs.axis_of(batch_axis, x.ndim)
 
     def element(*i: te.Scalar) -> te.Scalar:
@@ -395,14 +384,12 @@ def tile(site: Site, data: Tensor, repeats: Longs) -> StructInfo:
 
 @computes("relax.tile")
 def tile_value(x: Array, repeats: tuple[int, ...]) -> Array:
-    """The tensor repeated along its axes, and along new leading ones."""
     _counts(repeats)
     return np.tile(x, repeats)
 
 
 @defines("relax.tile")
 def tile_definition(out: Result, x: te.Tensor, repeats: Sequence[int]) -> te.Tensor:
-    """The tensor repeated along its axes, and along new leading ones."""
     lead = out.ndim - x.ndim
 
     def element(*i: te.Scalar) -> te.Scalar:
@@ -431,14 +418,12 @@ def repeat(site: Site, data: Tensor, repeats: int, axis_: int | None = None) -> 
 
 @computes("relax.repeat")
 def repeat_value(x: Array, times: int, axis: int | None) -> Array:
-    """Each element repeated along an axis, or in the flattened tensor if no axis is given."""
     _counts((times,))
     return np.repeat(x, times, None if axis is None else arrays.axis_of(axis, x.ndim))
 
 
 @defines("relax.repeat")
 def repeat_definition(out: Result, x: te.Tensor, times: int, axis: int | None) -> te.Tensor:
-    """Each element repeated along an axis, or in the flattened tensor if no axis is given."""
     if times == 0:
         return exprs.filled(out, lambda *i: te.const(0, out.dtype))
     if axis is None:
@@ -481,7 +466,6 @@ def pixel_shuffle(site: Site, data: Tensor, upscale_factor: int) -> StructInfo:
 
 @computes("relax.nn.pixel_shuffle")
 def pixel_shuffle_value(x: Array, factor: int) -> Array:
-    """Groups of channels moved to the two spatial axes."""
     *lead, channels, height, width = x.shape
     if factor < 1 or channels % (factor * factor):
         raise OperatorFault(
@@ -496,7 +480,6 @@ def pixel_shuffle_value(x: Array, factor: int) -> Array:
 
 @defines("relax.nn.pixel_shuffle")
 def pixel_shuffle_definition(out: Result, x: te.Tensor, factor: int) -> te.Tensor:
-    """Groups of channels moved to the two spatial axes."""
     each = exprs.int64(factor)
 
     def element(*i: te.Scalar) -> te.Scalar:
@@ -539,7 +522,6 @@ def broadcast_to(site: Site, x: Tensor, shape: Shape) -> StructInfo:
 
 @computes("relax.broadcast_to")
 def broadcast_to_value(x: Array, shape: tuple[int, ...]) -> Array:
-    """The tensor repeated along axes of length 1 and new leading axes."""
     wanted = arrays.sizes(shape)
     if arrays.broadcast(x, np.broadcast_to(np.int8(0), wanted)) != wanted:
         raise OperatorFault("E-broadcast-dims", f"{x.shape} does not broadcast to {wanted}")
@@ -548,7 +530,6 @@ def broadcast_to_value(x: Array, shape: tuple[int, ...]) -> Array:
 
 @defines("relax.broadcast_to")
 def broadcast_to_definition(out: Result, x: te.Tensor, shape: Any) -> te.Tensor:
-    """The tensor repeated along axes of length 1 and new leading axes."""
     return exprs.filled(out, lambda *i: exprs.broadcast(x, i))
 
 
@@ -600,7 +581,6 @@ def collapse_sum_to(site: Site, data: Tensor, shape: Shape) -> StructInfo:
 
 @computes("relax.collapse_sum_to")
 def collapse_sum_to_value(x: Array, shape: tuple[int, ...]) -> Array:
-    """The reverse of a broadcast: sums over the axes that it would repeat."""
     lead = x.ndim - len(shape)
     if lead < 0 or any(n not in (1, m) for n, m in zip(shape, x.shape[lead:], strict=True)):
         raise OperatorFault("E-broadcast-dims", f"{shape} does not broadcast to {x.shape}")
@@ -614,7 +594,6 @@ def collapse_sum_to_value(x: Array, shape: tuple[int, ...]) -> Array:
 
 @defines("relax.collapse_sum_to")
 def collapse_sum_to_definition(out: Result, x: te.Tensor, shape: Any) -> te.Tensor:
-    """The reverse of a broadcast: sums over the axes that it would repeat."""
     lead = x.ndim - out.ndim
     over = [*range(lead)]
     for k, dim in enumerate(out.shape):
@@ -652,13 +631,11 @@ def collapse_sum_like(site: Site, data: Tensor, collapse_target: Tensor) -> Stru
 
 @computes("relax.collapse_sum_like")
 def collapse_sum_like_value(x: Array, aim: Array) -> Array:
-    """The reverse of a broadcast, to the shape of another tensor."""
     return collapse_sum_to_value(x, aim.shape)
 
 
 @defines("relax.collapse_sum_like")
 def collapse_sum_like_definition(out: Result, x: te.Tensor, aim: te.Tensor) -> te.Tensor:
-    """The reverse of a broadcast, to the shape of another tensor."""
     return collapse_sum_to_definition(out, x, None)
 
 
@@ -841,7 +818,6 @@ def _written(shape: tuple[int | str, ...]) -> str:
 
 @defines("relax.reshape")
 def reshape_definition(out: Result, x: te.Tensor, shape: Any) -> te.Tensor:
-    """The elements in row-major order in another shape."""
     return reshaped(out, x)
 
 

@@ -96,7 +96,6 @@ def layer_norm_value(
     center: int,
     scale: int,
 ) -> Array:
-    """Zero mean and unit variance over the axes, then scale and offset."""
     axes = arrays.axes_of(over, x.ndim)
     if not x.size:
         return x.copy()
@@ -115,7 +114,6 @@ def layer_norm_definition(
     center: int,
     scale: int,
 ) -> te.Tensor:
-    """Zero mean and unit variance over the axes, then scale and offset."""
     exprs.need_floats(x.dtype)
     axes = exprs.axes_of(over, x.ndim)
     made = _normed_definition(x, axes, epsilon)
@@ -138,7 +136,6 @@ def rms_norm(
 
 @computes("relax.nn.rms_norm")
 def rms_norm_value(x: Array, weight: Array, over: tuple[int, ...], epsilon: float) -> Array:
-    """Unit mean square over the axes, then scale."""
     axes, w = arrays.axes_of(over, x.ndim), arrays.wide(x)
     if not x.size:
         return x.copy()
@@ -151,7 +148,6 @@ def rms_norm_value(x: Array, weight: Array, over: tuple[int, ...], epsilon: floa
 def rms_norm_definition(
     out: Result, x: te.Tensor, weight: te.Tensor, over: Sequence[int], epsilon: float
 ) -> te.Tensor:
-    """Unit mean square over the axes, then scale."""
     exprs.need_floats(x.dtype)
     axes = exprs.axes_of(over, x.ndim)
     square = exprs.means(x, axes, "T_square", lambda v: exprs.wide(v) * exprs.wide(v))
@@ -206,7 +202,6 @@ def group_norm_value(
     center: int,
     scale: int,
 ) -> Array:
-    """Zero mean and unit variance over groups of channels, then scale and offset."""
     axis = arrays.axis_of(channel, x.ndim)
     if groups < 1 or x.shape[axis] % groups:
         raise OperatorFault(
@@ -235,7 +230,6 @@ def group_norm_definition(
     center: int,
     scale: int,
 ) -> te.Tensor:
-    """Zero mean and unit variance over groups of channels, then scale and offset."""
     exprs.need_floats(x.dtype)
     axis = exprs.axis_of(channel, x.ndim)
     each = x.shape[axis] // exprs.int64(groups)
@@ -308,7 +302,6 @@ def instance_norm_value(
     center: int,
     scale: int,
 ) -> Array:
-    """Zero mean and unit variance for each channel of each example, then scale and offset."""
     axis = arrays.axis_of(channel, x.ndim)
     if not x.size:
         return x.copy()
@@ -328,7 +321,6 @@ def instance_norm_definition(
     center: int,
     scale: int,
 ) -> te.Tensor:
-    """Zero mean and unit variance for each channel of each example, then scale and offset."""
     exprs.need_floats(x.dtype)
     axis = exprs.axis_of(channel, x.ndim)
     made = _normed_definition(x, exprs.axes_of(over, x.ndim), epsilon)
@@ -378,7 +370,6 @@ def batch_norm_value(
     momentum: float,
     training: int,
 ) -> tuple[Array, Array, Array]:
-    """Zero mean and unit variance for each channel, and the new running mean and variance."""
     axis, w = arrays.axis_of(channel, x.ndim), arrays.wide(x)
     rest = tuple(k for k in range(x.ndim) if k != axis)
     old = arrays.wide(mean), arrays.wide(variance)
@@ -416,7 +407,6 @@ def batch_norm_definition(
     momentum: float,
     training: int,
 ) -> tuple[te.Tensor, te.Tensor, te.Tensor]:
-    """Zero mean and unit variance for each channel, and the new running mean and variance."""
     exprs.need_floats(x.dtype)
     axis = exprs.axis_of(channel, x.ndim)
     rest = [k for k in range(x.ndim) if k != axis]
@@ -504,7 +494,6 @@ def softmax_value(x: Array, axis: int) -> Array:
 
 @computes("relax.nn.log_softmax")
 def log_softmax_value(x: Array, axis: int) -> Array:
-    """The logarithms of the softmax."""
     if not x.size:
         return x.copy()
     w, along = arrays.wide(x), arrays.axis_of(axis, x.ndim)
@@ -522,7 +511,6 @@ def _off_largest(x: te.Tensor, along: int) -> te.Tensor:
 
 @defines("relax.nn.softmax")
 def softmax_definition(out: Result, x: te.Tensor, axis: int) -> te.Tensor:
-    """Positive elements that sum to 1 along an axis."""
     exprs.need_floats(x.dtype)
     along = exprs.axis_of(axis, x.ndim)
     off = _off_largest(x, along)
@@ -535,7 +523,6 @@ def softmax_definition(out: Result, x: te.Tensor, axis: int) -> te.Tensor:
 
 @defines("relax.nn.log_softmax")
 def log_softmax_definition(out: Result, x: te.Tensor, axis: int) -> te.Tensor:
-    """The logarithms of the softmax."""
     exprs.need_floats(x.dtype)
     along = exprs.axis_of(axis, x.ndim)
     off = _off_largest(x, along)
@@ -569,7 +556,6 @@ def prelu(site: Site, data: Tensor, alpha: Tensor, axis_: int = 1) -> StructInfo
 
 @computes("relax.nn.prelu")
 def prelu_value(x: Array, alpha: Array, axis: int) -> Array:
-    """Negative elements scaled by a learned slope for each channel."""
     w, along = arrays.wide(x), arrays.axis_of(axis, x.ndim)
     slope = arrays.wide(alpha) if alpha.shape == (1,) else _along(w, alpha, (along,))
     return arrays.back(np.where(w > 0, w, arrays.quiet(lambda: w * slope)), x.dtype)
@@ -577,7 +563,6 @@ def prelu_value(x: Array, alpha: Array, axis: int) -> Array:
 
 @defines("relax.nn.prelu")
 def prelu_definition(out: Result, x: te.Tensor, alpha: te.Tensor, axis: int) -> te.Tensor:
-    """Negative elements scaled by a learned slope for each channel."""
     exprs.need_floats(x.dtype)
     along = exprs.axis_of(axis, x.ndim)
 

@@ -103,7 +103,6 @@ def _widths(x: Array, widths: Sequence[int], mode: str) -> list[tuple[int, int]]
 
 @computes("relax.nn.pad")
 def pad_value(x: Array, widths: Sequence[int], mode: str, value: float) -> Array:
-    """The tensor with padding before and after along its axes."""
     pairs = _widths(x, widths, mode)
     options: dict[str, Any] = {"constant_values": value} if mode == "constant" else {}
     chosen: Any = _MODES[mode]
@@ -120,7 +119,6 @@ def pad_value(x: Array, widths: Sequence[int], mode: str, value: float) -> Array
 def pad_definition(
     out: Result, x: te.Tensor, widths: Sequence[int], mode: str, value: float
 ) -> te.Tensor:
-    """The tensor with padding before and after along its axes."""
     befores, afters = widths[::2], widths[1::2]
     if mode not in ("constant", "reflect", "replicate", "circular"):
         decline(f"unknown mode {mode!r}")

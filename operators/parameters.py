@@ -146,7 +146,6 @@ class OperatorSignature:
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
-        """The parameters in order."""
         if self._parameters is None:
             self._parameters = parameters(self.rule, self._defaults)
         return self._parameters

@@ -162,9 +162,6 @@ def _along_definition(p: te.Tensor, axis: int, indices: Sequence[te.Scalar]) -> 
 def quantize_definition(
     out: Result, x: te.Tensor, scale: te.Tensor, zero: te.Tensor, axis: int, kind: DataType | None
 ) -> te.Tensor:
-    """Elements in steps of the scale, clamped to the type; for integers they are rounded to the
-    nearest step first, ties to even.
-    """
     exprs.need_floats(x.dtype)
 
     def element(*i: te.Scalar) -> te.Scalar:
@@ -187,7 +184,6 @@ def _clamped(value: te.Scalar, kind: DataType) -> te.Scalar:
 def dequantize_definition(
     out: Result, x: te.Tensor, scale: te.Tensor, zero: te.Tensor, axis: int, kind: DataType | None
 ) -> te.Tensor:
-    """Elements from steps of the scale."""
     exprs.need_floats(scale.dtype)
 
     def element(*i: te.Scalar) -> te.Scalar:

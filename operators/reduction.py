@@ -77,10 +77,7 @@ def arg_reduced(
     return like(reduced(site, x, None if axis is None else (axis,), keepdims), INT64)
 
 
-@operator(
-    "relax.median",
-    calls=_CALLS,
-)
+@operator("relax.median", calls=_CALLS)
 def median(site: Site, x: Tensor, axis: Ints | None = None, keepdims: int = False) -> StructInfo:
     """The median; along one axis, also its index."""
     values = reduced(site, x, axis, keepdims)
@@ -117,8 +114,7 @@ def median_value(x: Array, given: tuple[int, ...] | None, keepdims: int) -> Any:
 
 @defines("relax.median")
 def median_definition(out: Any, x: te.Tensor, given: Sequence[int] | None, keepdims: int) -> Any:
-    """The lower median; along one axis, also its index."""
-    from rlx.operators.merge_sort import places
+    from rlx.operators.sorting import places
 
     axes = exprs.axes_of(given, x.ndim)
     target, index = out if isinstance(out, tuple) else (out, None)

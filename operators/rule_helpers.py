@@ -65,15 +65,11 @@ def resized(info: Tensor, dims: Dims | None, ndim: int | None) -> Tensor:
 
 
 def fields(infos: Iterable[StructInfo]) -> TupleStructInfo:
-    """A tuple of results."""
     return TupleStructInfo(tuple(infos))
 
 
 _GROUPS: dict[str, tuple[Callable[[DataType], bool], str]] = {
-    "float": (
-        lambda kind: kind.is_computable_float,
-        "floating-point numbers of at least 16 bits",
-    ),
+    "float": (lambda kind: kind.is_computable_float, "floating-point numbers of at least 16 bits"),
     "narrow float": (lambda kind: kind.is_float, "floating-point numbers"),
     "integer": (lambda kind: kind.is_integer, "integers"),
     "signed": (lambda kind: kind.code == "int", "signed integers"),
@@ -121,10 +117,7 @@ def _missing(site: Site, what: str, info: Tensor) -> bool:
 
 @rule("OBL-agree", "obligation")
 def agree(
-    site: Site,
-    infos: Sequence[Operand],
-    at: Sequence[int] | None = None,
-    booleans: bool = False,
+    site: Site, infos: Sequence[Operand], at: Sequence[int] | None = None, booleans: bool = False
 ) -> DataType:
     """Check that these operands have the same element type, and return it, or Void if one of them
     is unknown.

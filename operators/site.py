@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
 from typing import NoReturn
 
-from rlx.grammar.dialects import DEFAULT, dialect
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.ast import (
-    Constant,
-    Expr,
-    FuncStructInfo,
-    PrimStructInfo,
-    PrimValue,
-    ShapeExpr,
-    ShapeStructInfo,
-    StructInfo,
-    TensorStructInfo,
-    TupleStructInfo,
-    Var,
-)
+from rlx.grammar.nodes.ast import ShapeExpr, ShapeStructInfo, StructInfo
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.nodes.tir import EQ, PrimExpr
-from rlx.operators.context import Message, OperatorContext, Place
+from rlx.operators.context import OperatorContext, Place
 from rlx.operators.dim_arithmetic import same
 from rlx.operators.parameters import OperatorSignature, Tensor
-from rlx.solver.context import Context
-from rlx.solver.prover import Prover
 
 Dims = tuple[PrimExpr, ...]
 
@@ -249,86 +232,6 @@ class Together:
 
 def _known(ndim: int) -> int | None:
     return ndim if ndim >= 0 else None
-
-
-class CallAlone(ABC):
-    """An :class:`~rlx.operators.context.OperatorContext` for a single call; subclasses define the
-    handling of reports.
-    """
-
-    def __init__(self) -> None:
-        self.discharged = 0
-        self.dialect = dialect(DEFAULT)
-
-    @cached_property
-    def prover(self) -> Prover:
-        """A prover without known facts."""
-        return Prover(Context())
-
-    def info(self, expr: Expr) -> StructInfo:
-        """The struct info of an argument; for a variable, its annotation."""
-        match expr:
-            case Var(struct_info_annotation=StructInfo() as info):
-                return info
-            case PrimValue(value=value):
-                return PrimStructInfo(tir.type_of(value), value)
-            case ast.Tuple(fields=fields):
-                return TupleStructInfo(tuple(map(self.info, fields)))
-            case ShapeExpr(values=values):
-                return ShapeStructInfo(values, len(values))
-            case Constant(data=data):
-                shape = tuple(tir.IntImm(n) for n in data.shape or ())
-                return TensorStructInfo(ShapeExpr(shape), data.dtype, len(shape))
-        return OBJECT
-
-    def poisoned(self, expr: Expr) -> bool:
-        """Always False, because nothing was reported before."""
-        return False
-
-    @abstractmethod
-    def report(
-        self, code: str, severity: str, message: str, at: Place = None, **extra: object
-    ) -> None:
-        """Receive a diagnostic of the call."""
-
-    def require(
-        self,
-        code: str,
-        condition: tir.PrimExpr | Sequence[tir.PrimExpr],
-        message: Message,
-        at: Place = None,
-    ) -> bool:
-        """Report an obligation of the call that is not proved for all sizes."""
-        parts = (condition,) if isinstance(condition, tir.PrimExpr) else condition
-        if not all(self.prover.always(part).proved for part in parts):
-            self.report(code, "warning", message if isinstance(message, str) else message(), at)
-        return True
-
-    def fresh_dim(self, hint: str) -> tir.Var:
-        """A new dimension that depends on data."""
-        return tir.Var(hint)
-
-    def fresh_scalar(self, hint: str) -> tir.Var:
-        """A new integer, which may be negative."""
-        var = self.fresh_dim(hint)
-        self.prover.context.declare(var, lower=None)
-        return var
-
-    def global_info(self, gv: ast.GlobalVar) -> FuncStructInfo | None:
-        """There is no module."""
-        return None
-
-    def prim_func(self, gv: ast.GlobalVar) -> tir.PrimFunc | None:
-        """There is no module."""
-        return None
-
-    def bound(self, var: Var) -> Expr | None:
-        """Nothing is bound."""
-        return None
-
-    def vdevices(self) -> Sequence[tuple[str, int]]:
-        """There is no module."""
-        return ()
 
 
 def show(node: ast.StructInfo | tir.PrimExpr | ast.Expr) -> str:

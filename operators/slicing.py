@@ -258,7 +258,6 @@ def strided_slice_value(
     strides: Sequence[int] | None,
     inbound: int,
 ) -> Array:
-    """The elements from begin to end, in steps of the stride, along the axes."""
     steps = strides or (1,) * len(axes)
     if not len(axes) == len(begin) == len(end) == len(steps):
         raise OperatorFault(
@@ -282,7 +281,6 @@ def strided_slice_definition(
     strides: Sequence[Any] | None,
     inbound: int,
 ) -> te.Tensor:
-    """The elements from begin to end, in steps of the stride, along the axes."""
     steps = strides or (1,) * len(axes)
     if any(isinstance(step, te.Scalar) for step in (*steps, *axes)):
         decline("its strides are not constants")
@@ -311,11 +309,7 @@ def strided_slice_definition(
     broken="OBL-listed-axis: f(a, b), int64(3), int64(2), int64(2)",
 )
 def dynamic_strided_slice(
-    site: Site,
-    x: Tensor,
-    begin: Tensor,
-    end: Tensor,
-    strides: Tensor,
+    site: Site, x: Tensor, begin: Tensor, end: Tensor, strides: Tensor
 ) -> StructInfo:
     """Like ``strided_slice``, with bounds that are known only at run time."""
     ndim = site.rank(x)
@@ -400,7 +394,6 @@ def slice_scatter(
 
 @computes("relax.slice_scatter")
 def slice_scatter_value(x: Array, src: Array, start: int, end: int, step: int, axis: int) -> Array:
-    """The tensor with a slice along an axis replaced by another tensor."""
     along = arrays.axis_of(axis, x.ndim)
     places = indices(x.shape[along], int(start), int(end), int(step))
     wanted = (*x.shape[:along], len(places), *x.shape[along + 1 :])
@@ -414,7 +407,6 @@ def slice_scatter_value(x: Array, src: Array, start: int, end: int, step: int, a
 def slice_scatter_definition(
     out: Result, x: te.Tensor, src: te.Tensor, start: Any, end: Any, step: Any, axis: int
 ) -> te.Tensor:
-    """The tensor with a slice along an axis replaced by another tensor."""
     along = exprs.axis_of(axis, x.ndim)
     if isinstance(step, te.Scalar):
         decline("its stride is not a constant")

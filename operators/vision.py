@@ -152,11 +152,7 @@ def get_valid_counts(
     if dims is None:
         return fields((ranked(1, INT32), ranked(3, data.dtype), ranked(2, INT32)))
     return fields(
-        (
-            tensor(dims[:1], INT32, data.vdevice),
-            data,
-            tensor(dims[:2], INT32, data.vdevice),
-        )
+        (tensor(dims[:1], INT32, data.vdevice), data, tensor(dims[:2], INT32, data.vdevice))
     )
 
 
@@ -298,7 +294,6 @@ def non_max_suppression_value(
     sigma: float,
     threshold: float,
 ) -> Any:
-    """The boxes that do not overlap better ones, or their indices and their number."""
     arrays.need_floats("non_max_suppression", data)
     _columns(data, [corner, corner + 3, score, max(kind, 0)])
     x = arrays.wide(data)
@@ -536,12 +531,7 @@ def _means(samples: Array) -> Array:
 
 
 def _samples(
-    ends: tuple[Any, Any],
-    length: int,
-    cells: int,
-    ratio: int,
-    aligned: int,
-    kind: np.dtype[Any],
+    ends: tuple[Any, Any], length: int, cells: int, ratio: int, aligned: int, kind: np.dtype[Any]
 ) -> Array:
     """The weights of an axis's elements in the samples of each cell: (cells, samples, length)."""
     start, end = ends
@@ -614,11 +604,7 @@ def _cells(ends: tuple[Any, Any], length: int, cells: int) -> list[tuple[int, in
 
 
 def _regions(
-    site: Site,
-    data: TensorStructInfo,
-    rois: TensorStructInfo,
-    pooled: tuple[int, ...],
-    text: str,
+    site: Site, data: TensorStructInfo, rois: TensorStructInfo, pooled: tuple[int, ...], text: str
 ) -> StructInfo:
     best = ranked(layout_rank(text), data.dtype, data.vdevice)
     held = layout(site, text, "NCHW", data, 0, best)

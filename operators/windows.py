@@ -123,5 +123,4 @@ def sides(given: Sequence[int], count: int) -> Sides:
 
 
 def per_axis(given: Sequence[int], count: int) -> tuple[int, ...]:
-    """One number for each axis."""
     return tuple(given) * count if len(given) == 1 else tuple(given)

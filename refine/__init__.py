@@ -14,15 +14,8 @@ if TYPE_CHECKING:
     from rlx.refine.contracts import InterfaceError
     from rlx.refine.question import compare
 
-_HOMES = {
-    "Counterexample": "answer",
-    "InterfaceError": "contracts",
-    "Refinement": "answer",
-    "compare": "question",
-}
-
 __all__ = ["Counterexample", "InterfaceError", "Refinement", "compare"]
 
 
 def __getattr__(name: str) -> object:
-    return lazy.found(__name__, name, _HOMES)
+    return lazy.found(__name__, name)

@@ -121,7 +121,7 @@ class Refinement(Record):
         )
 
     def _repr_html_(self) -> str:
-        from rlx.grammar.nodes.notebook import preformatted
+        from rlx.grammar.streams import preformatted
 
         return preformatted(f"{self}\n\n{self.explanation}" if self.steps else str(self))
 
@@ -146,8 +146,19 @@ class Refinement(Record):
 
 def _short(value: Any) -> str:
     """A value on one line."""
-    text = " ".join(str(value).split())
+    text = " ".join((_part(value, [_WIDTH]) if isinstance(value, tuple) else str(value)).split())
     return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 3]}..."
+
+
+def _part(value: Any, room: list[int]) -> str:
+    """A value as long as there is room for more characters; tuples may share their fields."""
+    if not isinstance(value, tuple):
+        text = repr(value)
+        room[0] -= len(text)
+        return text
+    room[0] -= 2
+    fields = [_part(field, room) if room[0] > 0 else "..." for field in value]
+    return f"({', '.join(fields)}{',' if len(fields) == 1 else ''})"
 
 
 _WIDTH = 200

@@ -15,10 +15,10 @@ from rlx.grammar.nodes.node import Node, Record
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.operators import index_map
 from rlx.operators.binding import plan
-from rlx.operators.context import Place
+from rlx.operators.context import OperatorContext, Place
 from rlx.operators.exprs import Declined
 from rlx.operators.registry import Operator
-from rlx.operators.site import CallAlone, Site, Violation
+from rlx.operators.site import Site, Violation
 from rlx.refine import terms
 from rlx.refine.facts import Facts
 from rlx.refine.loops_content import inverse
@@ -35,8 +35,7 @@ from rlx.solver.context import Context
 from rlx.solver.prover import Prover
 from rlx.te.convert import Converter
 from rlx.te.errors import TensorExpressionError
-from rlx.te.external import External
-from rlx.te.graph import operations
+from rlx.te.graph import External, operations
 from rlx.te.tensor import Operation, Read, Tensor, indices_of
 
 
@@ -63,7 +62,7 @@ class DerivedCall(Record):
     risks: tuple[str, ...]
 
 
-class _Alone(CallAlone):
+class _Alone(OperatorContext):
     """The context of a call: what its rule reports is remembered."""
 
     def __init__(self, prover: Prover, info: Mapping[ast.Expr, StructInfo]) -> None:
@@ -159,7 +158,7 @@ class Definitions:
                     dims = [self.size((of, path), k) for k in range(info.ndim)]
                 if dims is not None:
                     if isinstance(of, ApplicationTerm):
-                        return terms.result(of, path, _word(of.name), dims, kind)
+                        return terms.result(of, path, of.name.rpartition(".")[2], dims, kind)
                     return terms.given((of, path), str(of), dims, kind)
             case ast.ShapeStructInfo(values=values) if values is not None:
                 return terms.sizes(values)
@@ -426,10 +425,6 @@ _ARITHMETIC: dict[type[python.operator], Any] = {
     python.FloorDiv: tir.FloorDiv,
     python.Mod: tir.FloorMod,
 }
-
-
-def _word(name: str) -> str:
-    return name.rpartition(".")[2]
 
 
 def replaced_sizes(info: StructInfo, sizes: Mapping[tir.Var, tir.PrimExpr]) -> StructInfo:

@@ -162,7 +162,11 @@ class _Keys:
 
     def lines(self, function: ast.Function) -> list[tuple[object, str]]:
         """The key and the text of the signature, of each binding, and of the result."""
-        self._signature(function)
+        depth = len(self._known)
+        for k, var in enumerate((*function.shape_vars, *function.params)):
+            self._known[var] = ("bound", depth, k)
+            if isinstance(var, ast.Var) and var.shape_var is not None:
+                self._known[var.shape_var] = ("bound", depth, k)
         returned = function.ret_struct_info
         head = (
             tuple([self.key(p.struct_info_annotation) for p in function.params]),
@@ -176,13 +180,6 @@ class _Keys:
         found += self._bindings(function.body)
         result, _ = result_of(function.body)
         return [*found, (("return", self.key(result)), f"return {str(result).strip()}")]
-
-    def _signature(self, function: ast.Function) -> None:
-        depth = len(self._known)
-        for k, var in enumerate((*function.shape_vars, *function.params)):
-            self._known[var] = ("bound", depth, k)
-            if isinstance(var, ast.Var) and var.shape_var is not None:
-                self._known[var.shape_var] = ("bound", depth, k)
 
     def _bindings(self, body: ast.Expr) -> Iterator[tuple[object, str]]:
         for binding in bindings_in(body):

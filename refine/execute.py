@@ -309,8 +309,19 @@ class Execution:
                 return dims
         return None
 
-    def cast(self, term: Term, info: StructInfo, frame: Frame, words: str) -> Term:
-        """A value that is checked to have a type, whose sizes are bound."""
+    def cast(
+        self,
+        term: Term,
+        info: StructInfo,
+        frame: Frame,
+        words: str,
+        done: dict[tuple[Term, StructInfo], Term] | None = None,
+    ) -> Term:
+        """A value that is checked to have a type, whose sizes are bound.
+
+        Tuples and their types may share fields; ``done`` has those that were looked at.
+        """
+        done = {} if done is None else done
         definitions = self.definitions
         match info, term:
             case ast.ObjectStructInfo() | ast.FuncStructInfo(), _:
@@ -319,8 +330,11 @@ class Execution:
                 if len(fields) != len(parts):
                     self.check(("arity", term, len(fields)), None, words)
                     return term
-                made = [self.cast(p, f, frame, words) for p, f in zip(parts, fields, strict=True)]
-                return terms.group(made)
+                if (term, info) not in done:
+                    pairs = zip(parts, fields, strict=True)
+                    made = [self.cast(p, f, frame, words, done) for p, f in pairs]
+                    done[term, info] = terms.group(made)
+                return done[term, info]
             case ast.TensorStructInfo(), TensorTerm() | CellTerm():
                 if not info.dtype.is_void and info.dtype != term.dtype:
                     self.check(("dtype", term, info.dtype), None, words)
@@ -526,15 +540,21 @@ class Execution:
                 return self.definitions.value_of(OBJECT, of, (*path, index))
         raise Unreadable("a value that is not a tuple is indexed")
 
-    def loaded(self, term: Term) -> Term:
-        """A value with the content of the memory that it refers to."""
+    def loaded(self, term: Term, done: dict[Term, Term] | None = None) -> Term:
+        """A value with the content of the memory that it refers to.
+
+        Tuples may share their fields; ``done`` has those that were looked at.
+        """
+        done = {} if done is None else done
         match term:
             case CellTerm():
                 return lowered.load(self, term)
             case TupleTerm(fields=fields) if any(
                 isinstance(each, CellTerm | TupleTerm) for each in fields
             ):
-                return terms.group([self.loaded(each) for each in fields])
+                if term not in done:
+                    done[term] = terms.group([self.loaded(each, done) for each in fields])
+                return done[term]
         return term
 
     # ------------------------------------------------------------ branches
@@ -590,14 +610,24 @@ class Execution:
             self.last = terms.apply("if", None, (condition, *calls), None, before)
         return self._chosen(condition, chosen, found[0], found[1])
 
-    def _chosen(self, condition: Term, chosen: tir.PrimExpr, one: Term, other: Term) -> Term:
+    def _chosen(
+        self,
+        condition: Term,
+        chosen: tir.PrimExpr,
+        one: Term,
+        other: Term,
+        done: dict[tuple[Term, Term], Term] | None = None,
+    ) -> Term:
+        done = {} if done is None else done
         if one is other:
             return one
         match one, other:
             case TupleTerm(fields=a), TupleTerm(fields=b) if len(a) == len(b):
-                return terms.group(
-                    [self._chosen(condition, chosen, x, y) for x, y in zip(a, b, strict=True)]
-                )
+                if (one, other) not in done:
+                    pairs = zip(a, b, strict=True)
+                    fields = [self._chosen(condition, chosen, x, y, done) for x, y in pairs]
+                    done[one, other] = terms.group(fields)
+                return done[one, other]
             case TensorTerm(), TensorTerm() if one.shape == other.shape and (
                 one.dtype == other.dtype
             ):

@@ -47,7 +47,7 @@ class ProofStep(Record):
         How many steps it is a part of.
     kind
         ``"function"``, ``"equal"``, ``"elements"``, ``"open"``, ``"index"``, ``"choice"``,
-        ``"reduction"``, ``"sum"``, ``"split"``, ``"case"`` or ``"answer"``.
+        ``"reduction"``, ``"sum"``, ``"cases"``, ``"split"``, ``"case"`` or ``"answer"``.
     text
         The step, in a line.
     """
@@ -259,7 +259,7 @@ def _text(note: Note, names: TermNames) -> str | None:
                 )
             return f"open {names.called(tensor, side)}: {what}"
         case "elements", (axes, shape):
-            domain = _domain(axes, shape)
+            domain = ", ".join(f"{v.name} < {show(e)}" for v, e in zip(axes, shape, strict=True))
             return f"at each index {domain}:" if domain else None
         case "index", (a, b, state):
             because = _because(tir.EQ(a, b), state)
@@ -274,13 +274,12 @@ def _text(note: Note, names: TermNames) -> str | None:
             return f"case {names.element(condition if value else tir.Not(condition))}"
         case "reduction", (x, y, finer, values, conditions):
             return _matched(names, x, y, finer, values, conditions)
+        case "cases", (x, y):
+            ways = [" + ".join(map(names.element, each)) or "0" for each in (x, y)]
+            return f"the sums of {ways[0]} and of {ways[1]} are equal, by Z3 on real numbers (SMT, unchecked)"
         case "sum", (count,):
             return f"both are the same sum of {count} products" if count > 1 else None
     return None
-
-
-def _domain(axes: Sequence[tir.Var], extents: Sequence[PrimExpr]) -> str:
-    return ", ".join(f"{v.name} < {show(e)}" for v, e in zip(axes, extents, strict=True))
 
 
 def _matched(

@@ -9,6 +9,8 @@ from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL, DataType
 from rlx.grammar.nodes.prim_operators import BY_NODE
 from rlx.grammar.nodes.tir import PrimExpr
+from rlx.refine import terms
+from rlx.refine.terms import Lambda, TensorTerm
 from rlx.solver.context import Context
 from rlx.solver.prover import Prover
 from rlx.solver.verdict import Proved, Verdict
@@ -177,6 +179,9 @@ class Facts:
             whole = whole and (inner.is_integer or inner == BOOL)
         if whole and arithmetic and not valued:
             return tir.interned(tir.with_operands(node, parts)), False
+        remainder = isinstance(node, tir.FloorMod | tir.TruncMod) and not operands[1][1]
+        if whole and (remainder or _widens(node)):  # neither wraps
+            return tir.interned(tir.with_operands(node, parts)), True
         if whole and isinstance(node, _CHOICES):
             return tir.interned(tir.with_operands(node, parts)), valued
         if whole and isinstance(node, tir.Call) and node.op in ("if_then_else", "likely"):
@@ -203,6 +208,41 @@ class Facts:
         return not self._plain[tir.interned(expr)][1]
 
 
+def _widens(node: PrimExpr) -> bool:
+    """Whether this is a cast of integers that keeps every number."""
+    if not isinstance(node, tir.Cast):
+        return False
+    inner = tir.type_of(node.value)
+    return inner.code == node.dtype.code == "int" and inner.bits <= node.dtype.bits
+
+
+def assume_reads(
+    tensor: TensorTerm | None, axes: Sequence[tir.Var], extents: Sequence[PrimExpr], facts: Facts
+) -> None:
+    """Assume that what an element of a tensor reads is inside what it is read from."""
+    if not isinstance(tensor, Lambda) or len(tensor.axes) != len(axes):
+        return
+    if not all(map(facts.equal, tensor.shape, extents)):
+        return
+    stack = [terms.element(tensor, axes)]
+    seen: set[PrimExpr] = set()
+    while stack:
+        node = stack.pop()
+        if node in seen or isinstance(node, terms.Reduce):
+            continue
+        seen.add(node)
+        match node:
+            case tir.BufferLoad(buffer=TensorTerm(shape=shape), indices=indices):
+                for index, extent in zip(indices, shape, strict=True):
+                    if terms.tensors_of(index):
+                        facts.assume(tir.LE(tir.IntImm(0), index))
+                        facts.assume(tir.LT(index, extent))
+            case tir.Call(op="if_then_else", args=(condition, _, _)):
+                stack.append(condition)
+                continue
+        stack += tir.children(node)
+
+
 def turned(condition: PrimExpr) -> PrimExpr:
     """A comparison that points in the usual way: `a > b` as `b < a`."""
     match condition:
@@ -213,8 +253,8 @@ def turned(condition: PrimExpr) -> PrimExpr:
     return tir.interned(condition)
 
 
-def polynomial(expr: PrimExpr, limit: int = 200) -> dict[tuple[PrimExpr, ...], int] | None:
-    """A sum of products of integers; None for one that is too long."""
+def polynomial(expr: PrimExpr, limit: int = 200) -> dict[tuple[PrimExpr, ...], int]:
+    """A sum of products of integers; one with many products is left as a whole."""
 
     def add(
         x: dict[tuple[PrimExpr, ...], int], y: dict[tuple[PrimExpr, ...], int], sign: int

@@ -285,7 +285,9 @@ class _Solver:
         """The parts, the one with the largest factor first; None if factors overlap."""
         if len(factors) == 1:
             factor = next(iter(factors.values()))
-            if factor in ({(): 1}, {(): -1}) or self._positive(factor):
+            if factor in ({(): 1}, {(): -1}) or bool(
+                self.facts.holds(tir.LT(_ZERO, self._now(expression(factor))))
+            ):
                 return list(factors)
             return None
         waiting = dict(factors)
@@ -308,7 +310,7 @@ class _Solver:
             if found is None and span is not None:
                 reach = expression(span)
                 for part, factor in waiting.items():
-                    if self.facts.holds(_at_most(reach, self._now(expression(factor)))):
+                    if self.facts.holds(tir.interned(tir.LE(reach, self._now(expression(factor))))):
                         found = part
                         break
             if found is None:
@@ -324,9 +326,6 @@ class _Solver:
             if span is None:
                 return None
         return order
-
-    def _positive(self, factor: Sum) -> bool:
-        return bool(self.facts.holds(tir.LT(_ZERO, self._now(expression(factor)))))
 
     # ------------------------------------------------------------ digits
 
@@ -433,10 +432,6 @@ def _at_least_0(value: PrimExpr) -> PrimExpr:
 
 def _below(value: PrimExpr, limit: PrimExpr) -> PrimExpr:
     return tir.interned(tir.LT(value, limit))
-
-
-def _at_most(value: PrimExpr, limit: PrimExpr) -> PrimExpr:
-    return tir.interned(tir.LE(value, limit))
 
 
 def difference(a: PrimExpr, b: PrimExpr) -> PrimExpr:

@@ -448,14 +448,16 @@ def _overwrite(run: Execution, term: Term) -> None:
 
 def is_spoiled(run: Execution, term: Term) -> bool:
     """Whether a value is in memory that was overwritten."""
-    stack = [term]
+    stack, seen = [term], set[Term]()
     while stack:
         each = stack.pop()
         if each in run.spoiled:
             return True
         match each:
             case TupleTerm(fields=fields):
-                stack += fields
+                if each not in seen:
+                    seen.add(each)
+                    stack += fields
             case ResultTerm(of=ApplicationTerm(name=name, arguments=args)) if name in _VIEWS:
                 stack += args[:1]
     return False

@@ -20,7 +20,7 @@ from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine import terms
 from rlx.refine.definitions import Unopened
 from rlx.refine.explanation import Trail
-from rlx.refine.facts import Facts, turned
+from rlx.refine.facts import Facts, assume_reads, turned
 from rlx.refine.terms import (
     ApplicationTerm,
     ConstantTerm,
@@ -50,6 +50,8 @@ ORDERS = 24
 
 REVERSALS = 7
 """The most sets of axes of a reduction that are reversed."""
+SHORT = 12
+"""The longest axis of which the last indices are looked at alone."""
 _CONSTANTS = 4
 """So many definitions are opened to see whether an element is a constant."""
 _LARGEST = {"float16": 65504.0, "float32": 3.4e38, "float64": 1.79e308, "bfloat16": 3.38e38}
@@ -88,6 +90,8 @@ class Matcher:
         ``"bitwise"`` or ``"real"``.
     equal_sums
         Compares two floats as real numbers.
+    as_written
+        Whether a float is the number that is written, not that of its type which is nearest.
 
     Attributes
     ----------
@@ -97,12 +101,26 @@ class Matcher:
         Where the first comparison failed.
     reasons
         The reasons why applications could not be opened.
+    computed
+        The calls that BEFORE makes on every way, and that do not fail.
+    rounded
+        Whether a float was met that is written with more digits than its type holds.
+    real_questions
+        How often Z3 was asked about real numbers.
     """
 
     def __init__(
-        self, context: Context, open_result: Open, level: str, equal_sums: EqualSums
+        self,
+        context: Context,
+        open_result: Open,
+        level: str,
+        equal_sums: EqualSums,
+        as_written: bool = False,
     ) -> None:
         self._equal_sums = equal_sums
+        self._as_written = as_written
+        self.rounded = False
+        self.computed: frozenset[ApplicationTerm] = frozenset()
         self.level = level
         self.real = level == "real"
         self._open = open_result
@@ -120,6 +138,7 @@ class Matcher:
         self._numbers: dict[PrimExpr, int] = {}
         self._depths: dict[object, int] = {}
         self.splits = 0
+        self.real_questions = 0
         self._looking = False
         self._frozen: frozenset[TensorTerm] = frozenset()
         self.mismatch: Unjoined | None = None
@@ -128,8 +147,10 @@ class Matcher:
 
     # ------------------------------------------------------------ values
 
-    def equal(self, a: Term, b: Term) -> bool:
+    def equal(self, a: Term, b: Term, known: set[tuple[Term, Term]] | None = None) -> bool:
         """Whether two values are equal.
+
+        Tuples may share their fields; ``known`` has those that are equal.
 
         Raises
         ------
@@ -142,7 +163,15 @@ class Matcher:
             case TensorTerm(), TensorTerm():
                 return self.tensors(a, b)
             case TupleTerm(fields=one), TupleTerm(fields=other):
-                return len(one) == len(other) and all(map(self.equal, one, other))
+                known = set() if known is None else known
+                if (a, b) in known:
+                    return True
+                if len(one) != len(other):
+                    return False
+                if not all(self.equal(x, y, known) for x, y in zip(one, other, strict=True)):
+                    return False
+                known.add((a, b))
+                return True
             case ShapeTerm(values=one), ShapeTerm(values=other):
                 return len(one) == len(other) and all(map(self.facts.equal, one, other))
             case NumberTerm(value=one), NumberTerm(value=other):
@@ -256,6 +285,8 @@ class Matcher:
             self.facts.index(axes, a.shape)
             if any(self.facts.holds(tir.LE(dim, tir.IntImm(0))) for dim in a.shape):
                 return True
+            if isinstance(a, ResultTerm) and a.of in self.computed:
+                assume_reads(self.opened(a), axes, a.shape, self.facts)
             return self.elements(terms.element(a, axes), terms.element(b, axes))
 
     def number(self, expr: PrimExpr) -> int:
@@ -346,6 +377,8 @@ class Matcher:
         kind = tir.type_of(x)
         if not self._alike(kind, tir.type_of(y)):
             whole = kind.is_integer and tir.type_of(y).is_integer
+            if whole and self.facts.equal(x, y):
+                return True
             if not (whole and self.facts.is_index(x) and self.facts.is_index(y)):
                 self.differ(x, y, "their element types differ")
                 return False
@@ -551,6 +584,8 @@ class Matcher:
             if node in seen or isinstance(node, Reduce):
                 continue
             seen.add(node)
+            if self.real and isinstance(node, tir.Select):
+                node = self.head(node)  # an extremum, where it is one
             found = self._condition(node)
             if found is not None and self.holds(found) is None:
                 return found
@@ -624,6 +659,9 @@ class Matcher:
                     found = _rounded(x, kind)
                     if found is None or found.value == number:
                         return x
+                    self.rounded = True
+                    if self._as_written:
+                        return x
                     x = found
                 case tir.Comparison() if type(x) in _TURNED:
                     x = tir.interned(_TURNED[type(x)](x.b, x.a))
@@ -675,6 +713,7 @@ class Matcher:
                     x.op == y.op
                     and len(x.args) == len(y.args)
                     and not (x.attrs or y.attrs)
+                    and all(map(self._alike, map(tir.type_of, x.args), map(tir.type_of, y.args)))
                     and all(map(self.elements, x.args, y.args))
                 )
             case tir.Not(), tir.Not():
@@ -737,6 +776,9 @@ class Matcher:
         guard, sources = x.guard, x.sources
         if any(self.facts.holds(tir.LE(e, tir.IntImm(0))) for e in x.extents):
             return x.init[x.output]
+        narrow = self._narrowed(x)
+        if narrow is not x:
+            return narrow
         alone = [self._once(x, k) for k in range(len(x.axes))]
         # A choice between an element and the identity is a guard.
         taken = self._guarded(x)
@@ -774,6 +816,49 @@ class Matcher:
             sources,
             x.init,
             guard=guard,
+            output=x.output,
+            ordered=x.ordered,
+        )
+
+    def _narrowed(self, x: Reduce) -> PrimExpr:
+        """A reduction over short axes without the last indices that its guard rules out."""
+        sizes = {
+            k: extent.value
+            for k, extent in enumerate(x.extents)
+            if isinstance(extent, tir.IntImm) and 0 < extent.value <= SHORT
+        }
+        if x.guard is terms.TRUE or not sizes:
+            return x
+        axes = terms.fresh(x.axes)
+        guard, sources = terms.opened(x, axes)
+        extents = list(x.extents)
+
+        def holds(condition: PrimExpr, inside: Sequence[int]) -> bool | None:
+            with self.scope():
+                self.facts.index([axes[k] for k in inside], [extents[k] for k in inside])
+                return self.facts.holds(tir.interned(condition))
+
+        for k, size in sizes.items():
+            others = [other for other in range(len(axes)) if other != k]
+            last = size
+            while last and (
+                holds(
+                    terms.substitute(guard, {axes[k]: terms.index(last - 1, axes[k].dtype)}), others
+                )
+                is False
+            ):
+                last -= 1
+            extents[k] = terms.index(last, axes[k].dtype)
+        always = holds(guard, range(len(axes))) is True
+        if not always and all(a is b for a, b in zip(extents, x.extents, strict=True)):
+            return x
+        return terms.reduce_over(
+            x.combiner,
+            axes,
+            extents,
+            sources,
+            x.init,
+            guard=terms.TRUE if always else guard,
             output=x.output,
             ordered=x.ordered,
         )
@@ -1100,11 +1185,16 @@ def _below(tensor: TensorTerm) -> list[TensorTerm]:
 
 
 def _tensors(values: Sequence[Term]) -> Iterator[TensorTerm]:
-    for value in values:
+    """The tensors in values, those of a tuple once."""
+    seen: set[Term] = set()
+    stack = [*reversed(values)]
+    while stack:
+        value = stack.pop()
         if isinstance(value, TensorTerm):
             yield value
-        elif isinstance(value, TupleTerm):
-            yield from _tensors(value.fields)
+        elif isinstance(value, TupleTerm) and value not in seen:
+            seen.add(value)
+            stack.extend(reversed(value.fields))
 
 
 def _is_number(x: PrimExpr, number: int) -> bool:

@@ -11,7 +11,7 @@ from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine import terms
 from rlx.refine.definitions import Unopened
-from rlx.refine.facts import Facts
+from rlx.refine.facts import Facts, assume_reads
 from rlx.refine.loops import Holes, Unread, read_loops
 from rlx.refine.terms import (
     ApplicationTerm,
@@ -103,7 +103,7 @@ class LoopsOpener:
                 for each in given:
                     facts.assume(each)
                 for tensor in read() if terms.tensors_of(condition) else ():
-                    _assume_reads(tensor, axes, extents, facts)
+                    assume_reads(tensor, axes, extents, facts)
                     _assume_read_elements(tensor, condition, facts)
                 if facts.holds(condition) is not True:
                     return False
@@ -176,33 +176,6 @@ class LoopsOpener:
         differ = tuple([e for e in equal if e.a is not e.b])
         places = first if isinstance(first, tuple) else range(first, first + len(outlines))
         return CallOfLoops(holes, FilledHoles(tensors, variables), tuple(places), differ)
-
-
-def _assume_reads(
-    tensor: TensorTerm, axes: Sequence[tir.Var], extents: Sequence[PrimExpr], facts: Facts
-) -> None:
-    """Assume that what an element of a tensor reads is inside what it is read from."""
-    if not isinstance(tensor, Lambda) or len(tensor.axes) != len(axes):
-        return
-    if not all(map(facts.equal, tensor.shape, extents)):
-        return
-    stack = [terms.element(tensor, axes)]
-    seen: set[PrimExpr] = set()
-    while stack:
-        node = stack.pop()
-        if node in seen or isinstance(node, terms.Reduce):
-            continue
-        seen.add(node)
-        match node:
-            case tir.BufferLoad(buffer=TensorTerm(shape=shape), indices=indices):
-                for index, extent in zip(indices, shape, strict=True):
-                    if terms.tensors_of(index):
-                        facts.assume(tir.LE(tir.IntImm(0), index))
-                        facts.assume(tir.LT(index, extent))
-            case tir.Call(op="if_then_else", args=(condition, _, _)):
-                stack.append(condition)
-                continue
-        stack += tir.children(node)
 
 
 def _assume_read_elements(tensor: TensorTerm, condition: PrimExpr, facts: Facts) -> None:

@@ -238,12 +238,15 @@ class _FunctionPair:
         names = TermNames(ours.names, theirs.names)
         reason, known, found = "", None, list[Note]()
         conditions: list[Proved] = []
-        for level in LEVELS[: 1 + LEVELS.index(self._floats)]:
-            matcher = Matcher(self._context, self._opened, level, real_sums.equal)
+        levels = [*LEVELS[: 1 + LEVELS.index(self._floats)]]
+        as_written, exact, exact_notes = False, known, tuple(found)
+        for level in (*levels, *levels[1:]):
+            matcher = Matcher(self._context, self._opened, level, real_sums.equal, as_written)
             if known is not None:
                 matcher.representatives.update(known)
             matcher.trail.notes += found
             matcher.facts.proofs = conditions
+            matcher.computed = frozenset(ours.applied)
             cut_points.find(matcher, ours.roots(before), theirs.roots(after))
             known, found = matcher.representatives, list(matcher.trail.notes)
             try:
@@ -253,6 +256,12 @@ class _FunctionPair:
             notes = tuple(matcher.trail.notes)
             if not reason:
                 return _Outcome(level, "", notes, names, conditions=tuple(conditions))
+            if matcher.real:  # once more, with numbers as they are written, if that differs
+                if not matcher.rounded:
+                    break
+                as_written, known, found = True, exact, list(exact_notes)
+            else:
+                exact, exact_notes = known, tuple(found)
         undecided = tuple(matcher.facts.undecided)
         return _Outcome(None, reason, notes, names, _unjoined(matcher, names), undecided)
 

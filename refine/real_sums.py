@@ -8,13 +8,16 @@ indices of a reduction are moved out of it.
 from __future__ import annotations
 
 from fractions import Fraction
-from math import isfinite, prod
+from math import isfinite
 
 from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import DataType
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.refine import terms
+from rlx.refine import real_cases, terms
+from rlx.refine.facts import polynomial
 from rlx.refine.matching import SPLITS, Exhausted, Matcher
 from rlx.refine.terms import Reduce, TensorTerm
+from rlx.solver.evaluate import UndefinedError, evaluate
 
 Monomial = tuple[PrimExpr, ...]
 Sum = dict[Monomial, Fraction]
@@ -62,7 +65,7 @@ def _equal(matcher: Matcher, x: Sum, y: Sum, rounds: int) -> bool:
     matcher.trail.drop(place)
     deepest = max((_deepest(matcher, atom) for atom in atoms), default=0)
     if not deepest or rounds <= 0:
-        if matcher.impossible():
+        if matcher.impossible() or real_cases.equal(matcher, x, y, _Normal(matcher).sum):
             return True
         matcher.differ(_shown(x), _shown(y), "")
         return False
@@ -193,8 +196,24 @@ def _times(matcher: Matcher, x: Sum, y: Sum) -> Sum:
         raise Exhausted
     for one, a in x.items():
         for other, b in y.items():
-            _add(found, {tuple(sorted((*one, *other), key=matcher.number)): a * b})
+            atoms = _cancelled(matcher, [*one, *other])
+            _add(found, {tuple(sorted(atoms, key=matcher.number)): a * b})
     return found
+
+
+def _cancelled(matcher: Matcher, atoms: list[PrimExpr]) -> list[PrimExpr]:
+    """The factors of a product without sizes that are divided by, where these are not 0."""
+    for whole in [atom for atom in atoms if isinstance(atom, tir.Cast)]:
+        one = tir.FloatImm(1.0, whole.dtype)
+        inverse = tir.interned(tir.Div(one, whole))
+        if (
+            inverse in atoms
+            and matcher.facts.is_index(whole.value)
+            and matcher.facts.holds(tir.LT(tir.IntImm(0), whole.value)) is True
+        ):
+            atoms.remove(inverse)
+            atoms.remove(whole)
+    return atoms
 
 
 def _is_zero(x: PrimExpr) -> bool:
@@ -244,12 +263,17 @@ class _Normal:
                 return _times(self._matcher, self.sum(a), self._inverse(b))
             case tir.Cast(value=inner) if tir.type_of(inner).is_float:
                 return self.sum(inner)
-            case tir.Cast(value=tir.IntImm(value=value)):
-                return {(): Fraction(value)} if value else {}
+            case tir.Cast(value=whole) if self._matcher.facts.is_index(whole):
+                return self._size(whole, kind)
             case tir.Call(op="sigmoid", args=(a,)):
                 one = tir.FloatImm(1.0, kind)
                 minus = tir.Mul(a, tir.FloatImm(-1.0, kind))
                 return self._inverse(tir.Add(one, tir.Call("exp", (minus,))))
+            case tir.Call(op="log1p", args=(a,)):
+                whole = tir.Add(tir.FloatImm(1.0, kind), a)
+                return {(tir.interned(tir.Call("log", (whole,))),): Fraction(1)}
+            case tir.Call(op="expm1", args=(a,)):
+                return self.sum(tir.Sub(tir.Call("exp", (a,)), tir.FloatImm(1.0, kind)))
             case tir.Call(op="rsqrt", args=(a,)):
                 return self._inverse(tir.Call("sqrt", (a,)))
             case tir.Call(op="pow", args=(a, tir.FloatImm(value=2.0))):
@@ -262,14 +286,39 @@ class _Normal:
         found = self.sum(divisor)
         kind = tir.type_of(divisor)
         match list(found.items()):
-            case [((), factor)]:
-                return {(): 1 / factor}
-            case [((atom,), factor)]:
-                divisor, scale = atom, 1 / factor
+            case [(atoms, factor)]:
+                divisors, scale = atoms, 1 / factor
             case _:
-                scale = Fraction(1)
-        made = tir.interned(tir.Div(tir.FloatImm(1.0, kind), tir.interned(divisor)))
-        return {(made,): scale}
+                divisors, scale = (tir.interned(divisor),), Fraction(1)
+        one = tir.FloatImm(1.0, kind)
+        inverse = [tir.interned(tir.Div(one, each)) for each in divisors]
+        return {tuple(sorted(inverse, key=self._matcher.number)): scale}
+
+    def _is_size(self, extent: PrimExpr) -> bool:
+        return self._matcher.facts.holds(tir.LE(tir.IntImm(0), extent)) is True
+
+    def _size(self, size: PrimExpr, kind: DataType) -> Sum:
+        """A number that is made of sizes, as a float."""
+        found: Sum = {}
+        parts = polynomial(tir.interned(size))
+        if not all(isinstance(each, tir.Var) for mono in parts for each in mono):
+            number = self._number(size)
+            if number is not None:
+                return {(): Fraction(number)} if number else {}
+            return {(tir.interned(tir.Cast(kind, size)),): Fraction(1)}
+        for mono, factor in parts.items():
+            atoms = [tir.interned(tir.Cast(kind, each)) for each in mono]
+            _add(found, {tuple(sorted(atoms, key=self._matcher.number)): Fraction(factor)})
+        return found
+
+    def _number(self, size: PrimExpr) -> int | None:
+        """What a number made of sizes is for all of them: what it is for one, if that is proved."""
+        try:
+            found = evaluate(size, {var: 1 for var in tir.free_vars(size)})
+        except UndefinedError:
+            return None
+        number = tir.IntImm(found, tir.type_of(size))
+        return found if self._matcher.facts.equal(size, number) else None
 
     def _reduction(self, x: Reduce) -> Sum:
         """A sum over a domain: one for each monomial of its elements, with the factors that do not
@@ -310,9 +359,11 @@ class _Normal:
                         when = condition if when is terms.TRUE else tir.And(when, condition)
             if any(not own.isdisjoint(tir.free_vars(e)) for e in extents):
                 return {(x,): Fraction(1)}
-            sizes = [e.value for e in extents if isinstance(e, tir.IntImm)]
-            if not product and when is terms.TRUE and len(sizes) == len(extents):
-                _add(found, {tuple(outer): factor * prod(max(size, 0) for size in sizes)})
+            if not product and when is terms.TRUE and all(map(self._is_size, extents)):
+                count = {tuple(outer): factor}
+                for extent in extents:
+                    count = _times(self._matcher, count, self._size(extent, kind))
+                _add(found, count)
                 continue
             body: PrimExpr = tir.FloatImm(1.0, kind)
             for k, atom in enumerate(product):

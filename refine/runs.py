@@ -101,6 +101,7 @@ def differing(
     tried: list[tuple[dict[tir.Var, int], Draw]] = [
         (sizes, _whole) for sizes in chosen for _ in range(SEEDS)
     ]
+    tried += [(sizes, draw) for sizes in chosen[:SPECIAL] for draw in (_signed, _last)]
     if special:
         tried += [(sizes, draw) for sizes in chosen[:SPECIAL] for draw in _SPECIAL_DRAWS]
     for seed, (sizes, draw) in enumerate(tried):
@@ -301,6 +302,16 @@ def _whole(random: Any, array: Any) -> Any:
     return random.integers(lowest, beyond, array.shape)
 
 
+def _signed(random: Any, array: Any) -> Any:
+    """As small whole numbers, but integers are -1 or 0: indices may count from the end."""
+    return random.integers(-1, 1, array.shape) if array.dtype.kind == "i" else _whole(random, array)
+
+
+def _last(random: Any, array: Any) -> Any:
+    """-1 for all integers: as an index, the last element."""
+    return array * 0 - 1 if array.dtype.kind == "i" else _whole(random, array)
+
+
 def _extremes(array: Any) -> Any:
     """The numbers of an element type that programs forget."""
     import numpy as np
@@ -372,14 +383,20 @@ def _arguments_differ(
     return ""
 
 
-def _values_differ(one: Value, other: Value, where: str) -> str:
-
+def _values_differ(
+    one: Value, other: Value, where: str, seen: set[tuple[int, int]] | None = None
+) -> str:
+    """The same; tuples may share their fields, and ``seen`` has those that were compared."""
+    seen = set() if seen is None else seen
     match one, other:
         case TupleValue(fields=a), TupleValue(fields=b):
+            if (id(one), id(other)) in seen:
+                return ""
+            seen.add((id(one), id(other)))
             if len(a) != len(b):
                 return f"{where} has {len(a)} fields, and {len(b)} in AFTER"
             for k, (x, y) in enumerate(zip(a, b, strict=True)):
-                found = _values_differ(x, y, f"field {k} of {where}")
+                found = _values_differ(x, y, f"field {k} of {where}", seen)
                 if found:
                     return found
             return ""

@@ -22,25 +22,12 @@ from rlx import lazy
 if TYPE_CHECKING:
     from rlx.relay.anf import to_anf
     from rlx.relay.checking import check
-    from rlx.relay.equal import structural_equal
+    from rlx.relay.equal import structural_equal, to_graph
     from rlx.relay.evaluation import run
-    from rlx.relay.graph_form import to_graph
     from rlx.relay.nodes import RelayModule
     from rlx.relay.parser import parse
     from rlx.relay.printer import print_module
     from rlx.relay.translation import to_relax
-
-_HOMES = {
-    "RelayModule": "nodes",
-    "check": "checking",
-    "parse": "parser",
-    "print_module": "printer",
-    "run": "evaluation",
-    "structural_equal": "equal",
-    "to_anf": "anf",
-    "to_graph": "graph_form",
-    "to_relax": "translation",
-}
 
 __all__ = [
     "RelayModule",
@@ -56,4 +43,4 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    return lazy.found(__name__, name, _HOMES)
+    return lazy.found(__name__, name)

@@ -71,7 +71,6 @@ class _Normalizer:
         self._bound.setdefault(scope, []).append((var, value))
 
     def _fresh(self, node: RelayExpr) -> RelayVar:
-        """A variable for a node."""
         while True:
             self._count += 1
             name = f"v{self._count}"

@@ -48,36 +48,18 @@ def _weight(c: OperatorCall, weight: ast.Expr, layout: str, axes: int, groups: i
         c.said("channels", [channels])
 
 
-def _conv(axes: int, c: OperatorCall) -> ast.Expr:
+def _conv(axes: int, c: OperatorCall, transposed: bool = False) -> ast.Expr:
     data, weight = c.operands(2)
-    kernel_layout = c.string("kernel_layout", f"OI{SPATIAL[axes]}")
-    _weight(c, weight, kernel_layout, axes)
+    kernel_layout = c.string("kernel_layout", f"{'IO' if transposed else 'OI'}{SPATIAL[axes]}")
+    _weight(c, weight, kernel_layout, axes, c.integer("groups", 1) if transposed else 1)
+    extra = {"output_padding": c.integers("output_padding", (0,) * axes)} if transposed else {}
     return call(
-        f"nn.conv{axes}d",
+        f"nn.conv{axes}d{'_transpose' if transposed else ''}",
         data,
         weight,
         strides=c.integers("strides", (1,) * axes),
         padding=c.integers("padding", (0,) * axes),
-        dilation=c.integers("dilation", (1,) * axes),
-        groups=c.integer("groups", 1),
-        data_layout=c.string("data_layout", LAYOUTS[axes]),
-        kernel_layout=kernel_layout,
-        out_layout=c.string("out_layout") or None,
-        out_dtype=_kind(c),
-    )
-
-
-def _conv_transpose(axes: int, c: OperatorCall) -> ast.Expr:
-    data, weight = c.operands(2)
-    kernel_layout = c.string("kernel_layout", f"IO{SPATIAL[axes]}")
-    _weight(c, weight, kernel_layout, axes, c.integer("groups", 1))
-    return call(
-        f"nn.conv{axes}d_transpose",
-        data,
-        weight,
-        strides=c.integers("strides", (1,) * axes),
-        padding=c.integers("padding", (0,) * axes),
-        output_padding=c.integers("output_padding", (0,) * axes),
+        **extra,
         dilation=c.integers("dilation", (1,) * axes),
         groups=c.integer("groups", 1),
         data_layout=c.string("data_layout", LAYOUTS[axes]),
@@ -387,7 +369,7 @@ def _quantize(name: str, kind: str, c: OperatorCall) -> ast.Expr:
 
 ROWS: dict[str, Row] = {
     **{f"nn.conv{n}d": partial(_conv, n) for n in LAYOUTS},
-    **{f"nn.conv{n}d_transpose": partial(_conv_transpose, n) for n in LAYOUTS},
+    **{f"nn.conv{n}d_transpose": partial(_conv, n, transposed=True) for n in LAYOUTS},
     **{f"nn.{k}_pool{n}d": partial(_pool, k, n) for n in LAYOUTS for k in ("max", "avg")},
     **{f"nn.global_avg_pool{n}d": partial(_global_pool, "mean", n) for n in LAYOUTS},
     **{f"nn.global_max_pool{n}d": partial(_global_pool, "max", n) for n in LAYOUTS},

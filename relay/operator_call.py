@@ -70,14 +70,12 @@ class OperatorCall:
         return self._attrs.get(name, default)
 
     def integer(self, name: str, default: int | None = None) -> int:
-        """An attribute that is an integer."""
         found = self.given(name, default)
         if not isinstance(found, int):
             self.fail(f"expected an integer for {name}, found {found!r}")
         return int(found)
 
     def number(self, name: str, default: float | None = None) -> float:
-        """An attribute that is a number."""
         found = self.given(name, default)
         if not isinstance(found, int | float):
             self.fail(f"expected a number for {name}, found {found!r}")
@@ -98,7 +96,6 @@ class OperatorCall:
         return bool(found)
 
     def string(self, name: str, default: str = "") -> str:
-        """An attribute that is a string."""
         found = self.given(name, default)
         if not isinstance(found, str):
             self.fail(f"expected a string for {name}, found {found!r}")
@@ -122,7 +119,6 @@ class OperatorCall:
         return None if self.given("axis") is None else self.integer("axis")
 
     def element_type(self, name: str = "dtype", default: str | None = None) -> DataType:
-        """An attribute that names an element type."""
         found = self.given(name, default)
         try:
             kind = dtype(found) if isinstance(found, str) else None
@@ -202,7 +198,6 @@ def call(name: str, *args: ast.Expr, **attrs: object) -> ast.Call:
 
 
 def scalar(value: float, kind: DataType) -> ast.Constant:
-    """A constant of rank 0."""
     return ast.Constant(Literal(value, kind, ()))
 
 

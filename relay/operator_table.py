@@ -15,7 +15,6 @@ TABLE: dict[str, Row] = {**elementwise_rows.ROWS, **shape_rows.ROWS, **network_r
 
 
 def is_in_table(name: str) -> bool:
-    """Whether the table has an operator."""
     return name in TABLE
 
 

@@ -11,12 +11,56 @@ from rlx.grammar.nodes.node import Span, replace
 from rlx.grammar.read.parser import ParseError
 from rlx.grammar.stack import recursion_room
 from rlx.grammar.suggest import closest, did_you_mean
-from rlx.relay.cursor import NESTING, SCOPES, TUPLES, Abandoned, Stopped
-from rlx.relay.depth import too_deep
 from rlx.relay.expression_reader import ExpressionReader
-from rlx.relay.lexer import lex
-from rlx.relay.nodes import RelayFunction, RelayGlobalVar, RelayModule, RelayVar
+from rlx.relay.lexer import NESTING, SCOPES, TUPLES, Abandoned, Stopped, lex
+from rlx.relay.nodes import (
+    RelayExpr,
+    RelayFunction,
+    RelayGlobalVar,
+    RelayIf,
+    RelayLet,
+    RelayModule,
+    RelayTuple,
+    RelayVar,
+    operands,
+)
+from rlx.relay.scopes import Schedule
 from rlx.spec.registry import refuted
+
+
+def too_deep(function: RelayFunction) -> Diagnostic | None:
+    """What to report of a function whose nodes lead from scope to scope, or from tuple to tuple,
+    more often than the limits allow.
+    """
+    schedule = Schedule(function.body)
+    inner = schedule.inner.values()
+    if max((scope.depth for scopes in inner for scope in scopes), default=0) > NESTING[SCOPES]:
+        what, help = SCOPES, "bind inner parts by let"
+    elif _of_tuples(schedule) > NESTING[TUPLES]:
+        what, help = TUPLES, "use one tuple with more fields"
+    else:
+        return None
+    words = (
+        f"{what} are nested deeper than {NESTING[what]}, counted through the nodes that they use"
+    )
+    return Diagnostic("PARSE", "error", words, function.span, help=help)
+
+
+def _of_tuples(schedule: Schedule) -> int:
+    """How deep tuples are nested at most."""
+    depths: dict[RelayExpr, int] = {}
+    for node, binds in schedule.order:
+        match node:
+            case RelayLet(var=var, value=value) if binds:
+                depths[var] = depths.get(value, 0)
+            case RelayLet(body=body):
+                depths[node] = depths.get(body, 0)
+            case RelayTuple(fields=fields):
+                depths[node] = 1 + max((depths.get(field, 0) for field in fields), default=0)
+            case RelayIf() | RelayFunction():
+                depths[node] = max(depths.get(part, 0) for part in operands(node))
+    return max(depths.values(), default=0)
+
 
 _PYTHON = re.compile(
     r"^[ \t]*(@[RIT]\.\w+|@\w*script[\w.]*|from[ \t]+\w[\w.]*[ \t]+import\b|import[ \t]+\w+"

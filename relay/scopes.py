@@ -11,14 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rlx.relay.nodes import (
-    ATOMS,
-    RelayExpr,
-    RelayFunction,
-    RelayIf,
-    RelayLet,
-    operands,
-)
+from rlx.relay.nodes import ATOMS, RelayExpr, RelayFunction, RelayIf, RelayLet, operands
 from rlx.spec.registry import rule
 
 
@@ -102,7 +95,6 @@ class Schedule:
                     self.scope_of[part] = scope if known is None else common_scope(known, scope)
 
     def _scopes_of_parts(self, node: RelayExpr) -> tuple[EvaluationScope, ...]:
-        """The scope that each part of a node is used in."""
         here = self.scope_of[node]
         match node:
             case RelayIf(true_branch=yes, false_branch=no):

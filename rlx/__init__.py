@@ -18,6 +18,8 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from rlx import lazy
+
 if TYPE_CHECKING:
     from rlx import relay, te, tvm, vm
     from rlx.api import check, fmt, load, memory, parse, refines, run, show, why
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from rlx.grammar.nodes.ast import IRModule
     from rlx.grammar.nodes.python_places import MisuseError
     from rlx.grammar.read.parser import ParseError
+    from rlx.notebook import load_ipython_extension as load_ipython_extension
     from rlx.operators.external import operator
     from rlx.semantics.outcome import Outcome
     from rlx.solver.api import prove
@@ -43,42 +46,6 @@ if TYPE_CHECKING:
 
     __version__: str
 
-_HOMES = {
-    "BlockBuilder": "rlx.transform.builder.builder",
-    "BuildError": "rlx.transform.builder.errors",
-    "BuildWarning": "rlx.transform.builder.errors",
-    "Diagnostic": "rlx.grammar.diagnostic",
-    "DataflowMutator": "rlx.transform.visitors.dataflow",
-    "ExprMutator": "rlx.transform.visitors.mutator",
-    "ExprVisitor": "rlx.transform.visitors.visitor",
-    "IRModule": "rlx.grammar.nodes.ast",
-    "IllFormedError": "rlx.checker.check",
-    "MisuseError": "rlx.grammar.nodes.python_places",
-    "Outcome": "rlx.semantics.outcome",
-    "ParseError": "rlx.grammar.read.parser",
-    "PlaceError": "rlx.checker.why.place",
-    "Report": "rlx.checker.check",
-    "SubjectError": "rlx.subject",
-    "Var": "rlx.transform.builder.values",
-    "Verdict": "rlx.solver.verdict",
-    "check": "rlx.api",
-    "compare": "rlx.comparison.api",
-    "const": "rlx.transform.builder.values",
-    "dim": "rlx.transform.builder.values",
-    "fmt": "rlx.api",
-    "load": "rlx.api",
-    "load_ipython_extension": "rlx.notebook",
-    "memory": "rlx.api",
-    "operator": "rlx.operators.external",
-    "parse": "rlx.api",
-    "prove": "rlx.solver.api",
-    "refines": "rlx.api",
-    "run": "rlx.api",
-    "show": "rlx.api",
-    "why": "rlx.api",
-}
-_MODULES = {"op": "rlx.transform.op"}
-"""Modules that have a short name here."""
 ROOMS = (
     "checker",
     "generate",
@@ -139,24 +106,17 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     """What is imported only when it is asked for."""
-    from importlib import import_module
-
     if name in ROOMS:
+        from importlib import import_module
+
         return import_module(f"rlx.{name}")
-    if name in _MODULES:
-        value: object = import_module(_MODULES[name])
-    elif name == "__version__":
+    if name == "__version__":
         from importlib.metadata import version
 
-        value = version("rlx")
-    elif name in _HOMES:
-        value = getattr(import_module(_HOMES[name]), name)
-    else:
-        raise AttributeError(
-            f"module 'rlx' has no attribute {name!r}; it has: {', '.join(__all__)}"
-        )
-    globals()[name] = value
-    return value
+        value: str = version("rlx")
+        globals()[name] = value
+        return value
+    return lazy.found(__name__, name)
 
 
 def __dir__() -> list[str]:

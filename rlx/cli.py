@@ -59,26 +59,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
 """Each command: the module whose ``main(argv, prog)`` runs it, and what it does."""
 
 
-LIMITED = frozenset(
-    [
-        *(
-            "bisect",
-            "build",
-            "compare",
-            "disasm",
-            "graph",
-            "lower",
-            "memory",
-            "prove",
-            "reduce",
-            "refines",
-            "relay",
-        ),
-        *("run", "step", "verify-proof", "why"),
-    ]
-)
-"""The commands that read one program or proof, or two programs: the time limit of a file ends them
-as a whole, or until they have read it. `check` and `fmt` give up single files.
+UNLIMITED = frozenset(["check", "completion", "explain", "fmt", "fuzz", "generate", "lsp", "skill"])
+"""The commands that read no program, or give up single files themselves. All others read one program
+or proof, or two programs: the time limit of a file ends them as a whole, or until they have read it.
 """
 
 
@@ -114,7 +97,7 @@ def _named_command() -> int:
     def command() -> int:
         return guarded(_command(name), rest, f"rlx {name}")
 
-    if name not in LIMITED or sys.stdout is not sys.__stdout__:  # a caller in this process reads it
+    if name in UNLIMITED or sys.stdout is not sys.__stdout__:  # a caller in this process reads it
         return command()
     from rlx.checker.driver.time_limit import supervised
 

@@ -33,13 +33,7 @@ exit status: 0 printed; 2 wrong usage, or shtab is not installed."""
 
 
 def main(argv: Sequence[str], prog: str = "rlx completion") -> int:
-    """Print the script for a shell.
-
-    Returns
-    -------
-    int
-        The exit status.
-    """
+    """Print the script for a shell, and return the exit status."""
     parser = CommandParser(
         prog=prog,
         description="Print a script that lets a shell complete rlx or relax-check.",

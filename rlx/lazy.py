@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+_SHOWN = re.compile(r"(?m)^if TYPE_CHECKING:\n((?:    .*\n|\n)+)")
+_IMPORT = re.compile(r"(?m)^    from ([\w.]+) import (\([^)]*\)|.*)$")
 
 
-def found(room: str, name: str, homes: Mapping[str, str]) -> object:
+def found(room: str, name: str) -> object:
     """A public name of a room, imported now; what a room's ``__getattr__`` returns.
 
-    Parameters
-    ----------
-    room
-        The room's name: ``"rlx.solver"``.
-    homes
-        For each public name the module in the room that has it; for a name that is a module itself,
-        the package that contains it with a dot behind it, or empty if that is the room.
+    Where the name comes from is said once, by the imports that the room shows to type checkers.
 
     Raises
     ------
@@ -24,14 +23,30 @@ def found(room: str, name: str, homes: Mapping[str, str]) -> object:
     """
     from importlib import import_module
 
+    homes = _homes(room)
     if name not in homes:
         # Python asks for modules of the room, too, before it imports them: this must stay cheap.
         raise AttributeError(
             f"module {room!r} has no attribute {name!r}; it has: {', '.join(sorted(homes))}"
         )
     home = homes[name]
-    if not home or home.endswith("."):
-        return import_module(f"{room}.{home}{name}")
-    value: object = getattr(import_module(f"{room}.{home}"), name)
+    value: object
+    if home == room or not hasattr(module := import_module(home), name):
+        value = import_module(f"{home}.{name}")
+    else:
+        value = getattr(module, name)
     setattr(sys.modules[room], name, value)
     return value
+
+
+@cache
+def _homes(room: str) -> dict[str, str]:
+    """The module of each name that the source of a room imports for type checkers."""
+    loader: Any = sys.modules[room].__loader__
+    shown = _SHOWN.search(loader.get_source(room))
+    assert shown is not None, room
+    return {
+        name: home
+        for home, names in _IMPORT.findall(shown[1])
+        for name in re.findall(r"\w+", names)
+    }

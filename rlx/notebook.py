@@ -38,7 +38,7 @@ class CheckedCell:
         return str(self.report)
 
     def _repr_html_(self) -> str:
-        from rlx.grammar.nodes.notebook import preformatted
+        from rlx.grammar.streams import preformatted
 
         source = "".join(_marked(self.report.source.text, self.report.diagnostics))
         numbered = "\n".join(

@@ -23,25 +23,6 @@ if TYPE_CHECKING:
     )
     from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
 
-_HOMES = {
-    "CheckFailed": "outcome",
-    "Configuration": "machine",
-    "Fault": "outcome",
-    "IllFormed": "outcome",
-    "MachineProgram": "machine",
-    "OutOfFuel": "outcome",
-    "Outcome": "outcome",
-    "Returned": "outcome",
-    "Scalar": "values",
-    "ShapeValue": "values",
-    "Stuck": "outcome",
-    "Tensor": "values",
-    "TupleValue": "values",
-    "Unsupported": "outcome",
-    "Value": "values",
-    "load": "machine",
-}
-
 __all__ = [
     "CheckFailed",
     "Configuration",
@@ -63,4 +44,4 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    return lazy.found(__name__, name, _HOMES)
+    return lazy.found(__name__, name)

@@ -9,7 +9,7 @@ from math import isnan
 from typing import Any, NoReturn
 
 from rlx.grammar.nodes import ast, tir
-from rlx.semantics.demanded import number_at
+from rlx.semantics.struct_info_of import number_at
 from rlx.semantics.values import (
     Closure,
     Packed,

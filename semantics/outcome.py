@@ -31,7 +31,7 @@ class Outcome(Record):
         raise TypeError("an outcome has no truth value: use outcome.ok")
 
     def _repr_html_(self) -> str:
-        from rlx.grammar.nodes.notebook import preformatted
+        from rlx.grammar.streams import preformatted
 
         return preformatted(str(self))
 

@@ -6,7 +6,7 @@ signature as text.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -23,7 +23,6 @@ from rlx.grammar.nodes.ast import (
 )
 from rlx.grammar.nodes.dtype import dtype
 from rlx.grammar.nodes.struct_infos import OBJECT
-from rlx.semantics.demanded import bound_by
 from rlx.semantics.values import (
     Closure,
     Packed,
@@ -34,6 +33,42 @@ from rlx.semantics.values import (
     TupleValue,
     Value,
 )
+from rlx.solver.order.demands import Demand, demands, every
+
+# The numbers of values that annotations compare.
+
+
+def bound_by(
+    values: Sequence[Value], infos: Iterable[ast.StructInfo]
+) -> dict[tir.Var, int | float]:
+    """The shape variables that get a number from values with these annotations."""
+    found: dict[tir.Var, int | float] = {}
+    for value, info in zip(values, infos, strict=True):
+        for demand in every(demands(info)):
+            number = number_at(value, demand) if isinstance(demand.wanted, tir.Var) else None
+            if number is not None:
+                found.setdefault(demand.wanted, number)
+    return found
+
+
+def number_at(value: Value, demand: Demand) -> int | float | None:
+    """The number in a value at the position that an annotation compares; None if the value has no
+    such part.
+    """
+    for at in demand.fields:
+        if not isinstance(value, TupleValue) or at >= len(value.fields):
+            return None
+        value = value.fields[at]
+    match demand.whole, value:
+        case ast.TensorStructInfo(), Tensor(shape=found):
+            pass
+        case ast.ShapeStructInfo(), ShapeValue(values=found):
+            pass
+        case ast.PrimStructInfo(), Scalar(value=number):
+            return number
+        case _:
+            return None
+    return found[demand.axis] if demand.axis < len(found) else None
 
 
 def struct_info_of(value: Value) -> StructInfo:

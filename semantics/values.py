@@ -144,6 +144,9 @@ class Opaque(Value):
     value: object
 
 
+MANY = 10_000
+"""So many values of a tuple are written out: fields that share theirs may make exponentially many."""
+
 NULL = Null()
 UNIT = TupleValue(())
 
@@ -176,21 +179,17 @@ def fitted(number: Any, kind: DataType) -> int | float:
     if isinstance(number, bool):
         raise DoesNotFit(f"{number} is a bool, not {kind}")
     if kind.is_float:
-        return _float(number, kind)
+        try:
+            rounded = float(into(kind)(float(number)))
+        except OverflowError:  # an integer beyond every float
+            rounded = math.inf
+        if math.isfinite(rounded) or _same(rounded, number):
+            return rounded
+        raise DoesNotFit(f"{number} does not fit into {kind}")
     low, high = limits(kind)
     if isinstance(number, int) and low <= number <= high:
         return number
     raise DoesNotFit(f"{number} is not an integer of type {kind} ({low} to {high})")
-
-
-def _float(number: float, kind: DataType) -> float:
-    try:
-        rounded = float(into(kind)(float(number)))
-    except OverflowError:  # an integer beyond every float
-        rounded = math.inf
-    if math.isfinite(rounded) or _same(rounded, number):
-        return rounded
-    raise DoesNotFit(f"{number} does not fit into {kind}")
 
 
 def values_inside(values: Sequence[Value]) -> Iterator[Value]:
@@ -222,6 +221,14 @@ def rebuilt(value: Value, change: Callable[[Value], Value]) -> Value:
         return done[id(item)]
 
     return build(value)
+
+
+def copied(value: Value) -> Value:
+    """A value that shares no memory with this one."""
+    return rebuilt(
+        value,
+        lambda one: replace(one, data=one.data.copy()) if isinstance(one, Tensor) else one,
+    )
 
 
 def fitted_arguments(

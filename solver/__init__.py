@@ -17,19 +17,6 @@ if TYPE_CHECKING:
     from rlx.solver.prover import Prover
     from rlx.solver.verdict import Proved, Refuted, Relation, Unknown, Verdict
 
-_HOMES = {
-    "Context": "context",
-    "Proved": "verdict",
-    "Prover": "prover",
-    "Refuted": "verdict",
-    "Relation": "verdict",
-    "Unknown": "verdict",
-    "Verdict": "verdict",
-    "explain": "api",
-    "prove": "api",
-    "to_smtlib": "api",
-}
-
 __all__ = [
     "Context",
     "Proved",
@@ -45,4 +32,4 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    return lazy.found(__name__, name, _HOMES)
+    return lazy.found(__name__, name)

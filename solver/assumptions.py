@@ -44,7 +44,10 @@ def load(
         engine.others.clear()
         engine.assumed.clear()
         for var, expr in definitions:
-            _define(engine, var, normal_form.polynomial(engine, expr))
+            value = normal_form.polynomial(engine, expr)
+            atom = engine.atom("var", (), var)
+            if atom.index not in engine.solved and atom not in engine.atoms_in(value):
+                _solve(engine, atom, value)
         for fact in facts:
             if not learn(engine, normal_form.condition(engine, fact)):
                 return False
@@ -80,12 +83,6 @@ def multiply_quotients(engine: Engine, first: int = 0) -> None:
             largest = top if factor.value > 0 else engine.shift(engine.sub(top, divisor), 1)
             product = engine.mul(divisor, rest)
             engine.inequalities.append(engine.combine(((factor.value, largest), (1, product))))
-
-
-def _define(engine: Engine, var: tir.Var, value: Poly) -> None:
-    atom = engine.atom("var", (), var)
-    if atom.index not in engine.solved and atom not in engine.atoms_in(value):
-        _solve(engine, atom, value)
 
 
 def learn(engine: Engine, cond: Cond) -> bool:

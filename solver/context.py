@@ -364,17 +364,20 @@ def order(
         left.sort(key=lambda f: keys[id(f)])
         count = len(left)
         if count <= _REFINED:
-            count = next((i for i, f in enumerate(left, 1) if _unknown(f, numbers)), count)
+            count = next(
+                (
+                    i
+                    for i, f in enumerate(left, 1)
+                    if any(v not in numbers for v in tir.free_vars(f))
+                ),
+                count,
+            )
         for fact in left[:count]:
             for var in tir.free_vars(fact):
                 numbers.setdefault(var, len(numbers))
         placed += left[:count]
         left = left[count:]
     return list(numbers), sorted(placed, key=lambda f: order_key(f, numbers, state))
-
-
-def _unknown(fact: PrimExpr, numbers: dict[tir.Var, int]) -> bool:
-    return any(v not in numbers for v in tir.free_vars(fact))
 
 
 def order_key(expr: PrimExpr, numbers: dict[tir.Var, int], state: ContextState) -> tuple[int, int]:

@@ -126,22 +126,19 @@ def _strict(node: PrimExpr, operands: list[int]) -> Value:
         case tir.Select():
             return operands[1] if operands[0] else operands[2]
         case tir.Cast() if prim_exprs.interpreted(node):
-            return _cast(node, operands[0])
+            value = operands[0]
+            if node.dtype == BOOL:
+                return int(value != 0)
+            limits = prim_exprs.wraps_to(node)
+            if limits is None:
+                return value
+            low, high = limits
+            return low + (value - low) % (high - low + 1)
         case tir.Call(op=op) if function := _CALLS.get((op, len(operands))):
             return function(*operands)
         case tir.Call(op=op, args=(_, _)) if op in _SHIFTS:
             return _shifted(node, *operands)
     return UndefinedError(f"{type(node).__name__} is not integer arithmetic", node)
-
-
-def _cast(node: tir.Cast, value: int) -> int:
-    if node.dtype == BOOL:
-        return int(value != 0)
-    limits = prim_exprs.wraps_to(node)
-    if limits is None:
-        return value
-    low, high = limits
-    return low + (value - low) % (high - low + 1)
 
 
 def _shifted(node: tir.Call, value: int, amount: int) -> Value:

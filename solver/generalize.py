@@ -29,7 +29,14 @@ def generalizations(conditions: Sequence[PrimExpr]) -> Iterator[Replaced]:
         if not repeated:
             return
         largest = _largest(shared, repeated)
-        yield _replaced(shared, {node for node in largest if not _contains(node, largest)})
+        yield _replaced(
+            shared,
+            {
+                node
+                for node in largest
+                if not any(below in largest for below in tir.postorder(node) if below is not node)
+            },
+        )
         repeated -= largest
 
 
@@ -55,10 +62,6 @@ def _largest(roots: Sequence[PrimExpr], repeated: set[PrimExpr]) -> set[PrimExpr
     """Those that can be reached without passing another."""
     nodes = tir.reached(roots, lambda e: () if e in repeated else tir.children(e))
     return repeated.intersection(nodes)
-
-
-def _contains(node: PrimExpr, others: set[PrimExpr]) -> bool:
-    return any(below in others for below in tir.postorder(node) if below is not node)
 
 
 def _replaced(conditions: Sequence[PrimExpr], chosen: set[PrimExpr]) -> Replaced:

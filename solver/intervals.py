@@ -139,20 +139,16 @@ def interval(engine: KnownStore, poly: Poly) -> Range:
         return (poly.value, poly.value)
     found = engine.poly_intervals.get(poly)
     if found is None:
-        found = engine.poly_intervals[poly] = _interval(engine, poly)
+        low: int | None = 0
+        high: int | None = 0
+        for mono, coef in poly.terms.items():
+            least, most = _scaled(mono_interval(engine, mono), coef)
+            low = None if low is None or least is None else low + least
+            high = None if high is None or most is None else high + most
+            if low is None and high is None:
+                break
+        found = engine.poly_intervals[poly] = (low, high)
     return found
-
-
-def _interval(engine: KnownStore, poly: Poly) -> Range:
-    low: int | None = 0
-    high: int | None = 0
-    for mono, coef in poly.terms.items():
-        least, most = _scaled(mono_interval(engine, mono), coef)
-        low = None if low is None or least is None else low + least
-        high = None if high is None or most is None else high + most
-        if low is None and high is None:
-            break
-    return (low, high)
 
 
 def mono_interval(engine: KnownStore, mono: Mono) -> Range:

@@ -128,7 +128,9 @@ class _QuestionReader:
         self._depth -= 1
         match word:
             case "-":
-                return _negative(value)
+                if isinstance(value, tir.IntImm) and value.dtype != BOOL:
+                    return tir.IntImm(-value.value)
+                return tir.Sub(tir.IntImm(0), value)
             case "~":
                 return tir.Call("bitwise_not", (value,), INT64)
             case "not" | "!":
@@ -228,7 +230,10 @@ class _QuestionReader:
         """A number or a variable; None where something that contains operands has begun."""
         kind, token = self._kind, self._token
         if kind == "number":
-            return self._number(token)
+            if len(token) > _DIGIT_LIMIT:
+                raise ValueError(f"a number has more than {_DIGIT_LIMIT} digits")
+            self._advance()
+            return tir.IntImm(int(token, 0 if token[:2].lower() in ("0x", "0b") else 10))
         if kind == "word":
             return self._word(token)
         if token != "(" and token not in _BEFORE:
@@ -240,12 +245,6 @@ class _QuestionReader:
         else:
             self._front(token, _BEFORE[token])
         return None
-
-    def _number(self, token: str) -> PrimExpr:
-        if len(token) > _DIGIT_LIMIT:
-            raise ValueError(f"a number has more than {_DIGIT_LIMIT} digits")
-        self._advance()
-        return tir.IntImm(int(token, 0 if token[:2].lower() in ("0x", "0b") else 10))
 
     def _word(self, name: str) -> PrimExpr | None:
         if name in ("and", "or"):
@@ -285,9 +284,3 @@ def _compared(words: list[str], values: list[PrimExpr]) -> PrimExpr:
     """A chain of comparisons."""
     links = [_BINARY[word](values[i], values[i + 1]) for i, word in enumerate(words)]
     return conjunction(links)
-
-
-def _negative(operand: PrimExpr) -> PrimExpr:
-    if isinstance(operand, tir.IntImm) and operand.dtype != BOOL:
-        return tir.IntImm(-operand.value)
-    return tir.Sub(tir.IntImm(0), operand)

@@ -13,7 +13,7 @@ from rlx.solver.assumptions import SharedNormalForm
 from rlx.solver.budget import LARGE, NODES, Statistics, Work, undisturbed
 from rlx.solver.consistency import empty_range, simply_possible
 from rlx.solver.context import Components, ContextState, constraints
-from rlx.solver.proofs.evidence import PARANOID, certificate
+from rlx.solver.proofs.producer import PARANOID, certificate
 from rlx.solver.question import Question, named
 from rlx.solver.tactics import CHAIN, SEARCH, TACTICS, Tactic, decide, holds_simply
 from rlx.solver.verdict import CONTRADICTORY, Proved, Refuted, Relation, Unknown, Verdict

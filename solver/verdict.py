@@ -49,7 +49,7 @@ class Verdict(Record):
         return f"{self.status}: {self._reason()}"
 
     def _repr_html_(self) -> str:
-        from rlx.grammar.nodes.notebook import preformatted
+        from rlx.grammar.streams import preformatted
 
         return preformatted(str(self))
 

@@ -152,7 +152,7 @@ JUDGEMENTS = (
         "type(I) = T",
         r"type\(.+\) = .+",
         "T is the traditional type of I",
-        ("rlx.solver.order.traditional",),
+        ("rlx.solver.order.bind",),
     ),
     Judgement(
         "obligation",
@@ -218,7 +218,7 @@ JUDGEMENTS = (
         r".+ \| .+ --> .+",
         "on the virtual machine with the registers r and the waiting calls A the instruction i"
         " leads to i', r' and A'",
-        ("rlx.vm", "rlx.semantics.machine.heap_functions"),
+        ("rlx.vm", "rlx.semantics.machine.builtins"),
     ),
     Judgement(
         "check of values",
@@ -317,7 +317,7 @@ JUDGEMENTS = (
         "Y |- b ==> Y'",
         r"Y \|- .+ ==> Y'",
         "after the binding b, the variables have the types and shapes Y'",
-        ("rlx.old.bindings",),
+        ("rlx.old.functions",),
     ),
     Judgement(
         "older evaluation",

@@ -10,17 +10,7 @@ from typing import Any
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL, DataType, limits
 from rlx.te.errors import fail
-from rlx.te.scalar import (
-    Scalar,
-    binary,
-    cast,
-    common,
-    condition,
-    const,
-    kind_of,
-    logical,
-    scalar,
-)
+from rlx.te.scalar import Scalar, binary, cast, common, condition, const, kind_of, logical, scalar
 
 
 def if_then_else(condition_: Any, then: Any, otherwise: Any) -> Scalar:

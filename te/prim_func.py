@@ -11,11 +11,9 @@ from rlx.grammar.nodes.dtype import HANDLE, INT32, DataType
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.tir_stmts import in_order
 from rlx.te.errors import fail
-from rlx.te.external import External, computed
-from rlx.te.graph import inputs, operations, unbound
+from rlx.te.graph import External, computed, inputs, operations, unbound
 from rlx.te.intrinsics import if_then_else
-from rlx.te.linear import simplified
-from rlx.te.rebuild import Rebuild
+from rlx.te.rebuild import Rebuild, simplified
 from rlx.te.reduction import Reduction
 from rlx.te.scalar import Scalar, cast, kind_of
 from rlx.te.tensor import Operation, Read, Tensor, output_names
@@ -215,7 +213,9 @@ class _Maker:
             )
             for axis in op.reduction.axes
         ]
-        empty = self.store_identities and any(_may_be_zero(loop.extent) for loop in reduced)
+        empty = self.store_identities and any(
+            (not isinstance(loop.extent, tir.IntImm) or loop.extent.value <= 0) for loop in reduced
+        )
         init, body, axes = self._reduction(op, op.reduction, [*spatial, *reduced])
         if empty:
             first, _, own = self._reduction(op, op.reduction, spatial)
@@ -305,10 +305,6 @@ def _looped(loops: Sequence[Loop], body: tir.Stmt) -> tir.Stmt:
     for loop in reversed(loops):
         body = tir.For(loop.var, loop.low, loop.extent, "serial", body)
     return body
-
-
-def _may_be_zero(extent: tir.PrimExpr) -> bool:
-    return not isinstance(extent, tir.IntImm) or extent.value <= 0
 
 
 def simplified_dim(dim: tir.PrimExpr) -> Scalar:

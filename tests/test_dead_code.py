@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.test_names import ROOT, sources
+from tests.test_names import ROOT, sources, tree
 
 FOR_TESTS = {
     "TEXT_BREAKS": "kernels that break a rule only as texts, beside the others",
@@ -18,9 +18,9 @@ FOR_TESTS = {
 """What only tests use, with the reason; the list only shrinks."""
 
 
-def defined(tree: ast.Module) -> Iterator[str]:
+def defined(module: ast.Module) -> Iterator[str]:
     """The names at the outer level that a module defines; a decorator may give away what it decorates."""
-    for node in tree.body:
+    for node in module.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             if not node.decorator_list:
                 yield node.name
@@ -44,7 +44,7 @@ def test_what_is_defined_is_used() -> None:
     dead = {
         name: str(path.relative_to(ROOT))
         for path in sources()
-        for name in defined(ast.parse(path.read_text(encoding="utf-8")))
+        for name in defined(tree(path))
         if used[name] == 1 and name not in pages and not name.startswith(("__", "pytest_"))
     }
     assert dead.keys() == FOR_TESTS.keys(), dead
@@ -84,7 +84,7 @@ def test_documented_parameters_are_there() -> None:
     missing = [
         f"{path.relative_to(ROOT)}:{node.lineno} {node.name}: {name}"
         for path in sources()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in ast.walk(tree(path))
         if isinstance(node, ast.FunctionDef | ast.ClassDef)
         and (found := parameters(node)) is not None
         for name in documented(ast.get_docstring(node) or "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -31,6 +32,13 @@ SHARED = {
 """Names of more than one class, with the reason; the list only shrinks."""
 
 
+@cache
+def tree(path: Path) -> ast.Module:
+    """The syntax of a file, which several tests look at."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
 def sources() -> list[Path]:
     """The files of the product, each once."""
     found = []
@@ -43,7 +51,7 @@ def sources() -> list[Path]:
 def test_a_class_has_a_name_of_its_own() -> None:
     places: dict[str, list[str]] = {}
     for path in sources():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree(path)):
             if isinstance(node, ast.ClassDef):
                 places.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
     shared = {name: found for name, found in places.items() if len(found) > 1}
@@ -53,9 +61,9 @@ def test_a_class_has_a_name_of_its_own() -> None:
 
 
 def test_the_pages_of_the_rooms_name_files_that_are_there() -> None:
+    there = {path.name for path in (*sources(), *(ROOT / "tests").rglob("*.py"))}
     for page in ROOT.glob("*/README.md"):
         room = page.parent
-        there = {path.name for path in ROOT.rglob("*.py") if ".venv" not in path.parts}
         for name in re.findall(r"`(?:\w+/)*(\w+\.py)`", page.read_text(encoding="utf-8")):
             assert name in there, f"{room.name}/README.md names {name}"
 
@@ -79,8 +87,8 @@ def test_every_function_is_used() -> None:
     named = Counter(re.findall(r"[A-Za-z_]\w*", "\n".join(texts.values())))
     unused = {
         node.name
-        for text in texts.values()
-        for node in ast.parse(text).body
+        for path in texts
+        for node in tree(path).body
         if isinstance(node, ast.FunctionDef)
         if not node.decorator_list and named[node.name] == 1 and not node.name.startswith("__")
     }

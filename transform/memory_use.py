@@ -13,7 +13,7 @@ from functools import reduce
 from typing import NamedTuple
 
 from rlx.checker.derive.module import derive
-from rlx.checker.lowered.operators import STORAGE, TENSOR
+from rlx.checker.lowered.objects import STORAGE, TENSOR
 from rlx.checker.memory import (
     IN_PLACE,
     Cell,

@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rlx import lazy
+
 if TYPE_CHECKING:
     from rlx.transform.lowering.passes import PassError
     from rlx.vm.builder import ExecBuilder, ExecBuildError, UnusedInput
@@ -29,23 +31,6 @@ if TYPE_CHECKING:
     )
     from rlx.vm.machine import VirtualMachine
     from rlx.vm.saving import LoadError
-
-_HOMES = {
-    "ExecBuildError": "rlx.vm.builder",
-    "CheckFailed": "rlx.vm.faults",
-    "ExecBuilder": "rlx.vm.builder",
-    "Executable": "rlx.vm.executable",
-    "Fault": "rlx.vm.faults",
-    "LoadError": "rlx.vm.saving",
-    "PassError": "rlx.transform.lowering.passes",
-    "OutOfFuelError": "rlx.vm.faults",
-    "RunError": "rlx.vm.faults",
-    "UnsupportedError": "rlx.vm.faults",
-    "UnusedInput": "rlx.vm.builder",
-    "VirtualMachine": "rlx.vm.machine",
-    "build": "rlx.vm.compilation",
-    "pipeline": "rlx.vm.compilation",
-}
 
 __all__ = [
     "CheckFailed",
@@ -66,16 +51,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """What is imported only when it is asked for."""
-    from importlib import import_module
-
-    if name not in _HOMES:
-        raise AttributeError(
-            f"module 'rlx.vm' has no attribute {name!r}; it has: {', '.join(__all__)}"
-        )
-    value: object = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
+    return lazy.found(__name__, name)
 
 
 def __dir__() -> list[str]:

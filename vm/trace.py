@@ -95,7 +95,10 @@ class MachineRecorder(TraceRecorder):
             if after.depth > before.depth:
                 self._enter(after)
             else:
-                self._go_on(before, after)
+                for _ in range(before.depth - after.depth):
+                    self._changes.append(["<"])
+                    self._registers.pop()
+                self._put(after.registers)
         elif isinstance(after, Returned):
             self._yield(after.value)
         rule = rule_of(self._machine.executable, before.instruction, self._own)
@@ -108,12 +111,6 @@ class MachineRecorder(TraceRecorder):
         self._changes.append([">", step.function])
         self._registers.append({})
         self._put(step.registers)
-
-    def _go_on(self, before: MachineStep, after: MachineStep) -> None:
-        for _ in range(before.depth - after.depth):
-            self._changes.append(["<"])
-            self._registers.pop()
-        self._put(after.registers)
 
     def _put(self, registers: dict[int, Value]) -> None:
         """Registers that hold something else than before."""

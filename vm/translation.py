@@ -147,7 +147,14 @@ class _SourceWriter:
         code = function.code
         self.suspends = any(self._suspends(each) for each in code)
         if self._wrap is None and self._linker.batching:
-            self._find_batches(function)
+            linker, count = self._linker, function.function.num_inputs
+            hidden = linker.packed.union(linker.functions())
+            kernels = frozenset(linker.executable.kernels)
+            found = batches(function.code, count, self._names, kernels, hidden, function.apart)
+            for at, batch in found.items():
+                rows = function.code[batch.start : batch.end]
+                calls = [row for row in rows if isinstance(row, CallInstruction)]
+                self.batches[at] = BatchRunner(linker, function, batch, calls)
         spans = BasicBlocks(code).spans
         if len(spans) == 1 and isinstance(code[-1], RetInstruction):
             self._block(code, spans[0], {}, 1)
@@ -217,16 +224,6 @@ class _SourceWriter:
         _, end = span
         if numbers and isinstance(code[end - 1], CallInstruction):
             self._put(depth, f"b = {numbers[end]}")
-
-    def _find_batches(self, function: OwnFunction) -> None:
-        linker, count = self._linker, function.function.num_inputs
-        hidden = linker.packed.union(linker.functions())
-        kernels = frozenset(linker.executable.kernels)
-        found = batches(function.code, count, self._names, kernels, hidden, function.apart)
-        for at, batch in found.items():
-            rows = function.code[batch.start : batch.end]
-            calls = [row for row in rows if isinstance(row, CallInstruction)]
-            self.batches[at] = BatchRunner(linker, function, batch, calls)
 
     def _batch(self, batch: Batch, depth: int) -> None:
         """The instructions at once, where that can be; what follows runs them one by one."""

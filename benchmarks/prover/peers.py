@@ -16,6 +16,7 @@ from rlx.solver import to_smtlib
 from rlx.solver.question_parser import parse
 
 Ask = Callable[[FamilyQuestion], str]
+"""From a question, text to verdict, to its status."""
 _MILLISECONDS = 500
 
 
@@ -159,52 +160,6 @@ def _cvc5() -> Ask:
     return ask
 
 
-def _sympy() -> Ask:
-    """sympy's ``simplify`` of the goal over non-negative integers; assumptions cannot be said."""
-    import sympy  # type: ignore[import-untyped]
-
-    tables: dict[type[PrimExpr], Any] = {
-        tir.Add: operator.add,
-        tir.Sub: operator.sub,
-        tir.Mul: operator.mul,
-        tir.FloorDiv: lambda a, b: sympy.floor(a / b),
-        tir.FloorMod: sympy.Mod,
-        tir.Min: sympy.Min,
-        tir.Max: sympy.Max,
-        tir.EQ: lambda a, b: sympy.Eq(sympy.simplify(a - b), 0),
-        tir.LT: operator.lt,
-        tir.LE: operator.le,
-        tir.GT: operator.gt,
-        tir.GE: operator.ge,
-    }
-
-    def ask(case: FamilyQuestion) -> str:
-        goal, facts, variables = read(case)
-        if facts:
-            return "unknown"
-        done: dict[PrimExpr, Any] = {
-            v: sympy.Symbol(v.name, integer=True, positive=True) for v in variables
-        }
-        for node in tir.postorder(goal):
-            if isinstance(node, tir.IntImm):
-                done[node] = sympy.Integer(node.value)
-            elif node not in done:
-                operation = tables.get(type(node))
-                if operation is None:
-                    return "unknown"
-                done[node] = operation(*(done[child] for child in tir.children(node)))
-        # Only True is an answer: False may come from the positive symbols.
-        return "proved" if done[goal] == sympy.true else "unknown"
-
-    def bounded(case: FamilyQuestion) -> str:
-        try:
-            return ask(case)
-        except (TypeError, NotImplementedError):
-            return "unknown"
-
-    return bounded
-
-
 def _isl() -> Ask:
     """Presburger sets of isl: whether the counterexamples are an empty set."""
     import islpy  # type: ignore[import-not-found,unused-ignore]
@@ -263,5 +218,4 @@ PEERS: dict[str, Callable[[], Ask]] = {
     "isl": _isl,
     "z3": _z3,
     "cvc5": _cvc5,
-    "sympy": _sympy,
 }

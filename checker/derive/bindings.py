@@ -9,12 +9,9 @@ from rlx.checker.derive.naming import signature
 from rlx.checker.derive.state import DerivationState
 from rlx.grammar.diagnostic import Label
 from rlx.grammar.nodes import ast
-from rlx.grammar.nodes.ast import (
-    StructInfo,
-    TupleStructInfo,
-)
+from rlx.grammar.nodes.ast import StructInfo, TupleStructInfo
 from rlx.grammar.nodes.dtype import VOID
-from rlx.grammar.nodes.node import Span, replace
+from rlx.grammar.nodes.node import Span, complete, replace
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.solver.order import Compatibility, disjoint, substitute
 from rlx.solver.order import bind as bind_dimensions
@@ -99,14 +96,19 @@ def _bind_cast(state: DerivationState, binding: ast.MatchCast) -> None:
     target = naming.meant(state, settled, binding.struct_info_span)
     if binding.value not in state.poison:
         images = bind_dimensions((target,), (found,), binding.shape_vars, state.prover).mapping
+        shown = found
         never = always_fails(state.prover, binding.shape_vars, state.info_of, found, target)
+        earlier = state.named.of(binding.value)
+        if never is None and isinstance(earlier, ast.Var) and earlier is not binding.value:
+            shown = state.info_of.get(earlier, found)  # of which this is a wider name
+            never = always_fails(state.prover, binding.shape_vars, state.info_of, shown, target)
         if never is None:
             need("D11-cast", True)
             learn(state, found, target, images)
             values.refine(state, binding.value, target)
         else:
-            apart = disjoint(found, substitute(target, images), state.prover)
-            _report_cast(state, binding, found, apart, never)
+            apart = disjoint(shown, substitute(target, images), state.prover)
+            _report_cast(state, binding, shown, apart, never)
     var = binding.var
     if var is None:
         return
@@ -164,7 +166,7 @@ def _settled(binding: ast.MatchCast, found: StructInfo) -> StructInfo:
             kind = data_type if known.is_void else known
             shape = ast.ShapeExpr(values, span)
             target = ast.TensorStructInfo(shape, kind, len(values), device, span)
-    object.__setattr__(binding, "struct_info", target)
+    complete(binding, struct_info=target)
     return target
 
 

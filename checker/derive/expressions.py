@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from rlx.checker.derive import literals
 from rlx.checker.derive.bindings import bind
 from rlx.checker.derive.knowledge import DerivationScope
 from rlx.checker.derive.message_text import definition, own, show, written
@@ -21,12 +21,81 @@ from rlx.grammar.nodes.ast import (
     TensorStructInfo,
     TupleStructInfo,
 )
-from rlx.grammar.nodes.dtype import BOOL, INT64
+from rlx.grammar.nodes.dtype import BOOL, INT64, LARGEST, DataType
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.solver.order import lub
 from rlx.solver.prim_exprs import may_be_condition
 from rlx.spec.registry import need, rule
+
+_BYTE = 8
+_ROUNDED = 1 + 2**-25
+"""The factor up to which a number is rounded to the largest one of float32."""
+
+
+def literal_is_valid(state: DerivationState, node: ast.Constant) -> bool:
+    """Whether a constant has a value: its element type is one of numbers, which holds those that
+    are written.
+
+    An integer beyond a type of less than a byte is a warning only: TVM accepts it and keeps its low
+    bits. So is a number beyond a float type, which becomes infinity.
+    """
+    kind, value = node.data.dtype, node.data.value
+    if not need("D03-element-type", kind.code != "handle" and kind.lanes == 1):
+        message = f"the elements of a constant must be numbers or Booleans, not {kind}"
+        state.add("D03-element-type", "error", message, node.span)
+        return False
+    misfit = next((n for n in _numbers(value) if not _holds(kind, n)), None)
+    if misfit is None:
+        return need("D03-fits", True)
+    kept = kind.is_float or (kind.bits < _BYTE and math.isfinite(misfit))
+    severity = "warning" if kept else "error"
+    message = f"{misfit} is out of range for {kind}"
+    state.add("D03-fits", severity, message, node.span, notes=_limits(kind))
+    return kept
+
+
+def check_scalar(state: DerivationState, node: ast.PrimValue) -> None:
+    """A literal in a scalar is a value of its type, as TVM requires (D04)."""
+    for part in tir.postorder(node.value):
+        if isinstance(part, tir.FloatImm | tir.IntImm) and part.dtype.lanes == 1:
+            kind, number = part.dtype, part.value
+            if not need("D04-fits", kind.code == "handle" or _holds(kind, number)):
+                message = f"{number} is out of range for {kind}"
+                state.add("D04-fits", "error", message, node.span, notes=_limits(kind))
+
+
+def _numbers(value: object) -> Iterator[int | float]:
+    if isinstance(value, tuple):
+        for item in value:
+            yield from _numbers(item)
+    elif isinstance(value, int | float):
+        yield value
+
+
+def _holds(kind: DataType, number: float) -> bool:
+    """Floats are rounded, but not to infinity; where an integer is asked for, a fraction is cut
+    off.
+    """
+    if not kind.is_integer:
+        largest = LARGEST.get(str(kind), math.inf) * _ROUNDED
+        return not math.isfinite(number) or abs(number) <= largest
+    low, high = _range(kind)
+    return math.isfinite(number) and low <= math.trunc(number) <= high
+
+
+def _range(kind: DataType) -> tuple[int, int]:
+    if kind.code == "uint":
+        return 0, (1 << kind.bits) - 1
+    return -(1 << kind.bits - 1), (1 << kind.bits - 1) - 1
+
+
+def _limits(kind: DataType) -> tuple[str, ...]:
+    if not kind.is_integer:
+        return (f"the largest number of {kind} is {LARGEST[str(kind)]:g}",)
+    low, high = _range(kind)
+    return (f"the range of {kind} is {low} to {high}",)
+
 
 EXTERNAL = FuncStructInfo(None, OBJECT, False, "default")
 """The struct info of every packed function about which nothing more is said."""
@@ -48,7 +117,7 @@ def constant(state: DerivationState, node: ast.Constant) -> StructInfo:
         state.poison.add(node)
         state.unsaid.add(node)
         return TensorStructInfo(None, data.dtype)
-    if data.value is not None and not literals.check(state, node):
+    if data.value is not None and not literal_is_valid(state, node):
         state.poison.add(node)
         return TensorStructInfo(None, data.dtype, len(data.shape))
     key = (data.shape, data.dtype)
@@ -62,7 +131,7 @@ def constant(state: DerivationState, node: ast.Constant) -> StructInfo:
 @rule("D04", "derivation")
 def prim_value(state: DerivationState, node: ast.PrimValue) -> StructInfo:
     if type(node.value) is not tir.IntImm or node.value.dtype != INT64:
-        literals.check_scalar(state, node)
+        check_scalar(state, node)
     return PrimStructInfo(tir.type_of(node.value), node.value)
 
 

@@ -6,10 +6,9 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from rlx.checker.derive.value_names import ValueNames
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.ast import Expr, StructInfo
+from rlx.grammar.nodes.ast import Expr, StructInfo, Var
 from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.nodes.node import Node, Span
 from rlx.grammar.nodes.struct_infos import of_the_value
@@ -24,6 +23,57 @@ from rlx.spec.registry import judged, reported
 
 if TYPE_CHECKING:
     from rlx.solver.session import Session
+
+
+Key = Var | tuple["Key", int]
+"""A value: the variable that it was first bound to, or a field of a value."""
+
+
+class ValueNames:
+    """The names of values in a module.
+
+    Attributes
+    ----------
+    first
+        The value that a variable stands for, if it was bound to another one before.
+    names
+        The further variables of a value.
+    holders
+        The tuples that a value is a field of, with its position.
+    fields
+        The fields of a tuple that a variable was bound to.
+    shapes
+        The variable that the shape of a tensor was first bound to.
+    tensors
+        The tensor of which a variable is the shape.
+    computed
+        The variable that a call was first bound to, by its operator and its operand.
+    """
+
+    __slots__ = ("computed", "fields", "first", "holders", "names", "shapes", "tensors")
+
+    def __init__(self) -> None:
+        self.first: dict[Var, Key] = {}
+        self.names: dict[Key, list[Var]] = {}
+        self.holders: dict[Key, list[tuple[Var, int]]] = {}
+        self.fields: dict[Key, tuple[ast.Expr, ...]] = {}
+        self.shapes: dict[Key, Var] = {}
+        self.tensors: dict[Key, Key] = {}
+        self.computed: dict[tuple[str, Key], Key] = {}
+
+    def of(self, expr: ast.Expr) -> Key | None:
+        """The value of an expression; None for an expression that has no name."""
+        match expr:
+            case Var():
+                return self.first.get(expr, expr)
+            case ast.TupleGetItem(tuple_value=whole, index=index):
+                around = self.of(whole)
+                if around is None:
+                    return None
+                fields = self.fields.get(around, ())
+                return self.of(fields[index]) if index in range(len(fields)) else (around, index)
+        return None
+
 
 WHOLE = 8
 """The number of facts about connected variables under all of which any question is asked."""
@@ -178,7 +228,6 @@ class Knowledge:
         self.info_of[var] = info
 
     def bind_shape_vars(self, variables: Sequence[tir.Var]) -> None:
-        """Add to Σ."""
         self.shape_vars.update(variables)
         self.scope.shape_vars.extend(variables)
 
@@ -227,10 +276,7 @@ class AliasProver(Prover):
         What variables stand for; no image mentions a variable that is a key.
     """
 
-    __slots__ = (
-        *("_about", "_charged", "_many", "_spent", "_states"),
-        "aliases",
-    )
+    __slots__ = (*("_about", "_charged", "_many", "_spent", "_states"), "aliases")
 
     def __init__(self, statistics: Statistics) -> None:
         super().__init__(Context())

@@ -204,9 +204,7 @@ def hold(state: Knowledge, var: ast.Var, value: ast.Expr) -> None:
 
 
 def opened(
-    function: ast.Function,
-    parts: Sequence[StructInfo],
-    held: Mapping[ast.Var, ast.Var | ShapeExpr],
+    function: ast.Function, parts: Sequence[StructInfo], held: Mapping[ast.Var, ast.Var | ShapeExpr]
 ) -> dict[ast.Var, ShapeExpr]:
     """Dimensions for the parameters of a signature that hold a shape of known rank, for its
     callers.

@@ -9,18 +9,12 @@ from rlx.checker.derive import message_text, naming, policy
 from rlx.checker.derive.knowledge import Knowledge
 from rlx.grammar.dialects import DEFAULT, Dialect, dialect
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.ast import (
-    Expr,
-    ShapeStructInfo,
-    StructInfo,
-    TensorStructInfo,
-    VDevice,
-)
+from rlx.grammar.nodes.ast import Expr, ShapeStructInfo, StructInfo, TensorStructInfo, VDevice
 from rlx.grammar.nodes.dtype import lacking
 from rlx.grammar.nodes.node import Node
 from rlx.grammar.nodes.vdevices import declared
 from rlx.grammar.nodes.visit import evaluated
-from rlx.operators.context import Message, Place
+from rlx.operators.context import Message, OperatorContext, Place
 
 Rule = Callable[["DerivationState", Any], StructInfo]
 
@@ -50,7 +44,7 @@ class Effects:
         self.unchecked = 0
 
 
-class DerivationState(Knowledge):
+class DerivationState(Knowledge, OperatorContext):
     """The derivation of one module; also what operators ask (:class:`OperatorContext`).
 
     Attributes

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rlx.checker.derive.equations import learn
-from rlx.checker.derive.value_names import Key, ValueNames
+from rlx.checker.derive.knowledge import Key, ValueNames
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import (
     ObjectStructInfo,
@@ -68,7 +68,6 @@ def name(state: DerivationState, var: Var, value: ast.Expr) -> None:
 
 
 def _is(values: ValueNames, var: Var, key: Key) -> None:
-    """A variable is a name of a value."""
     if key is not var:
         values.first[var] = key
         values.names.setdefault(key, []).append(var)

@@ -298,7 +298,6 @@ class Forked(Generic[T]):
         return f"its process ended with {how}", "crashed"
 
     def close(self) -> None:
-        """Close the pipes to it."""
         for end in (self.asks, self.answers):
             with suppress(OSError):
                 end.close()

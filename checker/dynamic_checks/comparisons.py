@@ -328,11 +328,7 @@ class PartJudge:
 
 
 def always_fails(
-    prover: Prover,
-    binders: Sequence[tir.Var],
-    held: Held,
-    found: StructInfo,
-    wanted: StructInfo,
+    prover: Prover, binders: Sequence[tir.Var], held: Held, found: StructInfo, wanted: StructInfo
 ) -> str | None:
     """Why a cast fails whatever the value is; None where it may succeed."""
     judgement = PartJudge(prover, binders, held)

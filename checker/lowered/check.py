@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from rlx.checker.lowered.effects import CallEffects, Effect
 from rlx.checker.lowered.heap import Heaps
 from rlx.checker.lowered.memory import Memory, Use
-from rlx.checker.lowered.objects import ELSEWHERE, Laid, MemoryPiece
-from rlx.checker.lowered.operators import BYTES, KILLS, STORAGE, TENSOR
+from rlx.checker.lowered.objects import BYTES, ELSEWHERE, KILLS, STORAGE, TENSOR, Laid, MemoryPiece
 from rlx.checker.lowered.run_time_checks import RunTimeChecks
 from rlx.checker.lowered.slot_values import KnownValues
 from rlx.checker.memory import either
@@ -118,7 +117,6 @@ class _Walk:
         return held
 
     def _memory(self, expr: ast.Expr) -> Held:
-        """The memory of an expression."""
         match expr:
             case ast.Var():
                 return self.held.get(expr, frozenset())

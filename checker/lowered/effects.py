@@ -1,14 +1,157 @@
-"""What a call does with the memory of its arguments."""
+"""What a call does with the memory of its arguments: what it reads first, writes, keeps and returns.
+
+Which values lie in the same memory, the memory model says (:mod:`rlx.checker.memory`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
-from rlx.checker.lowered.first_access import UNKNOWN, UNUSED, MemoryAccess, first_accesses
-from rlx.checker.memory import is_noalias, sharing
+from rlx.checker.memory import (
+    HANDING_ON,
+    FunctionSummary,
+    Held,
+    MemoryWalk,
+    Summaries,
+    cells,
+    is_noalias,
+    root,
+    sharing,
+)
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.visit import bindings_in, expressions, result_of
+from rlx.grammar.nodes.visit import free_vars
+
+
+class MemoryAccess(NamedTuple):
+    """What a function does with the memory of a parameter.
+
+    Attributes
+    ----------
+    reads
+        Whether it reads what was there before; None where that is not known.
+    writes
+        Whether it writes; None where that is not known.
+    """
+
+    reads: bool | None
+    writes: bool | None
+
+
+UNKNOWN = MemoryAccess(None, None)
+UNUSED = MemoryAccess(False, False)
+
+
+@lru_cache(maxsize=512)
+def first_accesses(function: tir.PrimFunc) -> tuple[MemoryAccess, ...]:
+    """The access to the memory of each parameter, in order.
+
+    The first access in the order of the text decides what is read: a loop is taken to run at least
+    once, and a buffer that is stored to first is taken to be filled before it is read. All is
+    unknown where the body has parts that hide what they touch.
+    """
+    seen = _Seen()
+    try:
+        seen.statement(function.body)
+    except _HiddenError:
+        return (UNKNOWN,) * len(function.params)
+    found: list[MemoryAccess] = []
+    for param in function.params:
+        buffer = function.buffer_map.get(param)
+        found.append(UNUSED if buffer is None else seen.of(buffer))
+    return tuple(found)
+
+
+class _HiddenError(Exception):
+    """A part of the body may touch any buffer."""
+
+
+class _Seen:
+    """The walk over a body in the order of the text."""
+
+    def __init__(self) -> None:
+        self._reads: dict[tir.Buffer, bool | None] = {}
+        self._writes: dict[tir.Buffer, bool | None] = {}
+        self._parts: dict[tir.Buffer, tir.Buffer] = {}
+
+    def of(self, buffer: tir.Buffer) -> MemoryAccess:
+        return MemoryAccess(self._reads.get(buffer, False), self._writes.get(buffer, False))
+
+    def statement(self, stmt: tir.Stmt) -> None:
+        pending: list[tuple[tir.Stmt | None, bool]] = [(stmt, True)]
+        while pending:
+            now, certain = pending.pop()
+            match now:
+                case None:
+                    pass
+                case tir.SeqStmt(stmts=stmts):
+                    pending += [(each, certain) for each in reversed(stmts)]
+                case tir.BufferStore(buffer=buffer, indices=indices, value=value):
+                    self._expressions((*indices, value), certain)
+                    self._stored(buffer, certain)
+                case tir.For(min=low, extent=extent, step=step, body=body):
+                    self._expressions(
+                        (low, extent) if step is None else (low, extent, step), certain
+                    )
+                    pending.append((body, certain))
+                case tir.While(condition=condition, body=body):
+                    self._expressions((condition,), certain)
+                    pending.append((body, False))
+                case tir.IfThenElse(condition=condition, then_case=then, else_case=otherwise):
+                    self._expressions((condition,), certain)
+                    pending += [(otherwise, False), (then, False)]
+                case tir.Block(iter_vars=axes, predicate=predicate, init=init, body=body):
+                    self._expressions([axis.binding for axis in axes], certain)
+                    inside = certain and predicate is None
+                    pending += [(body, inside), (init, inside)]
+                case tir.LetStmt(value=value) | tir.Evaluate(value=value):
+                    self._expressions((value,), certain)
+                case tir.Assert(condition=condition):
+                    self._expressions((condition,), certain)
+                case tir.MatchBuffer(buffer=part, source=source):
+                    self._expressions(source.indices, certain)
+                    self._parts[part] = self._parts.get(source.buffer, source.buffer)
+                case tir.AllocBuffer(op=op) if op != "decl_buffer":
+                    pass
+                case _:
+                    raise _HiddenError
+
+    def _stored(self, buffer: tir.Buffer, certain: bool) -> None:
+        _note(self._writes, self._parts.get(buffer, buffer), certain)
+
+    def _expressions(self, exprs: Iterable[tir.PrimExpr], certain: bool) -> None:
+        for expr in exprs:
+            for node in tir.postorder(expr):
+                if isinstance(node, tir.BufferLoad):
+                    self._loaded(self._parts.get(node.buffer, node.buffer), certain)
+                elif isinstance(node, tir.OpaqueExpr) or _hides(node):
+                    raise _HiddenError
+
+    def _loaded(self, buffer: tir.Buffer, certain: bool) -> None:
+        if buffer not in self._writes:  # else a store came first, on some way at least
+            _note(self._reads, buffer, certain)
+
+
+def _note(accesses: dict[tir.Buffer, bool | None], buffer: tir.Buffer, certain: bool) -> None:
+    if certain:
+        accesses[buffer] = True
+    else:
+        accesses.setdefault(buffer, None)
+
+
+_LEAVING = frozenset(["ret", "break_loop", "continue_loop"])
+_HIDING = ("address_of", "access_ptr", "call_packed", "call_extern", "call_cpacked", "tvm_", "ptx")
+
+
+def _hides(node: tir.PrimExpr) -> bool:
+    """Whether an expression reaches memory in another way than by an index, or leaves a loop or the
+    function.
+    """
+    if not isinstance(node, tir.Call):
+        return False
+    return node.op in _LEAVING or any(word in str(node.op) for word in _HIDING)
+
 
 LOOKING = frozenset(
     f"vm.builtin.{name}"
@@ -18,11 +161,6 @@ LOOKING = frozenset(
     )
 )
 """Functions of the run time that look at the shape of a tensor, not at its elements."""
-
-HANDING_ON = frozenset(
-    f"vm.builtin.{name}" for name in ("reshape", "copy", "move", "ensure_zero_offset", "to_device")
-)
-"""Functions of the run time whose result may lie in the memory of the first argument."""
 
 READING = frozenset(
     f"vm.builtin.{name}" for name in ("read_if_cond", "tensor_to_shape", "multinomial_from_uniform")
@@ -73,7 +211,7 @@ class Effect(NamedTuple):
 
 
 class _Summary(NamedTuple):
-    """What a Relax function does with the memory of each parameter; which ones it may return."""
+    """What a Relax function does first with the memory of each parameter; which ones it may return."""
 
     accesses: tuple[MemoryAccess, ...]
     returned: frozenset[int]
@@ -85,10 +223,10 @@ class CallEffects:
 
     def __init__(self, module: ast.IRModule) -> None:
         self._module = module
+        self._memory = Summaries(module)
         self._summaries: Mapping[ast.GlobalVar, _Summary] | None = None
 
     def of(self, call: ast.Call) -> Effect:
-        """What a call does."""
         match call.op, call.args:
             case ast.GlobalVar() as name, args:
                 return self._global(name, args)
@@ -150,7 +288,8 @@ class CallEffects:
         for turn in range(_TURNS + 1):
             self._summaries = now
             following = {
-                name: _Follow(self, function).all() for name, function in functions.items()
+                name: _Follow(self, self._memory, function).all()
+                for name, function in functions.items()
             }
             if turn == _TURNS:  # what still changes is not known
                 following = {
@@ -167,58 +306,48 @@ _TURNS = 8
 """How often the functions of a module are followed before what changes counts as unknown."""
 
 
-class _Follow:
-    """One Relax function: what becomes of the memory of its parameters."""
+class _Follow(MemoryWalk):
+    """The walk over one Relax function that notes what happens to the memory of its parameters."""
 
-    def __init__(self, effects: CallEffects, function: ast.Function) -> None:
+    def __init__(self, effects: CallEffects, summaries: Summaries, function: ast.Function) -> None:
+        super().__init__(summaries)
         self._effects, self._function = effects, function
-        self._held: dict[ast.Var, frozenset[int]] = {
-            param: frozenset([k]) for k, param in enumerate(function.params)
-        }
+        self._positions = {param: k for k, param in enumerate(function.params)}
         self._accesses = [UNUSED] * len(function.params)
         self._keeps = False
 
     def all(self) -> _Summary:
         """The whole function."""
-        returned = self._sequence(self._function.body, True)
+        returned = self._params(self.sequence(self._function.body))
         return _Summary(tuple(self._accesses), returned, self._keeps)
 
-    def _sequence(self, body: ast.Expr, certain: bool) -> frozenset[int]:
-        for binding in bindings_in(body):
-            held = self._value(binding.value, certain)
-            if binding.var is not None:
-                self._held[binding.var] = held
-        result, _ = result_of(body)
-        return self._params(result)
+    def summary(self, function: ast.Function, name: ast.Var | None = None) -> FunctionSummary:
+        """A local function keeps what it captures."""
+        captures = tuple(var for var in free_vars(function) if var is not name)
+        self._keeps |= any(self._params(self.memory(var)) for var in captures)
+        return FunctionSummary(captures=captures)
 
-    def _value(self, value: ast.Expr, certain: bool) -> frozenset[int]:
-        match value:
-            case ast.Call():
-                effect = self._effects.of(value)
-                for argument, access in effect.touches:
-                    params = self._params(argument)
-                    for k in params:
-                        self._touched(k, access, certain and len(params) == 1)
-                    self._keeps |= bool(params) and effect.keeps
-                return frozenset().union(*map(self._params, effect.result))
-            case ast.If(cond=cond, true_branch=then, false_branch=other):
-                for k in self._params(cond):
-                    self._touched(k, MemoryAccess(True, False), certain)
-                return self._sequence(then, False) | self._sequence(other, False)
-            case ast.Function():
-                self._keeps |= any(self._params(node) for node in expressions(value))
-                return frozenset()
-        return self._params(value)
+    def call(self, call: ast.Call) -> Held:
+        effect = self._effects.of(call)
+        for argument, access in effect.touches:
+            params = self._params(self.memory(argument))
+            for k in params:
+                self._touched(k, access, self.certain and len(params) == 1)
+            self._keeps |= bool(params) and effect.keeps
+        return frozenset(cell for value in effect.result for cell in cells(self.memory(value)))
 
-    def _params(self, expr: ast.Expr) -> frozenset[int]:
-        match expr:
-            case ast.Var():
-                return self._held.get(expr, frozenset())
-            case ast.Tuple(fields=fields):
-                return frozenset().union(*map(self._params, fields))
-            case ast.TupleGetItem(tuple_value=whole):
-                return self._params(whole)
-        return frozenset()
+    def branch(self, node: ast.If) -> Held:
+        for k in self._params(self.memory(node.cond)):
+            self._touched(k, MemoryAccess(True, False), self.certain)
+        return super().branch(node)
+
+    def _params(self, held: Held) -> frozenset[int]:
+        """The positions of the parameters in whose memory a value may lie in part."""
+        return frozenset(
+            self._positions[found]
+            for cell in cells(held)
+            if isinstance(found := root(cell), ast.Var) and found in self._positions
+        )
 
     def _touched(self, k: int, access: MemoryAccess, certain: bool) -> None:
         reads, writes = self._accesses[k]

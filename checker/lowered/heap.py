@@ -69,7 +69,7 @@ class Heaps:
         args = tuple(map(self._values.leaf, call.args))
         match call.op:
             case ast.ExternFunc(global_symbol=name) if name in _ACCESSES:
-                self._runtime(name, args, var, span)
+                self._runtime(name, args, var, span, call.args[0])
                 return False
             case ast.ExternFunc(global_symbol=name) if name in LOOKING:
                 return False
@@ -85,9 +85,14 @@ class Heaps:
         return False
 
     def _runtime(
-        self, name: str, args: Sequence[ast.Expr], var: ast.Var | None, span: Span | None
+        self,
+        name: str,
+        args: Sequence[ast.Expr],
+        var: ast.Var | None,
+        span: Span | None,
+        value: ast.Expr,
     ) -> None:
-        """A function of the run time stores or reads slots."""
+        """A function of the run time stores or reads slots; ``value`` is what stands first."""
         at = 0 if name in _MAKING else 1
         heap = args[at] if at < len(args) else None
         if not isinstance(heap, ast.Var) or heap not in self._sizes:
@@ -96,7 +101,7 @@ class Heaps:
         for access in _ACCESSES[name](self, args[:at], numbers):
             self._access(heap, access, span)
         if name == "vm.builtin.match_shape":
-            self._compared(heap, args[0], numbers, span)
+            self._compared(heap, value, numbers, span)
         self._result(name, heap, numbers, var)
 
     def _compared(
@@ -256,10 +261,7 @@ class Heaps:
         }
 
 
-_HELP = {
-    "MEM-heap-stored": "store the number first",
-    "MEM-heap-place": "make the heap larger",
-}
+_HELP = {"MEM-heap-stored": "store the number first", "MEM-heap-place": "make the heap larger"}
 
 
 def _makes(call: ast.Call) -> bool:

@@ -82,7 +82,6 @@ class Memory:
                 self._away.add(piece.storage)
 
     def use(self, pieces: Collection[MemoryPiece], span: Span | None) -> None:
-        """Memory is read."""
         self.call([Use(pieces, True, False)], span, apart=False)
 
     def call(self, uses: Sequence[Use], span: Span | None, apart: bool) -> None:

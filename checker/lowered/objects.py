@@ -5,8 +5,24 @@ from __future__ import annotations
 from functools import cached_property
 
 from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import dtype
 from rlx.grammar.nodes.node import Span
 from rlx.solver.prover import Prover
+
+BYTES = dtype("uint8")
+
+STORAGE = {"relax.memory.alloc_storage": None, "relax.vm.alloc_storage": 2}
+"""Those that make a piece of memory, with the position of the type whose elements the size counts;
+None where it counts bytes.
+"""
+TENSOR = frozenset({"relax.memory.alloc_tensor", "relax.vm.alloc_tensor"})
+"""Those that lay a tensor into a piece of memory."""
+KILLS = frozenset({"relax.memory.kill_storage", "relax.memory.kill_tensor", "relax.vm.kill_object"})
+"""Those that end an object."""
+LOWERED = (
+    frozenset(STORAGE) | TENSOR | KILLS | {"relax.call_builtin_with_ctx", "relax.vm.call_tir_dyn"}
+)
+"""A program that calls one of these is a lowered one."""
 
 
 class MemoryPiece:

@@ -60,11 +60,11 @@ class RunTimeChecks:
 
     def _fails(self, value: ast.Expr, info: ast.StructInfo, wanted: str, span: Span | None) -> None:
         message = f"the check for {wanted} always fails: {_name(value)} is {show(info)}"
-        self._tell("MEM-check-passes", self._certain(), message, span)
+        self._tell("MEM-check-passes", self._certain(value), message, span)
 
-    def _certain(self) -> str:
-        """The severity of a certain failure: an error where the types of the program say it."""
-        return "warning" if self._values.wider else "error"
+    def _certain(self, *values: ast.Expr) -> str:
+        """The severity of a certain failure: an error where the types of the values say it."""
+        return "error" if all(map(self._values.is_said, values)) else "warning"
 
     def _program(
         self,
@@ -112,7 +112,7 @@ class RunTimeChecks:
         if relation.kind == "never":
             words = f"dimension {axis} of {_name(value)} is {show(found)}"
             message = f"the check for {show(wanted)} always fails: {words}"
-            self._tell("MEM-check-passes", self._certain(), message, span)
+            self._tell("MEM-check-passes", self._certain(value), message, span)
         else:
             self._values.learn(value, axis, wanted)
 
@@ -145,7 +145,7 @@ class RunTimeChecks:
         dims = list(self._dimensions(function, args, typed))
         for dim in dims:
             if isinstance(dim.wanted, tir.Var):
-                binding.setdefault(dim.wanted, _Bound(dim.found, dim.known))
+                binding.setdefault(dim.wanted, _Bound(dim.arg, dim.found, dim.known))
         for dim in dims:
             self._compare(callee, dim, binding, span)
         if not typed:
@@ -189,9 +189,9 @@ class RunTimeChecks:
             f"expects {show(wanted)} as dimension {dim.axis} of {name},"
             f" which {'is' if certain else 'may be'} {show(dim.found)}"
         )
-        self._unfit(
-            callee, self._certain() if certain else "warning", words, span, relation.counterexample
-        )
+        sources = (dim.arg, *(binding[var].arg for var in free))
+        severity = self._certain(*sources) if certain else "warning"
+        self._unfit(callee, severity, words, span, relation.counterexample)
 
     def _ranks(
         self,
@@ -207,10 +207,10 @@ class RunTimeChecks:
                 continue
             if rank not in (None, len(buffer.shape)):
                 words = f"expects {len(buffer.shape)} dimensions of {_name(arg)}, which has {rank}"
-                self._unfit(callee, self._certain(), words, span)
+                self._unfit(callee, self._certain(arg), words, span)
             elif not info.dtype.is_void and info.dtype != buffer.dtype:
                 words = f"expects elements of {buffer.dtype} in {_name(arg)}: {info.dtype}"
-                self._unfit(callee, self._certain(), words, span)
+                self._unfit(callee, self._certain(arg), words, span)
 
     @rule("MEM-kernel", "memory", refuses=True)
     def _unfit(
@@ -249,8 +249,11 @@ class _Dimension(NamedTuple):
 
 
 class _Bound(NamedTuple):
-    """What a variable of a PrimFunc stands for in a call; ``known`` as above."""
+    """What a variable of a PrimFunc stands for in a call: a number of an argument; ``known`` as
+    above.
+    """
 
+    arg: ast.Expr
     number: tir.PrimExpr
     known: bool
 

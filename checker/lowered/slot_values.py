@@ -28,17 +28,11 @@ class KnownValues:
     """The values of one function, as far as they follow from its text.
 
     A variable is bound once, so that what is known of it holds wherever it is in scope.
-
-    Attributes
-    ----------
-    wider
-        Whether a variable has a wider annotation than the value that it is another name of: then
-        more is known here than the program says of its values.
     """
 
     def __init__(self, infos: Mapping[Node, ast.StructInfo] | None = None) -> None:
         self._infos = infos or {}
-        self.wider = False
+        self._wider: set[ast.Expr] = set()
         self._facts: tuple[tir.PrimExpr, ...] = ()
         self._bound: dict[ast.Var, ast.Expr] = {}
         self._fields: dict[tuple[ast.Expr, int], ast.Expr] = {}
@@ -50,6 +44,7 @@ class KnownValues:
         """A variable is another name of a value; of a field, that of the variable which named it
         first.
         """
+        hides = value in self._wider
         if isinstance(value, ast.TupleGetItem):
             whole = self.leaf(value.tuple_value)
             value = self._fields.setdefault((whole, value.index), var)
@@ -57,7 +52,15 @@ class KnownValues:
             leaf = self._bound[var] = self.leaf(value)
             said, known = var.struct_info, self.info(leaf)
             if said is not None and known is not None:
-                self.wider |= not subtype(said, known, Prover()).proved
+                hides = not subtype(said, known, Prover()).proved
+            if hides:
+                self._wider.add(var)
+
+    def is_said(self, value: ast.Expr) -> bool:
+        """Whether the program says what is known of a value: no annotation of the name that it has
+        here is wider than its type.
+        """
+        return value not in self._wider
 
     def lay(self, var: ast.Var, shape: ast.Expr) -> None:
         """A variable is a tensor of this shape."""

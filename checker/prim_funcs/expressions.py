@@ -266,10 +266,7 @@ def _string(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed
 
 _EQUALITIES = (tir.EQ, tir.NE)
 _DIVISIONS = (tir.FloorDiv, tir.FloorMod)
-_SIGNS: dict[type, str] = {
-    tir.And: "an operand of `and`",
-    tir.Or: "an operand of `or`",
-}
+_SIGNS: dict[type, str] = {tir.And: "an operand of `and`", tir.Or: "an operand of `or`"}
 
 
 def _binary(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:

@@ -176,7 +176,6 @@ class PrimFuncCheck:
 
 
 def bound_here(node: Named) -> tuple[Label, ...]:
-    """A label at the binding of a name."""
     return () if node.span is None else (Label(node.span, f"{node.name!r} is bound here"),)
 
 

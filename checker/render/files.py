@@ -106,7 +106,6 @@ def summarise(files: Sequence[FileReport]) -> Summary:
 
 
 def definitions_of(modules: Iterable[IRModule]) -> DefinitionCounts:
-    """Count the definitions of the modules of a text."""
     from rlx.grammar.nodes.tir import PrimFunc
 
     named = functions = prim_funcs = 0

@@ -92,40 +92,39 @@ HOW_TO_BIND = (
 )
 
 
+def _not_bound(
+    state: WellFormedCheck,
+    code: str,
+    message: str,
+    var: tir.Var,
+    span: Span | None,
+    note: str = HOW_TO_BIND,
+    help: str | None = None,
+) -> None:
+    """Report a shape variable that is not bound; ``help`` is for one whose name resembles none."""
+    meant = similar(state, var.name, names_in_scope(state))
+    state.report(code, message, span, notes=(note,), help=meant or help)
+
+
 @rule("WF14", "well-formed", refuses=True)
 def tensor_shape_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) -> None:
     """The shape variables of a tensor annotation are in scope."""
-    state.report(
-        "WF14-unbound",
-        f"the shape variable {var.name!r} in this tensor's annotation is not bound",
-        span,
-        notes=(HOW_TO_BIND,),
-        help=similar(state, var.name, names_in_scope(state)),
-    )
+    words = f"the shape variable {var.name!r} in this tensor's annotation is not bound"
+    _not_bound(state, "WF14-unbound", words, var, span)
 
 
 @rule("WF15", "well-formed", refuses=True)
 def shape_values_are_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) -> None:
     """The shape variables of a shape annotation are in scope."""
-    state.report(
-        "WF15-unbound",
-        f"the shape variable {var.name!r} in this shape's annotation is not bound",
-        span,
-        notes=(HOW_TO_BIND,),
-        help=similar(state, var.name, names_in_scope(state)),
-    )
+    words = f"the shape variable {var.name!r} in this shape's annotation is not bound"
+    _not_bound(state, "WF15-unbound", words, var, span)
 
 
 @rule("WF16", "well-formed", refuses=True)
 def scalar_value_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) -> None:
     """The shape variables of a scalar annotation are in scope."""
-    state.report(
-        "WF16-unbound",
-        f"the shape variable {var.name!r} in this scalar's annotation is not bound",
-        span,
-        notes=(HOW_TO_BIND,),
-        help=similar(state, var.name, names_in_scope(state)),
-    )
+    words = f"the shape variable {var.name!r} in this scalar's annotation is not bound"
+    _not_bound(state, "WF16-unbound", words, var, span)
 
 
 _UNBOUND: dict[type, Callable[[WellFormedCheck, tir.Var, Span | None], None]] = {
@@ -162,28 +161,20 @@ def shape_variable_in_scope(state: WellFormedCheck, var: ast.Var, use: Span | No
 def result_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) -> None:
     """The shape variables of a result are those of the signature or of an outer scope."""
     if state.once_unbound(var):
-        state.report(
-            "WF04-unbound",
-            f"no parameter binds the shape variable {var.name!r} of the result",
-            span,
-            notes=("a variable that the body binds is not visible to a caller",),
-            help=similar(state, var.name, names_in_scope(state))
-            or "annotate the parameter that has this dimension, or omit the shape: "
-            "`R.Tensor(ndim=…)`",
+        words = f"no parameter binds the shape variable {var.name!r} of the result"
+        note = "a variable that the body binds is not visible to a caller"
+        help = (
+            "annotate the parameter that has this dimension, or omit the shape: `R.Tensor(ndim=…)`"
         )
+        _not_bound(state, "WF04-unbound", words, var, span, note, help)
 
 
 @rule("WF05", "well-formed", refuses=True)
 def dimension_is_bound(state: WellFormedCheck, var: tir.Var, span: Span | None) -> None:
     """The shape variables of shapes and scalars are in scope."""
     if state.once_unbound(var):
-        state.report(
-            "WF05-unbound",
-            f"the shape variable {var.name!r} is not bound",
-            span,
-            notes=(HOW_TO_BIND,),
-            help=similar(state, var.name, names_in_scope(state)),
-        )
+        words = f"the shape variable {var.name!r} is not bound"
+        _not_bound(state, "WF05-unbound", words, var, span)
 
 
 @rule("WF06", "well-formed", refuses=True)
@@ -191,13 +182,9 @@ def signature_binds(state: WellFormedCheck, var: tir.Var, span: Span | None) -> 
     """Every shape variable of a signature stands alone somewhere in it."""
     # A place that binds nothing is one mistake.
     if state.once_unbound(var) and state.once((span, "signature")):
-        state.report(
-            "WF06-unbound",
-            f"no dimension of a parameter is the shape variable {var.name!r} alone",
-            span,
-            notes=("a dimension binds a variable only if it is that variable alone",),
-            help=similar(state, var.name, names_in_scope(state)),
-        )
+        words = f"no dimension of a parameter is the shape variable {var.name!r} alone"
+        note = "a dimension binds a variable only if it is that variable alone"
+        _not_bound(state, "WF06-unbound", words, var, span, note)
 
 
 def dimensions_are_int64(

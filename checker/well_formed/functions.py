@@ -61,7 +61,6 @@ def on_circles(graph: Mapping[ast.GlobalVar, Sequence[ast.GlobalVar]]) -> set[as
 
 
 def call_graph(module: ast.IRModule) -> CallGraph:
-    """The calls and mentions of a module."""
     graph = CallGraph({}, {}, set(), set())
     for name, function in module.functions.items():
         mentioned: dict[ast.GlobalVar, None] = {}
@@ -82,7 +81,6 @@ def call_graph(module: ast.IRModule) -> CallGraph:
 
 
 def _local(function: ast.Function) -> set[ast.Var]:
-    """The local functions of a function."""
     return {
         binding.var
         for binding in bindings(function)
@@ -151,9 +149,7 @@ def can_be_entered(state: WellFormedCheck) -> None:
 
 @rule("WF13", "well-formed")
 def symbol_is_name(
-    state: WellFormedCheck,
-    name: ast.GlobalVar,
-    function: ast.Function | tir.PrimFunc,
+    state: WellFormedCheck, name: ast.GlobalVar, function: ast.Function | tir.PrimFunc
 ) -> None:
     """The global symbol is the function's name; of a PrimFunc, that is only advice."""
     symbol = function.attrs.get("global_symbol")

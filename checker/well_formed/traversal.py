@@ -73,7 +73,6 @@ def begin(state: WellFormedCheck, function: ast.Function, name: str) -> SavedSco
 
 
 def enter(state: WellFormedCheck, function: ast.Function) -> SavedScope:
-    """Open the scope of a function."""
     around = SavedScope(
         state.function, state.block, state.blocks_around, state.later, len(state.added)
     )

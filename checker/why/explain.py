@@ -53,7 +53,7 @@ class Derivations:
         return "\n".join(map(visible, self.lines({})))
 
     def _repr_html_(self) -> str:
-        from rlx.grammar.nodes.notebook import preformatted
+        from rlx.grammar.streams import preformatted
 
         return preformatted(str(self))
 

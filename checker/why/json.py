@@ -46,12 +46,15 @@ A step has these keys:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from rlx.checker.why.leaf_steps import formula
-from rlx.checker.why.step import Step, every
+from rlx.checker.why.step import Step, every, formula
 from rlx.grammar.diagnostic import Source, region
+from rlx.grammar.nodes.ast import StructInfo
+from rlx.grammar.print.pieces import struct_info_printer
+from rlx.grammar.print.show import spelled
+from rlx.grammar.stack import recursion_room
 from rlx.spec import premise_rule
 
 VERSION = 1
@@ -67,11 +70,10 @@ def as_json(roots: Sequence[Step], source: Source, depth: int | None = None) -> 
     """
     steps = list(every(roots)) if depth is None else _down_to(roots, depth)
     numbers = {id(step): number for number, step in enumerate(steps)}
-    return {
-        "version": VERSION,
-        "roots": [numbers[id(root)] for root in roots],
-        "steps": [_step(step, source, numbers) for step in steps],
-    }
+    printer = struct_info_printer()
+    with recursion_room():
+        made = [_step(step, source, numbers, printer) for step in steps]
+    return {"version": VERSION, "roots": [numbers[id(root)] for root in roots], "steps": made}
 
 
 def _down_to(roots: Sequence[Step], depth: int) -> list[Step]:
@@ -87,7 +89,9 @@ def _down_to(roots: Sequence[Step], depth: int) -> list[Step]:
     return list(found.values())
 
 
-def _step(step: Step, source: Source, numbers: dict[int, int]) -> dict[str, Any]:
+def _step(
+    step: Step, source: Source, numbers: dict[int, int], printer: Callable[[StructInfo], str]
+) -> dict[str, Any]:
     below = [(label, numbers[id(s)]) for label, s in step.below if id(s) in numbers]
     return {
         "kind": step.kind,
@@ -95,7 +99,7 @@ def _step(step: Step, source: Source, numbers: dict[int, int]) -> dict[str, Any]
         "title": step.title,
         "formula": formula(step.code) or None,
         "text": step.text,
-        "struct_info": _written(step),
+        "struct_info": None if step.info is None else spelled(step.info, printer),
         "status": step.status,
         "beneath": step.beneath,
         **_place(step, source),
@@ -113,12 +117,6 @@ def _codes(step: Step) -> dict[str, str | None]:
         rule = premise_rule(step.code)
         return {"rule": None if rule is None else rule.identifier, "premise": step.code}
     return {"rule": step.code or None, "premise": None}
-
-
-def _written(step: Step) -> str | None:
-    from rlx.grammar.print.printer import print_struct_info
-
-    return None if step.info is None else print_struct_info(step.info)
 
 
 def _place(step: Step, source: Source) -> dict[str, int | None]:

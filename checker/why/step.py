@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from rlx.checker.why import values
+from rlx.checker.why.recorder import RuleApplication
+from rlx.grammar.diagnostic import Diagnostic
+from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.ast import StructInfo
 from rlx.grammar.nodes.node import Span
+from rlx.grammar.print.show import show
+from rlx.operators.parameters import Parameter
+from rlx.spec import premise_rule
 
 HOLDS, NOTE, WARNING, ERROR = "holds", "note", "warning", "error"
 GRAVITY = (HOLDS, NOTE, WARNING, ERROR)
@@ -103,7 +110,6 @@ class Step:
 
     @property
     def below(self) -> Below:
-        """All that it rests on."""
         return self._find()._below
 
     @property
@@ -148,7 +154,6 @@ class Step:
 
 
 def graver(a: str, b: str) -> str:
-    """The graver of two."""
     return max(a, b, key=GRAVITY.index)
 
 
@@ -201,3 +206,78 @@ def settle(roots: Iterable[Step]) -> None:
 def reference(step: Step) -> Step:
     """What stands for a step that stands further up."""
     return Step("reference", step.text, code=step.code, title=step.title, span=step.span)
+
+
+def question(record: RuleApplication) -> Step:
+    verdict = values.verdict_of(record.result)
+    goal = values.question_text(record.name, record.arguments)
+    step = Step("question", goal, title=verdict)
+    step.details = values.reasons(record.result)
+    return step
+
+
+def failed_premise(diagnostic: Diagnostic) -> Step:
+    details = [*diagnostic.notes]
+    example = values.example_text(diagnostic.counterexample or {})
+    if example and not any(example in note for note in details):
+        details.append(f"it fails for {example}")
+    if diagnostic.help:
+        details.append(f"help: {diagnostic.help}")
+    step = Step(
+        "premise",
+        diagnostic.message,
+        code=diagnostic.code,
+        title=sentence(diagnostic.code),
+        span=diagnostic.span,
+        status=diagnostic.severity,
+        details=details,
+    )
+    return step
+
+
+def formula(code: str) -> str:
+    """How the rule's inference writes a premise, or its conclusion where the code is the rule's."""
+    rule = premise_rule(code)
+    if rule is None or rule.block is None:
+        return ""
+    if code == rule.identifier:
+        return rule.block.conclusion
+    return next((text for label, text in rule.block.premises if label == code), "")
+
+
+def sentence(code: str) -> str:
+    """What a premise demands."""
+    rule = premise_rule(code)
+    return "" if rule is None else rule.premises.get(code, rule.title)
+
+
+def changed_nothing(record: RuleApplication) -> bool:
+    """Whether a rule that rewrites gave back what it was given."""
+    given = next((v for v in record.given if isinstance(v, StructInfo)), None)
+    result = record.result
+    return (
+        isinstance(given, StructInfo)
+        and isinstance(result, StructInfo)
+        and show(given) == show(result)
+    )
+
+
+def alike(a: Step, b: Step) -> bool:
+    """Whether two steps inside of one rule say the same, as of two dimensions."""
+    if (a.kind, a.code) != (b.kind, b.code):  # the others are not looked into
+        return False
+    return not (a.below or b.below) and (a.text, a.details) == (b.text, b.details)
+
+
+def parameter_name(parameters: Sequence[Parameter], index: int) -> str:
+    """The parameter that takes a positional argument."""
+    for at, parameter in enumerate(parameters):
+        if parameter.variadic:
+            return f"{parameter.name}[{index - at}]"
+        if at == index:
+            return str(parameter.name)
+    return f"argument {index}"
+
+
+def buffer_text(buffer: tir.Buffer) -> str:
+    return f"buffer {values.value_text(tuple(buffer.shape)) or '()'} of {buffer.dtype}"

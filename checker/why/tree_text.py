@@ -6,8 +6,17 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 
 from rlx.checker.render.human import paint, without_colours
-from rlx.checker.why.leaf_steps import formula
-from rlx.checker.why.step import ERROR, HOLDS, NOTE, WARNING, Step, every, every_part, reference
+from rlx.checker.why.step import (
+    ERROR,
+    HOLDS,
+    NOTE,
+    WARNING,
+    Step,
+    every,
+    every_part,
+    formula,
+    reference,
+)
 from rlx.grammar.diagnostic import Source
 
 NESTING = 12

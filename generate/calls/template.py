@@ -7,10 +7,9 @@ dimensions in.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 
-from rlx.generate.calls.generic import generic
 from rlx.generate.calls.pattern import (
     GROUPS,
     ArgumentPattern,
@@ -33,13 +32,62 @@ from rlx.grammar.nodes.ast import (
 from rlx.grammar.nodes.dtype import DataType, dtype
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.struct_infos import OBJECT
-from rlx.operators.context import Place
+from rlx.operators.context import OperatorContext, Place
+from rlx.operators.parameters import REQUIRED, Parameter
 from rlx.operators.registry import Operator
-from rlx.operators.site import CallAlone
 from rlx.solver.order import erase, free_shape_vars
 
+# Patterns that follow from a signature alone.
 
-class Collector(CallAlone):
+
+_LISTS = ["a, b", "a", "a, 4, b", "", "a, 3, b, 4", "2, 3"]
+_BROADCAST = ["a, b", "b", "1, b", "", "a, 1"]
+_PLAIN: dict[str, str] = {
+    "prim": "prim(1) | prim(2)",
+    "prims": "(1,)",
+    "int": "1",
+    "count": "1",
+    "ints": "(1,)",
+    "list": "(1,)",
+    "int_or_ints": "1",
+    "number": "1.0",
+    "dtype": "'float32' | 'int64'",
+    "any": "0",
+    "expr": "f(a, b)",
+    "whole": "f(a, b)",
+}
+
+
+def generic(operator: Operator) -> list[str]:
+    """Patterns for an operator of which no table says more: tensors of one shape, or broadcast to
+    one.
+
+    They are only proposals: the operator's own rule decides which of them are legal.
+    """
+    required = [p for p in operator.parameters if p.default is REQUIRED and not p.optional]
+    kinds = [p.kind for p in required]
+    if kinds in (["tensor", "tensor"], ["operand", "operand"]):
+        return [*_pairs(), "b_(a, b), b_(a, b)".replace("b_", "bool")]
+    return [_call(required, group, dims) for group, dims in product("txf", _LISTS)] + [
+        _call(required, group, dims) for group, dims in product(("i", "bool"), _LISTS[:4])
+    ]
+
+
+def _pairs() -> Iterator[str]:
+    for group in "tfi":
+        yield from (f"{group}({dims}), {group}({dims})" for dims in _LISTS)
+        yield from (f"{group}(a, b), {group}({dims})" for dims in _BROADCAST)
+        yield from (f"{group}({dims}), {group}(a, b)" for dims in _BROADCAST)
+
+
+def _call(required: list[Parameter], group: str, dims: str) -> str:
+    tensor = f"{group}({dims})"
+    texts = {"tensor": tensor, "operand": tensor, "tensors": f"[{tensor}, {tensor}]"}
+    texts["shape"] = texts["whole_shape"] = f"shape({dims})"
+    return ", ".join(texts.get(p.kind) or _PLAIN[p.kind] for p in required)
+
+
+class Collector(OperatorContext):
     """The context in which a template is derived; it collects the codes of all that is not proved."""
 
     def __init__(self) -> None:

@@ -99,7 +99,11 @@ class Worker:
                 elif "done" in record:
                     self.earlier.append((seed, self.text))
                     return record
-        return self._lost(process, seed)
+        self.process = None
+        kind, how = process.ending()
+        how = f"signal {how}" if how.startswith("SIG") else how
+        sentence = f"The process ended in {self.stage}: {how}."
+        return Finding(kind, self.oracle, self.stage, how, sentence, "", self.text, seed)
 
     def strict(self) -> Worker:
         """Another worker, whose process notices sooner that its memory is broken; it is stopped
@@ -142,13 +146,6 @@ class Worker:
             for _ in self.process.answers(PATIENCE):
                 break  # it is ready
         return self.process
-
-    def _lost(self, process: Child, seed: int) -> Finding:
-        self.process = None
-        kind, how = process.ending()
-        how = f"signal {how}" if how.startswith("SIG") else how
-        sentence = f"The process ended in {self.stage}: {how}."
-        return Finding(kind, self.oracle, self.stage, how, sentence, "", self.text, seed)
 
 
 OURS = ("relax-check", "our machine", ", run")

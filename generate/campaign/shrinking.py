@@ -7,7 +7,7 @@ import time
 from rlx.checker.check import check_text
 from rlx.generate.campaign.finding import Finding, with_operators
 from rlx.generate.campaign.processes import StoppedError, Worker, findings
-from rlx.generate.reduce.text_reduction import reduced
+from rlx.generate.reduce.search import reduced
 from rlx.grammar.nodes.node import replace
 
 SECONDS = 25.0

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from rlx.generate.programs.builder import FunctionBuilder
+from rlx.generate.programs.builder import Body, Callee, FunctionBuilder, ModuleBuilder
 from rlx.generate.programs.choices import Choices
 from rlx.generate.programs.dims import free, variables, visible
-from rlx.generate.programs.mention import mentioned
-from rlx.generate.programs.module_builder import Callee, ModuleBuilder
 from rlx.generate.programs.values import KnownValue, nearest
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import (
@@ -25,6 +23,56 @@ from rlx.grammar.nodes.ast import (
 from rlx.grammar.nodes.dtype import dtype
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.struct_infos import OBJECT
+from rlx.grammar.nodes.visit import expressions
+
+# Which shape variables the body of a function mentions.
+
+
+def mentioned(body: Body) -> set[tir.Var]:
+    """The shape variables of all expressions and annotations of a body."""
+    found: set[tir.Var] = set()
+    for _, bindings in body.blocks:
+        for binding in bindings:
+            for value in expressions(binding.value):  # type: ignore[attr-defined]
+                _expression(value, found)
+            found |= _of_binding(binding)
+    return found
+
+
+def _of_binding(binding: ast.Binding) -> set[tir.Var]:
+    found: set[tir.Var] = set()
+    if isinstance(binding, ast.MatchCast):
+        found |= free(binding.struct_info) - set(binding.shape_vars)
+    var = getattr(binding, "var", None)
+    if var is not None and var.struct_info_annotation is not None:
+        found |= free(var.struct_info_annotation)
+    return found
+
+
+def _expression(value: Expr, found: set[tir.Var]) -> None:
+    for prim in _prims(value):
+        found.update(variables(prim))
+    match value:
+        case ast.Call(sinfo_args=infos) if infos:
+            for info in infos:
+                found |= free(info)
+        case ast.SeqExpr(blocks=blocks):
+            for block in blocks:
+                for binding in block.bindings:
+                    found |= _of_binding(binding)
+        case ast.Function(params=params, shape_vars=own):
+            for param in params:
+                if param.struct_info_annotation is not None:
+                    found |= free(param.struct_info_annotation) - set(own)
+
+
+def _prims(value: Expr) -> Iterator[tir.PrimExpr]:
+    match value:
+        case ast.ShapeExpr(values=values):
+            yield from values
+        case ast.PrimValue(value=prim):
+            yield prim
+
 
 _KINDS = ("float32", "int64", "float16")
 

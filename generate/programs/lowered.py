@@ -57,12 +57,12 @@ def run_time_calls(builder: FunctionBuilder, choices: Choices, value: KnownValue
 
 def ranked(builder: FunctionBuilder, choices: Choices) -> KnownValue | None:
     """A tensor of known rank and element type, if there is one."""
-    found = [v for v in builder.frame.order if v.dims is not None and _is_tensor(v)]
+    found = [
+        v
+        for v in builder.frame.order
+        if v.dims is not None and (isinstance(v.info, TensorStructInfo) and v.info.vdevice is None)
+    ]
     return nearest(found, choices.byte())[0] if found else None
-
-
-def _is_tensor(value: KnownValue) -> bool:
-    return isinstance(value.info, TensorStructInfo) and value.info.vdevice is None
 
 
 def _number(value: int) -> PrimValue:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rlx.generate.programs import functions
+from rlx.generate.programs.builder import ModuleBuilder
 from rlx.generate.programs.choices import Choices
 from rlx.generate.programs.functions import Extra
-from rlx.generate.programs.module_builder import ModuleBuilder
 from rlx.generate.programs.plan import DEFAULT, ModulePlan, Options
 from rlx.generate.programs.steps import step
 from rlx.grammar.nodes.ast import IRModule

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 
-from rlx.checker.lowered.operators import KILLS, TENSOR
+from rlx.checker.lowered.objects import KILLS, TENSOR
 from rlx.generate.calls.pattern import (
     Given,
     MadeSlot,
@@ -25,7 +24,6 @@ from rlx.generate.programs.values import nearest
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.operators.parameters import Parameter
 from rlx.operators.registry import families, lookup
 
 RUNTIME = frozenset({"memory"})
@@ -46,13 +44,9 @@ def of_templates(name: str) -> bool:
     """
     operator = lookup(f"relax.{name}")
     assert operator is not None
-    return not any(p.kind == "types" for p in operator.parameters) and not _function(
-        operator.parameters
+    return not any(p.kind == "types" for p in operator.parameters) and not any(
+        p.name == "func" for p in operator.parameters
     )
-
-
-def _function(parameters: Sequence[Parameter]) -> bool:
-    return any(p.name == "func" for p in parameters)
 
 
 @cache

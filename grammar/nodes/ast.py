@@ -1,12 +1,11 @@
 """The abstract syntax of Relax: the nodes of the specification's grammar, with their names.
 
-:mod:`rlx.grammar.nodes.ast_nodes` has the nodes of functions, and :mod:`rlx.grammar.nodes.ast_module` those of
+:mod:`rlx.grammar.nodes.ast_nodes` has the nodes of functions, and :mod:`rlx.grammar.nodes.ast_nodes` those of
 modules.
 """
 
 from __future__ import annotations
 
-from rlx.grammar.nodes.ast_module import IRModule
 from rlx.grammar.nodes.ast_nodes import (
     Binding,
     BindingBlock,
@@ -22,6 +21,7 @@ from rlx.grammar.nodes.ast_nodes import (
     Function,
     GlobalVar,
     If,
+    IRModule,
     Literal,
     MatchCast,
     ObjectStructInfo,

@@ -11,11 +11,7 @@ from rlx.grammar.nodes.node import Record
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = [
-    "DataType",
-    "dtype",
-    "lacking",
-]
+__all__ = ["DataType", "dtype", "lacking"]
 
 
 class DataType(Record):

@@ -20,12 +20,382 @@ The comparison uses an explicit stack instead of recursion, so the size of progr
 
 from __future__ import annotations
 
-from rlx.grammar.nodes import equal_relax, equal_tir
-from rlx.grammar.nodes.comparison import SPECIAL, TreeComparison, TreeDifference
-from rlx.grammar.nodes.node import Node
+from collections.abc import Mapping
+from typing import Any
 
-SPECIAL.update(equal_relax.SPECIAL)
-SPECIAL.update(equal_tir.SPECIAL)
+from rlx.grammar.dialects import CONSTANT_KEYS, split_key
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.comparison import SPECIAL, Path, TreeComparison, TreeDifference, require
+from rlx.grammar.nodes.node import Node, replace
+from rlx.grammar.nodes.visit import shape_vars_of
+from rlx.grammar.read.prim_scalars import SCALARS, memory_scope
+
+
+def _prim_var(run: TreeComparison, a: tir.Var, b: tir.Var, path: Path) -> None:
+    require(a.dtype == b.dtype, path, a.dtype, b.dtype)
+    run.same(a, b, path)
+
+
+def counted(attrs: Mapping[str, object], name: str) -> dict[str, object]:
+    """The attributes of a function that are compared: those that every spelling writes."""
+    implied = {"global_symbol": name}
+    return {k: v for k, v in attrs.items() if k != "s_tir" and implied.get(k) != v}
+
+
+def prim_func(
+    run: TreeComparison, a: tir.PrimFunc, b: tir.PrimFunc, path: Path, name: str = ""
+) -> None:
+    require(len(a.params) == len(b.params), path, f"{len(a.params)}", f"{len(b.params)} parameters")
+    run.enter(_implicit(a), _implicit(b), (path, "buffer_map"))
+    pairs = list(zip(a.params, b.params, strict=True))
+    for i, (x, y) in enumerate(pairs):
+        require(x.dtype == y.dtype, ((path, "params"), i), x.dtype, y.dtype)
+        require(x.pointee == y.pointee, ((path, "params"), i), x.pointee, y.pointee)
+        run.bind(x, y)
+    buffers = [
+        (a.buffer_map.get(x), b.buffer_map.get(y), ((path, "params"), i))
+        for i, (x, y) in enumerate(pairs)
+    ]
+    run.then(
+        lambda: _declare_all(run, buffers),
+        (a.ret_type, b.ret_type, (path, "ret_type")),
+        (counted(a.attrs, name), counted(b.attrs, name), (path, "attrs")),
+        (a.body, b.body, (path, "body")),
+    )
+
+
+def _implicit(function: tir.PrimFunc) -> tuple[tir.Var, ...]:
+    """The shape variables that the buffers of the parameters bind."""
+    params = set(function.params)
+    found = (v for buffer in function.buffer_map.values() for v in shape_vars_of(buffer))
+    return tuple(dict.fromkeys(v for v in found if v not in params))
+
+
+def _declare_all(run: TreeComparison, buffers: list[tuple[Any, Any, Path]]) -> None:
+    for a, b, path in buffers:
+        if a is None or b is None:
+            require(a is b, path, a, b)
+        else:
+            run.bind(a, b)
+    run.then(*(item for a, b, path in buffers if a is not None for item in _contents(a, b, path)))
+
+
+def _contents(a: tir.Buffer, b: tir.Buffer, path: Path) -> list[tuple[Any, Any, Path]]:
+    return [
+        (a.shape, b.shape, (path, "shape")),
+        (a.dtype, b.dtype, (path, "dtype")),
+        (a.attrs, b.attrs, (path, "attrs")),
+    ]
+
+
+def _buffer(run: TreeComparison, a: tir.Buffer, b: tir.Buffer, path: Path) -> None:
+    run.same(a, b, path)
+
+
+def _for(run: TreeComparison, a: tir.For, b: tir.For, path: Path) -> None:
+    run.loops[a.loop_var], run.loops[b.loop_var] = a, b
+    run.then(
+        (a.min, b.min, (path, "min")),
+        (a.extent, b.extent, (path, "extent")),
+        (a.step, b.step, (path, "step")),
+        (a.kind, b.kind, (path, "kind")),
+        (a.attrs, b.attrs, (path, "attrs")),
+        lambda: run.bind(a.loop_var, b.loop_var),
+        (a.body, b.body, (path, "body")),
+    )
+
+
+def _iter_var(run: TreeComparison, a: tir.IterVar, b: tir.IterVar, path: Path) -> None:
+    require(a.var.dtype == b.var.dtype, path, a.var.dtype, b.var.dtype)
+    doms: tuple[object, object] = (a.dom, b.dom)
+    if (a.dom is None) != (b.dom is None):
+        doms = (_dom(run, a), _dom(run, b))
+    run.then(
+        (a.kind, b.kind, (path, "kind")),
+        (*doms, (path, "dom")),
+        (a.binding, b.binding, (path, "binding")),
+        lambda: run.bind(a.var, b.var),
+    )
+
+
+def _dom(run: TreeComparison, axis: tir.IterVar) -> object:
+    """The range of an axis, its loop's where it does not say; from zero, only where it ends."""
+    if axis.dom is None:
+        loop = run.loops.get(axis.binding)
+        return None if loop is None or not _is_zero(loop.min) else loop.extent
+    return axis.dom[1] if _is_zero(axis.dom[0]) else axis.dom
+
+
+def _is_zero(expr: tir.PrimExpr) -> bool:
+    return isinstance(expr, tir.IntImm) and expr.value == 0
+
+
+def _block(run: TreeComparison, a: tir.Block, b: tir.Block, path: Path) -> None:
+    require(len(a.alloc_buffers) == len(b.alloc_buffers), (path, "alloc_buffers"), a.name, b.name)
+    buffers = [
+        (x, y, ((path, "alloc_buffers"), i))
+        for i, (x, y) in enumerate(zip(a.alloc_buffers, b.alloc_buffers, strict=True))
+    ]
+    run.then(
+        (a.name, b.name, (path, "name")),
+        (a.iter_vars, b.iter_vars, (path, "iter_vars")),
+        lambda: _declare_all(run, buffers),
+        *(
+            (getattr(a, f), getattr(b, f), (path, f))
+            for f in ("predicate", "reads", "writes", "attrs", "init", "body")
+        ),
+    )
+
+
+def _let(run: TreeComparison, a: tir.LetStmt, b: tir.LetStmt, path: Path) -> None:
+    require(a.var.dtype == b.var.dtype, path, a.var.dtype, b.var.dtype)
+    require(a.var.pointee == b.var.pointee, path, a.var.pointee, b.var.pointee)
+    run.then((a.value, b.value, (path, "value")), lambda: run.bind(a.var, b.var))
+
+
+def _alloc(run: TreeComparison, a: tir.AllocBuffer, b: tir.AllocBuffer, path: Path) -> None:
+    (word, left), (other, right) = _memory(a), _memory(b)
+    require(word == other, (path, "op"), a.op, b.op)
+    run.then(*_contents(left, right, path), lambda: run.bind(a.buffer, b.buffer))
+
+
+def _memory(stmt: tir.AllocBuffer) -> tuple[str, tir.Buffer]:
+    """How a buffer is allocated, in one of the spellings that say the same."""
+    scope = memory_scope(stmt)
+    if scope is not None:
+        return "alloc_buffer", replace(stmt.buffer, attrs={**stmt.buffer.attrs, "scope": scope})
+    word = stmt.op.removeprefix("sblock_")  # one word before 0.24
+    return "alloc_buffer" if word in SCALARS else word, stmt.buffer
+
+
+def _with(run: TreeComparison, a: tir.With, b: tir.With, path: Path) -> None:
+    left, right = a.var, b.var
+    work: list[Any] = [(a.call, b.call, (path, "call"))]
+    if left is None or right is None:
+        require(left is right, path, left, right)
+    else:
+        require(left.dtype == right.dtype, path, left.dtype, right.dtype)
+        work.append(lambda: run.bind(left, right))
+    run.then(*work, (a.body, b.body, (path, "body")))
+
+
+def _let_expr(run: TreeComparison, a: tir.Let, b: tir.Let, path: Path) -> None:
+    require(a.var.dtype == b.var.dtype, path, a.var.dtype, b.var.dtype)
+    run.then(
+        (a.value, b.value, (path, "value")),
+        lambda: run.bind(a.var, b.var),
+        (a.body, b.body, (path, "body")),
+    )
+
+
+def _match(run: TreeComparison, a: tir.MatchBuffer, b: tir.MatchBuffer, path: Path) -> None:
+    run.then(
+        (a.source, b.source, (path, "source")),
+        *_contents(a.buffer, b.buffer, path),
+        lambda: run.bind(a.buffer, b.buffer),
+    )
+
+
+def _seq(run: TreeComparison, a: tir.SeqStmt, b: tir.SeqStmt, path: Path) -> None:
+    run.statements(a, b, path)
+
+
+def _relax_var(run: TreeComparison, a: ast.Var, b: ast.Var, path: Path) -> None:
+    run.same(a, b, path)
+
+
+def _global_var(run: TreeComparison, a: ast.GlobalVar, b: ast.GlobalVar, path: Path) -> None:
+    require(a.name_hint == b.name_hint, path, a, b)
+
+
+def _bind_var(run: TreeComparison, a: ast.Var, b: ast.Var, path: Path) -> None:
+    """Compare what a binding says of its variable, then pair the variables."""
+    require(type(a) is type(b), path, type(a).__name__, type(b).__name__)
+    _pair(run, a, b)
+    run.then((a.struct_info_annotation, b.struct_info_annotation, (path, "struct_info_annotation")))
+
+
+def _pair(run: TreeComparison, a: ast.Var, b: ast.Var) -> None:
+    """Pair two variables, and the shape variables that they are."""
+    run.bind(a, b)
+    if a.shape_var is not None and b.shape_var is not None:
+        run.bind(a.shape_var, b.shape_var)
+
+
+def _module(run: TreeComparison, a: ast.IRModule, b: ast.IRModule, path: Path) -> None:
+    left = {gv.name_hint: _Global(gv.name_hint, f) for gv, f in a.functions.items()}
+    right = {gv.name_hint: _Global(gv.name_hint, f) for gv, f in b.functions.items()}
+    run.then(
+        (left, right, (path, "functions")),
+        (a.attrs, b.attrs, (path, "attrs")),
+        (a.global_infos, b.global_infos, (path, "global_infos")),
+        (a.externs, b.externs, (path, "externs")),
+    )
+
+
+class _Global:
+    """A function of a module, with the name that its ``global_symbol`` repeats."""
+
+    def __init__(self, name: str, function: ast.Function | tir.PrimFunc) -> None:
+        self.name = name
+        self.function = function
+
+
+def _global(run: TreeComparison, a: _Global, b: _Global, path: Path) -> None:
+    f, g = a.function, b.function
+    match f, g:
+        case ast.Function(), ast.Function():
+            _function(run, f, g, path, a.name)
+        case tir.PrimFunc(), tir.PrimFunc():
+            prim_func(run, f, g, path, a.name)
+        case _:
+            require(False, path, f, g)
+
+
+def _function(
+    run: TreeComparison, a: ast.Function, b: ast.Function, path: Path, name: str = ""
+) -> None:
+    require(len(a.params) == len(b.params), path, f"{len(a.params)}", f"{len(b.params)} parameters")
+    run.enter(a.shape_vars, b.shape_vars, (path, "shape_vars"))
+    for x, y in zip(a.params, b.params, strict=True):
+        _pair(run, x, y)
+    require((a.is_pure is False) == (b.is_pure is False), (path, "is_pure"), a.is_pure, b.is_pure)
+    require(
+        a.returns_none == b.returns_none, (path, "returns_none"), a.returns_none, b.returns_none
+    )
+    infos = [
+        (x.struct_info_annotation, y.struct_info_annotation, ((path, "params"), i))
+        for i, (x, y) in enumerate(zip(a.params, b.params, strict=True))
+    ]
+    run.then(
+        *infos,
+        (a.ret_struct_info, b.ret_struct_info, (path, "ret_struct_info")),
+        (counted(a.attrs, name), counted(b.attrs, name), (path, "attrs")),
+        (a.body, b.body, (path, "body")),
+    )
+
+
+def _func_info(
+    run: TreeComparison, a: ast.FuncStructInfo, b: ast.FuncStructInfo, path: Path
+) -> None:
+    run.enter(a.binders, b.binders, (path, "binders"))
+    run.then(
+        (a.params, b.params, (path, "params")),
+        (a.ret, b.ret, (path, "ret")),
+        (a.purity, b.purity, (path, "purity")),
+        (a.derive_func, b.derive_func, (path, "derive_func")),
+    )
+
+
+def _tensor(
+    run: TreeComparison, a: ast.TensorStructInfo, b: ast.TensorStructInfo, path: Path
+) -> None:
+    known = isinstance(a.shape, ast.ShapeExpr) and isinstance(b.shape, ast.ShapeExpr)
+    run.then(
+        (a.shape, b.shape, (path, "shape")),
+        (a.dtype, b.dtype, (path, "dtype")),
+        (-1 if known else a.ndim, -1 if known else b.ndim, (path, "ndim")),
+        (a.vdevice, b.vdevice, (path, "vdevice")),
+        (a.distribution, b.distribution, (path, "distribution")),
+    )
+
+
+def _shape(run: TreeComparison, a: ast.ShapeStructInfo, b: ast.ShapeStructInfo, path: Path) -> None:
+    known = a.values is not None and b.values is not None
+    run.then(
+        (a.values, b.values, (path, "values")),
+        (-1 if known else a.ndim, -1 if known else b.ndim, (path, "ndim")),
+    )
+
+
+def _var_binding(run: TreeComparison, a: ast.VarBinding, b: ast.VarBinding, path: Path) -> None:
+    value = (a.value, b.value, (path, "value"))
+    if isinstance(a.value, ast.Function):  # it may call itself
+        run.then(lambda: _bind_var(run, a.var, b.var, (path, "var")), value)
+    else:
+        run.then(value, lambda: _bind_var(run, a.var, b.var, (path, "var")))
+
+
+_NOTHING = ast.Var("_")
+
+
+def _match_cast(run: TreeComparison, a: ast.MatchCast, b: ast.MatchCast, path: Path) -> None:
+    x, y = a.var or _NOTHING, b.var or _NOTHING
+    unused = {v for v in (x, y) if v.name_hint == "_" and v.struct_info_annotation is None}
+
+    def cast() -> None:
+        run.enter(a.shape_vars, b.shape_vars, (path, "shape_vars"))
+        patterns = _pattern(a), _pattern(b)
+        if patterns[0] is not None and patterns[1] is not None:
+            run.then((*patterns, (path, "struct_info")))
+        else:
+            run.then((a.struct_info, b.struct_info, (path, "struct_info")))
+
+    def bind() -> None:
+        if _NOTHING in (x, y):
+            require(len(unused) == len({x, y}), (path, "var"), x, y)
+        else:
+            _bind_var(run, x, y, (path, "var"))
+
+    run.then((a.value, b.value, (path, "value")), cast, bind)
+
+
+def _pattern(cast: ast.MatchCast) -> ast.ShapeExpr | None:
+    """The dimensions of a match of shapes. The rest of what it casts to is not said: it follows
+    from the value, once the value's type is known.
+    """
+    match cast.struct_info:
+        case ast.TensorStructInfo(shape=ast.ShapeExpr() as shape) if cast.by_shape:
+            return shape
+        case ast.ShapeStructInfo(values=tuple() as values) if cast.by_shape:
+            return ast.ShapeExpr(values)
+    return None
+
+
+def _key(key: str) -> tuple[str, str]:
+    """A reference to a constant outside the text, whatever a version calls constants."""
+    word, number = split_key(key)
+    return ("" if word in CONSTANT_KEYS else word, number)
+
+
+def _literal(run: TreeComparison, a: ast.Literal, b: ast.Literal, path: Path) -> None:
+    keys = [_key(x.key or "") for x in (a, b)]
+    run.then(
+        (a.dtype, b.dtype, (path, "dtype")),
+        (a.shape, b.shape, (path, "shape")),
+        (repr(a.value), repr(b.value), (path, "value")),
+        (keys[0], keys[1], (path, "key")),
+    )
+
+
+SPECIAL.update(
+    {
+        ast.IRModule: _module,
+        _Global: _global,
+        ast.Function: _function,
+        ast.FuncStructInfo: _func_info,
+        ast.TensorStructInfo: _tensor,
+        ast.ShapeStructInfo: _shape,
+        ast.VarBinding: _var_binding,
+        ast.MatchCast: _match_cast,
+        ast.Var: _relax_var,
+        ast.DataflowVar: _relax_var,
+        ast.GlobalVar: _global_var,
+        ast.Literal: _literal,
+        tir.Var: _prim_var,
+        tir.Buffer: _buffer,
+        tir.PrimFunc: prim_func,
+        tir.For: _for,
+        tir.IterVar: _iter_var,
+        tir.Block: _block,
+        tir.LetStmt: _let,
+        tir.AllocBuffer: _alloc,
+        tir.SeqStmt: _seq,
+        tir.With: _with,
+        tir.Let: _let_expr,
+        tir.MatchBuffer: _match,
+    }
+)
 
 
 def structural_equal(a: Node, b: Node, map_free_vars: bool = False) -> bool:

@@ -141,7 +141,7 @@ class Node(Record):
         return str(import_module(PRINTER).print_node(self))
 
     def _repr_html_(self) -> str:
-        from rlx.grammar.nodes.notebook import preformatted
+        from rlx.grammar.streams import preformatted
 
         return preformatted(str(self))
 
@@ -155,7 +155,6 @@ recurse.
 
 
 def tuple_text(parts: list[str]) -> str:
-    """The text of a tuple, from those of its parts."""
     if len(parts) == 1:
         return f"({parts[0]},)"
     return f"({', '.join(parts)})"
@@ -183,6 +182,16 @@ def fields(node: Record) -> Iterator[tuple[str, Any]]:
     names: tuple[str, ...] = type(node).__match_args__
     for name in names:
         yield name, getattr(node, name)
+
+
+def complete(node: Record, **fields: object) -> None:
+    """Set fields of a node that could not be known when it was made: a name is used above the
+    signature that gives its type, and every use is the same object.
+
+    Only who made the node may do so. Everybody else makes a copy with :func:`replace`.
+    """
+    for name, value in fields.items():
+        object.__setattr__(node, name, value)
 
 
 def replace(node: T, **changes: Any) -> T:

@@ -209,8 +209,7 @@ def expr(given: object, place: Place | None = None) -> ast.Expr:
         case None:
             return ast.Call(ast.op("relax.null_value"), (), span=place)
     raise MisuseError(
-        f"expected a Relax value, a number or a tuple; found {described(given)}",
-        place or here(),
+        f"expected a Relax value, a number or a tuple; found {described(given)}", place or here()
     )
 
 

@@ -205,9 +205,7 @@ def with_operands(
 
 
 def transform(
-    roots: Iterable[PrimExpr],
-    change: Callable[[PrimExpr], PrimExpr | None],
-    in_place: bool = False,
+    roots: Iterable[PrimExpr], change: Callable[[PrimExpr], PrimExpr | None], in_place: bool = False
 ) -> list[PrimExpr]:
     """The expressions with ``change`` applied to every node, operands first (None: unchanged).
 

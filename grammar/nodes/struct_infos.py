@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import StructInfo
-from rlx.grammar.nodes.node import Node, changed, same
+from rlx.grammar.nodes.node import Node, changed, complete, same
 from rlx.grammar.nodes.tir import PrimExpr
 
 OBJECT = ast.ObjectStructInfo()
@@ -191,5 +191,5 @@ def bind_outermost(info: ast.FuncStructInfo, bound: AbstractSet[tir.Var]) -> Non
 def _bind(info: ast.FuncStructInfo, bound: AbstractSet[tir.Var]) -> AbstractSet[tir.Var]:
     lone = (value for param in info.params or () for value in binding_positions(param))
     own = dict.fromkeys(v for v in lone if type(v) is tir.Var and v not in bound)
-    object.__setattr__(info, "binders", tuple(own))
+    complete(info, binders=tuple(own))
     return own.keys()

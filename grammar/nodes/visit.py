@@ -64,7 +64,6 @@ def bindings_in(body: Expr) -> Iterator[ast.VarBinding | ast.MatchCast]:
 
 
 def result_of(body: Expr) -> tuple[Expr, Span | None]:
-    """The result of a body, and its span."""
     return (body.body, body.body_span) if isinstance(body, ast.SeqExpr) else (body, None)
 
 
@@ -117,7 +116,6 @@ def struct_infos(root: Node) -> Iterator[StructInfo]:
 
 
 def bound_vars(root: Node) -> set[Var]:
-    """The variables that are bound in a node."""
     names = (name for node in evaluated(root, Node) for name in node.bound())
     return {name for name in names if isinstance(name, Var)}
 

@@ -135,7 +135,12 @@ class _ModulePrinter:
         if lines and lines[-1].startswith("class "):
             lines.append(f"{pad}pass")
         if self.module.span is not None:
-            lines += [pad + text for text in self.remarks.before(self.module.span[1])]
+            inside = (
+                self.functions[-1][1].function.span if self.functions and not self.bare else None
+            )
+            end = self.module.span[1]
+            left = self.remarks.inside(end, inside[0]) if inside else self.remarks.before(end)
+            lines += [pad + text for text in left]
         return "\n".join(lines) + "\n"
 
     def _top(self, start: int) -> list[str]:
@@ -205,15 +210,20 @@ class _ModulePrinter:
         return "(s_tir=True)" if self.dialect.module_flag and marked else ""
 
     def _attributes(self) -> list[str]:
-        lines = []
         values = ExprPrinter({}, self.dialect)
+        written: dict[str, str] = {}
         if self.module.attrs:
-            lines.append(f"{_INDENT}I.module_attrs({values.value(self.module.attrs)})")
+            written["I.module_attrs"] = f"({values.value(self.module.attrs)})"
         if self.module.global_infos:
-            shown = _global_infos(self.module.global_infos, values)
-            lines.append(f"{_INDENT}I.module_global_infos({shown})")
+            written["I.module_global_infos"] = (
+                f"({_global_infos(self.module.global_infos, values)})"
+            )
         for name, extern in self.module.externs.items():
-            lines.append(f"{_INDENT}{name} = {values.text(extern)}")
+            written[name] = f" = {values.text(extern)}"
+        lines: list[str] = []
+        for word, rest in written.items():
+            beside = self.remarks.named(word, self.module.span, first=True)
+            put(lines, word + rest, _INDENT, beside)
         return lines
 
 

@@ -333,8 +333,7 @@ def pattern_of(binding: ast.MatchCast) -> tuple[tir.PrimExpr, ...] | None:
         case (
             ast.MatchCast(by_shape=True, struct_info=ast.ShapeStructInfo(values=tuple() as values))
             | ast.MatchCast(
-                by_shape=True,
-                struct_info=ast.TensorStructInfo(shape=ast.ShapeExpr(values=values)),
+                by_shape=True, struct_info=ast.TensorStructInfo(shape=ast.ShapeExpr(values=values))
             )
         ):
             return values

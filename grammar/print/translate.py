@@ -398,7 +398,6 @@ def _mentions(info: ast.StructInfo | None, var: tir.Var) -> bool:
 
 
 def _says(value: ast.Expr, number: tir.PrimExpr | None) -> bool:
-    """Whether a value is a scalar with this number."""
     return (
         number is not None
         and isinstance(value, ast.PrimValue)

@@ -181,7 +181,11 @@ class AtomActions(ExpressionActions):
             if entry is None:
                 raise Rejected("", *span)  # reported where it goes wrong
             known = len(self.scope.unknown)
-            made = self.coerce.info(entry)
+            try:
+                made = self.coerce.info(entry)
+            except Rejected as error:
+                error.within = span[0]
+                raise
             if len(self.scope.unknown) > known:
                 return made  # each `_` is another, also in the same words
             if self.coerce.quotes > quotes:

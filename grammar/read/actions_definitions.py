@@ -224,7 +224,7 @@ class DefinitionActions:
     # ------------------------------------------------------------ heads of functions
 
     def do_def_open(self, span: Span, definition: Entry, type_parameters: Entry | None) -> Open:
-        name = definition.value[3:].strip()
+        name = definition.value.split()[-1]
         name_span = (definition.end - len(name), definition.end)
         local = self.scope.frame.kind != "module"
         if self._is_decorated_with(FUNCTION_WORDS):

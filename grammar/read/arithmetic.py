@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import BOOL, FLOAT32, INT32, INT64, DataType
@@ -11,7 +11,6 @@ from rlx.grammar.nodes.node import Span
 from rlx.grammar.nodes.prim_operators import BY_SYMBOL, COMPARISON, NOT, SIGN
 from rlx.grammar.read.entries import Entry, Rejected
 from rlx.grammar.read.lexer import MAX_NESTING, words_of
-from rlx.grammar.read.operands import Operands, Scalars
 from rlx.grammar.read.partial_nodes import (
     CapturedName,
     KnownInteger,
@@ -20,6 +19,37 @@ from rlx.grammar.read.partial_nodes import (
     UnresolvedOperation,
 )
 from rlx.grammar.read.precedence import Chain
+from rlx.grammar.read.scope import Scope
+
+
+class Scalars(Protocol):
+    """Reads operands as scalars."""
+
+    @property
+    def scope(self) -> Scope:
+        """The names in scope."""
+
+    def prim(self, entry: Entry, literal: DataType = INT64) -> tir.PrimExpr:
+        """Read an operand as a scalar; an integer literal gets the data type ``literal``."""
+
+    def text_of(self, span: Span) -> str:
+        """The source of an operand."""
+
+
+class Operands(Scalars, Protocol):
+    """Reads operands as the operator requires."""
+
+    @property
+    def source(self) -> str:
+        """The whole text."""
+
+    @property
+    def signed(self) -> dict[Span, tuple[str, Entry]]:
+        """The prefix operators before the bases of powers, with the powers."""
+
+    def expr(self, entry: Entry) -> ast.Expr:
+        """Read an operand as a Relax expression."""
+
 
 RELAX = {
     "+": "relax.add",
@@ -152,7 +182,6 @@ def _known(operator: str, a: Any, b: Any) -> KnownInteger | None:
 
 
 def prefix(coerce: Operands, operator: str, operand: Entry, start: int) -> Any:
-    """A prefix operator."""
     value, span = operand.value, (start, operand[2])
     if operator == "+":
         if _is_value(coerce, value):

@@ -94,7 +94,6 @@ class Tables(NamedTuple):
 
 @cache
 def tables() -> Tables:
-    """The tables in the package."""
     data = json.loads(TABLES.read_text(encoding="utf-8"))
     actions: list[dict[str, int]] = []
     gotos: list[dict[str, int]] = []

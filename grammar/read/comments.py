@@ -301,9 +301,11 @@ class Remarks:
                 return self._left.pop(number).text
         return None
 
-    def named(self, words: str | tuple[str, ...], within: Span | None) -> Beside:
+    def named(
+        self, words: str | tuple[str, ...], within: Span | None, first: bool = False
+    ) -> Beside:
         """Take the comments above and behind the next line of the program that begins with one of
-        some words, in a stretch of the source.
+        some words, in a stretch of the source; of the ``first`` line in a block, all above it.
         """
         if within is None or not self._left:
             return [], None
@@ -313,6 +315,9 @@ class Remarks:
                 break
             if self.text.startswith(words, start) and place not in self._named:
                 self._named.add(place)
+                if first:
+                    behind = self.line(start)
+                    return self.before(start), behind
                 above = line_end(self.text, self._lines[place - 1][1]) if place else start
                 return self._between(above, start), self.line(start)
         return [], None
@@ -382,7 +387,7 @@ def _documentation(text: str) -> Iterator[Span]:
     head = False
     for start, end in logical_lines(text):
         if head and text[start] in "\"'":
-            words = [word for word in _words(text, (start, end)) if text[slice(*word)] != ";"]
+            words = [word for word in _words(text, (start, end)) if text[word[0]] not in ";#"]
             if len(words) == 1:
                 yield words[0]
         head = HEAD.match(text, start) is not None

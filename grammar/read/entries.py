@@ -17,7 +17,6 @@ class Entry(NamedTuple):
 
     @property
     def span(self) -> Span:
-        """The span of its text."""
         return (self.start, self.end)
 
 
@@ -46,7 +45,6 @@ TERMINALS: dict[str, type[Token]] = _Terminals()
 
 
 def token(terminal: str, value: str, start: int, end: int) -> Token:
-    """A token of a terminal."""
     return TERMINALS[terminal](value, start, end)
 
 
@@ -92,7 +90,8 @@ class Rejected(Exception):
 
     Inside a PrimFunc the text may be ``kept`` if some version of TVM may accept it. In a Python
     file the surrounding code may give it a meaning, unless it is ``certain`` that it does not. An
-    error that may follow from an earlier ``layout`` error is not reported again.
+    error that may follow from an earlier ``layout`` error is not reported again. What stands in its
+    line before ``within``, the start of an annotation, has nothing to do with it.
     """
 
     def __init__(
@@ -112,3 +111,4 @@ class Rejected(Exception):
         self.certain = certain
         self.layout = layout
         self.kept = kept
+        self.within = 0

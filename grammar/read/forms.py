@@ -75,7 +75,6 @@ class Arguments:
 
     @property
     def head_span(self) -> Span:
-        """The span of the head."""
         return (self.start, self.head_end)
 
     def attribute_spans(self) -> dict[str, tuple[Span, Span]]:

@@ -187,12 +187,7 @@ def match_cast(context: ReadContext, a: Arguments) -> Cast:
     """`R.match_cast(x, R.Tensor((n,), "float32"))`"""
     value, info = a.need(0, "value"), a.need(1, "struct_info", "ty")
     a.done(2)
-    return Cast(
-        context.coerce.expr(value),
-        context.coerce.info(info),
-        value.span,
-        info.span,
-    )
+    return Cast(context.coerce.expr(value), context.coerce.info(info), value.span, info.span)
 
 
 @form("R.cast")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.node import Span, replace
+from rlx.grammar.nodes.node import Span, complete, replace
 from rlx.grammar.read.partial_nodes import Defined, Form, Return, Signature, flatten, sequence
 from rlx.grammar.read.reports import ReadContext
 from rlx.grammar.read.scope import Frame
@@ -33,9 +33,7 @@ def add_attributes(
 
 
 def add_function(
-    context: ReadContext,
-    functions: dict[ast.GlobalVar, ast.Function | tir.PrimFunc],
-    item: Defined,
+    context: ReadContext, functions: dict[ast.GlobalVar, ast.Function | tir.PrimFunc], item: Defined
 ) -> None:
     """Add a global function to a module under construction."""
     name_span = item.function.name_span
@@ -181,7 +179,7 @@ def _scalars(params: list[ast.Var], known: tuple[tir.Var, ...]) -> list[tir.Var]
         if var is None or not isinstance(info, ast.PrimStructInfo):
             continue
         bound = ast.PrimStructInfo(info.dtype, var, info.span)
-        object.__setattr__(param, "struct_info_annotation", bound)
+        complete(param, struct_info_annotation=bound)
         if var not in known:
             found.append(var)
     return found

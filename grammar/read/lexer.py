@@ -15,7 +15,13 @@ from keyword import kwlist
 from rlx.grammar.lines import line_end, line_start
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.read.entries import END, TERMINALS, Token, token
-from rlx.grammar.read.layout_messages import EMPTY, MIXED, NO_BLOCK, NO_MATCH
+
+NO_BLOCK = "this line is indented, but no block starts here"
+NO_MATCH = "the indentation of this line matches no enclosing block"
+MIXED = "tabs and spaces are mixed: the indentation of this line depends on the width of a tab"
+EMPTY = "expected an indented block under this line"
+LAYOUT = frozenset([NO_BLOCK, NO_MATCH, MIXED, EMPTY])
+
 
 MAX_NESTING = 512
 """The maximum nesting depths of brackets and of indented blocks."""
@@ -55,7 +61,7 @@ TOKEN = re.compile(
     | (?P<newline>\r?\n(?>[ \t\f]*+(?:\#[^\n]*+)?\r?\n)*+[ \t\f]*+(?:\#[^\n]*+\Z)?)
     | (?P<INFO>R\.(?:Tensor|Shape|Tuple|Object|Any|Prim|Callable|DTensor)\b(?![\[.])
         (?:\({_BALANCED}\)|(?!\()))
-    | (?P<DEF>def[ \t\f]++(?!in[ \t]){MEMBER})
+    | (?P<DEF>def(?>[ \t\f]|\\\r?\n)++(?!in[ \t]){MEMBER})
     | (?P<OPAQUE>T\.index_map\({_BALANCED}\)|lambda\b(?![ \t]*:[ \t]*(?:[RT]\.|\r?\n))[^:()\n]*+:{_BODY})
     | (?P<TARGET>{_WORD}[ \t\f]*+=(?!=))
     | (?P<HEAD>{_WORD}(?>\.{MEMBER})*+\()

@@ -9,15 +9,7 @@ from functools import cache
 from rlx.grammar.dialects import OBJECT_WORDS, TIR_MODULES
 from rlx.grammar.suggest import closest
 
-ANNOTATIONS = (
-    "R.Tensor",
-    "R.Shape",
-    "R.Tuple",
-    *OBJECT_WORDS,
-    "R.Prim",
-    "R.Callable",
-    "R.DTensor",
-)
+ANNOTATIONS = ("R.Tensor", "R.Shape", "R.Tuple", *OBJECT_WORDS, "R.Prim", "R.Callable", "R.DTensor")
 STATEMENTS = ("R.output", "R.outputs", "R.dataflow", "R.func_attr", "R.match_cast", "R.match_shape")
 """Forms that are not similar to any operator, so a similar word must be a misspelling of the
 form.

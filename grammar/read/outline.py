@@ -123,7 +123,7 @@ _NEW = re.compile(
 )
 
 
-HEAD = re.compile(r"(?P<kind>class|def)[ \t\f]+(?P<name>\w+|<lambda>\w*)")
+HEAD = re.compile(r"(?P<kind>class|def)(?:[ \t\f]|\\\r?\n)+(?P<name>\w+|<lambda>\w*)")
 """The start of a class or function statement."""
 
 
@@ -342,7 +342,6 @@ def stretches(text: str, definitions: Sequence[Span], hidden: Span | None) -> li
 
 
 def declared_names(line: str) -> list[str]:
-    """The names that a ``"typevar"`` line declares."""
     names = []
     for token in words_of(line, (0, len(line))):
         if token.type in ("NAME", "TARGET"):
@@ -389,7 +388,6 @@ class MetadataStatement(Record):
 
 
 def metadata_statement(text: str) -> MetadataStatement | None:
-    """The first metadata statement of a text."""
     if "metadata" not in text:
         return None
     for start, _ in logical_lines(text):

@@ -111,10 +111,7 @@ class TextReader:
         if lost:
             modules = [replace(module, lost=lost) for module in modules]
         return Parsed(
-            tuple(modules),
-            tuple(self.diagnostics),
-            self.source,
-            frozenset(self.captured),
+            tuple(modules), tuple(self.diagnostics), self.source, frozenset(self.captured)
         )
 
     def _regions(self) -> tuple[list[Span], list[Span]]:
@@ -309,7 +306,7 @@ class TextReader:
             return
         if found_any and not stray:
             return
-        from rlx.grammar.read.pasted_text import pasted
+        from rlx.grammar.read.outer_level import pasted
 
         copied = pasted(self.text)
         if copied is not None:

@@ -49,7 +49,6 @@ class Chain(Generic[T]):
         self._waiting.append((strength, symbol, True))
 
     def operand(self, value: T) -> None:
-        """An operand."""
         self._operands.append(value)
 
     def infix(self, symbol: str) -> None:
@@ -61,7 +60,6 @@ class Chain(Generic[T]):
         self._waiting.append((strength, symbol, False))
 
     def finish(self) -> T:
-        """The whole."""
         self._apply(0)
         (value,) = self._operands
         return value

@@ -67,7 +67,6 @@ class PrimBuffers:
         return self.scope.function_frame().buffers
 
     def annotated_type(self, entry: Entry) -> DataType:
-        """The data type in an annotation."""
         value = entry.value
         if isinstance(value, Form) and value.head.startswith("T."):
             if value.head in ("T.handle", "T.Ptr", "T.let"):

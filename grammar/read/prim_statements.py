@@ -129,7 +129,6 @@ class PrimStatements:
         return tir.Evaluate(self.coerce.tir_form(form, span), span)
 
     def _operand(self, form: Form, span: Span) -> tir.PrimExpr:
-        """The one argument of a form."""
         if len(form.args) == 1:
             return self.coerce.prim(form.args[0], INT32)
         given = f"{len(form.args)} are given"

@@ -19,8 +19,8 @@ Class = tuple[str, frozenset[str]]
 
 
 def unknown_names(text: str, read: Sequence[Span], around: Surroundings) -> Iterator[Diagnostic]:
-    """The names of a class that its functions use bare, `cls` where nothing binds it, and `.shape`
-    of a variable: running the file ends with an error at each.
+    """The names of a class that its functions use bare, `cls` where nothing binds it, `.shape` of a
+    variable, and parameters without annotation: running the file ends with an error at each.
 
     Parameters
     ----------
@@ -82,6 +82,12 @@ def _unknown(
     values = _variables(function)
     for node in ast.walk(function):
         match node:
+            case ast.FunctionDef(args=ast.arguments(args=parameters)) if _is_relax(node):
+                for each in parameters:
+                    if each.annotation is None and each.arg != "self":  # of that, its calls speak
+                        words = f"TVM requires an annotation of the parameter {each.arg!r}"
+                        right = f"{each.arg}: R.Any"
+                        yield _refused("PYTHON-annotation", words, right, place.span(each))
             case ast.Attribute(value=ast.Name(id=name), attr="shape") if name in values:
                 right = f"R.shape_of({name})"
                 words = f"a Relax variable has no attribute 'shape' in TVM: {name}.shape"

@@ -206,7 +206,7 @@ class Lines:
         last = line_end(self.body, at) - 1
         return self.start + max(at, min(at + column, last))
 
-    def span(self, node: ast.expr | ast.stmt) -> Span:
+    def span(self, node: ast.expr | ast.stmt | ast.arg) -> Span:
         """The span of a node."""
         end = self.offset(node.end_lineno or 1, (node.end_col_offset or 1) - 1)
         return (self.offset(node.lineno, node.col_offset), end + 1)

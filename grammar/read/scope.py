@@ -15,7 +15,7 @@ from typing import Any
 from rlx.grammar.dialects import STRING_OPERATORS
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import INT64, DataType
-from rlx.grammar.nodes.node import Node, Span, replace
+from rlx.grammar.nodes.node import Node, Span, complete, replace
 from rlx.grammar.nodes.rewrite import rebuild
 from rlx.grammar.nodes.struct_infos import binding_positions
 
@@ -294,9 +294,9 @@ class Scope:
         found = self.shape_var(name, span, dtype)
         self.declared.add(name)
         if found.dtype != dtype:
-            object.__setattr__(found, "dtype", dtype)
+            complete(found, dtype=dtype)
         if is_size:
-            object.__setattr__(found, "is_size", True)
+            complete(found, is_size=True)
         return found
 
     def take_shape_var(self, name: str, dtype: DataType) -> tir.Var:
@@ -388,7 +388,7 @@ class Scope:
         return self._link(var, tir.Var(var.name_hint, kind or INT64, var.span))
 
     def _link(self, var: ast.Var, shape_var: tir.Var) -> tir.Var:
-        object.__setattr__(var, "shape_var", shape_var)
+        complete(var, shape_var=shape_var)
         self.bound.add(shape_var)
         return shape_var
 
@@ -429,4 +429,4 @@ class Scope:
 
 def export(var: ast.Var) -> None:
     """Export a dataflow variable to the function, by the last statement of its block."""
-    object.__setattr__(var, "__class__", ast.Var)
+    complete(var, __class__=ast.Var)

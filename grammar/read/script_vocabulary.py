@@ -115,8 +115,6 @@ ARITY = {
 """The number of operands of intrinsics that take and return scalars."""
 
 INTEGERS = frozenset(
-    [
-        *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "shift_left", "shift_right"),
-    ]
+    [*("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "shift_left", "shift_right")]
 )
 """The intrinsics whose operands are integers."""

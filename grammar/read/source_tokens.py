@@ -78,7 +78,7 @@ def words_in(text: str, span: Span) -> Iterator[str]:
     """The words in a stretch of text, those of dotted names apart, keywords included."""
     for found in parts_of(text, span):
         if found.type == "DEF" or found.value == "is not":
-            yield from found.value.split()
+            yield from found.value.replace("\\", " ").split()
         elif found.type not in _VALUES:
             word = found.value.removesuffix("(")
             yield from (part for part in word.split(".") if part.isidentifier())

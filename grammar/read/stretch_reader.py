@@ -15,10 +15,7 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.read import (
     forms_call,  # noqa: F401
-    forms_composed,  # noqa: F401
     forms_info,  # noqa: F401
-    forms_lowered,  # noqa: F401
-    forms_tir,  # noqa: F401
     forms_value,  # noqa: F401
 )
 from rlx.grammar.read.actions_atoms import AtomActions, NamesAround
@@ -27,15 +24,19 @@ from rlx.grammar.read.actions_definitions import DefinitionActions
 from rlx.grammar.read.actions_statements import StatementActions
 from rlx.grammar.read.automaton import Action, Callbacks, read
 from rlx.grammar.read.entries import END, Entry, Rejected, Token, token
-from rlx.grammar.read.lexer import VALUES, Lexer
-from rlx.grammar.read.module_statements import ModuleStatements
+from rlx.grammar.read.lexer import HEADS, OPENING, VALUES, Lexer
 from rlx.grammar.read.partial_nodes import Open, Signature
 from rlx.grammar.read.prim_statements import PrimStatements
 from rlx.grammar.read.prototype import is_prototype
-from rlx.grammar.read.relax_statements import RelaxStatements
-from rlx.grammar.read.reports import NOT_UNDERSTOOD, ReadContext, shown_span
+from rlx.grammar.read.relax_statements import ModuleStatements, RelaxStatements
+from rlx.grammar.read.reports import (
+    NOT_UNDERSTOOD,
+    ReadContext,
+    explain_unexpected,
+    python_statement,
+    shown_span,
+)
 from rlx.grammar.read.scope import Scope
-from rlx.grammar.read.syntax_messages import explain_unexpected, python_statement
 from rlx.grammar.stack import recursion_room
 from rlx.grammar.suggest import closest_names, did_you_mean
 
@@ -78,9 +79,10 @@ class Actions:
 
     def callbacks(self) -> Callbacks:
         """The automaton's callbacks for each production."""
-        return Callbacks(self._action)
+        return Callbacks(self.action)
 
-    def _action(self, name: str) -> Action:
+    def action(self, name: str) -> Action:
+        """The action of a name in the grammar."""
         found: Action = getattr(self._objects[_owner(name)], f"do_{name}")
         return found
 
@@ -98,6 +100,7 @@ class StretchReader:
         self.reports = self.context.reports
         self.actions = Actions(self.context)
         self.callbacks = self.actions.callbacks()
+        self._annotation = 0
 
     # ------------------------------------------------------------ reading
 
@@ -142,7 +145,10 @@ class StretchReader:
                     case kind:
                         first, last = first or kind, kind
 
-        return read("definition", tokens(), self.callbacks, self), end
+        found = read("definition", tokens(), self.callbacks, self)
+        if found is None and self.scope.in_head:
+            self._rest_of_head(end, len(self.text))
+        return found, end
 
     def read_expression(self, start: int, end: int, info: bool = True) -> Entry | None:
         """Parse an expression that fills a stretch of the text."""
@@ -155,7 +161,11 @@ class StretchReader:
 
     def read_info(self, start: int, end: int) -> Entry | None:
         """Parse the annotation that one INFO token covers."""
-        return self.read_expression(start, end, info=False)
+        outside, self._annotation = self._annotation, start
+        try:
+            return self.read_expression(start, end, info=False)
+        finally:
+            self._annotation = outside
 
     def read_quoted(self, text: str) -> Entry | None:
         """Parse a quoted dimension; its spans are those of the text inside the quotes."""
@@ -185,13 +195,13 @@ class StretchReader:
         if self.scope.in_prim_body() and not self.scope.in_head and not layout:
             self.reports.not_understood(token, expected)
             return
-        if self.reports.has_errors_in_line(token.start) or self._is_known(token, start):
+        if self._is_wrong((token.start, token.start)) or self._is_known(token, start):
             return
         message, help = explain_unexpected(token, expected)
+        start, end = shown_span(token)
         statement = python_statement(self.text, token.start)
         if statement is not None:
-            message, help = statement, None
-        start, end = shown_span(token)
+            (message, (start, end)), help = statement, None
         layout = layout or token.type in ("RPAR", "RSQB", "RBRACE")
         span = (start, min(end, max(len(self.text), 1)))
         self.reports.error(message, span, help, layout=layout)
@@ -201,12 +211,14 @@ class StretchReader:
         kept = error.kept or (self.context.around is not None and not error.certain)
         if kept and self.scope.in_prim_body():
             self.reports.note(NOT_UNDERSTOOD, error.span)
-        elif error.message and not self._is_wrong(error.span):
+        elif error.message and not self._is_wrong(error.span, error.within):
             self.reports.error(error.message, error.span, error.help, layout=error.layout)
 
-    def _is_wrong(self, span: Span) -> bool:
-        """Whether an error was reported in the first line of a stretch."""
-        return self.reports.has_errors_in_line(min(span[1], line_end(self.text, span[0])))
+    def _is_wrong(self, span: Span, within: int = 0) -> bool:
+        """Whether an error was reported in the first line of a stretch; in an annotation, within it."""
+        end = min(span[1], line_end(self.text, span[0]))
+        start = max(self._annotation, within, line_start(self.text, end))
+        return self.reports.has_errors_in((start, end))
 
     def _is_blank(self, line: Span) -> bool:
         """Whether a line is empty, or holds a comment alone."""
@@ -234,12 +246,27 @@ class StretchReader:
                 depth = entry.value.depth
                 break
         self.excuse((start, end))
+        if self.scope.in_head and given_up:
+            self._rest_of_head(given_up[-1].end, end)
         self.scope.in_head = False
         opened = next((e.value for e in given_up if isinstance(e.value, Open)), None)
         self.scope.close_to(depth)
         if opened is not None and isinstance(opened.value, tuple):
             self._lost_function(opened.value[0], (start, end))
         return self.actions.statements.reader.lost(given_up, (start, end))
+
+    def _rest_of_head(self, start: int, end: int) -> None:
+        """Read the annotations behind a mistake in a signature for the mistakes in them."""
+        depth, read_annotation = 1, self.actions.action("info")
+        for found in self._lexer(start, end, layout=False):
+            depth += OPENING.get(found.type, 0)
+            if (not depth and found.type == "COLON") or found.type in HEADS:
+                break
+            if found.type == "INFO":
+                try:
+                    read_annotation(found.span, found)
+                except Rejected as error:
+                    self.rejected(error)
 
     def undeclared(self, type_vars: Sequence[str], in_python: bool) -> Iterator[Diagnostic]:
         """Report undeclared dimensions, and quoted dimensions in bodies, in a definition without

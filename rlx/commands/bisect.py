@@ -42,13 +42,7 @@ file, an unknown pipeline, or no TVM."""
 
 
 def main(argv: Sequence[str], prog: str = "rlx bisect") -> int:
-    """Run the command.
-
-    Returns
-    -------
-    int
-        The exit status.
-    """
+    """Run the command, and return the exit status."""
     from rlx.bisect.process import Process, UnusableError
 
     parser = _parser(prog)
@@ -198,7 +192,7 @@ def _text(path: str, name: str | None, prog: str) -> str | None:
 
 def _reduced(text: str, blame: Blame, process: Process, seconds: float) -> tuple[str, Blame]:
     """The smallest program found for which the same pass does the same, and what it does there."""
-    from rlx.generate.reduce.text_reduction import reduced
+    from rlx.generate.reduce.search import reduced
 
     deadline = time.monotonic() + seconds
     found = {text: blame}

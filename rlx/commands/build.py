@@ -18,13 +18,7 @@ if TYPE_CHECKING:
 
 
 def main(argv: Sequence[str], prog: str = "rlx build") -> int:
-    """Run the command.
-
-    Returns
-    -------
-    int
-        The exit status.
-    """
+    """Run the command, and return the exit status."""
     parser = CommandParser(
         prog=prog,
         description="Compile a program for the virtual machine, into a file that `rlx run` runs.",
@@ -33,16 +27,13 @@ def main(argv: Sequence[str], prog: str = "rlx build") -> int:
             " be read or\nwritten; 3 a pass rejects the program."
         ),
     )
-    parser.add_argument("file", metavar="FILE", help="the program; - for standard input")
-    parser.add_argument(
+    add = parser.add_argument
+    add("file", metavar="FILE", help="the program; - for standard input")
+    add(
         "-o", "--out", metavar="FILE", required=True, help="the file to write, such as model.rlxexe"
     )
-    parser.add_argument(
-        "--module", metavar="NAME", help="the module to compile, if the file has several"
-    )
-    parser.add_argument(
-        "--legalize", action="store_true", help="replace operators with PrimFuncs first"
-    )
+    add("--module", metavar="NAME", help="the module to compile, if the file has several")
+    add("--legalize", action="store_true", help="replace operators with PrimFuncs first")
     add_format(parser)
     add_options(parser)
     options = parser.parse_args(argv)

@@ -263,7 +263,7 @@ def _make(
 ) -> Callable[[str, str], Mended]:
     """What becomes of a text: with edits, or with comments."""
     from rlx.checker.check import check_text
-    from rlx.checker.driver.add_ignores import with_ignores
+    from rlx.checker.driver.fix import with_ignores
     from rlx.checker.fixing import mended
 
     check = partial(check_text, target=arguments.target or project.target)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 AGREES, DIFFERS = 0, 1
 
 EPILOG = """\
-OTHER is another program (.rlx, .py), run by the rules, or a reference with values by the names of bindings (.npz).
-Without it the other side is TVM's virtual machine, which needs the extra tvm.
+OTHER is another program (.rlx, .py), run by the rules; a reference with values by the names of bindings (.npz); or an
+ONNX model (.onnx), run by onnxruntime, whose nodes are compared by the names of their outputs. Without it the other
+side is TVM's virtual machine. These need the extras onnx and tvm.
 
 Each binding is computed by the rules from the operands that the other side has, so what differs at a binding is made
 there. A value may be off by rounding as far as the binding, computed in float64 on the same inputs with moved
@@ -38,13 +39,7 @@ unreadable file, errors in a program, or no TVM."""
 
 
 def main(argv: Sequence[str], prog: str = "rlx compare") -> int:
-    """Run the command.
-
-    Returns
-    -------
-    int
-        The exit status.
-    """
+    """Run the command, and return the exit status."""
     options = _parser(prog).parse_args(argv)
     if not loaded(options, prog):
         return UNABLE
@@ -91,6 +86,7 @@ def _compared(options: argparse.Namespace, prog: str) -> bool:
     if options.out is not None:
         _check_folder(options.out)
     prepared = prepare(options, whole=options.exact, text=_imported(options.file))
+    against = _against(options, prepared)
     lift()  # the runs have their own limits
     run = Run(
         prepared.module,
@@ -102,7 +98,7 @@ def _compared(options: argparse.Namespace, prog: str) -> bool:
     with TvmProcess() as tvm:
         try:
             run.accepted()
-            made = _against(options, prepared, run, tvm)
+            made = against(run, tvm)
         except (TvmError, NoNameError) as error:
             raise UsageError(str(error)) from None
         except InputsError as error:
@@ -127,13 +123,15 @@ def _compared(options: argparse.Namespace, prog: str) -> bool:
     return made.agrees
 
 
-def _against(
-    options: argparse.Namespace, prepared: Prepared, run: Run, tvm: TvmProcess
-) -> RunComparison:
+Comparing = Callable[["Run", "TvmProcess"], "RunComparison"]
+
+
+def _against(options: argparse.Namespace, prepared: Prepared) -> Comparing:
+    """Read OTHER: what compares a run with it."""
     from rlx.comparison.compare import against_named, against_tvm
 
     if options.other is None:
-        return against_tvm(run, tvm)
+        return against_tvm
     if options.other.endswith(".npz"):
         from rlx.semantics.run.files import FileError
         from rlx.semantics.run.npz import arrays_of, named_values
@@ -142,8 +140,24 @@ def _against(
             values = named_values(arrays_of(options.other))
         except FileError as error:
             raise UsageError(str(error)) from None
-        return against_named(run, values, options.other)
-    return _against_program(options, prepared, run)
+        return lambda run, _: against_named(run, values, options.other)
+    if options.other.endswith(".onnx"):
+        return _against_onnx(options.other)
+    return _against_program(options, prepared)
+
+
+def _against_onnx(path: str) -> Comparing:
+    from rlx.comparison.compare import against_named
+    from rlx.comparison.onnx_values import OnnxError, values_of
+
+    def against(run: Run, _: TvmProcess) -> RunComparison:
+        try:
+            values = values_of(path, run.args)
+        except OnnxError as error:
+            raise UsageError(str(error)) from None
+        return against_named(run, values, "onnxruntime")
+
+    return against
 
 
 def _imported(path: str) -> str | None:
@@ -156,7 +170,7 @@ def _imported(path: str) -> str | None:
         raise UsageError(str(error)) from None
 
 
-def _against_program(options: argparse.Namespace, prepared: Prepared, run: Run) -> RunComparison:
+def _against_program(options: argparse.Namespace, prepared: Prepared) -> Comparing:
     from rlx.comparison.compare import Run, against_named, recorded
     from rlx.semantics.outcome import Returned
     from rlx.semantics.run.options import checked_entry
@@ -165,10 +179,14 @@ def _against_program(options: argparse.Namespace, prepared: Prepared, run: Run) 
         options.other, options.entry or prepared.entry, _imported(options.other)
     )
     args = _arguments(prepared, function.params, options.other)
-    values, outcome = recorded(Run(module, report.source, entry, args))
-    if not isinstance(outcome, Returned):
-        raise UsageError(f"{options.other}: the run ends without a value: {outcome}")
-    return against_named(run, values, options.other, outcome.value)
+
+    def against(run: Run, _: TvmProcess) -> RunComparison:
+        values, outcome = recorded(Run(module, report.source, entry, args))
+        if not isinstance(outcome, Returned):
+            raise UsageError(f"{options.other}: the run ends without a value: {outcome}")
+        return against_named(run, values, options.other, outcome.value)
+
+    return against
 
 
 def _arguments(prepared: Prepared, params: Sequence[object], path: str) -> list[Value]:

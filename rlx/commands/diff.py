@@ -23,13 +23,7 @@ be read or has errors; 3 unknown."""
 
 
 def main(argv: Sequence[str] | None = None, prog: str = "rlx diff") -> int:
-    """Compare two programs.
-
-    Returns
-    -------
-    int
-        The exit status.
-    """
+    """Compare two programs, and return the exit status."""
     from rlx.grammar.command_line import CommandParser
 
     parser = CommandParser(

@@ -16,13 +16,7 @@ if TYPE_CHECKING:
 
 
 def main(argv: Sequence[str], prog: str = "rlx disasm") -> int:
-    """Run the command.
-
-    Returns
-    -------
-    int
-        The exit status.
-    """
+    """Run the command, and return the exit status."""
     from rlx.vm import Executable, LoadError
 
     parser = CommandParser(

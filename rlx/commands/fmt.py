@@ -9,11 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from rlx.checker.driver.configuration import (
-    ConfigurationError,
-    ProjectSettings,
-    configuration,
-)
+from rlx.checker.driver.configuration import ConfigurationError, ProjectSettings, configuration
 from rlx.checker.driver.sources import (
     NO_FILE,
     SUFFIX,
@@ -83,38 +79,33 @@ def main(argv: Sequence[str], prog: str = "rlx fmt") -> int:
 
 def _arguments(prog: str) -> argparse.ArgumentParser:
     parser = CommandParser(prog=prog, description="Format programs, in any dialect.", epilog=EPILOG)
-    parser.add_argument(
+    add = parser.add_argument
+    add(
         "--dialect",
         choices=list(DIALECTS),
         metavar="VERSION",
         help="the version of TVM whose syntax to print: 0.16 to 0.27 (default: `target` of"
         f" [tool.rlx] in pyproject.toml, or {DEFAULT})",
     )
-    parser.add_argument(
-        "--isolated", action="store_true", help="do not read pyproject.toml of the project"
-    )
-    parser.add_argument(
+    add("--isolated", action="store_true", help="do not read pyproject.toml of the project")
+    add(
         "--width",
         type=_columns,
         default=WIDTH,
         metavar="N",
         help=f"the columns of a line; longer statements are wrapped (default: {WIDTH})",
     )
-    parser.add_argument(
+    add(
         "--to",
         choices=["2022", "0.27"],
         metavar="SYSTEM",
         help="translate to the specification of 2022 (types, match_shape) or of 0.27, and list what"
         " cannot be expressed there",
     )
-    parser.add_argument(
-        "--check", action="store_true", help="change nothing; exit with 1 if a file would change"
-    )
-    parser.add_argument(
-        "--diff", action="store_true", help="change nothing; print what would change"
-    )
+    add("--check", action="store_true", help="change nothing; exit with 1 if a file would change")
+    add("--diff", action="store_true", help="change nothing; print what would change")
     add_format(parser)
-    parser.add_argument(
+    add(
         "paths",
         nargs="+",
         metavar="PATH",

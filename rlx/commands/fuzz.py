@@ -76,13 +76,7 @@ exit status: 0 nothing new was found; 1 new findings; 2 wrong usage."""
 
 
 def main(argv: Sequence[str], prog: str = "rlx fuzz") -> int:
-    """Run the command.
-
-    Returns
-    -------
-    int
-        The exit status.
-    """
+    """Run the command, and return the exit status."""
     started = time.monotonic()
     parser = _parser(prog)
     options = parser.parse_args(argv)

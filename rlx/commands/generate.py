@@ -26,13 +26,7 @@ exit status: 0 all is well; 2 wrong usage, or a file that cannot be written."""
 
 
 def main(argv: Sequence[str], prog: str = "rlx generate") -> int:
-    """Run the command.
-
-    Returns
-    -------
-    int
-        The exit status.
-    """
+    """Run the command, and return the exit status."""
     parser = _parser(prog)
     given = parser.parse_args(argv)
     operators = tuple(_operator(name, parser) for name in given.operators or ())

@@ -17,13 +17,7 @@ VERSION = 1
 
 
 def main(argv: Sequence[str], prog: str = "rlx graph") -> int:
-    """Run the command.
-
-    Returns
-    -------
-    int
-        The exit status.
-    """
+    """Run the command, and return the exit status."""
     options = _parser(prog).parse_args(argv)
     if not loaded(options, prog):
         return UNABLE
@@ -51,17 +45,18 @@ def _parser(prog: str) -> CommandParser:
             " read or\nwritten."
         ),
     )
-    parser.add_argument("file", metavar="FILE", help="the program; - for standard input")
-    parser.add_argument("other", metavar="OTHER", nargs="?", help="a program to compare it with")
-    parser.add_argument("--module", metavar="NAME", help="the module, if a file has several")
-    parser.add_argument(
+    add = parser.add_argument
+    add("file", metavar="FILE", help="the program; - for standard input")
+    add("other", metavar="OTHER", nargs="?", help="a program to compare it with")
+    add("--module", metavar="NAME", help="the module, if a file has several")
+    add(
         "-o",
         "--out",
         metavar="FILE",
         help="the file to write, whose name ends in .html, .svg, .dot or .json (default: standard"
         " output)",
     )
-    parser.add_argument(
+    add(
         "--format",
         choices=FORMATS,
         help="the format (default: what the name of --out says, or dot)",

@@ -16,13 +16,7 @@ from rlx.semantics.run.options import UsageError
 
 
 def main(argv: Sequence[str], prog: str = "rlx lower") -> int:
-    """Run the command.
-
-    Returns
-    -------
-    int
-        The exit status.
-    """
+    """Run the command, and return the exit status."""
     from rlx.grammar.print.printer import print_module
     from rlx.vm.compilation import STAGES
 
@@ -34,16 +28,11 @@ def main(argv: Sequence[str], prog: str = "rlx lower") -> int:
         "exit status: 0 printed; 1 the checker found errors; 2 wrong usage or an unreadable file;\n"
         "3 a pass rejects the program.",
     )
-    parser.add_argument("file", metavar="FILE", help="the program; - for standard input")
-    parser.add_argument(
-        "--to", metavar="PASS", default=names[-1], help="the last pass to run (default: all)"
-    )
-    parser.add_argument(
-        "--module", metavar="NAME", help="the module to lower, if the file has several"
-    )
-    parser.add_argument(
-        "--legalize", action="store_true", help="replace operators with PrimFuncs first"
-    )
+    add = parser.add_argument
+    add("file", metavar="FILE", help="the program; - for standard input")
+    add("--to", metavar="PASS", default=names[-1], help="the last pass to run (default: all)")
+    add("--module", metavar="NAME", help="the module to lower, if the file has several")
+    add("--legalize", action="store_true", help="replace operators with PrimFuncs first")
     add_format(parser)
     add_options(parser)
     options = parser.parse_args(argv)

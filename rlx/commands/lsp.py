@@ -11,13 +11,7 @@ UNABLE = 2
 
 
 def main(argv: Sequence[str], prog: str = "rlx lsp") -> int:
-    """Run the command.
-
-    Returns
-    -------
-    int
-        The exit status.
-    """
+    """Run the command, and return the exit status."""
     from rlx.commands.project import add_options
     from rlx.grammar.command_line import CommandParser
 

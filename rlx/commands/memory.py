@@ -19,13 +19,7 @@ if TYPE_CHECKING:
 
 
 def main(argv: Sequence[str], prog: str = "rlx memory") -> int:
-    """Run the command.
-
-    Returns
-    -------
-    int
-        The exit status.
-    """
+    """Run the command, and return the exit status."""
     options = _parser(prog).parse_args(argv)
     if not loaded(options, prog):
         return UNABLE
@@ -52,30 +46,25 @@ def _parser(prog: str) -> CommandParser:
             " file."
         ),
     )
-    parser.add_argument("file", metavar="FILE", help="the program; - for standard input")
-    parser.add_argument("--module", metavar="NAME", help="the module, if the file has several")
-    parser.add_argument(
-        "--entry", metavar="NAME", help="the function (default: every public function)"
-    )
-    parser.add_argument(
+    add = parser.add_argument
+    add("file", metavar="FILE", help="the program; - for standard input")
+    add("--module", metavar="NAME", help="the module, if the file has several")
+    add("--entry", metavar="NAME", help="the function (default: every public function)")
+    add(
         "--at",
         action="append",
         default=[],
         metavar="n=128,m=1",
         help="sizes of shape variables, for which numbers are printed, too; repeatable",
     )
-    parser.add_argument(
+    add(
         "--chart",
         metavar="n=1:4096",
         help="bars of the bytes over the values of a shape variable; --at gives the others",
     )
-    parser.add_argument(
-        "--html", metavar="FILE", help="write the answer and the chart as a page, without scripts"
-    )
-    parser.add_argument(
-        "--tvm", action="store_true", help="what TVM's plan takes, too; this needs the extra tvm"
-    )
-    parser.add_argument(
+    add("--html", metavar="FILE", help="write the answer and the chart as a page, without scripts")
+    add("--tvm", action="store_true", help="what TVM's plan takes, too; this needs the extra tvm")
+    add(
         "--format",
         choices=("human", "json"),
         default="human",

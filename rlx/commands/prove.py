@@ -63,15 +63,16 @@ def _parser(prog: str) -> ArgumentParser:
         ),
         epilog=EPILOG.format(calls=" ".join(COMMON)),
     )
-    parser.add_argument("goal", help="the condition, for instance '(n + 3)//4*4 >= n'")
-    parser.add_argument(
+    add = parser.add_argument
+    add("goal", help="the condition, for instance '(n + 3)//4*4 >= n'")
+    add(
         "--assume",
         action="append",
         default=[],
         metavar="CONDITION",
         help="a condition that holds; repeatable",
     )
-    parser.add_argument(
+    add(
         "--lower",
         action="append",
         default=[],
@@ -79,27 +80,23 @@ def _parser(prog: str) -> ArgumentParser:
         help="the smallest value of a variable, or none; repeatable",
     )
     add_format(parser)
-    parser.add_argument(
+    add(
         "--int64",
         action="store_true",
         help="a value that does not fit into 64 bits refutes the condition",
     )
-    parser.add_argument(
+    add(
         "--explain",
         action="store_true",
         help="show the tactics that were tried, and why the answer holds",
     )
-    parser.add_argument(
-        "--proof",
-        action="store_true",
-        help="show the steps of the proof",
-    )
-    parser.add_argument(
+    add("--proof", action="store_true", help="show the steps of the proof")
+    add(
         "--certificate",
         metavar="FILE",
         help="write the proof to a file, which rlx verify-proof checks",
     )
-    parser.add_argument(
+    add(
         "--smtlib",
         action="store_true",
         help="print the question as SMT-LIB 2 instead of answering it",

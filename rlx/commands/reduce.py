@@ -11,7 +11,7 @@ from pathlib import Path
 from rlx.checker.driver.time_limit import lift
 from rlx.commands.outputs import add_format, print_record, refused
 from rlx.commands.project import add_options, loaded
-from rlx.generate.reduce.text_reduction import reduced
+from rlx.generate.reduce.search import reduced
 from rlx.grammar.command_line import CommandParser
 from rlx.grammar.streams import complain, complain_line, write_program
 from rlx.subject import SubjectError, source_of, why_unreadable
@@ -29,13 +29,7 @@ an unreadable file."""
 
 
 def main(argv: Sequence[str], prog: str = "rlx reduce") -> int:
-    """Run the command.
-
-    Returns
-    -------
-    int
-        The exit status.
-    """
+    """Run the command, and return the exit status."""
     parser = _parser(prog)
     options = parser.parse_args(argv)
     if not options.test.strip():

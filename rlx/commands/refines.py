@@ -133,27 +133,26 @@ def _parser(prog: str) -> ArgumentParser:
         ),
         epilog=EPILOG,
     )
-    parser.add_argument(
+    add = parser.add_argument
+    add(
         "before",
         metavar="BEFORE",
         help="the program before a change: a file, or REVISION:FILE as git has it",
     )
-    parser.add_argument("after", metavar="AFTER", help="the program after it")
-    parser.add_argument(
+    add("after", metavar="AFTER", help="the program after it")
+    add(
         "--entry",
         metavar="NAME",
         help="the function to compare (default: every public function of BEFORE)",
     )
-    parser.add_argument(
+    add(
         "--faults",
         choices=("may vanish", "kept"),
         default="may vanish",
         help="whether AFTER may return a value where BEFORE fails (default: may vanish)",
     )
     add_options(parser, "BEFORE")
-    parser.add_argument(
-        "--explain", action="store_true", help="show how the answer was found, step by step"
-    )
+    add("--explain", action="store_true", help="show how the answer was found, step by step")
     return parser
 
 
@@ -216,12 +215,20 @@ def answer_record(found: Refinement) -> dict[str, Any]:
     }
 
 
-def _listed(value: Any) -> Any:
-    """A value for JSON: arrays are nested lists, and what JSON has no form for is a text."""
+def _listed(value: Any, room: list[int] | None = None) -> Any:
+    """A value for JSON: arrays are nested lists, and what JSON has no form for is a text. Tuples may
+    share their fields: there is ``room`` for so many.
+    """
+    from rlx.semantics.run.value_text import VALUES
+
+    room = [VALUES] if room is None else room
     if hasattr(value, "tolist"):
-        return _listed(value.tolist())
-    if isinstance(value, list | tuple):
-        return [_listed(each) for each in value]
+        return _listed(value.tolist(), room)
+    if isinstance(value, tuple):
+        room[0] -= 1
+        return [_listed(each, room) if room[0] > 0 else "..." for each in value]
+    if isinstance(value, list):
+        return [_listed(each, room) for each in value]
     if isinstance(value, float) and (value != value or value in (float("inf"), -float("inf"))):  # noqa: PLR0124
         return str(value)
     return value if isinstance(value, int | float | str | None) else str(value)

@@ -41,13 +41,7 @@ unreadable file; 3 out of fuel or unsupported; 101 a bug in the tool."""
 
 
 def main(argv: Sequence[str], prog: str = "rlx relay") -> int:
-    """Run the command.
-
-    Returns
-    -------
-    int
-        The exit status.
-    """
+    """Run the command, and return the exit status."""
     parser = _parser(prog)
     options = parser.parse_args(argv)
     if options.action == "check":
@@ -80,41 +74,30 @@ def _parser(prog: str) -> CommandParser:
     parser = CommandParser(
         prog=prog, description="Check, convert or run a program of Relay.", epilog=EPILOG
     )
-    parser.add_argument(
-        "action", choices=ACTIONS, metavar="ACTION", help=f"one of {', '.join(ACTIONS)}"
-    )
-    parser.add_argument(
+    add = parser.add_argument
+    add("action", choices=ACTIONS, metavar="ACTION", help=f"one of {', '.join(ACTIONS)}")
+    add(
         "files",
         nargs="+",
         metavar="FILE",
         help="the program; - for standard input; check takes several files and directories",
     )
-    parser.add_argument(
+    add(
         "--format",
         choices=("human", "json"),
         default="human",
         help="the format of what check and run print (default: human)",
     )
-    parser.add_argument(
-        "--entry", metavar="NAME", default="main", help="the function to run (default: main)"
-    )
-    parser.add_argument(
-        "--input", action="append", default=[], metavar="INPUT", help="an argument, as NAME=VALUE"
-    )
-    parser.add_argument(
+    add("--entry", metavar="NAME", default="main", help="the function to run (default: main)")
+    add("--input", action="append", default=[], metavar="INPUT", help="an argument, as NAME=VALUE")
+    add(
         "--seed",
         type=natural,
         default=0,
         metavar="N",
         help="seed for randomly generated inputs (default: 0)",
     )
-    parser.add_argument(
-        "--fuel",
-        type=natural,
-        default=None,
-        metavar="N",
-        help="evaluate at most N nodes",
-    )
+    add("--fuel", type=natural, default=None, metavar="N", help="evaluate at most N nodes")
     return parser
 
 
@@ -272,12 +255,7 @@ def _to_relax(module: RelayModule, text: str, path: str) -> int:
 
 
 def _run(
-    module: RelayModule,
-    text: str,
-    path: str,
-    given: object,
-    options: argparse.Namespace,
-    prog: str,
+    module: RelayModule, text: str, path: str, given: object, options: argparse.Namespace, prog: str
 ) -> int:
     from rlx.checker.driver.time_limit import lift
     from rlx.grammar.diagnostic import Source

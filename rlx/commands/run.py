@@ -34,13 +34,7 @@ VERSION = 1
 
 
 def main(argv: Sequence[str], prog: str = "rlx run") -> int:
-    """Run the command.
-
-    Returns
-    -------
-    int
-        The exit status.
-    """
+    """Run the command, and return the exit status."""
     options = _parser(prog).parse_args(argv)
     if not loaded(options, prog):
         return UNABLE

@@ -37,13 +37,7 @@ if TYPE_CHECKING:
 
 
 def run(options: argparse.Namespace, prog: str) -> int:
-    """Run an executable, or a program that is built before.
-
-    Returns
-    -------
-    int
-        The exit status.
-    """
+    """Run an executable, or a program that is built before, and return the exit status."""
     made = made_or_status(prog, lambda: prepared(options))
     lift()  # the run has its own limits
     return made if isinstance(made, int) else _run(*made, options, prog)

@@ -10,13 +10,7 @@ from rlx.grammar.streams import say
 
 
 def main(argv: Sequence[str], prog: str = "rlx skill") -> int:
-    """Print the page.
-
-    Returns
-    -------
-    int
-        The exit status.
-    """
+    """Print the page, and return the exit status."""
     parser = CommandParser(
         prog=prog,
         description="Print a page in Markdown for agents: which command answers which question.",

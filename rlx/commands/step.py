@@ -30,13 +30,7 @@ from rlx.writing import write
 
 
 def main(argv: Sequence[str], prog: str = "rlx step") -> int:
-    """Run the command.
-
-    Returns
-    -------
-    int
-        The exit status.
-    """
+    """Run the command, and return the exit status."""
     arguments = parser(
         prog,
         "Run a program step by step, and show what each step did and by which rule.",

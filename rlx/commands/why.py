@@ -41,13 +41,7 @@ class _Wanted(Record):
 
 
 def main(argv: Sequence[str], prog: str = "rlx why") -> int:
-    """Run the command.
-
-    Returns
-    -------
-    int
-        The exit status.
-    """
+    """Run the command, and return the exit status."""
     parser = _parser(prog)
     # A place in standard input begins as an option does.
     arguments = parser.parse_args([f"{_STDIN}{a[1:]}" if a.startswith("-:") else a for a in argv])

@@ -11,18 +11,18 @@ import numpy as np
 
 from rlx.checker.derive import derive
 from rlx.comparison.cut import CutOut, cut
-from rlx.comparison.difference import Apart, apart
+from rlx.comparison.difference import Apart, alike, apart, pairs
 from rlx.comparison.follow import BoundVariable, computes, followed
 from rlx.comparison.peer import ProbedValue, TvmError, TvmProcess
 from rlx.comparison.probes import probed
-from rlx.comparison.rounding import RoundingBounds, arrays, bounds
+from rlx.comparison.rounding import RoundingBounds, arrays, bounds, distinct
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.nodes.visit import bindings, bindings_in, free_vars, result_of
 from rlx.semantics.machine import MachineProgram, load
 from rlx.semantics.outcome import Ended, Outcome, Returned
-from rlx.semantics.values import Closure, Tensor, TupleValue, Value
+from rlx.semantics.values import Closure, TupleValue, Value, copied
 
 RULES, TVM = "the rules", "TVM"
 
@@ -171,7 +171,7 @@ class Run:
         ComparisonStop
             At the first difference.
         """
-        for each in followed(self.program, self.entry, [_copied(arg) for arg in self.args]):
+        for each in followed(self.program, self.entry, [copied(arg) for arg in self.args]):
             if isinstance(each, Outcome):
                 return each
             other = theirs(each)
@@ -211,10 +211,9 @@ class Run:
 
     def _adopt(self, bound: BoundVariable, other: Value) -> None:
         """Go on with the other side's value, in the memory of ours, which others may share."""
-        mine, their = arrays(bound.value), arrays(other)
-        if all(one.tobytes() == two.tobytes() for one, two in zip(mine, their, strict=True)):
-            return
-        for one, two in zip(mine, their, strict=True):
+        for _, one, two in pairs(bound.value, other):
+            if one.tobytes() == two.tobytes():
+                continue
             if one.flags.writeable:
                 np.copyto(one, two)
             else:
@@ -244,7 +243,7 @@ class Run:
         """Note the first NaN, and the first infinity, that comes of finite operands."""
         if self.not_finite is not None:
             return
-        made = arrays(bound.value)
+        made = distinct(bound.value)
         kind = "nan" if any(map(_has_nan, made)) else "infinite" if any(map(_has_inf, made)) else ""
         if not kind:
             return
@@ -253,7 +252,7 @@ class Run:
             array
             for var in _operands(self.bindings.get(bound.var))
             if isinstance(around.get(var), Value)
-            for array in arrays(around[var])
+            for array in distinct(around[var])
         ]
         if any(map(_has_nan, taken)) or any(map(_has_inf, taken)):
             return
@@ -337,12 +336,6 @@ class Run:
         if not taken:
             return None
         return cut(self.module, taken, bound.around, self.infos)
-
-
-def _copied(value: Value) -> Value:
-    if isinstance(value, Tensor):
-        return Tensor(value.data.copy(), value.device)
-    return TupleValue(tuple(map(_copied, value.fields))) if isinstance(value, TupleValue) else value
 
 
 def _operands(binding: ast.VarBinding | ast.MatchCast | None) -> Iterator[ast.Var]:
@@ -475,11 +468,11 @@ def _ending(
 def recorded(run: Run) -> tuple[dict[str, list[Value]], Outcome]:
     """The values of a run by the names of their bindings in the entry, and how it ends."""
     found: dict[str, list[Value]] = {}
-    for each in followed(run.program, run.entry, [_copied(arg) for arg in run.args]):
+    for each in followed(run.program, run.entry, [copied(arg) for arg in run.args]):
         if isinstance(each, Outcome):
             return found, each
-        if each.computed and each.function == run.entry and arrays(each.value):
-            found.setdefault(each.var.name_hint, []).append(_copied(each.value))
+        if each.computed and each.function == run.entry and distinct(each.value):
+            found.setdefault(each.var.name_hint, []).append(copied(each.value))
     raise AssertionError("a run ends with its outcome")
 
 
@@ -514,9 +507,11 @@ def against_named(
         value = final.get(bound.var, value)
         if value is None or not bound.computed or bound.var in final:
             return value
-        mine, their = arrays(bound.value), arrays(value)
-        if [(a.shape, a.dtype) for a in mine] != [(a.shape, a.dtype) for a in their]:
-            kinds = [", ".join(f"{a.dtype}{list(a.shape)}" for a in each) for each in (mine, their)]
+        if not alike(bound.value, value):
+            kinds = [
+                ", ".join(f"{a.dtype}{list(a.shape)}" for a in arrays(each))
+                for each in (bound.value, value)
+            ]
             run.notes[f"{name}: not compared; it is {kinds[0]} here, and {kinds[1]} there"] = None
             return None
         return value

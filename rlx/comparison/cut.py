@@ -13,7 +13,7 @@ from rlx.grammar.nodes.rewrite import rebuild
 from rlx.grammar.nodes.visit import called_globals, expressions, free_vars, reached, struct_infos
 from rlx.operators.evaluation import numpy_dtype
 from rlx.semantics.struct_info_of import struct_info_of
-from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
+from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value, values_inside
 from rlx.solver.order import free_shape_vars
 
 
@@ -133,9 +133,8 @@ class _ParameterNames:
 
 
 def _is_data(value: Value) -> bool:
-    if isinstance(value, TupleValue):
-        return all(map(_is_data, value.fields))
-    return isinstance(value, Tensor | ShapeValue | Scalar)
+    data = Tensor | ShapeValue | Scalar | TupleValue
+    return all(isinstance(part, data) for part in values_inside([value]))
 
 
 def _declared(var: ast.Var, infos: Mapping[Node, ast.StructInfo], value: Value) -> ast.StructInfo:

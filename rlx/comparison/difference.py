@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from rlx.comparison.rounding import SLACK, SURE, RoundingBounds, arrays, spacing, unit
+from rlx.comparison.rounding import SLACK, SURE, RoundingBounds, distinct, spacing, unit
 from rlx.grammar.nodes.node import Record
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
 
@@ -71,23 +71,73 @@ def apart(
     if unlike:
         return Apart(unlike)
     known: RoundingBounds | None = None
-    ours, theirs = arrays(expected), arrays(found)
-    for field, (one, other) in enumerate(zip(ours, theirs, strict=True)):
+    for field, one, other in pairs(expected, found):
+        if one.tobytes() == other.tobytes():
+            continue
         wrong, allowed = _first_look(one, other, exact)
         if wrong.any() and known is None:
-            known = rounding(max(unit(array) for array in ours) or 2.0**-23)
-        if wrong.any() and known is not None and known.exact is not None:
-            wide, spread = known.exact[field], known.spread[field]
+            known = rounding(max(unit(array) for array in distinct(expected)) or 2.0**-23)
+        exact_ones = None if known is None else known.exact
+        if wrong.any() and known is not None and exact_ones is not None and field < len(exact_ones):
+            wide, spread = exact_ones[field], known.spread[field]
             if wide.shape == other.shape:
                 wrong, allowed = _second_look(one, other, wide, spread, wrong, exact)
         if wrong.any():
-            reference = known.exact[field] if known is not None and known.exact else None
+            reference = exact_ones[field] if exact_ones and field < len(exact_ones) else None
             return _worst(field, one, other, wrong, allowed, reference)
     return None
 
 
-def _unlike(expected: Value, found: Value) -> str:
-    """How two values are not even of one kind, shape and type; or differ, if they are numbers."""
+def pairs(one: Value, other: Value) -> Iterator[tuple[int, Array, Array]]:
+    """The arrays at the same places of two values, each pair of shared tuples once, with the number
+    of the place.
+
+    Raises
+    ------
+    ValueError
+        If one value has a tensor or another number of fields where the other one does not.
+    """
+    counts: dict[int, int] = {}
+    seen: set[tuple[int, int]] = set()
+    stack = [(one, other, 0)]
+    while stack:
+        a, b, at = stack.pop()
+        if isinstance(a, Tensor) and isinstance(b, Tensor):
+            yield at, a.data, b.data
+        elif isinstance(a, Tensor) or isinstance(b, Tensor):
+            raise ValueError("only one is a tensor")  # noqa: TRY004 - as where lengths differ
+        elif isinstance(a, TupleValue) and isinstance(b, TupleValue) and (id(a), id(b)) not in seen:
+            seen.add((id(a), id(b)))
+            fields = []
+            for x, y in zip(a.fields, b.fields, strict=True):
+                fields.append((x, y, at))
+                at += _count(x, counts)
+            stack.extend(reversed(fields))
+
+
+def _count(value: Value, counts: dict[int, int]) -> int:
+    """The number of arrays in a value, written out."""
+    if not isinstance(value, TupleValue):
+        return int(isinstance(value, Tensor))
+    if id(value) not in counts:
+        counts[id(value)] = sum(_count(field, counts) for field in value.fields)
+    return counts[id(value)]
+
+
+def alike(one: Value, other: Value) -> bool:
+    """Whether two values have tensors at the same places, of the same shapes and types."""
+    try:
+        return all(a.shape == b.shape and a.dtype == b.dtype for _, a, b in pairs(one, other))
+    except ValueError:
+        return False
+
+
+def _unlike(expected: Value, found: Value, seen: set[tuple[int, int]] | None = None) -> str:
+    """How two values are not even of one kind, shape and type; or differ, if they are numbers.
+
+    Tuples may share their fields; ``seen`` has those that were compared.
+    """
+    seen = set() if seen is None else seen
     match expected, found:
         case Tensor(data=one), Tensor(data=other):
             if one.shape != other.shape:
@@ -98,7 +148,10 @@ def _unlike(expected: Value, found: Value) -> str:
         case TupleValue(fields=some), TupleValue(fields=others):
             if len(some) != len(others):
                 return f"expected a tuple of {len(some)}, found one of {len(others)}"
-            found_ = (_unlike(a, b) for a, b in zip(some, others, strict=True))
+            if (id(expected), id(found)) in seen:
+                return ""
+            seen.add((id(expected), id(found)))
+            found_ = (_unlike(a, b, seen) for a, b in zip(some, others, strict=True))
             return next((f"field {at}: {words}" for at, words in enumerate(found_) if words), "")
         case Scalar(value=one), Scalar(value=other):
             same = one == other or (math.isnan(one) and math.isnan(other))

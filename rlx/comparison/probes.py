@@ -14,18 +14,25 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.nodes.node import Node, replace
 from rlx.grammar.nodes.rewrite import rebuild
+from rlx.semantics.values import MANY
 
 PROBE = "rlx.compare.probe"
 """The packed function."""
 
 
 def shown(info: ast.StructInfo | None) -> bool:
-    """Whether a value of a type can be shown: tensors can, and tuples of them."""
-    if isinstance(info, ast.TensorStructInfo):
-        return True
-    if isinstance(info, ast.TupleStructInfo):
-        return bool(info.fields) and all(map(shown, info.fields))
-    return False
+    """Whether a value of a type can be shown: tensors can, and tuples of them, if not very many."""
+    counts: dict[ast.StructInfo, int] = {}
+
+    def count(part: ast.StructInfo | None) -> int:
+        if not isinstance(part, ast.TupleStructInfo):
+            return 1 if isinstance(part, ast.TensorStructInfo) else 0
+        if part not in counts:
+            each = list(map(count, part.fields))
+            counts[part] = sum(each) if all(each) else 0
+        return counts[part]
+
+    return 0 < count(info) <= MANY
 
 
 def probed(

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -20,7 +22,7 @@ from rlx.grammar.nodes.dtype import INT64, dtype
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.rewrite import rebuild
 from rlx.semantics.outcome import Returned
-from rlx.semantics.values import Tensor, TupleValue, Value
+from rlx.semantics.values import MANY, Tensor, TupleValue, Value, copied, rebuilt, values_inside
 
 Array = np.ndarray[Any, Any]
 
@@ -98,7 +100,7 @@ def bounds(cut: CutOut, eps: float) -> RoundingBounds:
     from rlx.transform.legalization import legalize
 
     wide = _read(_NARROWER.sub("float64", show(cut.module)))
-    inputs = [_wide(value) for value in cut.inputs.values()]
+    inputs = [rebuilt(value, _wide) for value in cut.inputs.values()]
     exact = None if wide is None else _run(wide, cut.entry, inputs)
     if wide is None or exact is None:
         return RoundingBounds(None, [])
@@ -135,7 +137,11 @@ def _moved(
             },
             name="Module",
         )
-        given = [_nudged(value, eps, pattern) for value in inputs] if _is_whole(module) else inputs
+        given = (
+            [rebuilt(value, partial(_nudged, eps=eps, pattern=pattern)) for value in inputs]
+            if _is_whole(module)
+            else inputs
+        )
         found = _run(module_now, entry, given)
         if found is not None:
             yield pattern, found
@@ -147,8 +153,6 @@ def _is_whole(module: ast.IRModule) -> bool:
 
 
 def _nudged(value: Value, eps: float, pattern: int) -> Value:
-    if isinstance(value, TupleValue):
-        return TupleValue(tuple(_nudged(field, eps, pattern) for field in value.fields))
     if not isinstance(value, Tensor) or value.data.dtype != np.float64:
         return value
     if abs(pattern) == 1:
@@ -229,30 +233,31 @@ def _run(module: ast.IRModule, entry: str, inputs: list[Value]) -> list[Array] |
     from rlx.semantics.machine import load
 
     program = load(module, output=lambda line: None, iterations=ITERATIONS)
-    given = [_copied(value) for value in inputs]
+    given = [copied(value) for value in inputs]
     with np.errstate(all="ignore"):
         outcome = program.run(entry, given, fuel=FUEL)
     return arrays(outcome.value) if isinstance(outcome, Returned) else None
 
 
 def arrays(value: Value | None) -> list[Array]:
-    """The arrays in a value, in order."""
+    """The arrays in a value, in order; of a tuple with very many, the first so many."""
+    return list(islice(_arrays(value), MANY))
+
+
+def distinct(value: Value) -> list[Array]:
+    """The arrays in a value, those of a tuple that occurs in several places once."""
+    return [part.data for part in values_inside([value]) if isinstance(part, Tensor)]
+
+
+def _arrays(value: Value | None) -> Iterator[Array]:
     if isinstance(value, Tensor):
-        return [value.data]
-    if isinstance(value, TupleValue):
-        return [array for field in value.fields for array in arrays(field)]
-    return []
+        yield value.data
+    elif isinstance(value, TupleValue):
+        for field in value.fields:
+            yield from _arrays(field)
 
 
 def _wide(value: Value) -> Value:
-    if isinstance(value, TupleValue):
-        return TupleValue(tuple(map(_wide, value.fields)))
     if isinstance(value, Tensor) and unit(value.data) > unit(np.zeros((), np.float64)):
         return Tensor(value.data.astype(np.float64))
     return value
-
-
-def _copied(value: Value) -> Value:
-    if isinstance(value, TupleValue):
-        return TupleValue(tuple(map(_copied, value.fields)))
-    return Tensor(value.data.copy()) if isinstance(value, Tensor) else value

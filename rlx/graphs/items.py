@@ -11,6 +11,9 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, Function, GlobalVar, StructInfo, Var
 from rlx.grammar.nodes.node import Node, Span
 from rlx.grammar.nodes.visit import called_globals, free_vars
+from rlx.grammar.print.pieces import struct_info_printer
+from rlx.grammar.print.show import spelled
+from rlx.grammar.stack import recursion_room
 from rlx.grammar.streams import visible
 from rlx.solver.order import free_shape_vars
 
@@ -119,9 +122,10 @@ def function_items(
 ) -> FunctionItems:
     """The graph of a function in normal form."""
     made = _Making(FunctionItems(name), info, source)
-    made.parameters(function, "parameters")
-    uses = made.body(function.body)
-    made.result("return", uses)
+    with recursion_room():
+        made.parameters(function, "parameters")
+        uses = made.body(function.body)
+        made.result("return", uses)
     return made.found
 
 
@@ -132,6 +136,7 @@ class _Making:
         self.found = found
         self._info = info
         self._source = source
+        self._printer = struct_info_printer()
         self._keys: dict[Var, int] = {}
         self._unbound: set[str] = set()
 
@@ -215,7 +220,9 @@ class _Making:
                 kind,
                 "_" if var is None else visible(var.name_hint),
                 _short(text),
-                "" if info is None else _short(visible(str(info).strip()), 2 * LONGEST),
+                ""
+                if info is None
+                else _short(visible(spelled(info, self._printer).strip()), 2 * LONGEST),
                 line,
                 len(self.found.groups) - 1 if group is None else group,
                 tuple(dict.fromkeys(uses)),

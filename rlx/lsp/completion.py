@@ -140,7 +140,13 @@ def completions(document: Document, window: Window, at: int) -> list[Completion]
     module, dot, _ = word.partition(".")
     if dot and module in MODULE_FORMS:
         return [
-            Completion(f"{module}.{w}", _detail(f"{module}.{w}"), _kind(w), span, f"{module}.{w}")
+            Completion(
+                f"{module}.{w}",
+                _detail(f"{module}.{w}"),
+                "type" if w[:1].isupper() else "operator",
+                span,
+                f"{module}.{w}",
+            )
             for w in words_behind(module)
         ]
     if text[start - 1 : start] == "@":
@@ -148,10 +154,6 @@ def completions(document: Document, window: Window, at: int) -> list[Completion]
     if dot:
         return list(_members(document, module, span, at))
     return [*_arguments(document, text, span), *_names(document, window, span)]
-
-
-def _kind(word: str) -> str:
-    return "type" if word[:1].isupper() else "operator"
 
 
 def _detail(word: str) -> str:

@@ -43,7 +43,7 @@ def outline(document: Document) -> list[Symbol]:
     def close() -> None:
         if opened is not None:
             end = members[-1].span[1] if members else opened.span[1]
-            span = (_statement_start(document, opened.span[0]), end)
+            span = ((document.source.text.rfind("\n", 0, opened.span[0]) + 1), end)
             found.append(Symbol(opened.name, "class", "", span, opened.span, tuple(members)))
 
     for stretch, (_, number) in enumerate(names.stretches):
@@ -61,10 +61,6 @@ def outline(document: Document) -> list[Symbol]:
                     found.append(Symbol(each.name, "shape", "shape variable", each.span, each.span))
     close()
     return sorted(found, key=lambda s: s.span)
-
-
-def _statement_start(document: Document, at: int) -> int:
-    return document.source.text.rfind("\n", 0, at) + 1
 
 
 def _function(document: Document, stretch: int, number: int) -> Symbol:

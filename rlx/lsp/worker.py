@@ -84,7 +84,10 @@ def _handle(server: Server, message: dict[str, Any]) -> None:
     except (JsonRpcException, RecursionError) as error:
         if "id" in message:
             words = f"{message['method']}: invalid parameters: {_why(error)}"
-            _refuse(server, message["id"], words)
+            number = message["id"]
+            server.protocol._send_data(
+                {"jsonrpc": "2.0", "id": number, "error": {"code": -32602, "message": words}}
+            )
         return
     with contextlib.suppress(SystemExit):
         protocol.handle_message(read)
@@ -98,12 +101,6 @@ def _why(error: BaseException) -> str:
     if isinstance(cause, KeyError):
         return f"{cause} is missing"
     return str(cause) or type(cause).__name__
-
-
-def _refuse(server: Server, number: Any, words: str) -> None:
-    server.protocol._send_data(
-        {"jsonrpc": "2.0", "id": number, "error": {"code": -32602, "message": words}}
-    )
 
 
 if __name__ == "__main__":

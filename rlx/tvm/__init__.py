@@ -17,17 +17,6 @@ if TYPE_CHECKING:
     from rlx.tvm.instrument import Instrument
     from rlx.tvm.watch import Problem
 
-_HOMES = {
-    "Analyzer": "analyzer",
-    "Bound": "analyzer",
-    "CompareResult": "analyzer",
-    "Instrument": "instrument",
-    "Interval": "analyzer",
-    "Problem": "watch",
-    "Residue": "analyzer",
-    "check": "checking",
-}
-
 __all__ = [
     "Analyzer",
     "Bound",
@@ -41,4 +30,4 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    return lazy.found(__name__, name, _HOMES)
+    return lazy.found(__name__, name)

@@ -253,7 +253,9 @@ class Analyzer:
 
     def reset_rewrite_simplify_stats(self) -> None:
         """Begin new statistics."""
-        self._prover = self._with(_Limited(self._prover.context))
+        prover = _Limited(self._prover.context)
+        prover.smt = self._prover.smt
+        self._prover = prover
 
     # Knowledge
 
@@ -502,7 +504,9 @@ class Analyzer:
         if type(found).__name__ != "Range":
             return None
         least, extent = self._read(found.min), self._read(found.extent)
-        return least, extent if _is_zero(least) else tir.Add(least, extent)
+        return least, extent if (isinstance(least, tir.IntImm) and not least.value) else tir.Add(
+            least, extent
+        )
 
     def _ends(self, info: Any) -> tuple[PrimExpr | None, PrimExpr | None]:
         """The limits of an interval."""
@@ -523,10 +527,6 @@ class Analyzer:
         if isinstance(self.verdict, Refuted) and self._prover.context.state.facts:
             self.verdict = self._prover.complete(self.verdict)
         return isinstance(self.verdict, Proved)
-
-    def _with(self, prover: _Limited) -> _Limited:
-        prover.smt = self._prover.smt
-        return prover
 
     def _learn(
         self,
@@ -635,10 +635,6 @@ def _is_of_tvm(expr: Expression) -> bool:
 def _is_infinite(end: Any) -> bool:
     """Whether the end of an interval of TVM is no limit."""
     return type(end).__name__ == "Var" and str(end.name) in ("neg_inf", "pos_inf")
-
-
-def _is_zero(expr: PrimExpr) -> bool:
-    return isinstance(expr, tir.IntImm) and not expr.value
 
 
 def _integer(name: str, value: object) -> int:

@@ -26,6 +26,7 @@ def answer(*words: str, given: str = "", seconds: float, fails: Callable[[str], 
             capture_output=True,
             text=True,
             encoding="utf-8",
+            errors="backslashreplace",  # names in TVM's last words may be any bytes
             timeout=seconds,
             env=environment(),
             check=False,

@@ -32,6 +32,16 @@ BUILT_ANYWAY = ("WF07-recursion",)
 """What TVM builds although a rule forbids it: a warning."""
 _OF_TENSORS = ("shape_of", "size")
 """Operators without a definition whose argument TVM demands to be a tensor."""
+_CREATES = ("full", "arange")
+"""Operators whose shape is an argument, of which TVM needs the rank only."""
+_SHAPED = ("reshape", "broadcast_to", "collapse_sum_to")
+"""Operators for whose shape TVM looks at what its variable is bound to."""
+_TRANSPOSED = {
+    "nn.conv1d_transpose": ("NCW", "IOW"),
+    "nn.conv2d_transpose": ("NCHW", "IOHW"),
+    "nn.conv3d_transpose": ("NCDHW", "IODHW"),
+}
+"""The only layouts for which TVM legalises transposed convolutions."""
 _OF_GPUS = ("ptx_", "tvm_warp_", "mma_", "cuda_", "tvm_load_matrix_sync", "tvm_mma_sync")
 """How the intrinsics begin that only code for GPUs has."""
 
@@ -97,8 +107,18 @@ def hindrances(module: ast.IRModule, info: Mapping[Node, StructInfo]) -> Iterato
 
 
 def _function(function: ast.Function, info: Mapping[Node, StructInfo]) -> Iterator[Diagnostic]:
+    if any(isinstance(i, ast.TensorStructInfo) and i.distribution for i in walk(function)):
+        yield _error(
+            "TVM-distributed",
+            "TVM's default build does not lower R.DTensor",
+            function.span,
+            "apply the passes of relax.distributed.transform before tvm.compile",
+        )
     declared: dict[Node, StructInfo] = {}
+    bound: dict[ast.Expr, ast.Expr] = {}
     for binding in bindings(function):
+        if binding.var is not None:
+            bound[binding.var] = binding.value
         if binding.var is not None and isinstance(binding, ast.VarBinding):
             declared[binding.value] = info.get(binding.var, ast.ObjectStructInfo())
         if isinstance(binding.value, ast.Function):
@@ -118,7 +138,7 @@ def _function(function: ast.Function, info: Mapping[Node, StructInfo]) -> Iterat
             name = call.op.op_name
             if name in _PACKED and call.args and isinstance(call.args[0], ast.ExternFunc):
                 yield from _registered(call.args[0].global_symbol, span)
-            yield from _operator(name.removeprefix("relax."), call, info, declared.get(call))
+            yield from _operator(name.removeprefix("relax."), call, info, declared.get(call), bound)
 
 
 def _operator(
@@ -126,6 +146,7 @@ def _operator(
     call: ast.Call,
     info: Mapping[Node, StructInfo],
     declared: StructInfo | None,
+    bound: Mapping[ast.Expr, ast.Expr],
 ) -> Iterator[Diagnostic]:
     span = call.op_span or call.span
     if name in NEVER:
@@ -138,7 +159,9 @@ def _operator(
         return
     known = table()["operators"].get(name, {})
     form, types = signature(call, info)
-    if isinstance(declared, ast.TensorStructInfo):  # TVM keeps to an annotation that says less
+    if isinstance(declared, ast.TensorStructInfo) and not _creates(
+        call
+    ):  # TVM keeps to an annotation that says less
         form = max(form, _form(declared), key=_FORMS.index)
     sure = [key for key in known if _known(_form_of(key)) == _known(form)]
     reason = None
@@ -146,8 +169,11 @@ def _operator(
         reason = _reason(known, min(sure, key=lambda key: _unlike(key, form, types)))
     elif not _known(form) and _computes(call):
         reason = ("refuses", "CodeGenVM cannot emit this Relax operator directly")
-    reason = reason or _of_attributes(name, call, info)
     if reason is None:
+        refused = _of_arguments(name, call, info, bound)
+        if refused is not None:
+            said, help = refused
+            yield _error("TVM-operator", f"TVM does not build this R.{name}: {said}", span, help)
         return
     how, words = reason
     if how == "read":
@@ -169,10 +195,11 @@ def _operator(
             "TVM-operator",
             f"TVM does not build R.{name}{of}: {words}",
             span,
-            f"it builds for {', '.join(right[:8])}: R.astype converts"
-            if right
-            else "replace it by other operators, or by R.call_tir of a PrimFunc",
+            f"it builds for {', '.join(right[:8])}: R.astype converts" if right else _REPLACE,
         )
+
+
+_REPLACE = "replace it by other operators, or by R.call_tir of a PrimFunc"
 
 
 def _unread(name: str, call: ast.Call, info: Mapping[Node, StructInfo]) -> tuple[str, str] | None:
@@ -198,10 +225,17 @@ def _computes(call: ast.Call) -> bool:
     return operator is not None and operator.definition is not None
 
 
-def _of_attributes(
-    name: str, call: ast.Call, info: Mapping[Node, StructInfo]
+def _of_arguments(
+    name: str,
+    call: ast.Call,
+    info: Mapping[Node, StructInfo],
+    bound: Mapping[ast.Expr, ast.Expr],
 ) -> tuple[str, str] | None:
-    """What TVM's rules refuse for a keyword argument."""
+    """What TVM's legalisation refuses of a call, whatever its types are, and what to do."""
+    return _of_layouts(name, call) or _of_values(name, call, info, bound)
+
+
+def _of_layouts(name: str, call: ast.Call) -> tuple[str, str] | None:
     attrs = {key: str(value).strip("\"'") for key, value in call.attrs.items()}
     given, kernel = (
         attrs.get("data_layout", attrs.get("layout", "")),
@@ -209,16 +243,99 @@ def _of_attributes(
     )
     out = attrs.get("out_layout", given)
     if out not in ("", "None", given):
-        return "refuses", f"the layout of the result, {out}, is another one than {given}"
+        said = f"the layout of the result, {out}, is another one than {given}"
+        return said, "leave out_layout away, and add R.permute_dims"
     if "conv" in name and any(letter.isdigit() for letter in given + kernel):
-        return "refuses", "layouts with blocks of channels are not legalised"
-    if name == "concat" and attrs.get("axis") == "None":
-        return "refuses", "Cannot convert from type `None` to `int`"
-    if name in ("left_shift", "right_shift") and _shifts_too_far(call.args[-1], info):
-        return "refuses", "Shift amount must be non-negative and less than the bits of the type"
-    if name == "nn.attention" and attrs.get("window_size", "None") != "None":
-        return "refuses", "Legalization for sliding-window attention is not supported yet."
+        said = "layouts with blocks of channels are not legalised"
+        return said, "use R.layout_transform, and a layout without blocks"
+    if name in _TRANSPOSED:
+        for one, only in zip((given, kernel), _TRANSPOSED[name], strict=True):
+            if one not in ("", "None", only):
+                said = f"it is legalised for the layout {only} only, and this is {one}"
+                return said, "use R.permute_dims, and this layout"
     return None
+
+
+def _of_values(
+    name: str,
+    call: ast.Call,
+    info: Mapping[Node, StructInfo],
+    bound: Mapping[ast.Expr, ast.Expr],
+) -> tuple[str, str] | None:
+    attrs = call.attrs
+    if name == "concat" and str(attrs.get("axis")) == "None":
+        return "it has no axis", "flatten the tensors, and give axis=0"
+    if name in ("left_shift", "right_shift") and _shifts_too_far(call.args[-1], info):
+        return "no value of this type can be shifted so far", "shift by less than the type has bits"
+    if name in ("nn.attention", "nn.attention_bias"):
+        if str(attrs.get("window_size")) != "None":
+            return "attention with a window is not legalised", "give a mask to R.nn.attention_bias"
+        if _is_sum(_size(_argument(call, 2), 1, info)) or _is_sum(
+            _size(_argument(call, 0), 3, info)
+        ):
+            said = "the number of keys, or the size of a head, is neither a number nor a variable"
+            return said, "give it a variable of its own by R.match_cast"
+    if name in _SHAPED:
+        shape = _argument(call, 1)
+        if isinstance(shape, ast.Var) and not _is_literal(bound.get(shape)):
+            said = f"its shape {shape.name_hint} is not bound to R.shape(…)"
+            return said, "write the sizes into the call; R.match_cast gives them names"
+    if name == "split" and _unsorted(call):
+        return "its indices do not grow from 0", "count them from the start, and sort them"
+    if name == "nn.batch_norm" and _negative(attrs.get("axis")):
+        return "its axis is negative", "count the axis from the front"
+    if name.endswith("pool2d_backward") and any(step != 1 for step in _numbers(attrs, "dilation")):
+        return "the derivative of a pooling with a dilation is not legalised", _REPLACE
+    grid = _argument(call, 1) if name == "image.affine_grid" else None
+    if isinstance(grid, ast.ShapeExpr) and not all(
+        isinstance(size, tir.IntImm) for size in grid.values
+    ):
+        return "its shape has a variable", "give it numbers"
+    return None
+
+
+def _is_literal(shape: ast.Expr | None) -> bool:
+    """Whether TVM sees sizes: also in what it makes of R.tensor_to_shape before it legalises."""
+    made = isinstance(shape, ast.Call) and str(shape.op) == "R.tensor_to_shape"
+    return made or isinstance(shape, ast.ShapeExpr)
+
+
+def _argument(call: ast.Call, place: int) -> ast.Expr | None:
+    return call.args[place] if place < len(call.args) else None
+
+
+def _size(arg: ast.Expr | None, axis: int, info: Mapping[Node, StructInfo]) -> object:
+    """A dimension of an argument; None if it is not known."""
+    of = None if arg is None else info.get(arg)
+    if isinstance(of, ast.TensorStructInfo) and isinstance(of.shape, ast.ShapeExpr):
+        return of.shape.values[axis] if axis < len(of.shape.values) else None
+    return None
+
+
+def _is_sum(size: object) -> bool:
+    """Whether a dimension is computed of others."""
+    return size is not None and not isinstance(size, tir.IntImm | tir.Var)
+
+
+def _unsorted(call: ast.Call) -> bool:
+    """Whether the indices of a split, where they are numbers, do not grow from 0."""
+    found = _numbers(call.attrs, "indices_or_sections")
+    if len(call.args) > 1 and isinstance(call.args[1], ast.Tuple):
+        found = [
+            field.value.value
+            for field in call.args[1].fields
+            if isinstance(field, ast.PrimValue) and isinstance(field.value, tir.IntImm)
+        ]
+    return any(after <= before for before, after in zip([0, *found], found, strict=False))
+
+
+def _numbers(attrs: Mapping[str, Any], name: str) -> list[int]:
+    value = attrs.get(name, ())
+    return [each for each in value if isinstance(each, int)] if isinstance(value, tuple) else []
+
+
+def _negative(value: object) -> bool:
+    return isinstance(value, int) and value < 0
 
 
 def _shifts_too_far(amount: ast.Expr, info: Mapping[Node, StructInfo]) -> bool:
@@ -242,10 +359,18 @@ def signature(call: ast.Call, info: Mapping[Node, StructInfo]) -> tuple[str, str
             if isinstance(field, ast.TensorStructInfo):
                 forms.append(_form(field))
                 types.append("?" if field.dtype.is_void else str(field.dtype))
-    for field in fields_or_itself(info.get(call, ast.ObjectStructInfo())):
-        if isinstance(field, ast.TensorStructInfo):
-            forms.append(_form(field))
+            elif isinstance(field, ast.ShapeStructInfo) and field.ndim < 0:
+                forms.append("unknown")
+    if not _creates(call):
+        for field in fields_or_itself(info.get(call, ast.ObjectStructInfo())):
+            if isinstance(field, ast.TensorStructInfo):
+                forms.append(_form(field))
     return max(forms, key=_FORMS.index), " ".join(types)
+
+
+def _creates(call: ast.Call) -> bool:
+    """Whether its result is made from sizes: TVM then does not need to know its shape before."""
+    return isinstance(call.op, ast.Op) and call.op.op_name.removeprefix("relax.") in _CREATES
 
 
 _FORMS = ("static", "symbolic", "rank", "unknown")
@@ -270,20 +395,26 @@ def _known(form: str) -> bool:
     return form in ("static", "symbolic")
 
 
-def _unlike(key: str, form: str, types: str) -> tuple[int, int, int, int]:
+def _unlike(key: str, form: str, types: str) -> tuple[int, int, int]:
     """How far a call that TVM was asked about is from another one."""
     given, other = types.split(" "), _types(key).split(" ")
-    pairs = list(zip(given, other, strict=False))
-    kinds = sum(_kind(a) != _kind(b) for a, b in pairs)
+    apart = sum(map(_apart, given, other))
     distance = abs(_FORMS.index(form) - _FORMS.index(_form_of(key)))
-    return kinds, sum(a != b for a, b in pairs), abs(len(given) - len(other)), distance
+    return apart, abs(len(given) - len(other)), distance
+
+
+def _apart(one: str, other: str) -> int:
+    """How differently TVM treats two element types."""
+    if one == other:
+        return 0
+    if {one, other} == {"bfloat16", "float32"}:  # it computes the one in the other
+        return 1
+    return 2 if _kind(one) == _kind(other) else 100
 
 
 def _kind(type_: str) -> str:
     """What types that TVM mostly treats alike have in common."""
-    return next(
-        (k for k in ("float8", "float", "bfloat", "int4", "bool") if type_.startswith(k)), "int"
-    )
+    return next((k for k in ("float8", "float", "int4", "bool") if type_.startswith(k)), "int")
 
 
 def _reason(known: Mapping[str, int], key: str) -> tuple[str, str] | None:
@@ -323,6 +454,17 @@ def _prim_func(function: tir.PrimFunc) -> Iterator[Diagnostic]:
             )
         elif isinstance(node, tir.Call):
             yield from _intrinsic(node)
+    for buffer in dict.fromkeys(
+        node.buffer
+        for node in walk(function)
+        if isinstance(node, tir.BufferLoad | tir.BufferStore) and node.buffer.dtype.is_void
+    ):
+        yield _error(
+            "TVM-type",
+            f"the buffer {buffer.name} has no element type; it is a template, which is not built",
+            function.span,
+            'give the buffer an element type, such as "float32"',
+        )
 
 
 def _thread(span: Span | None) -> Diagnostic:

@@ -1,11 +1,16 @@
 """Models in other formats as TVM imports them: `python -m rlx.tvm.importing PATH` in a process of its
 own, as TVM may end it.
+
+A model may be a stranger's: no pickle and no library in it is loaded, and no file outside its folder
+is read.
 """
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any
 
@@ -44,40 +49,71 @@ def imported(path: str) -> str:
     )
 
 
-def _json(path: str) -> Any:
+def _json(path: str) -> str:
     import tvm
 
     made = tvm.ir.load_json(Path(path).read_text("utf-8"))
     if not isinstance(made, tvm.IRModule):
         raise TypeError(f"expected a module in TVM's JSON, found {type(made).__name__}")
-    return made
+    return _text(made)
 
 
-def _onnx(path: str) -> Any:
+def _onnx(path: str) -> str:
     import onnx
-    from tvm.relax.frontend.onnx import from_onnx
 
-    return from_onnx(onnx.load(path))
+    model, folder = onnx.load(path, load_external_data=False), Path(path).resolve().parent
+    for name in _files_of(model):
+        file = (folder / name).resolve()
+        if not file.is_relative_to(folder) or not file.is_file():
+            raise ValueError(f"the model's data {name!r} is not a file in the folder of the model")
+    onnx.load_external_data_for_model(model, str(folder))
+    from rlx.tvm.onnx_names import imported_text
+
+    return imported_text(model)
 
 
-def _torch(path: str) -> Any:
+def _files_of(message: Any) -> Iterator[str]:
+    """The files that hold data of an ONNX model, as it names them."""
+    for field, value in message.ListFields():
+        if field.name == "external_data":
+            yield from (entry.value for entry in value if entry.key == "location")
+        elif field.message_type is not None:
+            for part in [value] if hasattr(value, "ListFields") else value:
+                yield from _files_of(part)
+
+
+_NATIVE = b"data/aotinductor/"
+"""Where the archive of a `.pt2` file has libraries, which PyTorch would load."""
+
+
+def _torch(path: str) -> str:
+    with open(path, "rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as held:
+        if held.find(_NATIVE) >= 0:
+            raise ValueError("the archive has native code, which is not loaded")
+    os.environ.pop("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", None)
+    os.environ["TORCH_FORCE_WEIGHTS_ONLY_LOAD"] = "1"  # no pickle but of tensors
     import torch
     from tvm.relax.frontend.torch import from_exported_program
 
-    return from_exported_program(torch.export.load(path))
+    return _text(from_exported_program(torch.export.load(path)))
 
 
-_IMPORTERS: dict[str, Callable[[str], Any]] = {".json": _json, ".onnx": _onnx, ".pt2": _torch}
+def _text(module: Any) -> str:
+    text: str = module.script(show_meta=True)
+    return text
+
+
+_IMPORTERS: dict[str, Callable[[str], str]] = {".json": _json, ".onnx": _onnx, ".pt2": _torch}
 
 
 def main(argv: Sequence[str]) -> int:
     """Print the module of a file."""
     (path,) = argv
     try:
-        module = _IMPORTERS[Path(path).suffix](path)
-        write_data(module.script(show_meta=True) + "\n")
+        write_data(_IMPORTERS[Path(path).suffix](path) + "\n")
     except ModuleNotFoundError as error:
-        name = "the extra `tvm`" if error.name == "tvm" else f"the package `{error.name}`"
+        extras = {"tvm": "the extra `tvm`", "onnx": "the extra `onnx`"}
+        name = extras.get(error.name or "", f"the package `{error.name}`")
         complain_line(f"a {Path(path).suffix} file needs {name}: install it")
         return 1
     except Exception as error:  # noqa: BLE001 - whatever an importer raises is the reason

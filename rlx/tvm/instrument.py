@@ -142,10 +142,8 @@ class _Watching:
 def text_of(module: Any) -> str | None:
     """The module's text; None where it holds no function of Relax."""
     functions = getattr(module, "functions", None)
-    if functions is None or not any(_is_relax(f) for f in functions.values()):
+    if functions is None or not any(
+        type(f).__module__.startswith("tvm.relax") for f in functions.values()
+    ):
         return None
     return str(module.script(show_meta=True))
-
-
-def _is_relax(function: Any) -> bool:
-    return type(function).__module__.startswith("tvm.relax")

@@ -14,6 +14,36 @@ if TYPE_CHECKING:
     from rlx.generate.campaign.finding_file import FindingFile
     from rlx.generate.campaign.oracles.meaning import Meaning
 
+
+# Passes of TVM that change on purpose what the functions of a module take or return, so that runs
+# before and after say nothing about them.
+
+
+_PARAMETERS = "it moves computations of parameters out of the function"
+_PRECISION = "it computes with other numbers on purpose"
+_MODE = "it gives operators the meaning that they have in inference, or in training"
+
+NOT_COMPARED = {
+    "LiftTransformParams": _PARAMETERS,
+    "PartitionTransformParams": _PARAMETERS,
+    "LazyTransformParams": _PARAMETERS,
+    "LazyGetInput": _PARAMETERS,
+    "LazySetOutput": _PARAMETERS,
+    "BindParams": "it gives parameters their values",
+    "BundleModelParams": "it bundles parameters in a tuple",
+    "ToMixedPrecision": _PRECISION,
+    "FastMathTransform": _PRECISION,
+    "DecomposeOps": _MODE,
+    "MutateOpsForTraining": _MODE,
+}
+"""By the name of a pass, why runs are not compared. Other passes that change the parameters of a
+function are recognised by the parameters.
+"""
+
+CHANGED_ON_PURPOSE = {name: why for name, why in NOT_COMPARED.items() if why in (_PRECISION, _MODE)}
+"""Those passes whose results mean something else by design."""
+
+
 ILLEGAL, MEANING = "illegal", "meaning"
 SIZES = (3, 1)
 """The numbers that shape variables get by default."""
@@ -208,7 +238,6 @@ class Watch:
         """The run with the inputs that were given, if the pass changed what it returns."""
         from rlx.comparison.kept import changed
         from rlx.semantics.outcome import Fault, OutOfFuel, Unsupported
-        from rlx.tvm.contracts import NOT_COMPARED
 
         found = self._ran(text, report, kept)
         contract = NOT_COMPARED.get(name.rpartition(".")[2])
@@ -239,7 +268,6 @@ class Watch:
         """What is wrong for some sizes; whatever is found is noted."""
         from rlx.api import refines
         from rlx.refine.contracts import BY_PASS
-        from rlx.tvm.contracts import CHANGED_ON_PURPOSE
 
         short = name.rpartition(".")[2]
         if short in CHANGED_ON_PURPOSE:
@@ -271,7 +299,6 @@ class Watch:
             return None
         from rlx.generate.campaign.oracles.meaning import compared, how, ruling
         from rlx.generate.campaign.oracles.traits import trait
-        from rlx.tvm.contracts import NOT_COMPARED
 
         earlier = self._meanings
         self._meanings = self._run(text, earlier)

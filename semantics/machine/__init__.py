@@ -9,8 +9,7 @@ outcome = program.run("main", [x], fuel=1_000_000)
 from __future__ import annotations
 
 from rlx.semantics.machine.configuration import Configuration, Frame, Instruction
-from rlx.semantics.machine.inspection import environment, stack
-from rlx.semantics.machine.program import MachineProgram, load
+from rlx.semantics.machine.program import MachineProgram, environment, load, stack
 
 __all__ = [
     "Configuration",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 import numpy as np
@@ -11,13 +11,12 @@ import numpy as np
 from rlx.grammar.nodes.dtype import INT64, DataType, dtype
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.operators.evaluation import OperatorFault
+from rlx.operators.indexing import nonzero_value, unique_value
 from rlx.operators.sorting import multinomial_from_uniform_value
 from rlx.semantics.cast import CastFailed
 from rlx.semantics.cast import check as check_values
 from rlx.semantics.faults import CheckStop, FaultStop
-from rlx.semantics.machine.heap_functions import HEAP_FUNCTIONS, holds_sizes
 from rlx.semantics.machine.message_text import kind_of, show
-from rlx.semantics.machine.unique_nonzero import SETS
 from rlx.semantics.struct_info_of import head_of
 from rlx.semantics.values import (
     NULL,
@@ -35,6 +34,116 @@ from rlx.semantics.values import (
     fitted_scalar,
 )
 from rlx.spec.registry import rule
+
+# Run-time functions of the design document: shape heaps, and the end of memory.
+
+
+@rule("V-store-shape", "machine instruction")
+def _store_shape(shape: Value, heap: Value, *at: Value) -> Value:
+    """``(shape, heap, i0, i1, …)``: stores the dimensions in these slots of the heap."""
+    sizes = _dims(shape)
+    places = _places("vm.builtin.store_shape", heap, at)
+    if len(places) != len(sizes):
+        words = f"expected one slot for each of {len(sizes)} dimensions, found {len(places)}"
+        raise FaultStop("V-store-shape-count", words)
+    for place, size in zip(places, sizes, strict=True):
+        heap.data[place] = size  # type: ignore[attr-defined]
+    return UNIT
+
+
+@rule("V-load-shape", "machine instruction")
+def _load_shape(heap: Value, *at: Value) -> Value:
+    """``(heap, i0, i1, …)``: the shape of the numbers in these slots of the heap."""
+    places = _places("vm.builtin.load_shape", heap, at)
+    return ShapeValue(tuple(int(heap.data[place]) for place in places))  # type: ignore[attr-defined]
+
+
+@rule("V-heap", "machine instruction")
+def _places(name: str, heap: Value, at: tuple[Value, ...]) -> list[int]:
+    """Places of a shape heap, which they must be inside."""
+    if not isinstance(heap, Tensor) or heap.data.ndim != 1 or not holds_sizes(heap):
+        raise FaultStop("V-heap-tensor", f"{name} expects a shape heap, found {show(heap)}")
+    places = [int(v.value) if isinstance(v, Scalar) else -1 for v in at]
+    for place in places:
+        if not 0 <= place < len(heap.data):
+            raise FaultStop(
+                "V-heap-place",
+                f"{name}: slot {place} is outside the heap, which has {len(heap.data)} slots",
+            )
+    return places
+
+
+def holds_sizes(heap: Tensor) -> bool:
+    """Whether a tensor has the element type of a shape heap."""
+    return np.issubdtype(heap.data.dtype, np.signedinteger)
+
+
+def _dims(value: Value) -> tuple[int, ...]:
+    match value:
+        case ShapeValue(values=values):
+            return values
+        case Tensor():
+            return value.shape
+        case Scalar(value=int() as number):
+            return (number,)
+    raise TypeError
+
+
+def _nothing(*_: Value) -> Value:
+    return UNIT
+
+
+def _move(value: Value) -> Value:
+    return value
+
+
+HEAP_FUNCTIONS: dict[str, Callable[..., Value]] = {
+    "store_shape": _store_shape,
+    "load_shape": _load_shape,
+    "free_storage": _nothing,
+    "free_tensor": _nothing,
+    "kill_object": _nothing,
+    "move": _move,
+}
+"""The functions by their names without `vm.builtin.`."""
+
+
+# The functions of TVM's run time on the values of a tensor: `relax.run.unique`,
+# `relax.run.nonzero`.
+
+
+@rule("E-builtin-unique", "part of a step")
+def _unique(x: Tensor, *rest: Value) -> Value:
+    """The distinct elements, ascending or in order of appearance, and on demand three more
+    tensors.
+    """
+    ordered, index, inverse, counts, axis, *_ = [*map(_number, rest), None]
+    try:
+        values, *extra = unique_value(x.data, ordered or 0, True, True, True, axis)
+    except OperatorFault as fault:
+        raise FaultStop(fault.code, fault.message) from None
+    found = [
+        values,
+        *(a for a, asked in zip(extra, (index, inverse, counts), strict=True) if asked),
+    ]
+    tensors = tuple(Tensor(np.ascontiguousarray(each), x.device) for each in found)
+    return tensors[0] if len(tensors) == 1 else TupleValue(tensors)
+
+
+def _number(value: Value) -> int | None:
+    return int(value.value) if isinstance(value, Scalar) else None
+
+
+def _nonzero(x: Tensor) -> Value:
+    return Tensor(nonzero_value(x.data), x.device)
+
+
+SETS: Mapping[str, Callable[..., Any]] = {
+    "relax.run.unique": _unique,
+    "relax.run.nonzero": _nonzero,
+}
+"""The functions by their full names; both read the elements of their arguments."""
+
 
 IMMEDIATE, STORE, NOTHING, LOAD = range(4)
 """The codes of ``match_shape`` for a dimension: compare with a number, store, ignore, compare with

@@ -70,7 +70,10 @@ def to_value(
         case v.Value():
             return result
         case np.ndarray() | np.generic():
-            return _tensor(result, args, device)
+            for arg in values_inside(args):
+                if isinstance(arg, v.Tensor) and arg.data is result:
+                    return arg
+            return v.Tensor(forwards(np.asarray(result)), device)
         case bool():
             return v.Scalar(result, BOOL)
         case int():
@@ -109,13 +112,6 @@ def _group(
             )
         )
     return done[id(items)]
-
-
-def _tensor(array: Any, args: Sequence[v.Value], device: v.Device | None) -> v.Value:
-    for arg in values_inside(args):
-        if isinstance(arg, v.Tensor) and arg.data is array:
-            return arg
-    return v.Tensor(forwards(np.asarray(array)), device)
 
 
 def typed(plain: Plain, info: ast.StructInfo | None) -> v.Value:

@@ -13,10 +13,9 @@ from typing import Any
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.struct_infos import OBJECT, numbers, of_the_value
 from rlx.operators.arrays import MOST_ELEMENTS, sizes
-from rlx.operators.context import Message, Place
+from rlx.operators.context import Message, OperatorContext, Place
 from rlx.operators.evaluation import OperatorFault, numpy_dtype
 from rlx.operators.registry import Operator
-from rlx.operators.site import CallAlone
 from rlx.semantics.faults import Stop
 from rlx.semantics.live_memory import current, total
 from rlx.semantics.struct_info_of import struct_info_of
@@ -29,7 +28,7 @@ data.
 """
 
 
-class _Measured(CallAlone):
+class _Measured(OperatorContext):
     """An operator context in which every operand has a value.
 
     Attributes

@@ -17,7 +17,7 @@ from rlx.grammar.nodes.vdevices import declared
 from rlx.semantics import faults
 from rlx.semantics.machine.builtins import BUILTINS
 from rlx.semantics.machine.compile import Compiler
-from rlx.semantics.machine.configuration import Configuration
+from rlx.semantics.machine.configuration import Configuration, Frame, Instruction, Variable
 from rlx.semantics.machine.expression_rules import call_closure, enter
 from rlx.semantics.machine.numpy_conversion import to_plain, to_value
 from rlx.semantics.machine.outcome_of_stop import ended
@@ -38,6 +38,7 @@ from rlx.spec.registry import rule, rule_of
 
 if TYPE_CHECKING:
     from rlx.checker.derive import Derivation
+
 
 External = Packed | Callable[..., Any]
 """A packed function: a :class:`Packed` takes and returns values; any other callable takes and
@@ -320,3 +321,31 @@ def external(name: str, call: External) -> Packed:
         return to_value(call(*[to_plain(arg) for arg in args]), args)
 
     return Packed(convert, name)
+
+
+# Inspection of configurations: variables in scope, the stack.
+
+
+def environment(configuration: Configuration) -> dict[Variable, Any]:
+    """The visible variables at the redex with their values, with shape variables as numbers.
+
+    Variables of dataflow blocks that have ended are not included.
+    """
+    found: dict[Variable, Any] = {}
+    frames = [configuration.frame]
+    for var, hops, index in configuration.at.scope.seen(configuration.at.serial):
+        while len(frames) <= hops:
+            outer = frames[-1].outer
+            assert outer is not None
+            frames.append(outer)
+        found[var] = frames[hops].slots[index]
+    return found
+
+
+def stack(configuration: Configuration) -> Iterator[tuple[Frame, Instruction[Any]]]:
+    """The frames with their current instructions, innermost first."""
+    frame: Frame | None = configuration.frame
+    at = configuration.at
+    while frame is not None:
+        yield frame, at
+        at, frame = frame.resume, frame.caller

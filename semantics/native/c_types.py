@@ -5,11 +5,22 @@ from __future__ import annotations
 import math
 import struct
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL, INT32, INT64, DataType, dtype, limits
-from rlx.semantics.native.refusal import refuse
+from rlx.grammar.nodes.node import Span
+from rlx.semantics.faults import UnsupportedStop
+from rlx.spec.registry import refuted
+
+# Errors for constructs without native code.
+
+
+def refuse(what: str, span: Span | None = None) -> NoReturn:
+    """Raise :class:`UnsupportedStop`: part of a function has no C code."""
+    refuted("E-native-construct")
+    raise UnsupportedStop("E-native-construct", f"native code does not support: {what}", span)
+
 
 ZERO = "rlx_zero"
 """A variable of a kernel that is 0, which the compiler does not know."""

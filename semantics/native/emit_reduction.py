@@ -13,17 +13,275 @@ There are three forms, all only for arguments that do not overlap and independen
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import NamedTuple
 
 from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import BOOL
 from rlx.semantics.native import c_types
-from rlx.semantics.native.emit_rows import emit_row
-from rlx.semantics.native.expressions import value_of
+from rlx.semantics.native.allocation import element, value_of_address
+from rlx.semantics.native.c_types import CValue
+from rlx.semantics.native.expressions import converted, value_of
+from rlx.semantics.native.prelude import WRITTEN_OUT
 from rlx.semantics.native.ranges import literal
 from rlx.semantics.native.recognise_reduction import Axis, LoopReduction
-from rlx.semantics.native.reduction_parts import keeping, loops, save, scope, start, update
 from rlx.semantics.native.state import Generation
+from rlx.spec.registry import rule
+
+# Parts of the code for reductions: loops, and the start, a step and the end of one result.
+
+
+SIGNS: dict[type, str] = {tir.Add: "+", tir.Max: ">", tir.Min: "<"}
+
+
+@contextmanager
+def scope(state: Generation, head: str) -> Iterator[None]:
+    with state.out.block(head):
+        yield
+
+
+@contextmanager
+def loops(state: Generation, axes: Sequence[Axis], unroll: bool = False) -> Iterator[None]:
+    with ExitStack() as opened:
+        for axis in axes:
+            if unroll:
+                state.out.put(WRITTEN_OUT)
+            i = axis.name
+            head = f"for (int64_t {i} = {axis.begin}; {i} < {axis.end}; ++{i})"
+            opened.enter_context(state.out.block(head))
+        yield
+
+
+@contextmanager
+def keeping(state: Generation, found: LoopReduction, places: Sequence[str]) -> Iterator[None]:
+    """Loads and stores of the results go to C variables meanwhile."""
+    for init, place in zip(found.inits, places, strict=True):
+        state.kept[init.buffer] = place
+    yield
+    for init in found.inits:
+        del state.kept[init.buffer]
+
+
+def combine(state: Generation, found: LoopReduction, place: str, other: str) -> None:
+    dtype = found.store.buffer.dtype
+    text = f"({place} {SIGNS[found.kind]} {other})"
+    if found.strict:  # of two choices GCC makes vectors, of one with two conditions it does not
+        kept = state.out.fresh()
+        state.out.put(f"const {found.dtype} {kept} = ({place} != {place} ? {place} : {other});")
+        other = kept
+    text = f"({text} ? {place} : {other})" if found.extremum else c_types.rounded(dtype, text)
+    state.out.put(f"{place} = {text};")
+
+
+def start(state: Generation, place: str, init: tir.BufferStore) -> None:
+    result = converted(state, value_of(state, init.value), init.buffer.dtype)
+    state.out.put(f"{place} = {result.text};")
+
+
+def update(state: Generation, found: LoopReduction, place: str) -> CValue:
+    """One step of the reduction; returns the new term where the step is a sum or an extremum."""
+    dtype = found.store.buffer.dtype
+    term = found.term
+    if found.product is not None and str(dtype) in ("float32", "float64"):
+        a, b = (converted(state, value_of(state, e), dtype) for e in found.product)
+        helper = f"rlx_fma_{c_types.suffix(dtype)}"
+        state.out.put(f"{place} = {helper}({a.text}, {b.text}, {place});")
+        return a
+    if term is None:
+        value = converted(state, value_of(state, found.store.value), dtype)
+        state.out.put(f"{place} = {value.text};")
+        return value
+    value = converted(state, value_of(state, term), dtype)
+    combine(state, found, place, value.text)
+    return value
+
+
+def save(state: Generation, store: tir.BufferStore, place: str) -> None:
+    where = element(state, store)
+    state.out.put(f"{where} = {c_types.saved(store.buffer.dtype, place)};")
+
+
+# Code for reductions of rows: the innermost axis of the reduction is contiguous and becomes the
+# vector; there are as many partial results as lanes, so sums are reordered.
+
+
+VECTORS = 2
+"""The number of vectors of partial results."""
+_WIDEST = 64
+"""The size of the widest vectors in bytes."""
+
+
+BY_VECTORS = "RLX_VECTOR == 64 || RLX_VECTOR == 32 || RLX_VECTOR == 16"
+"""Whether there are vectors that C can name."""
+
+
+class _Row(NamedTuple):
+    """The C variables of a row: its result, the lanes, and what tells of a NaN, if it matters."""
+
+    total: str
+    lanes: str
+    odd: str | None
+    kind: str
+    at: str
+
+
+@rule("E-native-order", "native code")
+def emit_row(state: Generation, found: LoopReduction) -> None:
+    """Partial results, one for each lane; if a NaN occurs in a maximum or minimum, in order
+    instead.
+    """
+    out, dtype = state.out, found.store.buffer.dtype
+    total, lanes = out.fresh("a"), out.fresh("a")
+    odd = out.fresh("a") if found.extremum and dtype.is_float else None
+    row = _Row(total, lanes, odd, c_types.held(dtype), out.fresh("j"))
+    width = f"RLX_LANES({VECTORS}, {row.kind})"
+    out.put(f"{row.kind} {total}, {lanes}[{width}];")
+    if odd is not None:
+        out.put(f"int32_t {odd}[{width}];")
+    start(state, total, found.init)
+    if not found.plain():
+        _by_lanes(state, found, row, width)
+    out.put(f"#if {_condition(found)}")
+    if found.plain():
+        _by_vectors(state, found, row)
+    _fold_by_vectors(state, found, row, f"RLX_LANES({1 if found.plain() else VECTORS}, {row.kind})")
+    out.put("#else")
+    if found.plain():
+        _by_lanes(state, found, row, width)
+    _fold_by_lanes(state, found, row, width)
+    out.put("#endif")
+    combine(state, found, total, f"{lanes}[0]")
+    if odd is not None:
+        with out.block(f"if (RLX_RARE({odd}[0]))"):
+            start(state, total, found.init)
+            with loops(state, found.reduce), keeping(state, found, [total]):
+                update(state, found, total)
+    save(state, found.store, total)
+
+
+def _by_lanes(state: Generation, found: LoopReduction, row: _Row, width: str) -> None:
+    """Partial results in an array, of which the compiler makes vectors."""
+    out, (total, lanes, odd, _, at) = state.out, row
+    (*outer, inner), lane = found.reduce, out.fresh("c")
+    each = f"for (int64_t {lane} = 0; {lane} < {width}; ++{lane})"
+    first = total if found.extremum else "0"
+    out.put(f"{each} {lanes}[{lane}] = {first};")
+    if odd is not None:
+        out.put(f"{each} {odd}[{lane}] = {total} != {total};")
+    with loops(state, outer):
+        out.put(f"int64_t {at} = {inner.begin};")
+        with out.block(f"for (; {at} + {width} <= {inner.end}; {at} += {width})"), out.block(each):
+            out.put(f"const int64_t {inner.name} = {at} + {lane};")
+            with keeping(state, found, [f"{lanes}[{lane}]"]):
+                value = update(state, found, f"{lanes}[{lane}]")
+            if odd is not None:
+                out.put(f"{odd}[{lane}] |= {value.text} != {value.text};")
+        _rest(state, found, row, width)
+
+
+def _by_vectors(state: Generation, found: LoopReduction, row: _Row) -> None:
+    """Partial results in vectors, which end as the lanes: it takes the compiler less time."""
+    out, (total, lanes, odd, kind, at) = state.out, row
+    (*outer, inner), width = found.reduce, f"RLX_LANES({VECTORS}, {kind})"
+    sums, masks, terms = (out.fresh(letter) for letter in "lmx")
+    assert isinstance(found.term, tir.BufferLoad)
+    out.put(f"RLX_PART({kind}, RLX_VECTOR / sizeof({kind}));")
+    first = f"{total} - (rlx_part){{}}" if found.extremum else "{}"
+    out.put(f"rlx_part {sums}_0 = {first}, {sums}_1 = {sums}_0;")
+    if odd is not None:
+        out.put(f"{odd}[0] = 0;")
+        nothing = f"{sums}_0 != {sums}_0"
+        out.put(f"__typeof__({nothing}) {masks}_0 = {nothing}, {masks}_1 = {masks}_0;")
+    with loops(state, outer):
+        out.put(f"int64_t {at} = {inner.begin};")
+        out.put("#pragma GCC unroll 1")
+        with out.block(f"for (; {at} + {width} <= {inner.end}; {at} += {width})"):
+            out.put(f"const int64_t {inner.name} = {at};")
+            load = value_of_address(state, found.term.buffer, found.term.indices, found.term.span)
+            for part in range(VECTORS):
+                place = f"((const rlx_part *)&{load})[{part}]"
+                out.put(f"const rlx_part {terms}_{part} = {place};")
+                _step(state, found, f"{sums}_{part}", f"{terms}_{part}")
+                if odd is not None:
+                    out.put(f"{masks}_{part} |= {terms}_{part} != {terms}_{part};")
+        _rest(state, found, row, width)
+    _step(state, found, f"{sums}_0", f"{sums}_1")
+    out.put(f"*(rlx_part *){lanes} = {sums}_0;")
+    if odd is not None:
+        out.put(f"{odd}[0] |= RLX_ANY({masks}_0 | {masks}_1);")
+
+
+def _step(state: Generation, found: LoopReduction, place: str, other: str) -> None:
+    """Combine two vectors."""
+    sign = SIGNS[found.kind]
+    text = f"{place} {sign} {other}"
+    if found.extremum:
+        kind = c_types.held(found.store.buffer.dtype)
+        name = "max" if found.kind is tir.Max else "min"
+        text = f"RLX_EXTREMUM(rlx_{name}_{kind}_, RLX_VECTOR)({place}, {other})"
+    state.out.put(f"{place} = {text};")
+
+
+def _rest(state: Generation, found: LoopReduction, row: _Row, width: str) -> None:
+    """What is left of a row behind the last whole vector, in order."""
+    out, (*_, inner) = state.out, found.reduce
+    rest = "" if inner.count is None else f"if ({literal(inner.count)} % {width})"
+    with scope(state, rest), out.block(f"for (; {row.at} < {inner.end}; ++{row.at})"):
+        out.put(f"const int64_t {inner.name} = {row.at};")
+        with keeping(state, found, [row.total]):
+            value = update(state, found, row.total)
+        if row.odd is not None:
+            out.put(f"{row.odd}[0] |= {value.text} != {value.text};")
+
+
+def _condition(found: LoopReduction) -> str:
+    """When the lanes are combined by vectors, and are vectors from the start if the terms are
+    plain.
+    """
+    dtype = found.store.buffer.dtype
+    if dtype == BOOL or (not found.extremum and str(dtype) in c_types.NARROW):
+        return "0"
+    faster = found.extremum and found.plain()
+    return f"({BY_VECTORS}) && RLX_VECTOR <= RLX_EXTREMA" if faster else BY_VECTORS
+
+
+def _fold_by_vectors(state: Generation, found: LoopReduction, row: _Row, width: str) -> None:
+    """The steps of a fold as operations on vectors, which the compiler has to look for otherwise:
+    that takes it longer than the loop before.
+    """
+    out, (_, lanes, odd, kind, _) = state.out, row
+    odd = None if found.plain() else odd
+    step = "RLX_FOLD_PICK" if found.extremum else "RLX_FOLD"
+    sign = SIGNS[found.kind]
+    count = _WIDEST // c_types.size(found.store.buffer.dtype)
+    while count > 1:
+        with scope(state, f"if ({width} > {count})"):
+            out.put(f"{step}({kind}, {lanes}, {count}, {sign})")
+            if odd is not None:
+                out.put(f"RLX_FOLD(int32_t, {odd}, {count}, |)")
+        count //= 2
+    combine(state, found, f"{lanes}[0]", f"{lanes}[1]")
+    if odd is not None:
+        out.put(f"{odd}[0] |= {odd}[1];")
+
+
+def _fold_by_lanes(state: Generation, found: LoopReduction, row: _Row, width: str) -> None:
+    """Combine the lanes into the first, the upper half onto the lower; a middle one stays as it
+    is.
+    """
+    out, (_, lanes, odd, _, _) = state.out, row
+    count, lane = out.fresh("h"), out.fresh("c")
+    out.put("#pragma GCC unroll 16")
+    with (
+        out.block(f"for (int64_t {count} = {width}; {count} > 1; {count} -= {count} / 2)"),
+        out.block(f"for (int64_t {lane} = 0; {lane} < {count} / 2; ++{lane})"),
+    ):
+        other = f"[{lane} + ({count} - {count} / 2)]"
+        combine(state, found, f"{lanes}[{lane}]", f"{lanes}{other}")
+        if odd is not None:
+            out.put(f"{odd}[{lane}] |= {odd}{other};")
+
 
 COLUMNS_ALONE = 8
 COLUMNS_SHARED = 2

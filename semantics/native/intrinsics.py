@@ -9,7 +9,7 @@ from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL, INT32, DataType
 from rlx.grammar.nodes.prim_operators import BY_INTRINSIC
 from rlx.semantics.native import c_types
-from rlx.semantics.native.refusal import refuse
+from rlx.semantics.native.c_types import refuse
 
 LIBM: Mapping[str, tuple[str, int]] = {
     **{name: (name, 1) for name in ("acos", "acosh", "asin", "asinh", "atan", "atanh", "ceil")},

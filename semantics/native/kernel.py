@@ -15,7 +15,7 @@ from rlx.semantics.arrays import numpy_type
 from rlx.semantics.faults import FaultStop, OutOfFuelStop, Stop
 from rlx.semantics.native import compiler
 from rlx.semantics.native.arrays import GUARDED, Copies, tangled
-from rlx.semantics.native.c_types import wrapped
+from rlx.semantics.native.c_types import refuse, wrapped
 from rlx.semantics.native.frame import (
     FIRST_SLOT,
     FIRST_VALUE,
@@ -27,7 +27,6 @@ from rlx.semantics.native.frame import (
     SITE,
 )
 from rlx.semantics.native.program import CProgram, generate
-from rlx.semantics.native.refusal import refuse
 from rlx.semantics.native.workspace import call_with_memory
 from rlx.semantics.native.writer import StopSite
 from rlx.semantics.tir import evaluate

@@ -37,7 +37,7 @@ def by_steps(
     scribble(folder / _SOURCE, source)
     try:
         steps = commands(path, flags, link, seconds)
-        if not steps or not all(_succeeds(command, folder, seconds) for command in steps):
+        if not steps or not all((not run(command, seconds, folder).status) for command in steps):
             return False
     except OSError:  # a program cannot be started
         return False
@@ -46,10 +46,6 @@ def by_steps(
     except OSError:  # the linker wrote no file
         return False
     return True
-
-
-def _succeeds(command: Command, folder: Path, seconds: float) -> bool:
-    return not run(command, seconds, folder).status
 
 
 @cache

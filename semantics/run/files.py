@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import zipfile
-import zlib
 from pathlib import Path
 from typing import IO, Any
 
@@ -87,12 +86,9 @@ def _loaded(path: Path) -> Array | dict[str, Array]:
         raise FileError(f"{path} cannot be read: {error.strerror or error}") from None
     except TooMuchMemory as error:
         raise FileError(f"{path} is too large: {error}") from None
-    except (EOFError, MemoryError, OverflowError, zipfile.BadZipFile, zlib.error) as error:
-        raise FileError(f"{path} cannot be read: {str(error) or type(error).__name__}") from None
-    except ValueError as error:
-        raise FileError(f"{path} cannot be read: {_reason(str(error))}") from None
-    except RuntimeError as error:  # a part is encrypted, or packed in a way that is not known
-        raise FileError(f"{path} cannot be read: {error}") from None
+    except Exception as error:  # noqa: BLE001 - what NumPy and zipfile say of a file that is wrong
+        said = _reason(str(error) or type(error).__name__)
+        raise FileError(f"{path} cannot be read: {said}") from None
 
 
 def _announced(path: Path) -> int:

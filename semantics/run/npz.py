@@ -28,16 +28,19 @@ def arrays_of(path: str) -> dict[str, Array]:
     FileError
         If it cannot be read, or is no `.npz` file.
     """
+    place = Path(path)
+    if place.exists() and not place.is_file() and not place.is_dir():  # a pipe would be waited for
+        raise FileError(f"{path}: expected an .npz file")
     if not zipfile.is_zipfile(path):
         try:
-            Path(path).open("rb").close()
+            place.open("rb").close()
         except OSError as error:
             raise FileError(f"{path}: {error.strerror or error}") from None
         hint = ""
         if path.endswith(".npy"):
             hint = ": a .npy file has one array without a name; write it with np.savez(x=...)"
         raise FileError(f"{path}: expected an .npz file{hint}")
-    return arrays_in(Path(path))
+    return arrays_in(place)
 
 
 def given(found: Mapping[str, Array], function: ast.Function, path: str) -> dict[str, object]:
@@ -63,7 +66,11 @@ def given(found: Mapping[str, Array], function: ast.Function, path: str) -> dict
         if name in params:
             made[name] = _value(array, params[name].struct_info_annotation)
         elif name in sizes:
-            made[name] = _whole(array, name, path)
+            if array.size != 1 or array.dtype.kind not in "iu":
+                raise FileError(
+                    f"{path}: {name}: expected a whole number, found {array.dtype} {array.shape}"
+                )
+            made[name] = int(array.item())
         elif dot and base in params and field.isdecimal():
             fields = made.setdefault(base, {})
             if not isinstance(fields, dict):
@@ -89,14 +96,6 @@ def _value(array: Array, info: ast.StructInfo | None) -> object:
     if isinstance(info, ast.ShapeStructInfo):
         return tuple(array.reshape(-1).tolist())
     return array.item() if isinstance(info, ast.PrimStructInfo) and array.size == 1 else array
-
-
-def _whole(array: Array, name: str, path: str) -> int:
-    if array.size != 1 or array.dtype.kind not in "iu":
-        raise FileError(
-            f"{path}: {name}: expected a whole number, found {array.dtype} {array.shape}"
-        )
-    return int(array.item())
 
 
 def parts(name: str, value: Value) -> Iterator[tuple[str, Array]]:

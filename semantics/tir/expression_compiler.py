@@ -58,10 +58,10 @@ class ExpressionCompiler:
         if self._repeated is None:
             return self._whole(expr)
         if expr not in self._repeated:
-            return self._part(expr)
+            return self.part(expr)
         key = (expr, self.exact)
         if key not in self._kept:
-            self._kept[key] = _kept(self._part(expr), self.slot(key))
+            self._kept[key] = _kept(self.part(expr), self.slot(key))
         return self._kept[key]
 
     def is_repeated(self, expr: tir.PrimExpr) -> bool:
@@ -72,7 +72,7 @@ class ExpressionCompiler:
         """An expression that is no part of another."""
         self._repeated, self._kept = _repeated(expr), {}
         try:
-            term = self._part(expr)
+            term = self.part(expr)
         finally:
             self._repeated = None
         slots = [self.slots[key] for key in self._kept]
@@ -87,7 +87,8 @@ class ExpressionCompiler:
         inner = term.run
         return Term(run, term.dtype, term.vector)
 
-    def _part(self, expr: tir.PrimExpr) -> Term:
+    def part(self, expr: tir.PrimExpr) -> Term:
+        """An expression, compiled each time."""
         for kind in type(expr).__mro__:
             if kind in self.compilers:
                 return self.compilers[kind](self, expr)

@@ -128,7 +128,8 @@ def _tensor(info: TensorStructInfo, mapping: Mapped) -> StructInfo:
     if isinstance(shape, ast.Var) and shape in mapping:
         image = mapping[shape]
         assert isinstance(image, ast.Expr)
-        return TensorStructInfo(image, info.dtype, info.ndim, info.vdevice)
+        ndim = len(image.values) if isinstance(image, ShapeExpr) else info.ndim
+        return TensorStructInfo(image, info.dtype, ndim, info.vdevice)
     return info
 
 

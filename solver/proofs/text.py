@@ -59,7 +59,10 @@ class _Printing(ProofChecker):
     def run(self, steps: Any, assumed: Cond = ("and", ()), depth: int = 0) -> None:
         if depth:
             before, self.level = len(self.facts), self.level + 1
-            shown = [f"{before + i}  {self.sentence(part)}" for i, part in _numbered(assumed)]
+            shown = [
+                f"{before + i}  {self.sentence(part)}"
+                for i, part in list(enumerate(assumed[1] if assumed[0] == "and" else (assumed)))
+            ]
             self.lines.append(f"{self._indent()}suppose {', '.join(shown) or 'that'}")
         super().run(steps, assumed, depth)
         if depth:
@@ -96,7 +99,3 @@ class _Printing(ProofChecker):
     def _from(self, uses: Any) -> str:
         listed = [each for each in uses if isinstance(each, int)]
         return f", by {', '.join(f'({each})' for each in listed)}" if listed else ""
-
-
-def _numbered(cond: Cond) -> list[tuple[int, Cond]]:
-    return list(enumerate(cond[1] if cond[0] == "and" else (cond,)))

@@ -12,19 +12,7 @@ from rlx.checker.driver.sources import find
 
 NAMES = ["a", "b", "ab", "a b", "c.d", "[a]", "#a", "!b", "build"]
 PARTS = [
-    "a",
-    "b",
-    "*",
-    "a*",
-    "?",
-    "[ab]",
-    "[!a]",
-    "**",
-    "*.d",
-    "\\#a",
-    "\\!b",
-    "\\[a]",
-    "build",
+    *("a", "b", "*", "a*", "?", "[ab]", "[!a]", "**", "*.d", "\\#a", "\\!b", "\\[a]", "build"),
     "a b",
 ]
 SUFFIXES = ["", "/", " ", ".rlx", "/*", "/**"]

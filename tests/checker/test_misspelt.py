@@ -22,20 +22,8 @@ EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.rlx"))
 WORD = re.compile(r"[A-Za-z_]\w{2,}")
 PYTHON = frozenset(
     [
-        "def",
-        "return",
-        "class",
-        "with",
-        "else",
-        "for",
-        "pass",
-        "and",
-        "not",
-        "from",
-        "import",
-        "True",
-        "False",
-        "None",
+        *("def", "return", "class", "with", "else", "for", "pass", "and", "not", "from"),
+        *("import", "True", "False", "None"),
     ]
 )
 PRIM_FUNC = re.compile(

@@ -4,7 +4,6 @@ import errno
 import io
 import json
 import os
-import pty
 import re
 import signal
 import subprocess
@@ -292,16 +291,6 @@ def test_stdout_is_one_object_whatever_happens(run: Run, format: str) -> None:
     assert isinstance(json.loads(out), dict)
 
 
-def test_github_has_a_line_for_each(run: Run) -> None:
-    run.write(a=BAD, b=WARNED)
-    _, out, _ = run("--format", "github", "a.rlx", "b.rlx")
-    first, second = out.splitlines()
-    assert re.match(
-        r"::error title=WF\d+\S*,file=a.rlx,line=3,endLine=3,col=19,endColumn=20::", first
-    )
-    assert second.startswith("::warning title=")
-
-
 def test_statistics(run: Run) -> None:
     run.write(a=BAD, b=BAD, c=WARNED)
     code = run.json("a.rlx")["files"][0]["diagnostics"][0]["code"]
@@ -445,39 +434,6 @@ def test_other_systems_texts_are_the_same_text(run: Run, end: bytes, mark: bytes
 
 
 # ------------------------------------------------------------------------------------- terminal
-
-
-def at_a_terminal(**environment: str) -> str:
-    """What the command writes when its stdout is a terminal."""
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "rlx", "check", "-"],
-        stdin=subprocess.PIPE,
-        stdout=theirs,
-        env={**os.environ, "TERM": "xterm", **environment},
-    )
-    process.communicate(BAD.encode(), timeout=60)
-    os.close(theirs)
-    read = b"".join(iter(lambda: _read(ours), b""))
-    os.close(ours)
-    return read.decode()
-
-
-def _read(terminal: int) -> bytes:
-    try:
-        return os.read(terminal, 65536)
-    except OSError:  # Linux says so when the other side is closed
-        return b""
-
-
-def test_colour_only_at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    monkeypatch.delenv("FORCE_COLOR", raising=False)
-    assert "\x1b[1;31merror[" in at_a_terminal()
-    assert "\x1b[1;31merror[" in at_a_terminal(NO_COLOR="")  # empty means unset
-    assert "\x1b" not in at_a_terminal(NO_COLOR="1")
-    assert "\x1b" not in at_a_terminal(TERM="dumb")
-    assert b"\x1b" not in spawned("-", input=BAD.encode()).stdout
 
 
 class Terminal(io.StringIO):

@@ -12,7 +12,7 @@ import pytest
 CAMPAIGN = "generate.campaign"
 HELPERS = (
     *("spec", "grammar.read.tables", "operators.reference", "transform.builder.stub"),
-    *("generate.casts", f"{CAMPAIGN}.index", f"{CAMPAIGN}.replay", f"{CAMPAIGN}.worker"),
+    *(f"{CAMPAIGN}.index", f"{CAMPAIGN}.replay", f"{CAMPAIGN}.worker"),
     *("bisect.worker", "lsp.worker"),
 )
 
@@ -60,7 +60,6 @@ def test_help(module: str, tmp_path: Path) -> None:
         ("generate.campaign.replay", "required: PATH"),
         ("operators.reference crash", "crash: Is a directory"),
         ("operators.reference text/picture/page.md", "text/picture/page.md: "),
-        ("generate.casts --programs x", "expected an integer from 0, found 'x'"),
         (
             "bisect.worker default llvm 3,x 0",
             "argument SIZES: expected an integer from 0, found 'x'",

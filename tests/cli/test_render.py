@@ -18,15 +18,7 @@ from rlx.grammar.streams import harmless
 from tests.markdown import assert_example
 
 HOSTILE = [
-    "\x1b",
-    "\x7f",
-    "\x9b",
-    "\u202e",
-    "\u2066",
-    "\u200b",
-    "\u2028",
-    "\x85",
-    "\ufeff",
+    *("\x1b", "\x7f", "\x9b", "\u202e", "\u2066", "\u200b", "\u2028", "\x85", "\ufeff"),
     "\U000e0041",
 ]
 

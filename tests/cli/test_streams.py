@@ -12,7 +12,7 @@ PROGRAM = """@R.function
 def main(x: R.Tensor((2,), "float32")) -> R.Tensor((2,), "float32"):
     return x
 """
-COMMANDS = ["check", "fmt", "run", "step", "lower", "build -o out.rlxexe", "relay check"]
+COMMANDS = ["check", "fmt", "run", "build -o out.rlxexe"]
 
 
 def said(command: str, folder: Path, redirection: str) -> tuple[int, str]:

@@ -46,6 +46,7 @@ def test_it_is_written_for_the_target(file: Path, target: str, command: list[str
     assert check([str(file)]) == 0
 
 
+@pytest.mark.parametrize("target", ["0.17"], indirect=True)
 def test_an_option_replaces_the_target(file: Path) -> None:
     for version, word in WORDS.items():
         assert fmt(["--dialect", version, str(file)]) == 0

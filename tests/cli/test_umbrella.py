@@ -3,7 +3,6 @@
 import re
 import subprocess
 import sys
-from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 
@@ -51,14 +50,6 @@ def test_an_interrupt_during_imports_is_no_traceback(
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_exists_and_has_help(name: str) -> None:
-    assert callable(import_module(COMMANDS[name][0]).main)
-    done = rlx(name, "--help")
-    assert done.returncode == 0
-    assert done.stdout.startswith(f"usage: rlx {name}")
-
-
 def test_version() -> None:
     for argv in (["--version"], ["check", "--version"]):
         done = rlx(*argv)
@@ -90,10 +81,3 @@ def test_a_reader_that_has_gone_away_has_seen_enough(command: str) -> None:
     script = f"{sys.executable} -m rlx {command} | head -c 10; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", script], capture_output=True, timeout=60, check=False)
     assert (done.returncode, len(done.stdout), done.stderr) == (0, 10, b"")
-
-
-def test_a_misspelt_operator_or_code_is_answered() -> None:
-    done = rlx("explain", "R.reshpe")
-    assert done.returncode == 2 and "did you mean R.reshape" in done.stderr
-    done = rlx("check", "--select", "WF02-undefind", "x.rlx")
-    assert done.returncode == 2 and "did you mean 'WF02-undefined'?" in done.stderr

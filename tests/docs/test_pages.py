@@ -14,6 +14,13 @@ from tests.docs.blocks import COMMAND, READ, SHOWN, UPDATE, Fence, Session, alik
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
+QUICK = """\
+from hypothesis import Phase, settings
+
+settings.register_profile("pages", phases=[p for p in Phase if p is not Phase.explain])
+settings.load_profile("pages")
+"""
+"""Beside the tests of a page: which parts of a failure matter takes Hypothesis fifteen seconds, and no page shows it."""
 PAGES = [
     README,
     ROOT / "generate" / "README.md",
@@ -55,6 +62,8 @@ def _executed(fence: Fence, session: Session, name: str) -> str | tuple[str, str
         assert not path.is_absolute() and ".." not in path.parts
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(fence.text, "utf-8")
+        if path.name.startswith("test_"):
+            path.with_name("conftest.py").write_text(QUICK, "utf-8")
         return None
     if fence.language == "console":
         return _console(fence, session)

@@ -9,21 +9,8 @@ import pytest
 import rlx
 
 STABLE = [
-    "__version__",
-    "check",
-    "fmt",
-    "load",
-    "parse",
-    "prove",
-    "run",
-    "show",
-    "BlockBuilder",
-    "DataflowMutator",
-    "ExprMutator",
-    "ExprVisitor",
-    "Var",
-    "operator",
-    "op.add",
+    *("__version__", "check", "fmt", "load", "parse", "prove", "run", "show", "BlockBuilder"),
+    *("DataflowMutator", "ExprMutator", "ExprVisitor", "Var", "operator", "op.add"),
     "op.nn.relu",
     "BlockBuilder.function",
     "BlockBuilder.dataflow",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.vendor.pretty import pretty
 
@@ -38,7 +38,7 @@ def test_a_function_is_pasted_back(function: Function, prim: PrimFunc) -> None:
 
 
 def test_a_failing_test_prints_the_program() -> None:
-    @settings(database=None, deadline=None, max_examples=50)
+    @settings(database=None, deadline=None, max_examples=50, phases=[Phase.generate])
     @given(modules(size=3), struct_infos(), st.data())
     def test(module: IRModule, info: StructInfo, data: st.DataObject) -> None:
         drawn = data.draw(functions(size=1))

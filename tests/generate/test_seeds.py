@@ -13,15 +13,14 @@ import numpy as np
 import pytest
 
 from rlx.generate.campaign.programs import program
-from rlx.generate.casts.programs import program as of_casts
-from rlx.generate.elements import RandomElements
-from rlx.generate.inputs import value
+from rlx.generate.inputs import RandomElements, value
 from rlx.generate.near import CODES, near_miss
 from rlx.generate.programs import random_module
 from rlx.generate.strategies import prim_func_of
 from rlx.grammar.nodes import ast
 from rlx.grammar.print.printer import print_module
 from rlx.solver.evaluate import UndefinedError
+from tests.generate.casts.programs import program as of_casts
 
 
 def modules(seeds: range) -> Iterator[str]:

@@ -36,15 +36,7 @@ def copied(node: Any, rename: Callable[[str], str] = str) -> Any:
 
 
 SILENT = {
-    "span",
-    "name_hint",
-    "name",
-    "comments",
-    "bare",
-    "by_shape",
-    "type_vars",
-    "key",
-    "ndim",
+    *("span", "name_hint", "name", "comments", "bare", "by_shape", "type_vars", "key", "ndim"),
     "is_pure",
 }
 """Fields that equality does not look at, or not always."""

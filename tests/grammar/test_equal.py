@@ -17,7 +17,7 @@ from rlx.grammar.read.parser import parse
 from .rebuild import changes, copied
 from .strategies import dims, modules
 
-QUICK = settings(deadline=None, max_examples=40)
+QUICK = settings(deadline=None, max_examples=20)
 
 
 @QUICK

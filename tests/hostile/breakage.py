@@ -13,7 +13,8 @@ from itertools import pairwise
 from rlx.grammar.read.outline import metadata_span
 from rlx.operators.registry import every_name
 
-from .damage import Place
+from .damage import Place, damaged, damaged_metadata
+from .damage import tokens as tokens_of_relax
 from .words import (
     ATTRIBUTES,
     DTYPES,
@@ -408,6 +409,8 @@ def renamed(text: str, other: str, rng: random.Random) -> str:
 
 
 KINDS: dict[str, Kind] = {
+    "a token": lambda text, other, rng: damaged(text, tokens_of_relax(text), rng) if text else text,
+    "metadata": lambda text, other, rng: damaged_metadata(text, rng),
     "a number": _instead(_is_number, NUMBERS),
     "an extent": _instead(lambda token: _is_number(token) or token in ("n", "m"), EXTENTS),
     "a string": _instead(_is_string, STRINGS),

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import io
-import random
 import re
-from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
@@ -14,7 +12,6 @@ from rlx.grammar.nodes.node import Record
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CLEAN, FOUND, UNABLE = 0, 1, 2
-HEAD = re.compile(r"^(error|warning|note)\[\S+\]", re.MULTILINE)
 ESCAPED = re.compile(r"Traceback|INTERNAL")
 
 
@@ -50,37 +47,3 @@ def complaint(answer: Answer) -> str | None:
     if answer.status == FOUND and not re.search(r"\berror\[", answer.out):
         return f"status 1 without an error: {answer.out[-500:]}"
     return None
-
-
-def truncations(data: bytes, step: int = 250) -> Iterator[bytes]:
-    """The beginnings of a file, in steps."""
-    return (data[:end] for end in range(0, len(data), step))
-
-
-def damaged(data: bytes, rng: random.Random) -> bytes:
-    """The file with one to four accidents: bytes changed, lost, doubled, or moved."""
-    result = bytearray(data)
-    for _ in range(rng.randint(1, 4)):
-        at = rng.randrange(len(result))
-        end = min(len(result), at + rng.choice((1, 1, 1, 2, 8, 60)))
-        match rng.randrange(5):
-            case 0 | 1:
-                result[at] ^= 1 << rng.randrange(8)
-            case 2:
-                del result[at : min(end, at + len(result) - 1)]
-            case 3:
-                result[at:at] = result[at:end]
-            case _:
-                piece = result[at:end]
-                to = rng.randrange(len(result))
-                result[to:to] = piece
-    return bytes(result)
-
-
-def damages(count: int, seed: int = 0) -> Iterator[tuple[Path, bytes]]:
-    """A reproducible series of damaged examples: the first hundred are the same whatever the count."""
-    rng = random.Random(seed)
-    files = [(path, path.read_bytes()) for path in examples()]
-    for _ in range(count):
-        path, data = rng.choice(files)
-        yield path, damaged(data, rng)

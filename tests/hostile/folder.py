@@ -8,7 +8,6 @@ programs named after those that rlx loads and starts; and configuration that ask
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import shutil
 import signal
@@ -21,9 +20,10 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import packages_distributions
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rlx.commands.prove import main as prove
+from tests.lsp.wire import Message, Wire
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 BIN = Path(sys.executable).parent
@@ -32,19 +32,8 @@ ENDED = (0, 1, -signal.SIGTERM)
 """How a command ends that could do its work."""
 
 PROGRAMS = (
-    "cc",
-    "gcc",
-    "clang",
-    "ld",
-    "as",
-    "cc1",
-    "collect2",
-    "git",
-    "sh",
-    "python",
-    "python3",
-    "uname",
-    "rlx",
+    *("cc", "gcc", "clang", "ld", "as", "cc1", "collect2", "git", "sh", "python", "python3"),
+    *("uname", "rlx"),
 )
 LIBRARIES = (
     "libz3.so",
@@ -250,75 +239,32 @@ def run(line: Line, start: Sequence[str], folder: Path, outside: Path) -> tuple[
     return process.returncode, said.decode(errors="replace")
 
 
-def session(start: Sequence[str], folder: Path, outside: Path) -> list[dict[str, Any]]:
-    """A server's session in which a long text is opened, edited and checked anew: what was told."""
+def session(start: Sequence[str], folder: Path, outside: Path) -> list[Message]:
+    """A server's session in which a long text is opened, edited and checked anew: the messages that were shown."""
     uri = (folder / "mlp.rlx").as_uri()
     functions = map(FUNCTION.format, range(LONG // len(FUNCTION) + 9))
     long = "@I.ir_module\nclass Long:\n" + "".join(functions)
-    with subprocess.Popen(
-        [*start, "lsp"],
-        cwd=folder,
-        env=environment(outside),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    ) as process:
-        watchdog = threading.Timer(SECONDS, process.kill)
-        watchdog.start()
-        talk = _Talk(process)
-        talk.send("initialize", number=1, processId=None, rootUri=folder.as_uri(), capabilities={})
-        talk.until("result")
-        talk.send("initialized")
-        document = {"uri": uri, "languageId": "relax", "version": 1, "text": long}
-        talk.send("textDocument/didOpen", textDocument=document)
-        talk.until("diagnostics")
-        changed = long.replace("R.exp(x)", "R.exp(y)", 1)
-        where = {"uri": uri, "version": 2}
-        talk.send("textDocument/didChange", textDocument=where, contentChanges=[{"text": changed}])
-        talk.until("diagnostics")
-        talk.until("diagnostics")  # of the whole text, from the process beside the server
+    wire = Wire(environment(outside), start=start, folder=folder)
+    try:
+        params: dict[str, object] = {
+            "processId": None,
+            "rootUri": folder.as_uri(),
+            "capabilities": {},
+        }
+        wire.answer(wire.ask("initialize", params))
+        wire.notify("initialized", {})
+        wire.open(uri, long)
+        wire.told(uri, 1)
+        wire.change(uri, long.replace("R.exp(x)", "R.exp(y)", 1), 2)
+        wire.told(uri, 2)
+        del wire.diagnostics[uri]
+        wire.told(uri, 2)  # of the whole text, from the process beside the server
         at = {"textDocument": {"uri": uri}, "position": {"line": 12, "character": 10}}
-        talk.send("textDocument/hover", number=2, **at)
-        talk.until("result")
-        talk.send("shutdown", number=3)
-        talk.until("result")
-        talk.send("exit")
-        process.communicate(timeout=SECONDS)
-        watchdog.cancel()
-    return talk.told
-
-
-class _Talk:
-    """Messages to a server and from it."""
-
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        assert process.stdin is not None and process.stdout is not None
-        self.writes, self.reads = process.stdin, process.stdout
-        self.told: list[dict[str, Any]] = []
-
-    def send(self, method: str, number: int | None = None, **params: object) -> None:
-        """A request, if it has a number, or a notification."""
-        message: dict[str, object] = {"jsonrpc": "2.0", "method": method, "params": params}
-        if number is not None:
-            message["id"] = number
-        if method in ("shutdown", "exit"):
-            del message["params"]
-        data = json.dumps(message).encode()
-        self.writes.write(b"Content-Length: %d\r\n\r\n%s" % (len(data), data))
-        self.writes.flush()
-
-    def until(self, word: str) -> None:
-        """Read until an answer with a result, or diagnostics."""
-        while True:
-            length = 0
-            while line := self.reads.readline().strip():
-                if line.lower().startswith(b"content-length:"):
-                    length = int(line.partition(b":")[2])
-            assert length, "the server has ended"
-            message = json.loads(self.reads.read(length))
-            self.told.append(message)
-            if word in message or word in message.get("params", {}):
-                return
+        wire.answer(wire.ask("textDocument/hover", at))
+        wire.end()
+    finally:
+        wire.close()
+    return wire.shown
 
 
 def left(mark: Path) -> str:

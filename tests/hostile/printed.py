@@ -289,7 +289,7 @@ def commands(path: str, folder: Path, rng: random.Random | None) -> Iterator[lis
     listed += [["why", f"{path}:{line}", "--rules"] for line in places]
     listed += [["why", f"{path}:{line}", "--format", "json"] for line in list(places)[:2]]
     if rng is not None:
-        listed = [*listed[:5], *rng.sample(listed[5:], 6)]
+        listed = [*listed[:4], *rng.sample(listed[4:], 4)]
     yield from listed
 
 

@@ -17,7 +17,7 @@ from rlx.operators.registry import lookup
 from tests.tvm.perturb.bases import bases
 from tests.tvm.perturb.calls import Argument, OneCall, write
 
-from .commands import complaints
+from .every_command import asked, complaint
 
 
 def moved(call: OneCall) -> Iterator[OneCall]:
@@ -72,9 +72,20 @@ def texts(limit: int) -> list[tuple[str, str]]:
     return made
 
 
-def wrong(text: str, folder: Path, rng: random.Random) -> list[str]:
+def wrong(text: str, folder: Path) -> list[str]:
     """What is wrong with the answers to one text."""
-    return [*complaints(text, folder, rng), *misplaced(text)]
+    return [*complaints(text, folder), *misplaced(text)]
+
+
+def complaints(text: str, folder: Path) -> list[str]:
+    """What is wrong with the answers of the commands that check, write, run and compile."""
+    path = folder / "input.rlx"
+    path.write_text(text, "utf-8")
+    lines = [
+        [*words, str(path)]
+        for words in (["check"], ["fmt", "--diff"], ["run"], ["step"], ["lower"])
+    ]
+    return [told for words in lines if (told := complaint(words, asked(words)))]
 
 
 def main(argv: list[str]) -> int:
@@ -84,7 +95,7 @@ def main(argv: list[str]) -> int:
     bad = 0
     with tempfile.TemporaryDirectory() as folder:
         for label, text in rng.sample(made, min(count, len(made))):
-            for problem in wrong(text, Path(folder), rng):
+            for problem in wrong(text, Path(folder)):
                 bad += 1
                 print(f"{label}: {problem}\n{text}")
     print(f"{min(count, len(made))} of {len(made)} calls, {bad} wrong answers")

@@ -1,10 +1,10 @@
-"""Files that broke on the way: cut off, flipped, of another system."""
+"""Files of another system, another encoding, or of nothing; `every_command.py` has what is cut off, flipped or odd."""
 
 from pathlib import Path
 
 import pytest
 
-from .corpus import CLEAN, FOUND, check, complaint, damages, examples, truncations
+from .corpus import CLEAN, FOUND, check, complaint, examples
 
 PROGRAM = b"""\
 @R.function
@@ -16,37 +16,18 @@ def main(x: R.Tensor(("n", 4), "float32")) -> R.Tensor(("n", 4), "float32"):
 """
 
 
-@pytest.mark.parametrize("path", examples(), ids=lambda path: path.stem)
-def test_a_truncated_file_is_answered(path: Path, tmp_path: Path) -> None:
-    for text in truncations(path.read_bytes()):
-        assert complaint(check(text, tmp_path)) is None, text
-
-
-def test_damaged_files_are_answered(tmp_path: Path) -> None:
-    for path, data in damages(60):
-        assert complaint(check(data, tmp_path)) is None, (path, data)
-
-
-def test_all_formats_render_what_damage_brings(tmp_path: Path) -> None:
-    for path, data in damages(10, seed=1):
-        for form in ("json", "sarif", "github"):
-            answer = check(data, tmp_path, "--format", form)
-            assert answer.status in (0, 1) and not answer.err, (path, data, answer)
-
-
 def said(data: bytes, folder: Path) -> tuple[int, str]:
     answer = check(data, folder)
     assert complaint(answer) is None
     return answer.status, answer.out
 
 
-@pytest.mark.parametrize("path", examples(), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", examples()[::4], ids=lambda path: path.stem)
 def test_line_ends_and_a_byte_order_mark_change_nothing(path: Path, tmp_path: Path) -> None:
     data = path.read_bytes()
     expected = said(data, tmp_path)
-    assert said(data.replace(b"\n", b"\r\n"), tmp_path) == expected
+    assert said(b"\xef\xbb\xbf" + data.replace(b"\n", b"\r\n"), tmp_path) == expected
     assert said(data.replace(b"\n", b"\r"), tmp_path) == expected
-    assert said(b"\xef\xbb\xbf" + data, tmp_path) == expected
 
 
 def test_tabs_indent(tmp_path: Path) -> None:
@@ -74,28 +55,6 @@ def test_another_encoding_is_an_error(letters: str, tmp_path: Path) -> None:
     answer = check(PROGRAM.decode().encode(letters), tmp_path)
     assert complaint(answer) is None
     assert answer.status == FOUND
-
-
-@pytest.mark.parametrize(
-    "odd",
-    [
-        "\x0c",
-        "\x0b",
-        "\x1b[31m",
-        "\u2028",
-        "\u00a0",
-        "\u202e",
-        "\x85",
-        "\u200b",
-        "\uff52",
-        "\u0661",
-        "\U0001f4a5",
-    ],
-    ids=ascii,
-)
-@pytest.mark.parametrize("where", [b"y = R", b"R.nn", b"relu(", b"(x)", b"    return", b"@R"])
-def test_odd_characters_are_answered(odd: str, where: bytes, tmp_path: Path) -> None:
-    assert complaint(check(PROGRAM.replace(where, odd.encode() + where), tmp_path)) is None
 
 
 @pytest.mark.parametrize("data", [b"", b"\n", b"   ", b"\t\n\t", b"# only words\n", b"\\", b"\\\n"])

@@ -148,7 +148,7 @@ def test_the_interpreter_saw_nothing_run(tmp_path: Path) -> None:
             (tmp_path / f"{number}.rlx").write_text(text, encoding="utf-8")
             number += 1
     paths = [str(path) for path in sorted(tmp_path.glob("*.rlx"))]
-    for path in paths[:: max(1, len(paths) // 30)]:
+    for path in paths[:: max(1, len(paths) // 12)]:
         done = subprocess.run(
             [sys.executable, "-c", WATCHED, path], check=False, capture_output=True, text=True
         )

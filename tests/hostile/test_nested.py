@@ -17,7 +17,6 @@ from .every_command import asked, complaint
 from .test_size import function, nested, nested_ifs
 
 DEPTH = 350
-LINES_EACH = 2
 COMMANDS = [
     name for name in LINES if name in {"check", "fmt", "why", "run", "step", "lower", "build"}
 ]
@@ -94,16 +93,15 @@ def test_nested_programs_are_answered(command: str, name: str, tmp_path: Path) -
     text = TEXTS[name]()
     path = tmp_path / "input.rlx"
     rng = random.Random(f"{name} {command}")
-    for _ in range(LINES_EACH):
-        path.write_text(text, "utf-8")
-        words = ["--watch"]
-        while "--watch" in words:  # that ends when somebody ends it
-            words = [command, *drawn(command, Given(path, text, tmp_path, rng))]
-        assert complaint(words, asked(words, text.encode())) is None, words
+    path.write_text(text, "utf-8")
+    words = ["--watch"]
+    while "--watch" in words:  # that ends when somebody ends it
+        words = [command, *drawn(command, Given(path, text, tmp_path, rng))]
+    assert complaint(words, asked(words, text.encode())) is None, words
 
 
 @pytest.mark.parametrize("name", TEXTS)
-@pytest.mark.parametrize("to", ["2022", "today", "0.16", "0.27"])
+@pytest.mark.parametrize("to", ["2022", "0.16"])
 def test_nested_programs_are_translated(name: str, to: str, tmp_path: Path) -> None:
     path = tmp_path / "input.rlx"
     path.write_text(TEXTS[name](), "utf-8")

@@ -9,7 +9,7 @@ import pytest
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.lsp.cut import Cut, cut
 from rlx.lsp.document import Document
-from rlx.lsp.version import TextVersion
+from rlx.lsp.incremental import TextVersion
 from rlx.lsp.window import window
 
 TEXT = """# in front

@@ -41,10 +41,9 @@ def code(message: dict[str, Any]) -> int:
     return found
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_a_session_with_every_tenth_message_malformed(seed: int, wire: Wire) -> None:
+def test_a_session_with_every_tenth_message_malformed(wire: Wire) -> None:
     """``python -m tests.lsp.test_session COUNT SEED`` runs longer ones."""
-    random_session(wire, 150, seed)
+    random_session(wire, 150, 0)
 
 
 def random_session(wire: Wire, count: int, seed: int) -> None:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
@@ -23,16 +24,21 @@ def framed(body: bytes) -> bytes:
 
 
 class Wire:
-    """A session over standard input and output."""
+    """A session over standard input and output, in some folder, with a whole environment where rlx is started otherwise."""
 
     def __init__(
-        self, environment: Mapping[str, str] | None = None, words: Sequence[str] = ()
+        self,
+        environment: Mapping[str, str] | None = None,
+        words: Sequence[str] = (),
+        start: Sequence[str] = (),
+        folder: Path | None = None,
     ) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "rlx", "lsp", "--stdio", *words],
+            [*(start or (sys.executable, "-m", "rlx")), "lsp", "--stdio", *words],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**os.environ, **(environment or {})},
+            cwd=folder,
+            env={**({} if start else os.environ), **(environment or {})},
         )
         self.received: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         self.answers: dict[Any, list[Message]] = {}
@@ -140,19 +146,17 @@ URIS = (
     "http://[x/y",
     "",
 )
-METHODS = (
-    "hover",
-    "definition",
-    "references",
-    "prepareRename",
-    "rename",
-    "completion",
-    "codeAction",
-    "inlayHint",
-    "formatting",
+NAMES = (
+    *("hover", "definition", "references", "prepareRename", "rename", "completion"),
+    *("codeAction", "inlayHint", "formatting"),
     *("typeDefinition", "documentHighlight", "linkedEditingRange", "prepareCallHierarchy"),
     *("signatureHelp", "documentSymbol", "foldingRange", "selectionRange", "codeLens"),
     *("semanticTokens/full", "semanticTokens/range", "rangeFormatting", "diagnostic"),
+)
+METHODS = (
+    *(f"textDocument/{name}" for name in NAMES),
+    *("callHierarchy/incomingCalls", "callHierarchy/outgoingCalls"),
+    *("workspace/symbol", "workspace/diagnostic", "completionItem/resolve"),
 )
 HELP = {"triggerKind": 1, "isRetrigger": False}
 NUMBERS = (0, 1, 2, 3, 7, 18, 19, 20, 10**6, 2**31 - 1)
@@ -188,17 +192,22 @@ class Session:
                 self._request()
 
     def _request(self) -> None:
-        name = self.random.choice(METHODS)
+        uri, place = self.random.choice(URIS), {"start": self._position(), "end": self._position()}
         params: Message = {
-            "textDocument": {"uri": self.random.choice(URIS)},
+            "textDocument": {"uri": uri},
             "position": self._position(),
-            "range": {"start": self._position(), "end": self._position()},
+            "range": place,
             "context": {"includeDeclaration": True, "diagnostics": [], **HELP},
             "positions": [self._position()],
             "newName": self.random.choice(("a", "x", "1", "")),
             "options": {"tabSize": 4, "insertSpaces": True},
+            "item": {"name": "main", "uri": uri, "range": place, "selectionRange": place},
+            "query": self.random.choice(("", "ma", "\U0001f600")),
+            "label": self.random.choice(("add", "main", "")),
+            "data": self.random.choice(WRONG),
+            "previousResultIds": [],
         }
-        number = self.wire.ask(f"textDocument/{name}", params)
+        number = self.wire.ask(self.random.choice(METHODS), params)
         self.owed[number] += 1
         if self.random.random() < 0.1:
             self.wire.notify("$/cancelRequest", {"id": number})
@@ -251,15 +260,15 @@ class Session:
             case 6:
                 self._owe({"method": choose((*WRONG[2:], None)), "params": {}})
             case 7:
-                self._owe({"method": "textDocument/hover", "params": choose(WRONG)})
+                self._owe({"method": choose(METHODS), "params": choose(WRONG)})
             case 8:
                 place = {"line": choose(WRONG), "character": 0}
                 params = {"textDocument": {"uri": choose(URIS)}, "position": place}
-                self._owe({"method": f"textDocument/{choose(METHODS)}", "params": params})
+                self._owe({"method": choose(METHODS), "params": params})
             case 9:
                 uri = choose((*WRONG, "file:///never/opened.rlx"))
                 params = {"textDocument": {"uri": uri}, "position": self._position()}
-                self._owe({"method": f"textDocument/{choose(METHODS)}", "params": params})
+                self._owe({"method": choose(METHODS), "params": params})
             case 10:
                 params = {"textDocument": {"uri": choose(URIS)}, "contentChanges": choose(WRONG)}
                 wire.notify(choose(("textDocument/didChange", "$/cancelRequest", "x")), params)

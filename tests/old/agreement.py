@@ -32,7 +32,7 @@ from rlx.old.conversion import to_2022
 from rlx.old.derivation_state import OlderDerivation
 from rlx.old.evaluation import run
 from rlx.old.shape_exprs import RuntimeDepShape
-from rlx.old.well_formed.calls import LATER
+from rlx.old.well_formed import LATER
 from rlx.semantics.machine import load
 from rlx.semantics.outcome import CheckFailed, Ended, Fault, Outcome, OutOfFuel, Returned, Stuck
 from rlx.semantics.run.inputs import inputs

@@ -10,7 +10,7 @@ from rlx.grammar.nodes.node import Node
 from rlx.grammar.nodes.rewrite import rebuild
 from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.read.parser import parse
-from rlx.old.well_formed.criteria import well_formed
+from rlx.old.well_formed import well_formed
 
 BRANCHES = """\
 @R.function

@@ -2,24 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
-from rlx.grammar.diagnostic import Source
-from rlx.grammar.nodes import ast
-from rlx.grammar.nodes.dtype import dtype
-from rlx.grammar.read.parser import parse
 from rlx.old import check_text
-from rlx.old.check import check_modules
-from rlx.old.evaluation import run
-from rlx.old.order import find_glb, is_subtype
-from rlx.old.shape_exprs import UNKNOWN
-from rlx.old.substitution import UnificationError, map_shape_vars
-from rlx.old.types import OBJECT, SHAPE, DynTensorType, FuncType, TupleType, Type
-from rlx.semantics.machine.numpy_conversion import to_value
-from rlx.semantics.outcome import Ended
+from rlx.old.substitution import map_shape_vars
 from rlx.solver.prover import Prover
-from rlx.spec import registry
 from tests.old.procedures import ShapeReader
 
 SIGNATURE = "x: R.Tensor[(4,), 'float32'], c: R.Tensor[(), 'bool'], o: R.Object"
@@ -89,84 +76,6 @@ def test_a_program_that_breaks_it(code: str, words: str, text: str) -> None:
     assert (found[0].severity == "warning") == (code in ("OWF13-entry", "OT-cast-never"))
 
 
-X = ast.Var("x")
-TREES = [
-    ("OWF01-bind", ast.SeqExpr((ast.BindingBlock((ast.VarBinding(ast.DataflowVar("a"), X),)),), X)),
-    ("OWF02-twice", ast.SeqExpr((ast.BindingBlock((ast.VarBinding(X, X),)),), X)),
-    ("OWF08-value", ast.Tuple((ast.op("relax.exp"), X))),
-    ("OWF09-value", ast.Tuple((X, ast.ExternFunc("f")))),
-    ("OWF10-none", ast.Call(ast.GlobalVar("f"), (X,), (ast.ObjectStructInfo(),))),
-    ("OWF16-place", ast.Tuple((UNKNOWN,))),
-    ("OWF15-pure", ast.Call(ast.op("relax.print"), (X,))),
-    ("OWF15-argument", ast.Call(ast.op("relax.shape_of"), (ast.Tuple((X,)),))),
-]
-
-
-@pytest.mark.parametrize(("code", "body"), TREES)
-def test_a_tree_that_breaks_it(code: str, body: ast.Expr) -> None:
-    if code.startswith("OWF15"):  # the call stands in an annotation
-        info = ast.TensorStructInfo(body)
-        body = ast.SeqExpr((ast.BindingBlock((ast.MatchCast(ast.Var("y"), X, info),)),), X)
-    functions = {ast.GlobalVar("main"): ast.Function((X,), body, attrs={"global_symbol": "main"})}
-    found = check_modules((ast.IRModule(functions),), Source("")).diagnostics
-    assert code in [d.code for d in found]
-
-
-RUNS = [
-    ("OE-shape-defined", whole("return R.shape([4 // (n - 4)])", signature="x: R.Tensor[(n,), 'float32']")),
-    ("OE-match-kind", whole("y = R.match_shape((x,), (n,))", "return y", signature="x: R.Tensor[_, _]")),
-    ("OE-match-dimension", whole("return x", signature="x: R.Tensor[(5,), 'float32']")),
-    ("OE-cast-type", whole("return x", signature="x: R.Tensor[(4,), 'int8']")),
-    ("OE-closure-callee", whole("return x(x)", signature="x: R.Object")),
-    ("OE-field-there", whole("return x[0]", signature="x: R.Object")),
-    ("OE-var-bound", whole("return q", signature="x: R.Object")),
-    ("OE-entry-arity", whole("return main()", signature="x: R.Object")),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("code", "text"), RUNS)
-def test_a_run_that_ends_there(code: str, text: str) -> None:
-    (module,) = parse(text).modules
-    outcome = run(module, "main", [to_value(np.zeros(4, "float32"))])
-    assert isinstance(outcome, Ended)
-    assert outcome.code == code
-
-
-def test_a_pattern_without_a_value() -> None:
-    text = whole(
-        "R.match_shape(x, (4 // (n - 4),))", "return x", signature="x: R.Tensor[(n,), 'float32']"
-    )
-    (module,) = parse(text).modules
-    outcome = run(module, "main", [to_value(np.zeros(4, "float32"))])
-    assert isinstance(outcome, Ended) and outcome.code == "OE-match-defined"
-    text = whole("R.match_shape(x, (n, m))", "return x", signature="x: R.Object")
-    (module,) = parse(text).modules
-    outcome = run(module, "main", [to_value(np.zeros(4, "float32"))])
-    assert isinstance(outcome, Ended) and outcome.code == "OE-match-rank"
-
-
-def test_a_shape_without_a_value() -> None:
-    functions = {ast.GlobalVar("main"): ast.Function((X,), UNKNOWN)}
-    outcome = run(ast.IRModule(functions), "main", [to_value(1.0)])
-    assert isinstance(outcome, Ended) and outcome.code == "OE-runtime-value"
-
-
-PAIRS: list[tuple[str, str, str]] = [
-    ("OS-map-rank", "(n, m)", "(4,)"),
-    ("OS-map-length", "Tuple()", "Tuple((n,))"),
-    ("OS-map-dimension", "(n, n)", "(3, 4)"),
-    ("OS-map-construct", "Tuple()", "(n,)"),
-]
-
-
-@pytest.mark.parametrize(("code", "param", "arg"), PAIRS)
-def test_shapes_that_never_fit(code: str, param: str, arg: str) -> None:
-    reader = ShapeReader()
-    with pytest.raises(UnificationError) as error:
-        map_shape_vars(reader.shape(param), reader.shape(arg), {}, Prover())
-    assert error.value.code == code
-
-
 @pytest.mark.parametrize(
     ("param", "arg", "fits"),
     [
@@ -187,36 +96,3 @@ def test_shapes_that_never_fit(code: str, param: str, arg: str) -> None:
 def test_shapes_that_may_fit(param: str, arg: str, fits: bool) -> None:
     reader = ShapeReader()
     assert map_shape_vars(reader.shape(param), reader.shape(arg), {}, Prover()) is fits
-
-
-T1, T2 = DynTensorType(1), DynTensorType(2)
-
-
-def func(*taken: Type, ret: Type = OBJECT, pure: bool = True) -> FuncType:
-    return FuncType(taken, ret, pure)
-
-
-@pytest.mark.parametrize(
-    ("code", "below", "above"),
-    [
-        ("OSUB-tensor-rank", T1, T2),
-        ("OSUB-tensor-dtype", T1, DynTensorType(1, dtype("int8"))),
-        ("OSUB-tuple-length", TupleType((T1,)), TupleType(())),
-        ("OSUB-tuple-field", TupleType((T1,)), TupleType((SHAPE,))),
-        ("OSUB-func-arity", func(), func(T1)),
-        ("OSUB-func-pure", func(pure=False), func()),
-        ("OSUB-func-argument", func(T1), func(OBJECT)),
-        ("OSUB-func-result", func(), func(ret=T1)),
-        ("OT-glb-meet", T1, SHAPE),
-    ],
-)  # fmt: skip
-def test_types_that_are_apart(
-    code: str, below: Type, above: Type, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    said: list[str] = []
-    monkeypatch.setattr("rlx.old.order.refuted", said.append)
-    found = (
-        find_glb(below, above) is not None if code == "OT-glb-meet" else is_subtype(below, above)
-    )
-    assert not found and said[-1] == code
-    assert registry.implementations[code.rpartition("-")[0] if code != "OT-glb-meet" else "OT-glb"]

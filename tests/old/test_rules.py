@@ -1,48 +1,11 @@
-"""The programs beside the rules of 2022 do what they say; here in the process of the tests, which counts the rules."""
+"""The types of 2022: their order, their bounds, their texts; `tests/spec/test_examples.py` runs the programs beside the rules."""
 
 from __future__ import annotations
 
-import pytest
-
-from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.dtype import dtype
 from rlx.old.order import find_glb, find_lub, is_subtype
 from rlx.old.types import OBJECT, SHAPE, DynTensorType, FuncType, TupleType, Type
 from rlx.spec import registry, rules
-from rlx.spec.reader import Example
-from tests.old.examples import olderrun, procedures, reported
-
-ONE = ast.Constant(ast.Literal(1, dtype("int32"), ()))
-X = ast.Var("x")
-NODES = {
-    "x": X,
-    "y": ast.Var("y"),
-    "one": ONE,
-    "main": lambda body: ast.IRModule(
-        {ast.GlobalVar("main"): ast.Function((X,), body, attrs={"global_symbol": "main"})}
-    ),
-    "block": lambda *bindings: ast.BindingBlock(bindings),
-}
-EXAMPLES = [
-    pytest.param(example, id=f"{rule.identifier}-{at}")
-    for rule in rules().values()
-    if rule.file.startswith("old/")
-    for at, example in enumerate(rule.examples)
-]
-UNREPORTED = ("OSUB-", "OS-map-", "OT-glb-")
-"""Premises that other rules report under their own codes."""
-
-
-@pytest.mark.parametrize("example", EXAMPLES)
-def test_a_program_beside_a_rule(example: Example) -> None:
-    expected = list(example.codes)
-    if example.kind == "older":
-        shown = [code for code in expected if not code.startswith(UNREPORTED)]
-        assert reported(example, NODES) == shown
-    elif example.kind == "procedure":
-        assert procedures(example) == expected
-    else:
-        assert olderrun(example, NODES, {"same": lambda given: given}) == expected
 
 
 def test_every_rule_of_the_room_stands_in_its_chapters() -> None:

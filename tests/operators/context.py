@@ -20,8 +20,7 @@ from rlx.grammar.nodes.ast import (
 )
 from rlx.grammar.nodes.dtype import VOID, dtype
 from rlx.operators import lookup
-from rlx.operators.context import Message, Place
-from rlx.operators.site import CallAlone
+from rlx.operators.context import Message, OperatorContext, Place
 from rlx.spec.registry import refuted
 
 n, m, k = tir.Var("n"), tir.Var("m"), tir.Var("k")
@@ -97,7 +96,7 @@ def argument(value: Any) -> Expr:
     raise TypeError(f"no argument: {value!r}")
 
 
-class Recorder(CallAlone):
+class Recorder(OperatorContext):
     """Remembers what is said; variables carry their struct info."""
 
     def __init__(

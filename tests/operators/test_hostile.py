@@ -79,7 +79,7 @@ def keyword(value: Any) -> Any:
     return value
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.sampled_from(NAMES), st.data())
 def test_any_arguments(name: str, data: Any) -> None:
     operator = lookup(f"relax.{name}")

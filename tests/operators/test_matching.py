@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from rlx.operators.binding import matched
-from rlx.operators.keywords import meant
+from rlx.operators.binding import matched, meant
 from rlx.operators.parameters import Parameter
 
 X = Parameter("x", "tensor")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rlx.operators.user_modules import imported
+from rlx.operators.external import imported
 
 NAME = "rlx_test_chosen"
 

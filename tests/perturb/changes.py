@@ -1,4 +1,4 @@
-"""Changes that break nothing elsewhere: an operator, a unit of fuel, a word of each message, a choice of the generator."""
+"""Changes that break nothing elsewhere: an operator, a rule, a premise, a unit of fuel, a word of each message, a choice of the generator."""
 
 from __future__ import annotations
 
@@ -119,7 +119,105 @@ CASES = """        case("outer", tensor((n,)), tensor((m,))),
         case("cross", tensor((3, n)), tensor((3, n)), axis=0),
 """
 
+NEW_RULE = """## WF25 Constant functions take nothing (`Function`)
+A function with the attribute `rlx.constant` has no parameters.
+
+```rule
+WF25-parameters: attrs has rlx.constant => k = 0
+------------------------------------------------
+K |- Function(x1, ..., xk; e; R?; pure; attrs) ok
+```
+
+Why: a constant depends on nothing.
+
+Premises:
+- `WF25-parameters`: a function with `rlx.constant` has no parameters.
+
+```relax good
+@R.function
+def main():
+    R.func_attr({"rlx.constant": True})
+    return R.shape([2])
+```
+```relax bad WF25-parameters
+@R.function
+def main(x: R.Object):
+    R.func_attr({"rlx.constant": True})
+    return x
+```
+
+Source: [Informal Relax Language Specification][spec], Well-Formedness Criteria, 21.
+
+"""
+NEW_RULE_CODE = '''
+
+@rule("WF25", "well-formed")
+def constant_takes_nothing(state: WellFormedCheck, function: ast.Function, name: str) -> None:
+    """A function with `rlx.constant` has no parameters."""
+    if function.attrs.get("rlx.constant") and function.params:
+        words = f"the function {name!r} is constant, but has parameters"
+        state.report("WF25-parameters", words, function.name_span or function.span)
+'''
+NEW_PREMISE = """WF21-once: attrs has not both relax.force_pure and relax.forced
+WF21-pure: attrs has relax.force_pure => pure
+"""
+NEW_PREMISE_TEXT = """- `WF21-once`: a function has only one of `relax.force_pure` and `relax.forced`.
+- `WF21-pure`: a function with `relax.force_pure` is pure.
+"""
+NEW_PREMISE_PROGRAM = """```relax bad WF21-once
+@R.function
+def main(x: R.Object):
+    R.func_attr({"relax.force_pure": True, "relax.forced": True})
+    return x
+```
+```relax bad WF21-pure
+"""
+NEW_PREMISE_CODE = '''    """A function with `relax.force_pure` is not declared impure."""
+    if function.attrs.get("relax.force_pure") and function.attrs.get("relax.forced"):
+        words = f"the function {name!r} has both relax.force_pure and relax.forced"
+        state.report("WF21-once", words, function.name_span or function.span)
+'''
+
 CHANGES = {
+    "rule": Change(
+        (
+            Edit("spec/well_formedness.md", "## WF24 Virtual", f"{NEW_RULE}## WF24 Virtual"),
+            Edit("checker/well_formed/functions.py", "", NEW_RULE_CODE),
+            Edit(
+                "checker/well_formed/traversal.py",
+                "    can_be_entered,\n",
+                "    can_be_entered,\n    constant_takes_nothing,\n",
+            ),
+            Edit(
+                "checker/well_formed/traversal.py",
+                "    purity_is_declared(state, function, name)\n",
+                "    purity_is_declared(state, function, name)\n"
+                "    constant_takes_nothing(state, function, name)\n",
+            ),
+        ),
+        ("checker", "spec"),
+    ),
+    "premise": Change(
+        (
+            Edit(
+                "spec/well_formedness.md",
+                "WF21-pure: attrs has relax.force_pure => pure\n",
+                NEW_PREMISE,
+            ),
+            Edit(
+                "spec/well_formedness.md",
+                "- `WF21-pure`: a function with `relax.force_pure` is pure.\n",
+                NEW_PREMISE_TEXT,
+            ),
+            Edit("spec/well_formedness.md", "```relax bad WF21-pure\n", NEW_PREMISE_PROGRAM),
+            Edit(
+                "checker/well_formed/functions.py",
+                '    """A function with `relax.force_pure` is not declared impure."""\n',
+                NEW_PREMISE_CODE,
+            ),
+        ),
+        ("checker", "spec"),
+    ),
     "operator": Change(
         (
             Edit("operators/linear_algebra.py", "", RULE + DEFINITION),
@@ -142,7 +240,9 @@ CHANGES = {
         (
             Edit("grammar/read/lexer.py", '"this string is not closed', '"this text is not closed'),
             Edit(
-                "grammar/read/relax_branches.py", "both branches of an if", "the branches of an if"
+                "grammar/read/relax_statements.py",
+                "both branches of an if",
+                "the branches of an if",
             ),
         ),
         ("grammar",),

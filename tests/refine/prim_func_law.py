@@ -10,12 +10,12 @@ import numpy as np
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import numpy_type
 from rlx.grammar.nodes.visit import shape_vars_of
-from rlx.refine.evaluate import MeaninglessError, evaluate
 from rlx.refine.loops import Holes, read_loops
 from rlx.semantics.faults import Stop
 from rlx.semantics.tir import program
 from rlx.solver.evaluate import UndefinedError
 from rlx.solver.evaluate import evaluate as number
+from tests.refine.term_values import MeaninglessError, evaluate
 
 MOST = 600
 """How many elements the buffers of a run may have."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import dtype
-from rlx.semantics.demanded import bound_by
+from rlx.semantics.struct_info_of import bound_by
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue
 
 N, M, K = (tir.Var(name, dtype("int64")) for name in "nmk")

@@ -342,3 +342,19 @@ class M:
 """
     assert _codes(check_text(text)) == []
     assert run(text, inputs=[np.ones(2, "float32")] * 2).ok
+
+
+def test_ledger_96_a_name_of_a_killed_variable_is_a_use() -> None:
+    text = """
+@R.function(pure=False)
+def main(x: R.Tensor((2,), "float32")):
+    s = R.memory.alloc_storage(R.shape([8]), 0, "global", "uint8")
+    t = R.memory.alloc_tensor(s, 0, R.shape([2]), "float32")
+    {order[0]}
+    {order[1]}
+    _1 = R.memory.kill_storage(s)
+    return x
+"""
+    named, killed = "y = t", "_ = R.memory.kill_tensor(t)"
+    assert _codes(check_text(text.format(order=(named, killed)))) == []
+    assert _codes(check_text(text.format(order=(killed, named)))) == ["MEM-alive-used"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rlx.solver.order import bind
-from rlx.spec import rules
+from rlx.spec.blocks import SHOWN_BY_TESTS
 from rlx.spec.coverage import RuleCounts
 from rlx.spec.registry import Observer, judged, need, observing, refuted
 from tests.solver.order.build import prover, shape, tensor, var
@@ -19,18 +19,12 @@ TEXTS = [
     for path in sorted((ROOT / "tests").rglob("*"))
     if path.suffix in (".py", ".md") and path != Path(__file__)
 ]
-BY_OTHER_MEANS = {"BIND-conflict-agree": "test_values_of_one_variable_agree"}
-"""Codes that no diagnostic bears; the tests that show them."""
 
 
-@pytest.mark.parametrize("code", [code for rule in rules().values() for code in rule.premises])
-def test_the_code_stands_in_a_test(code: str) -> None:
-    # What compatibility says is tested by one table with what subtyping says.
-    written = code if "joint" in code else code.replace("COMPAT-", "SUB-")
-    if code in BY_OTHER_MEANS:
-        assert BY_OTHER_MEANS[code] in globals()
-        return
-    places = f'"{written}', f" {written}", f"[{written}]"
+@pytest.mark.parametrize("code", SHOWN_BY_TESTS)
+def test_what_no_program_shows_stands_in_a_test(code: str) -> None:
+    """Every other premise has a bad program beside its rule, which `tests/spec/test_examples.py` runs."""
+    places = f'"{code}"', f" {code}", f"[{code}]"
     assert any(place in text for place in places for text in TEXTS)
 
 

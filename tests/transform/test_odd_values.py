@@ -6,4 +6,4 @@ from tests.transform.odd_values import failures
 
 
 def test_odd_values() -> None:
-    assert not failures(600, 0)
+    assert not failures(300, 0)

@@ -21,7 +21,7 @@ from rlx.transform.dynamic_checks import eliminate
 from tests.values import alike
 
 from .programs import CLEAN, report
-from .test_truth import Point, Unmakeable, confirm, judgements, make, programs
+from .test_truth import Point, Unmakeable, confirm, judgements, make
 
 RULES = {"cast": "E-match-cast", "return": "E-return"}
 RUNS = 4
@@ -94,13 +94,6 @@ def test_runs_of_programs(name: str) -> None:
     choose = random.Random(name)
     for module in report(name).modules:
         compare(module, choose)
-
-
-@settings(max_examples=25, deadline=None)
-@given(programs(), st.randoms(use_true_random=False))
-def test_runs_of_random_casts(text: str, choose: random.Random) -> None:
-    (module,) = check_text(text).modules
-    compare(module, choose)
 
 
 @settings(max_examples=10, deadline=None)

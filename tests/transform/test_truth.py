@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from rlx.checker.check import check_text
 from rlx.checker.dynamic_checks import CheckPart, analyse, analysis
@@ -31,6 +29,7 @@ from rlx.semantics.values import Scalar, ShapeValue, StringValue, Tensor, TupleV
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.order import free_shape_vars
 from rlx.transform.dynamic_checks import eliminate
+from tests.generate.casts.programs import program
 
 from .programs import CLEAN, report
 
@@ -265,64 +264,26 @@ def test_judgements_of_programs(name: str) -> None:
             confirm(case, choose)
 
 
-DIMENSIONS = ["n", "m", "4", "2", "n + m", "n * 2", "n // 2", "n % 2", "2 * n", "m + n", "n - m"]
-HEAD = 'x: R.Tensor(("n", "m"), "float32"), y: R.Tensor(("{}", "m")), s: R.Shape(["m", "p"])'
-BOUND = ["k0", "k1", "k2"]
-
-
-@st.composite
-def programs(draw: st.DrawFn) -> str:
-    """Casts of two tensors, of a shape and of each other, with new variables at some places."""
-    dims = list(DIMENSIONS)
-    first = draw(st.sampled_from(dims))
-    lines = [
-        "@R.function",
-        f"def main({HEAD.format(first)}, z: R.Object) -> R.Object:",
-        *(f"    {v} = T.int64()" for v in ("n", "m", "p", *BOUND)),
-    ]
-    names = {"x": "T", "y": "T", "s": "S", "z": "O"}
-    fresh = list(BOUND)
-    for number in range(draw(st.integers(1, 4))):
-        source: str = draw(st.sampled_from(sorted(names)))
-        kind = names[source] if names[source] != "O" else draw(st.sampled_from(["T", "S"]))
-        used = list(dims)
-        chosen: list[str] = []
-        for _ in range(2):
-            if draw(st.booleans()) and fresh:
-                new = fresh.pop()
-                chosen.append(new)
-                dims += [new, f"{new} * 2", f"n + {new}"]
-            else:
-                chosen.append(draw(st.sampled_from(used)))
-        inner = ", ".join(chosen)
-        target = f'R.Tensor(({inner}), "float32")' if kind == "T" else f"R.Shape([{inner}])"
-        lines.append(f"    c{number} = R.match_cast({source}, {target})")
-        names[f"c{number}"] = kind
-    lines.append(f"    return c{number}")
-    return "\n".join(lines) + "\n"
-
-
-@settings(max_examples=25, deadline=None)
-@given(programs(), st.randoms(use_true_random=False))
-def test_judgements_of_random_casts(text: str, choose: random.Random) -> None:
-    found = check_text(text)
-    assert not [d for d in found.diagnostics if d.is_error]
-    (module,) = found.modules
-    for case in judgements(module):
-        confirm(case, choose)
-    once = eliminate(module)
-    assert eliminate(once) is once
-    assert normalize(once) is once
-
-
-@settings(max_examples=25, deadline=None)
-@given(programs())
-def test_elimination_of_random_casts(text: str) -> None:
-    (module,) = check_text(text).modules
-    once = eliminate(module)
-    again = check_text(print_module(once))
-    assert [d.code for d in again.diagnostics if d.code != "D11-cast"] == []
-    assert first_difference(once, again.modules[0]) is None
+def test_judgements_of_random_casts() -> None:
+    """And what is left without the casts that are redundant is normal, legal, and reads back."""
+    choose = random.Random(5)
+    legal = 0
+    while legal < 25:
+        found = check_text(program(choose))
+        if not found.ok:
+            continue
+        legal += 1
+        (module,) = found.modules
+        for case in judgements(module):
+            confirm(case, choose)
+        once = eliminate(module)
+        assert eliminate(once) is once
+        assert normalize(once) is once
+        again = check_text(print_module(once))
+        assert first_difference(once, again.modules[0]) is None
+        # A cast to less that is gone shows what is certainly wrong; before, that was a doubt.
+        doubts = {d.code for d in found.diagnostics if d.severity == "warning"} - {"D11-cast"}
+        assert again.ok or doubts
 
 
 def test_the_comparison_can_fail() -> None:

@@ -82,17 +82,8 @@ class RandomExpressions:
             return tirx.IntImm("int64", rng.choice((-3, -1, 0, 1, 2, 3, 4, 8)))
         kind = rng.choice(
             [
-                "Add",
-                "Sub",
-                "Mul",
-                "FloorDiv",
-                "FloorMod",
-                "Div",
-                "Mod",
-                "Min",
-                "Max",
-                "Select",
-                "if",
+                *("Add", "Sub", "Mul", "FloorDiv", "FloorMod", "Div", "Mod", "Min", "Max"),
+                *("Select", "if"),
             ]
         )
         a, b = self.integer(depth - 1), self.integer(depth - 1)

@@ -24,24 +24,8 @@ TABLE = Path(__file__).with_name("prim_mutants.toml")
 _NAME = re.compile(r"(?<![\w.\"])([A-Za-z_]\w*)(?![\w\"])(?!\s*=[^=])(?!\()")
 _KEPT = frozenset(
     [
-        "T",
-        "def",
-        "for",
-        "in",
-        "with",
-        "range",
-        "if",
-        "else",
-        "while",
-        "as",
-        "assert",
-        "and",
-        "or",
-        "not",
-        "True",
-        "False",
-        "None",
-        "return",
+        *("T", "def", "for", "in", "with", "range", "if", "else", "while", "as", "assert"),
+        *("and", "or", "not", "True", "False", "None", "return"),
     ]
 )
 _SUBSCRIPT = re.compile(r"(?<=\w)\[([^\[\]]+)\]")
@@ -49,15 +33,7 @@ _WORD = re.compile(r"T\.([a-z_]+)\(")
 _TYPE = re.compile(r"(?<=[\"T.])(float16|float32|float64|int8|int32|int64|bool)(?=[\"(])")
 _NUMBER = re.compile(r"(?<![\w.])(\d+)(?![\w.])")
 _WORDS = (
-    "exp",
-    "sqrt",
-    "max",
-    "min",
-    "Select",
-    "if_then_else",
-    "grid",
-    "serial",
-    "reads",
+    *("exp", "sqrt", "max", "min", "Select", "if_then_else", "grid", "serial", "reads"),
     "likely",
 )
 

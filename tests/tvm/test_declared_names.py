@@ -56,14 +56,7 @@ WORDS = [
     if base + bits != "float8"  # a word of versions before 0.20
 ] + [
     *(
-        "bool",
-        "boolean",
-        "boolx4",
-        "handle",
-        "handlex2",
-        "void",
-        "string",
-        "object",
+        *("bool", "boolean", "boolx4", "handle", "handlex2", "void", "string", "object"),
         "float8_e4m3x3",
     ),
     *(

@@ -46,9 +46,9 @@ def text(program: str, metadata: bool = False) -> str:
     return str(module(program).script(show_meta=metadata))
 
 
-def constants(program: str, metadata: bool) -> str:
+def constants(program: str) -> str:
     """The metadata in front of a text, which is where the data of its constants is."""
-    return text(program, metadata).partition("# from")[0]
+    return text(program, metadata=True).partition("# from")[0]
 
 
 @cache
@@ -66,18 +66,17 @@ def explained() -> dict[str, int]:
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_printed_module_is_read_and_printed_again(program: str) -> None:
-    """With the data of its constants and without, which is the same where it has none."""
-    for metadata in sorted({text(program, given) != text(program) for given in (False, True)}):
-        first = parse(text(program, metadata), program)
-        codes = [found.code for found in first.diagnostics]
-        assert codes == ["PARSE-opaque"] * OPAQUE.get(program, 0)
-        (parsed,) = first.modules
-        assert len(parsed.functions) == len(module(program).functions)
-        printed = print_module(parsed)
-        second = parse(constants(program, metadata) + printed, program)
-        assert [found.code for found in second.diagnostics] == codes
-        assert first_difference(parsed, second.modules[0]) is None
-        assert print_module(second.modules[0]) == printed
+    """With the data of its constants; without them `test_a_printed_module_has_no_error` reads it."""
+    first = parse(text(program, metadata=True), program)
+    codes = [found.code for found in first.diagnostics]
+    assert codes == ["PARSE-opaque"] * OPAQUE.get(program, 0)
+    (parsed,) = first.modules
+    assert len(parsed.functions) == len(module(program).functions)
+    printed = print_module(parsed)
+    second = parse(constants(program) + printed, program)
+    assert [found.code for found in second.diagnostics] == codes
+    assert first_difference(parsed, second.modules[0]) is None
+    assert print_module(second.modules[0]) == printed
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

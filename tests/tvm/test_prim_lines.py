@@ -42,15 +42,8 @@ LINES = [
     "for i in range(4):\n    if i == 2:\n        continue\n    C[i] = i",
     "for i in range(4):\n    if C[i] > 3:\n        break",
     "while C[0] < 10:\n    C[0] += 1",
-    "C[0] -= 1",
-    "C[0] *= 2",
-    "C[0] //= 2",
-    "C[0] %= 2",
-    "C[0] <<= 1",
-    "C[0] |= 1",
-    "C[0] = ~m",
-    "C[0] = m ^ 3",
-    "C[0] = m & 7 | 1",
+    *("C[0] -= 1", "C[0] *= 2", "C[0] //= 2", "C[0] %= 2", "C[0] <<= 1", "C[0] |= 1"),
+    *("C[0] = ~m", "C[0] = m ^ 3", "C[0] = m & 7 | 1"),
     "D[0, 0] = q ** 2.0",
     "D[0,0] = T.pow(q, 2.0)",
     "D[0,0] = q / 2",
@@ -182,5 +175,5 @@ def test_a_line_is_read_as_tvm_reads_it(line: str) -> None:
     outcome = format_text(text)
     if outcome.text is None:
         assert kept and "does not understand" in outcome.complaints[0]
-    else:
+    elif outcome.text != text:
         assert tvm_ffi.structural_equal(expected, read(outcome.text))

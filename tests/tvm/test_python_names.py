@@ -48,6 +48,16 @@ CASES = {
     "the shape of a binding": (bare("z = R.exp(x); y = R.reshape(z, z.shape)"), "PYTHON-attribute"),
     "the shape of a type": (bare("y = R.reshape(x, x.ty.shape)"), None),
     "shape_of": (bare("y = R.reshape(x, R.shape_of(x))"), None),
+    "a parameter without annotation": (
+        HEAD + "@R.function\ndef f(x):\n    y = x\n    return y\n",
+        "PYTHON-annotation",
+    ),
+    "a parameter without annotation, of a local function": (
+        bare("h = 0; @R.function; def h(z):; return z; y = h(x)", "")
+        .replace("\n    h = 0", "")
+        .replace("    return z", "        return z"),
+        "PYTHON-annotation",
+    ),
     "the shape of an array": (
         bare("y = R.reshape(x, a.shape)", "import numpy\na = numpy.zeros((4,))\n\n"),
         None,

@@ -11,7 +11,7 @@ from rlx.generate.campaign.programs import is_legal, program
 
 from .agreement import End, differ, differences
 
-PLACES = range(24)
+PLACES = range(12)
 
 
 @pytest.fixture(scope="module")

@@ -38,17 +38,8 @@ VALUES: dict[str, Any] = {
     "builder": vm.ExecBuilder(),
 }
 CONSTANTS = {
-    "None",
-    "float",
-    "NaN",
-    "text",
-    "empty text",
-    "empty list",
-    "list",
-    "tuple",
-    "texts",
-    "array",
-    "truth",
+    *("None", "float", "NaN", "text", "empty text", "empty list", "list", "tuple", "texts"),
+    *("array", "truth"),
 }
 INTEGERS = {"0", "-1", "2", "huge"}
 TAKEN: dict[tuple[str, str], set[str]] = {

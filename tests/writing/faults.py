@@ -11,15 +11,7 @@ from typing import Any
 
 CALLS = (
     *(
-        "open",
-        "write",
-        "fsync",
-        "fchmod",
-        "fchown",
-        "replace",
-        "rename",
-        "mkdir",
-        "close",
+        *("open", "write", "fsync", "fchmod", "fchown", "replace", "rename", "mkdir", "close"),
         "unlink",
     ),
     *("fstat", "listxattr", "setxattr"),

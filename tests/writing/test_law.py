@@ -153,8 +153,8 @@ class Bench:
         return found
 
     def places(self) -> range:
-        """The calls at which a fault is tried: all of them with RLX_ALL_FAULTS, else some three."""
-        step = 1 if os.environ.get("RLX_ALL_FAULTS") else max(1, self.calls // 3)
+        """The calls at which a fault is tried: all of them with RLX_ALL_FAULTS, else some two."""
+        step = 1 if os.environ.get("RLX_ALL_FAULTS") else max(1, self.calls // 2)
         return range(1 + self.calls % step, self.calls + 1, step)
 
     def left(self) -> set[str]:

@@ -107,7 +107,9 @@ def attribute(given: Any) -> object:
     """
     value = python_number(given)
     if isinstance(value, bool | int | float):
-        return _number(value)
+        if isinstance(value, int) and not fits(value, INT64):
+            raise ValueError(f"the integer {value} has more than 64 bits")
+        return value
     if value is None or isinstance(value, str | DataType | Expr | PrimExpr):
         return value
     match value:
@@ -123,12 +125,6 @@ def _part(given: Any) -> object:
     if given is None or (isinstance(given, Expr) and not isinstance(given, _LITERALS)):
         raise TypeError(f"expected plain values in the list, found {described(given)}")
     return attribute(given)
-
-
-def _number(value: float) -> object:
-    if isinstance(value, int) and not fits(value, INT64):
-        raise ValueError(f"the integer {value} has more than 64 bits")
-    return value
 
 
 _LITERALS = ast.PrimValue | ast.StringImm | ast.DataTypeImm | ast.Constant

@@ -15,10 +15,9 @@ from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.struct_infos import fields_or_itself
 from rlx.grammar.nodes.visit import bindings, bound_vars, expressions
 from rlx.operators import lookup
-from rlx.operators.context import Place
+from rlx.operators.context import OperatorContext, Place
 from rlx.operators.exprs import Declined, decline
 from rlx.operators.registry import Operator
-from rlx.operators.site import CallAlone
 from rlx.solver.order import free_shape_vars
 from rlx.te.calls import Staged, staged
 from rlx.te.convert import Converter
@@ -94,7 +93,7 @@ def legalized(module: IRModule) -> Legalized:
     return Legalized(made, tuple(pass_.left))
 
 
-class _Context(CallAlone):
+class _Context(OperatorContext):
     """What is known of a call's arguments; what of its premises is not proved is remembered."""
 
     def __init__(self, info: Mapping[Node, StructInfo]) -> None:

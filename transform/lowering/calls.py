@@ -69,7 +69,8 @@ class _CallRewriter(Emitter):
 
     def _results(self, call: ast.Call) -> ast.Expr:
         callee, given, *rest = call.args
-        args = _fields(given)
+        assert isinstance(given, ast.Tuple)  # NF5
+        args = given.fields
         single, infos = self._declared(call)
         reused: Sequence[ast.Expr | None] = [None] * len(infos)
         if "inplace_indices" in call.attrs:
@@ -78,7 +79,12 @@ class _CallRewriter(Emitter):
         made: list[ast.Expr] = []
         for info, kept in zip(infos, reused, strict=False):
             if kept is None:
-                kept = self._allocated(info)
+                assert info.shape is not None
+                value = ast.Call(
+                    ast.op("relax.builtin.alloc_tensor"),
+                    (info.shape, ast.DataTypeImm(info.dtype), number(0), _GLOBAL),
+                )
+                kept = self.emit(value, "alloc", info)
                 new.append(kept)
             made.append(kept)
         (numbers,) = rest or (call.attrs.get("tir_vars"),)
@@ -116,19 +122,6 @@ class _CallRewriter(Emitter):
                 )
             found.append(info)
         return single, found
-
-    def _allocated(self, info: ast.TensorStructInfo) -> ast.Var:
-        assert info.shape is not None
-        value = ast.Call(
-            ast.op("relax.builtin.alloc_tensor"),
-            (info.shape, ast.DataTypeImm(info.dtype), number(0), _GLOBAL),
-        )
-        return self.emit(value, "alloc", info)
-
-
-def _fields(args: ast.Expr) -> tuple[ast.Expr, ...]:
-    assert isinstance(args, ast.Tuple)  # NF5
-    return args.fields
 
 
 def _inplace(call: ast.Call) -> tuple[int, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
-from rlx.checker.lowered.operators import BYTES
+from rlx.checker.lowered.objects import BYTES
 from rlx.checker.normalize import normalize
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import IRModule
@@ -108,7 +108,11 @@ class _Allocation:
         self.shape = shape
         self.index = index
         self.kind: DataType = kind.value if isinstance(kind, ast.DataTypeImm) else _named(kind)
-        self.device = index.value.value if _is_number(index) else -1  # type: ignore[attr-defined]
+        self.device = (
+            index.value.value
+            if (isinstance(index, ast.PrimValue) and isinstance(index.value, tir.IntImm))
+            else -1
+        )
 
     @property
     def dims(self) -> tuple[tir.PrimExpr, ...] | None:
@@ -136,10 +140,6 @@ class _Allocation:
             else:
                 total *= dim.value
         return total, tuple(factors)
-
-
-def _is_number(value: ast.Expr) -> bool:
-    return isinstance(value, ast.PrimValue) and isinstance(value.value, tir.IntImm)
 
 
 def _named(value: ast.Expr) -> DataType:
@@ -213,7 +213,9 @@ class _Planner(Emitter):
         for piece in chain.from_iterable(pieces.values()):
             storage = ast.Var(self.fresh("storage"))
             size_of, places = piece.laid_out()
-            call = _alloc_storage(size_of, number(piece.device))
+            index = number(piece.device)
+            args = (size_of, index, ast.StringImm("global"), ast.DataTypeImm(BYTES))
+            call = ast.Call(ast.op("relax.memory.alloc_storage"), args)
             made.setdefault(piece.first, []).append((storage, call))
             for var, offset in places:
                 self._places[var] = _Place(storage, offset)
@@ -283,11 +285,6 @@ def _ends(
 def _own_storage(shape: ast.Expr, each: _Allocation) -> ast.Call:
     args = (shape, each.index, ast.DataTypeImm(each.kind), ast.StringImm("global"))
     return ast.Call(ast.op("relax.vm.alloc_storage"), args)
-
-
-def _alloc_storage(size: ast.Expr, index: ast.Expr) -> ast.Call:
-    args = (size, index, ast.StringImm("global"), ast.DataTypeImm(BYTES))
-    return ast.Call(ast.op("relax.memory.alloc_storage"), args)
 
 
 class _ToMachine(Emitter):

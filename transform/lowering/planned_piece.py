@@ -2,16 +2,217 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
+from itertools import starmap, zip_longest
+from typing import NamedTuple
 
 from rlx.grammar.nodes import ast, tir
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.poly import Polynomial
-from rlx.transform.lowering.arrangement import Amount, Most, Need, arrange
 from rlx.transform.lowering.emitter import number
 from rlx.transform.lowering.heap import Heap
-from rlx.transform.lowering.packing import ALIGNMENT, SYMBOLIC_ALIGNMENT
+
+# Packing of tensors into one piece of memory: simultaneously live tensors do not overlap.
+
+
+ALIGNMENT = 64
+"""The alignment of every tensor in bytes."""
+SYMBOLIC_ALIGNMENT = 8
+"""The alignment if sizes are multiples of an unknown product: elements have up to 8 bytes."""
+
+
+class Item(NamedTuple):
+    """A tensor: the first and the last position of its lifetime, and its size in bytes."""
+
+    start: int
+    end: int
+    size: int
+
+
+def pack(
+    items: Sequence[Item],
+    alignment: int = ALIGNMENT,
+    together: Sequence[Sequence[int]] | None = None,
+) -> tuple[list[int], int]:
+    """The offset of each item, and the total memory.
+
+    Each item is placed in the smallest gap that fits between the items that are alive at the same
+    time. Two orders are tried, by size (largest first) and by time, and the better result is
+    returned. ``together`` is the result of :func:`beside`, if it is already computed.
+    """
+    together = beside(items) if together is None else together
+    by_size = sorted(range(len(items)), key=lambda k: (-items[k].size, items[k].start, k))
+    by_time = sorted(range(len(items)), key=lambda k: (items[k].start, -items[k].size, k))
+    plans = (_packed(items, order, together, alignment) for order in (by_size, by_time))
+    return min(plans, key=lambda plan: plan[1])
+
+
+def beside(items: Sequence[Item]) -> list[list[int]]:
+    """For each item, the items whose lifetimes overlap with its own."""
+    found: list[list[int]] = [[] for _ in items]
+    alive: list[int] = []
+    for k in sorted(range(len(items)), key=lambda k: items[k].start):
+        alive = [other for other in alive if items[other].end >= items[k].start]
+        for other in alive:
+            found[k].append(other)
+            found[other].append(k)
+        alive.append(k)
+    return found
+
+
+def _packed(
+    items: Sequence[Item], order: Sequence[int], together: Sequence[Sequence[int]], alignment: int
+) -> tuple[list[int], int]:
+    places: dict[int, tuple[int, int]] = {}
+    total = 0
+    for k in order:
+        size = items[k].size
+        at = 0
+        gaps: list[tuple[int, int]] = []
+        for low, high in sorted(places[j] for j in together[k] if j in places):
+            if low - at >= size:
+                gaps.append((low - at, at))
+            at = max(at, high)
+        if gaps:
+            _, at = min(gaps)
+        places[k] = at, (-(-(at + size) // alignment) * alignment)
+        total = max(total, at + size)
+    return [begin for _, (begin, _) in sorted(places.items())], total
+
+
+def lower_bound(items: Sequence[Item]) -> int:
+    """The maximum number of bytes alive at one time, which is a lower bound for every plan."""
+    changes: dict[int, int] = {}
+    for item in items:
+        changes[item.start] = changes.get(item.start, 0) + item.size
+        changes[item.end + 1] = changes.get(item.end + 1, 0) - item.size
+    alive = most = 0
+    for _, change in sorted(changes.items()):
+        alive += change
+        most = max(most, alive)
+    return most
+
+
+# Placement of tensors of symbolic sizes in one piece of memory, valid for all sizes.
+
+
+Amount = tuple[int, ...]
+"""A number of bytes, as a sum of multiples of products of dimensions."""
+Most = tuple[Amount, ...]
+"""The maximum of several amounts; which one is largest depends on the sizes."""
+
+LIMIT = 8
+"""The maximum number of separate amounts; beyond it, two are replaced by an upper bound of both."""
+
+CROWD = 4 * LIMIT
+"""The number of amounts from which on they are not compared pair by pair, which takes its square,
+but each with its neighbour.
+"""
+
+
+class Need(NamedTuple):
+    """A tensor: the first and the last position of its lifetime, and its size."""
+
+    start: int
+    end: int
+    size: Amount
+
+
+def arrange(
+    needs: Sequence[Need], typical: Sequence[int], alignment: Sequence[int]
+) -> tuple[list[Most], Most]:
+    """The offset of each tensor, and the total memory.
+
+    Parameters
+    ----------
+    needs
+        The tensors, at least one.
+    typical
+        The value of each product for typical sizes.
+    alignment
+        The number that the amount of each product in an offset is a multiple of.
+    """
+    sizes = [
+        tuple(-(-a // b) * b for a, b in zip(need.size, alignment, strict=True)) for need in needs
+    ]
+    items = [
+        Item(need.start, need.end, sum(a * b for a, b in zip(size, typical, strict=True)))
+        for need, size in zip(needs, sizes, strict=True)
+    ]
+    together = beside(items)
+    offsets, _ = pack(items, min(alignment), together)
+    begins: list[Most | None] = [None] * len(needs)
+    nothing: Most = ((0,) * len(typical),)
+    largest = _Largest(typical)
+    ends: set[Amount] = set()
+    for k in sorted(range(len(needs)), key=lambda k: (offsets[k], k)):
+        below = {
+            tuple(map(int.__add__, amount, sizes[j]))
+            for j in together[k]
+            for amount in begins[j] or ()
+        }
+        most = begins[k] = largest(below) if below else nothing
+        ends.update(tuple(map(int.__add__, amount, needs[k].size)) for amount in most)
+    return [most or nothing for most in begins], largest(ends)
+
+
+class _Largest:
+    """Leaves out the amounts that are never the largest; what it was asked before it knows."""
+
+    def __init__(self, typical: Sequence[int]) -> None:
+        self._typical = typical
+        self._known: dict[frozenset[Amount], Most] = {}
+
+    def __call__(self, amounts: Iterable[Amount]) -> Most:
+        key = frozenset(amounts)
+        found = self._known.get(key)
+        if found is None:
+            kept: list[Amount] = []
+            for amount in sorted(key, reverse=True):
+                kept = _with(kept, amount)
+                if len(kept) > CROWD:
+                    kept = _undominated(
+                        starmap(_both, zip_longest(kept[::2], kept[1::2], fillvalue=amount))
+                    )
+            found = self._known[key] = tuple(self._few(kept))
+        return found
+
+    def _few(self, amounts: list[Amount]) -> list[Amount]:
+        """At most :data:`LIMIT` amounts: two become one while there are more, those for which that
+        adds least.
+        """
+        added: dict[tuple[Amount, Amount], int] = {}
+        while len(amounts) > LIMIT:
+            pairs = [(a, b) for k, a in enumerate(amounts) for b in amounts[:k]]
+            added = {pair: added[pair] if pair in added else self._added(*pair) for pair in pairs}
+            one, other = min(pairs, key=added.__getitem__)
+            amounts = _undominated(
+                [_both(one, other), *(a for a in amounts if a is not one and a is not other)]
+            )
+        return amounts
+
+    def _added(self, one: Amount, other: Amount) -> int:
+        return self._of(_both(one, other)) - max(self._of(one), self._of(other))
+
+    def _of(self, amount: Amount) -> int:
+        return sum(a * b for a, b in zip(amount, self._typical, strict=True))
+
+
+def _both(one: Amount, other: Amount) -> Amount:
+    return tuple(map(max, one, other))
+
+
+def _undominated(amounts: Iterable[Amount]) -> list[Amount]:
+    return reduce(_with, amounts, [])
+
+
+def _with(kept: list[Amount], amount: Amount) -> list[Amount]:
+    """The amounts with another one, without those that are never the largest."""
+    if any(all(map(int.__le__, amount, other)) for other in kept):
+        return kept
+    return [o for o in kept if not all(map(int.__le__, o, amount))] + [amount]
+
 
 TYPICAL = 16
 """The assumed value of every shape variable when plans are compared."""
@@ -125,16 +326,14 @@ class PlannedPiece:
         return reduce(tir.Max, map(self._sum, most))
 
     def _sum(self, amount: Amount) -> tir.PrimExpr:
-        terms = [_times(factors, count) for count, factors in self._terms(amount)]
+        terms = [
+            reduce(tir.Mul, (*factors, tir.IntImm(count))) for count, factors in self._terms(amount)
+        ]
         return reduce(tir.Add, terms) if terms else tir.IntImm(0)
 
 
 def _is_small(one: Polynomial, other: Polynomial) -> bool:
     return len(one.terms) * len(other.terms) <= _TERMS
-
-
-def _times(factors: Factors, count: int) -> tir.PrimExpr:
-    return reduce(tir.Mul, (*factors, tir.IntImm(count)))
 
 
 def _typical(factors: Factors) -> int:

@@ -47,9 +47,6 @@ from rlx.transform.patterns.expressions import (
     reject,
     wildcard,
 )
-from rlx.transform.patterns.given import (
-    PatternError,
-)
 from rlx.transform.patterns.pattern import (
     AndPattern,
     AttrPattern,
@@ -57,6 +54,7 @@ from rlx.transform.patterns.pattern import (
     NotPattern,
     OrPattern,
     Pattern,
+    PatternError,
     PatternSeq,
     SameShapeConstraint,
     ShapePattern,

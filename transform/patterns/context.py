@@ -11,10 +11,10 @@ from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.python_places import MisuseError, described, here
 from rlx.grammar.nodes.visit import expressions
 from rlx.transform.patterns.attempt import Attempt, MatchedValues, PatternSurroundings, Users
-from rlx.transform.patterns.given import PatternError
 from rlx.transform.patterns.pattern import (
     CONTEXTS,
     Pattern,
+    PatternError,
     PatternSeq,
     SameShapeConstraint,
     stands_at,
@@ -250,7 +250,14 @@ class _Search:
             if var is None or user is None:
                 continue
             value = around.value(user) if isinstance(user, ast.Var) else None
-            if not isinstance(var, ast.Var) or value is None or not _uses(var, value, link.index):
+            if (
+                not isinstance(var, ast.Var)
+                or value is None
+                or not (
+                    any(each is var for each in expressions(value))
+                    and stands_at(var, value, link.index)
+                )
+            ):
                 return False
             if link.only:
                 others = [k.consumer for k in self.links if k.producer is link.producer]
@@ -260,10 +267,6 @@ class _Search:
                 if any(each not in expected_users for each, _ in around.users(var)):
                     return False
         return all(each.holds(attempt) for each in self.context.same_shapes)
-
-
-def _uses(var: ast.Var, value: Expr, index: int | None) -> bool:
-    return any(each is var for each in expressions(value)) and stands_at(var, value, index)
 
 
 def _whole(pattern: Pattern) -> set[Pattern]:

@@ -18,16 +18,18 @@ from rlx.transform.arguments import alike, argument, is_null, operand_names, ope
 from rlx.transform.arguments import python_literal as plain
 from rlx.transform.builder.given import ARGUMENTS
 from rlx.transform.patterns.attempt import Attempt
-from rlx.transform.patterns.given import PatternError, natural, text
 from rlx.transform.patterns.pattern import (
     Heads,
     NotPattern,
     Pattern,
+    PatternError,
     WildcardPattern,
     dimensions_given,
     expected,
+    natural,
     recorded,
     same_dimensions,
+    text,
 )
 
 
@@ -320,7 +322,11 @@ def is_call(callee: Pattern, *args: Pattern) -> CallPattern:
 
 def is_call_packed(name: str, args: Sequence[Pattern] | None = None) -> CallPattern:
     """A call of a packed function; with any arguments if none are given."""
-    return CallPattern(ExternFuncPattern(name), _several(args), args is None)
+    return CallPattern(
+        ExternFuncPattern(name),
+        () if args is None else several(args, "patterns of arguments"),
+        args is None,
+    )
 
 
 def is_call_tir(name: str, args: Sequence[Pattern] | Pattern | None = None) -> CallPattern:
@@ -346,10 +352,6 @@ def _call_of(
         return CallPattern(is_op(operator), (callee,), varg_default_wildcard=True)
     given = args if isinstance(args, Pattern) else TuplePattern(args)
     return CallPattern(is_op(operator), (callee, given))
-
-
-def _several(patterns: Sequence[Pattern] | None) -> tuple[Pattern, ...]:
-    return () if patterns is None else several(patterns, "patterns of arguments")
 
 
 class FunctionPattern(Pattern):

@@ -9,8 +9,8 @@ from typing import Protocol, TypeVar
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, StructInfo, TensorStructInfo
 from rlx.grammar.nodes.dtype import DataType, lacking
-from rlx.grammar.nodes.overloaded import element_type
-from rlx.grammar.nodes.python_places import MisuseError, described, here
+from rlx.grammar.nodes.overloaded import element_type, python_number
+from rlx.grammar.nodes.python_places import MisuseError, described, here, located
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.operators.registry import lookup
 from rlx.solver.order import bind, free_shape_vars, substitute, subtype
@@ -18,7 +18,49 @@ from rlx.solver.order.substitute import dimensions
 from rlx.transform.arguments import alike, argument, operands, python_literal
 from rlx.transform.builder import values
 from rlx.transform.patterns.attempt import Attempt, MatchedValues
-from rlx.transform.patterns.given import PatternError, natural
+
+# Conversions of the other arguments of patterns; an invalid argument is an error at the line of
+# the call.
+
+
+class PatternError(ValueError):
+    """A pattern that can never match.
+
+    The message begins with ``file:line:column`` of the code that wrote it.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(located(message, here()))
+
+
+def text(given: object, what: str) -> str:
+    """A text.
+
+    Raises
+    ------
+    MisuseError
+        If it is not a text.
+    """
+    if not isinstance(given, str):
+        raise MisuseError(f"expected {what}, found {described(given)}", here())
+    return given
+
+
+def natural(number: object, what: str) -> int:
+    """An index.
+
+    Raises
+    ------
+    MisuseError, PatternError
+        If it is not an integer, or is negative.
+    """
+    found = python_number(number)
+    if isinstance(found, bool) or not isinstance(found, int):
+        raise MisuseError(f"{what}: expected an integer, found {described(number)}", here())
+    if found < 0:
+        raise PatternError(f"nothing matches: {what} is {found}")
+    return found
+
 
 _CALLS = "rlx.transform.patterns.expressions"
 """The module of calls, by name, because its patterns are patterns of this module."""

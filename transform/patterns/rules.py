@@ -213,7 +213,15 @@ class _FunctionPatterns:
         if isinstance(expr, ast.Var):
             return self._known[expr]
         if isinstance(expr, ast.Call):
-            return self._call(expr)
+            operator = lookup(expr.op_name)
+            if operator is None:
+                return CallPattern(self.pattern(expr.op), [self.pattern(arg) for arg in expr.args])
+            attributes = [
+                p.name for p in operator.parameters if p.kind not in (*ARGUMENTS, "types")
+            ]
+            given = [self.pattern(operand) for operand in operands(expr)]
+            made = CallPattern(OpPattern(operator), given, varg_default_wildcard=False)
+            return made.has_attr({name: argument(expr, name) for name in attributes})
         if isinstance(expr, ast.Tuple):
             return TuplePattern([self.pattern(field) for field in expr.fields])
         if isinstance(expr, ast.TupleGetItem):
@@ -229,15 +237,6 @@ class _FunctionPatterns:
         if isinstance(expr, ast.Function | ast.If | ast.SeqExpr):
             raise MisuseError("'pattern' contains a branch or a local function", here())
         return ExprPattern(expr)
-
-    def _call(self, call: ast.Call) -> Pattern:
-        operator = lookup(call.op_name)
-        if operator is None:
-            return CallPattern(self.pattern(call.op), [self.pattern(arg) for arg in call.args])
-        attributes = [p.name for p in operator.parameters if p.kind not in (*ARGUMENTS, "types")]
-        given = [self.pattern(operand) for operand in operands(call)]
-        made = CallPattern(OpPattern(operator), given, varg_default_wildcard=False)
-        return made.has_attr({name: argument(call, name) for name in attributes})
 
     def dimensions(self, match: Match, builder: BlockBuilder) -> Mapping[object, PrimExpr] | None:
         """The dimension for each shape variable; None if a value is not of its annotation."""

@@ -92,7 +92,10 @@ class Parameters:
             infos = [erase(info, (), kept) for info in infos]  # type: ignore[arg-type]
         self.renamed: dict[Any, Any] = {v: tir.Var(v.name, v.dtype) for v in mentioned}
         self.variables = [
-            ast.Var(_hint(value, at), substitute(info, self.renamed))
+            ast.Var(
+                value.name_hint if isinstance(value, ast.Var) else f"arg{at}",
+                substitute(info, self.renamed),
+            )
             for at, (value, info) in enumerate(zip(inputs, infos, strict=True))
         ]
         self.sizes: tuple[Expr, ...] = ()
@@ -100,7 +103,3 @@ class Parameters:
             values = tuple(self.renamed[v] for v in passed)
             self.variables.append(ast.Var("sizes", ast.ShapeStructInfo(values, len(values))))
             self.sizes = (ast.ShapeExpr(tuple(passed)),)
-
-
-def _hint(value: Expr, at: int) -> str:
-    return value.name_hint if isinstance(value, ast.Var) else f"arg{at}"

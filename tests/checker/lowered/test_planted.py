@@ -136,3 +136,13 @@ def test_the_mistake_is_found(name: str) -> None:
     old, new, code = PLANTED[name]
     assert PROGRAM.count(old) >= 1
     assert code in codes(PROGRAM.replace(old, new, 1))
+
+
+@pytest.mark.parametrize(("name", "severity"), [("x", "error"), ("y", "warning")])
+def test_a_wider_annotation_excuses_the_checks_of_that_name_alone(name: str, severity: str) -> None:
+    check = f'R.call_packed("vm.builtin.match_shape", {name}, heap, 3, 1, 0, 1, 1, 2, 0, sinfo_args=R.Tuple())'
+    planted = PROGRAM.replace(
+        "h = cls.sizes(heap)", f"y: R.Object = x\n        w = {check}\n        h = cls.sizes(heap)"
+    )
+    found = check_text(planted).diagnostics
+    assert [d.severity for d in found if d.code == "MEM-check-passes"] == [severity]

@@ -14,7 +14,6 @@ from rlx.checker.normalize import normalize
 from rlx.checker.well_formed import well_formed
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.dtype import dtype
-from rlx.grammar.nodes.equal import structural_equal
 
 X = ast.Var("x")
 OPS = [ast.op(f"relax.{name}") for name in ("exp", "sin", "add")]
@@ -136,15 +135,10 @@ def test_meaning_and_order_of_calls_are_kept(body: ast.Expr) -> None:
     assert before == after
 
 
-@settings(max_examples=120)
+@settings(max_examples=50)
 @given(EXPRESSIONS)
 def test_what_was_well_formed_stays_so(body: ast.Expr) -> None:
     module = _module(body)
     before = {found.code for found in well_formed(module)}
     after = {found.code for found in well_formed(normalize(module))}
     assert after <= before
-
-
-@given(EXPRESSIONS)
-def test_normalising_is_deterministic(body: ast.Expr) -> None:
-    assert structural_equal(normalize(_module(body)), normalize(_module(body)))

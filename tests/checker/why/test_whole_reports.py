@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
+from functools import cache
 
 import pytest
 
 from rlx.checker.check import check_text
-from rlx.checker.why.explain import diagnostics_at, everything
+from rlx.checker.why.explain import Derivations, diagnostics_at, everything
 from rlx.checker.why.place import constructs
 from rlx.checker.why.step import Step, every
 from rlx.checker.why.tree_text import render
@@ -19,13 +20,21 @@ from tests.checker.why.laws import of_rules
 TEXTS = [text for _, _, text in of_rules()][::2]
 TEXTS += [print_module(near_miss(code, random.Random(1))) for code in CODES]
 PARTS = 8
+
+
+@cache
+def derivations(text: str) -> Derivations:
+    """Each text is derived once, for the laws of all its steps."""
+    return everything(text, "p.rlx")[1]
+
+
 GIVING_UP = {"OBL-element", "OBL-window", "OBL-axis"}
 """Rules that an operator applies to one argument after the other, and that give up."""
 
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_what_covers_a_column(part: int) -> None:
-    """A diagnostic covers the characters of its span, and at least one."""
+    """A diagnostic covers the characters of its span, and at least one; constructs stand in the text."""
     for text in TEXTS[part::PARTS]:
         report = check_text(text, "p.rlx")
         for found in report.diagnostics:
@@ -39,12 +48,6 @@ def test_what_covers_a_column(part: int) -> None:
                         found,
                         place,
                     )
-
-
-@pytest.mark.parametrize("part", range(PARTS))
-def test_constructs_stand_in_the_text(part: int) -> None:
-    for text in TEXTS[part::PARTS]:
-        report = check_text(text, "p.rlx")
         for construct in constructs(report.modules, report.source):
             assert construct.span is not None, (text, construct)
             start, end = construct.span
@@ -55,7 +58,7 @@ def test_of_several_applications_of_a_rule_the_last_fails() -> None:
     """The one that fails gives up, and the rule around it with it."""
     failing = 0
     for text in TEXTS:
-        for step in every(everything(text, "p.rlx")[1].roots):
+        for step in every(derivations(text).roots):
             same = defaultdict[str, list[bool]](list)
             for _, below in step.below:
                 if below.kind == "rule" and below.code in GIVING_UP:
@@ -74,10 +77,10 @@ def test_a_variable_has_a_line_with_its_rule() -> None:
     """Whether it stands for a derivation, a reference to one above, or nothing."""
     kinds = set[str]()
     for text in TEXTS:
-        derivations = everything(text, "p.rlx")[1]
-        for step in every(derivations.roots):
+        derived = derivations(text)
+        for step in every(derived.roots):
             if step.code == "D02" and len(step.below) == 1:
-                lines = list(render([step], derivations.source, {}))
+                lines = list(render([step], derived.source, {}))
                 assert step.text in lines[0] and any("[D02 " in line for line in lines), lines
                 kinds.add(step.below[0][1].kind)
     assert kinds == {"rule", "note", "reference"}

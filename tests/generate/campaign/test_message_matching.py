@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rlx.generate.campaign.message_matching import says
+from rlx.generate.campaign.known_causes import says
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,6 @@ import pytest
 from rlx.checker.check import Report, check_text
 from rlx.checker.dynamic_checks import DynamicCheck, analyse, comparisons
 from rlx.checker.dynamic_checks.model import CheckPart
-from rlx.generate.casts import __main__ as command
-from rlx.generate.casts import examine, law, program
-from rlx.generate.casts.__main__ import main
-from rlx.generate.casts.law import CastVerdict, ends_alike
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.dtype import dtype
@@ -23,6 +19,9 @@ from rlx.grammar.nodes.node import replace
 from rlx.grammar.read.parser import parse
 from rlx.semantics.outcome import CheckFailed, Fault, Outcome, Returned
 from rlx.semantics.values import Scalar, ShapeValue, StringValue, Tensor, TupleValue
+from tests.generate.casts import law
+from tests.generate.casts.law import ends_alike, examine
+from tests.generate.casts.programs import program
 
 LEGAL = int(os.environ.get("RLX_CASTS", "60"))
 
@@ -38,30 +37,6 @@ def test_the_law_holds() -> None:
         casts, removed = casts + verdict.casts, removed + verdict.removed
     assert casts > LEGAL
     assert removed > LEGAL // 2
-
-
-def test_the_command_counts(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--programs", "5", "--seed", "4"]) == 0
-    assert ", 5 legal, " in capsys.readouterr().out
-
-
-def test_the_command_shows_what_breaks_the_law(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Of five legal programs two are broken, behind one that is not legal."""
-    verdicts = iter(CastVerdict(legal, broken=said) for legal, said in ENDS)
-    monkeypatch.setattr(command, "examine", lambda *_: next(verdicts))
-    assert main(["--programs", "5"]) == 1
-    said = capsys.readouterr()
-    assert said.out.startswith("6 programs, 5 legal, ") and said.out.endswith(": 2 unsound\n")
-    assert said.err.count("@R.function") >= 2
-    assert [line for line in said.err.splitlines() if line in ("here", "there")] == [
-        "here",
-        "there",
-    ]
-
-
-ENDS = [(False, ""), (True, ""), (True, "here"), (True, ""), (True, "there"), (True, "")]
 
 
 CASTS = {

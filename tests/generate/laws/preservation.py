@@ -2,7 +2,8 @@
 as it does without these casts; also once the redundant ones are eliminated.
 
 ``python -m tests.generate.laws.preservation COUNT SEED`` takes that many generated programs, half of them without the
-annotations of results, which are then derived from the bodies.
+annotations of results, which are then derived from the bodies. ``--corpus`` takes the examples, the networks of
+``tests/tvm`` with their stages, and the programs in the files of TVM's wheel.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from rlx.checker.check import check_modules
+from rlx.checker.check import IllFormedError, check_modules
 from rlx.generate.campaign.programs import is_legal, program
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.nodes import ast, tir
@@ -30,8 +31,9 @@ from rlx.semantics.run.inputs import inputs
 from rlx.semantics.values import Value
 from rlx.solver.order.erase import erase
 from rlx.transform.dynamic_checks import eliminate
+from rlx.transform.lowering.passes import PassError
 from rlx.vm import VirtualMachine, build
-from tests.vm.agreement import FUEL, End, copies, differ, on_machine, on_vm
+from tests.vm.agreement import FUEL, End, copies, corpus, differ, on_machine, on_vm
 
 Known = Callable[[ast.Var], ast.StructInfo | None]
 
@@ -175,5 +177,25 @@ def main(count: int, seed: int) -> int:
     return causes.total()
 
 
+def on_corpus() -> int:
+    """Try the programs of the corpus; how many break the law."""
+    programs = broken = 0
+    for place, module in corpus():
+        programs += 1
+        try:
+            found = next(violations(module, 1), None)
+        except PassError as error:
+            print(f"{place}: refused: {error}", flush=True)
+            continue
+        except IllFormedError as error:
+            found = f"with its casts: {error}"
+        if found is not None:
+            broken += 1
+            print(f"{place}: {found[:300]}", flush=True)
+    print(f"{programs} programs: {broken} break the law")
+    return broken
+
+
 if __name__ == "__main__":
-    sys.exit(min(1, main(int(sys.argv[1]), int(sys.argv[2]))))
+    broken = on_corpus() if sys.argv[1:] == ["--corpus"] else main(*map(int, sys.argv[1:]))
+    sys.exit(min(1, broken))

@@ -6,29 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rlx.checker.check import check_module
-from rlx.checker.normal_form import normal_form
 from rlx.checker.normalize import normalize
 from rlx.generate import inputs_for, modules
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.nodes import ast
-from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.print.printer import print_module
 from rlx.grammar.read.parser import parse
 
 from .running import RUNNABLE, entry, run, same
-
-
-@settings(max_examples=60, deadline=None)
-@given(modules())
-def test_normal_form_is_reached(module: ast.IRModule) -> None:
-    assert normal_form(normalize(module)) == []
-
-
-@settings(max_examples=40, deadline=None)
-@given(modules())
-def test_normalisation_is_idempotent(module: ast.IRModule) -> None:
-    once = normalize(module)
-    assert structural_equal(once, normalize(once))
 
 
 @settings(max_examples=40, deadline=None)

@@ -66,7 +66,7 @@ def test_a_wrong_reshape_is_all_that_is_left() -> None:
 WORDS = ["exp", "sin", "tanh", "cos", "relu", "add", "call_tir"]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.sets(st.sampled_from(WORDS), min_size=1, max_size=3))
 def test_the_result_is_interesting_and_reducing_it_again_changes_nothing(words: set[str]) -> None:
     def interesting(text: str) -> bool:

@@ -271,12 +271,12 @@ def test_definitions_in_a_match() -> None:
 
 def test_the_files_of_tvm() -> None:
     number = 0
-    for path in wheel():
+    for path in wheel()[::3]:
         text = path.read_text()
         wanted = definitions(text)
         number += len(wanted)
         assert read(text, str(path)) == wanted, path
-    assert number > 100
+    assert number > 30
 
 
 VICTIMS = [

@@ -48,3 +48,28 @@ def test_comments_above_and_behind_statements_stay(path: Path) -> None:
             lines.insert(k, f"{pad}# above {k}")
     commented = "\n".join(lines) + "\n"
     assert format_text(commented, path.name).text == commented
+
+
+HEAD = '''\
+@I.ir_module
+class M:  # the class
+    # first
+    """A docstring."""  # behind it
+    # above
+    I.module_attrs({"a": 1})  # of the attributes
+    ext = R.ExternFunc("ext")  # of the function
+
+    # above main
+    @R.function
+    def main(x: R.Any) -> R.Any:
+        return x
+    # the end of the class
+
+# the end of the file
+'''
+
+
+def test_comments_in_the_head_of_a_module_stay() -> None:
+    text = format_text(HEAD).text
+    assert text is not None
+    assert text.partition("@")[1:] == ("@", HEAD.partition("@")[2])

@@ -14,13 +14,13 @@ from typing import Any
 
 from rlx.checker.check import check_text
 from rlx.generate.programs import FEATURES, Options, random_module
-from rlx.generate.reduce.passes import PASSES
+from rlx.generate.reduce.search import PASSES
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Node, replace
 from rlx.grammar.nodes.rewrite import rebuild
 from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.print.printer import print_module
-from rlx.operators.option_words import WORDS
+from rlx.operators.argument_kinds import WORDS
 from rlx.operators.registry import every_name, lookup
 from rlx.semantics.run.inputs import inputs
 from tests.semantics.machine.packed import PACKED

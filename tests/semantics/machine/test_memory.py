@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rlx.semantics.outcome import CheckFailed, Fault, Unsupported
+from rlx.semantics.outcome import Fault, Unsupported
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue
 from tests.semantics.machine.running import DOUBLE, ended, floats, returned
 
@@ -30,55 +30,6 @@ def test_tensors_in_one_piece_of_memory_are_aliases() -> None:
     )
     found = returned(text, floats(1, 2))
     assert [f.data.tolist() for f in found.fields] == [[2, 4], [2, 4], [4, 8]]  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize(
-    ("made", "code", "kind"),
-    [
-        (tensor("a", 12), "E-alloc-tensor-fits", Fault),
-        (tensor("a", -4), "E-alloc-tensor-fits", Fault),
-        (tensor("a", 0, "n - 7"), "E-alloc-tensor-fits", Fault),
-        (
-            'a = R.vm.alloc_tensor(x, 0, R.shape([1]), R.dtype("float32"), 0)',
-            "E-alloc-tensor-storage",
-            Fault,
-        ),
-        (
-            'a = R.vm.alloc_tensor(s, 0, R.str("s"), R.dtype("float32"), 0)',
-            "E-argument-shape",
-            Fault,
-        ),
-        (
-            'a = R.vm.alloc_tensor(s, R.str("s"), R.shape([1]), R.dtype("float32"), 0)',
-            "E-argument-number",
-            Fault,
-        ),
-        (
-            "a = R.vm.alloc_tensor(s, 0, R.shape([1]), R.shape([1]), 0)",
-            "E-argument-dtype",
-            Fault,
-        ),
-        ("a = R.print(x, format=R.shape([1]))", "E-argument-string", Fault),
-        (
-            'a = R.builtin.alloc_tensor(R.shape([n - 5]), R.dtype("int8"), 0)',
-            "E-alloc-shape",
-            Fault,
-        ),
-    ],
-)
-def test_wrong_allocations(made: str, code: str, kind: type) -> None:
-    end = ended(lines(STORAGE, made, "return x"), floats(1, 2))
-    assert (type(end), end.code) == (kind, code)
-
-
-def test_memory_that_nobody_wrote_is_not_read() -> None:
-    made = 'a = R.builtin.alloc_tensor(R.shape([n]), dtype="float32", runtime_device_index=0)'
-    end = ended(lines(made, "return R.add(a, x)"), floats(1, 2))
-    assert (type(end), end.rule, end.code) == (Fault, "E-evaluate", "E-evaluate-written")
-    end = ended(lines(made, "b = cls.double(a, x)", "return a"), floats(1, 2))
-    assert (type(end), end.code) == (Fault, "E-prim-func-written")
-    found = returned(lines(made, "cls.double(x, a)", "return R.add(a, x)"), floats(1, 2))
-    assert found.data.tolist() == [3, 6]  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("kill", ["R.vm.kill_object(a)", "R.memory.kill_tensor(a)"])
@@ -126,38 +77,6 @@ def packed(name: str, *args: str) -> str:
     return f'return R.call_packed("vm.builtin.{name}", {", ".join(args)}, sinfo_args=(R.Any,))'
 
 
-@pytest.mark.parametrize(
-    ("call", "code"),
-    [
-        (
-            packed("check_tensor_info", "R.shape([n])", "1", 'R.dtype("float32")'),
-            "E-builtin-check-kind",
-        ),
-        (packed("check_tensor_info", "x", "2", 'R.dtype("float32")'), "E-builtin-check-rank"),
-        (packed("check_tensor_info", "x", "1", 'R.dtype("int8")'), "E-builtin-check-dtype"),
-        (packed("check_shape_info", "R.shape([n])", "2"), "E-builtin-check-rank"),
-        (packed("check_tuple_info", "(x,)", "2"), "E-builtin-check-rank"),
-        (
-            packed("check_prim_value_info", "R.prim_value(n)", 'R.dtype("bool")'),
-            "E-builtin-check-dtype",
-        ),
-        (packed("check_func_info", "x"), "E-builtin-check-kind"),
-        (
-            packed("match_shape", "x", "R.const([0])", "2", "0", "1", "0", "1"),
-            "E-builtin-check-rank",
-        ),
-        (packed("match_shape", "x", "R.const([0])", "1", "0", "1"), "E-builtin-match-number"),
-        (
-            packed("match_prim_value", "R.prim_value(n)", "R.const([9])", "3", "0"),
-            "E-builtin-match-number",
-        ),
-    ],
-)
-def test_checks_of_the_run_time(call: str, code: str) -> None:
-    end = ended(lines(call), floats(1, 2))
-    assert (type(end), end.code) == (CheckFailed, code)
-
-
 def test_small_functions_of_the_run_time() -> None:
     x = Tensor(floats(1, 2))
     assert returned(lines(packed("copy", "x")), x) is x
@@ -172,32 +91,6 @@ def test_small_functions_of_the_run_time() -> None:
         packed("check_func_info", "cls.main"),
     ):
         assert returned(lines(ok), x).fields == ()  # type: ignore[attr-defined]
-
-
-def test_a_tensor_on_another_device() -> None:
-    x = Tensor(floats(1, 2))
-    found = returned(lines(packed("to_device", "x", "2", "1")), x)
-    assert isinstance(found, Tensor) and found.device == ("cuda", 1)
-    assert found.data.tolist() == [1, 2] and not np.shares_memory(found.data, x.data)
-    end = ended(lines(packed("to_device", "x", "99", "0")), x)
-    assert (type(end), end.code) == (Fault, "E-builtin-device-kind")
-    assert returned(lines(packed("ensure_zero_offset", "x")), x) is x
-
-
-def test_draws_of_the_run_time() -> None:
-    prob = 'R.const([[0.25, 0.25, 0.5], [0.25, 0.25, 0.5]], "float32")'
-    drawn = returned(
-        lines(packed("multinomial_from_uniform", prob, 'R.const([[0.25], [0.9]], "float32")')),
-        floats(1),
-    )
-    assert isinstance(drawn, Tensor) and drawn.dtype == "int64"
-    assert drawn.data.tolist() == [[1], [2]]
-    one = 'R.const([[0.5]], "float32")'
-    end = ended(lines(packed("multinomial_from_uniform", prob, one)), floats(1))
-    assert (type(end), end.code) == (Fault, "E-builtin-draw-rows")
-    wrong = 'R.const([[0.5, 0.9]], "float32")'
-    end = ended(lines(packed("multinomial_from_uniform", wrong, one)), floats(1))
-    assert (type(end), end.code) == (Fault, "E-draw-distribution")
 
 
 @pytest.mark.parametrize(

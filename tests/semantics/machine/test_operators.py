@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rlx.semantics.outcome import Fault, Unsupported
+from rlx.semantics.outcome import Fault
 from rlx.semantics.values import Opaque, Scalar, Tensor, TupleValue
 from tests.semantics.machine.running import ended, floats, returned
 
@@ -36,20 +36,6 @@ def test_operators_do_not_change_operands() -> None:
     found = returned(HEAD + "R.nn.relu(x)", x, [1])
     assert isinstance(found, Tensor) and found.data.tolist() == [0, 2]
     assert x.data.tolist() == [-1, 2] and not np.shares_memory(found.data, x.data)
-
-
-@pytest.mark.parametrize(
-    ("call", "code", "kind"),
-    [
-        ("R.no_such_operator(x)", "E-evaluate-known", Unsupported),
-        ("R.ccl.allreduce(x)", "E-evaluate-possible", Unsupported),
-        ('R.take(x, R.const(7, "int64"), axis=0)', "E-index", Fault),
-    ],
-)
-def test_what_operators_cannot_do(call: str, code: str, kind: type) -> None:
-    end = ended(HEAD + call, floats(1, 2), [1])
-    assert type(end) is kind
-    assert end.rule == "E-evaluate" and end.code.startswith(code)
 
 
 def test_numbers_are_operands_too() -> None:

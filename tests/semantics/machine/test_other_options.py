@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from rlx.operators.option_words import WORDS
+from rlx.operators.argument_kinds import WORDS
 from rlx.operators.registry import lookup
 
 from .other_options import exchanged, operators, run
@@ -26,7 +26,7 @@ def has_words(name: str) -> bool:
 def test_exchanged_options(part: int) -> None:
     ran = 0
     for name in operators()[part::PARTS]:
-        for seed in range(24 if has_words(name) else 6):
+        for seed in range(12 if has_words(name) else 3):
             text = exchanged(name, random.Random(f"{name} {seed}"))
             ran += bool(text) and run(text, seed)
     assert ran

@@ -93,31 +93,6 @@ def test_packed_functions_that_fail() -> None:
     assert (type(end), end.code) == (Fault, "E-packed-value")
 
 
-def test_pure_calls() -> None:
-    text = PURE + '    return R.call_pure_packed("f", x, y, sinfo_args=(R.Any,))'
-    added = returned(text, floats(1), floats(2), f=lambda x, y: x + y)
-    assert added.data.tolist() == [3]  # type: ignore[attr-defined]
-    end = ended(text, floats(1), floats(2), f=lambda x, y: double(x))
-    assert (type(end), end.rule, end.code) == (*(Fault, "E-call-pure-packed", "E-believed-pure"),)
-    wrong = PURE + "    cls = M\n    return R.call_pure_packed(cls.main, x, sinfo_args=(R.Any,))"
-    end = ended(wrong, floats(1), floats(2))
-    assert (type(end), end.code) == (Fault, "E-packed-func")
-
-
-def test_calls_that_overwrite() -> None:
-    text = (
-        PURE
-        + '    return R.call_inplace_packed("f", x, y, inplace_indices=[0], sinfo_args='
-        + OUT
-        + ")"
-    )
-    x = Tensor(floats(1, 2))
-    assert returned(text, x, floats(0, 0), f=lambda x, y: double(x)) is x
-    assert x.data.tolist() == [2, 4]
-    end = ended(text, x, floats(1, 0), f=lambda x, y: double(y))
-    assert end.code == "E-believed-pure" and "argument 1" in end.message
-
-
 def test_packed_functions_with_new_results() -> None:
     text = PURE + '    return R.call_dps_packed("f", (x, y), out_sinfo=' + OUT + ")"
 
@@ -159,16 +134,6 @@ def inplace(x: T.Buffer((n,), "float32")):
 """
 
 
-def test_call_tir() -> None:
-    text = (
-        PURE + f"    cls = M\n    return R.call_tir(cls.double, (x,), out_sinfo={OUT})\n" + KERNELS
-    )
-    x = Tensor(floats(1, 2))
-    found = returned(text, x, floats(0, 0))
-    assert found is not x and found.data.tolist() == [2, 4]  # type: ignore[attr-defined]
-    assert x.data.tolist() == [1, 2]
-
-
 def test_call_tir_is_held_to_purity() -> None:
     text = (
         PURE + f"    cls = M\n    return R.call_tir(cls.clobber, (x,), out_sinfo={OUT})\n" + KERNELS
@@ -191,15 +156,6 @@ def test_call_tir_asks_for_a_prim_func_and_a_result() -> None:
     assert ended(wrong + KERNELS, floats(1), floats(1)).code == "E-prim-func-argument"
 
 
-@pytest.mark.parametrize(
-    ("dims", "code"), [("n - 4", "E-alloc-shape"), ("n * 1099511627776", "E-alloc-size")]
-)
-def test_results_that_cannot_be_allocated(dims: str, code: str) -> None:
-    text = f'    cls = M\n    return R.call_tir(cls.double, (x,), out_sinfo=R.Tensor(({dims},), "float32"))\n'
-    end = ended(PURE + text + KERNELS, floats(1), floats(1))
-    assert (type(end), end.code) == (Fault, code)
-
-
 def test_results_of_types_that_no_array_has() -> None:
     text = '    cls = M\n    return R.call_tir(cls.double, (x,), out_sinfo=R.Tensor((n,), "float32x4"))\n'
     assert ended(PURE + text + KERNELS, floats(1), floats(1)).code == "E-element-type"
@@ -219,18 +175,6 @@ def main(x: R.Tensor((n,), "float32")) -> R.Any:
     old, new = found.fields
     assert old is x and x.data.tolist() == [7, 7]
     assert isinstance(new, Tensor) and new.data.tolist() == [3, 6]
-
-
-@pytest.mark.parametrize(
-    ("index", "dims", "code"),
-    [("1", "n", "E-call-tir-inplace-index"), ("0", "n + 1", "E-call-tir-inplace-shape")],
-)
-def test_wrong_overwriting(index: str, dims: str, code: str) -> None:
-    text = (
-        f"    cls = M\n    return R.call_tir_inplace(cls.inplace, (x,), inplace_indices=[{index}], "
-    )
-    text += f'out_sinfo=R.Tensor(({dims},), "float32"))\n'
-    assert ended(PURE + text + KERNELS, floats(1), floats(1)).code == code
 
 
 def test_prim_funcs_called_as_they_are() -> None:
@@ -373,13 +317,6 @@ def test_a_function_of_which_only_the_result_is_known() -> None:
     double_it = Packed(lambda y: y, "same")
     assert returned(text + "x(y)", double_it, floats(1, 2)).shape == (2,)  # type: ignore[attr-defined]
     assert ended(text + "x(y)", double_it, floats(1)).code == "E-cast-dimension"
-
-
-def test_functions_called_by_name() -> None:
-    text = PACKED + 'R.call_py_func(R.str("host"), (x, y), out_sinfo=R.Prim("int64"))'
-    assert returned(text, 1, 2, host=lambda x, y: x + y).value == 3  # type: ignore[attr-defined]
-    assert ended(text, 1, 2).code == "E-extern-registered"
-    assert ended(text, 1, 2, host=lambda x, y: "no").code == "E-cast-kind"
 
 
 @pytest.mark.parametrize(("flags", "known"), [("", True), ("private=True", False)])

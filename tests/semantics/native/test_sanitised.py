@@ -59,7 +59,7 @@ def test_kernels_stay_inside_and_agree_with_the_evaluator(
 def test_what_leaves_a_buffer_is_seen(index: int, text: str, tmp_path: Path) -> None:
     func = of_body('x: T.Buffer((4,), "int8")', f"for i in range(1): {text.format(index)}")
     case = Case(func, [np.zeros(4, np.int8)], "outside")
-    for build in (PLAIN, SLIGHT, SHIPPED):
+    for build in (PLAIN, SHIPPED):
         [good, bad] = [
             run([case], tmp_path / "batch", [32], build, (), bounds=bounds)[0]
             for bounds in (True, False)
@@ -126,7 +126,7 @@ def test_short_loops_are_written_out_early() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "wanted_lanes"),
-    [("float32", 1), ("float64", 3), ("int32", 5), ("int64", 1), ("int16", 3), ("float16", 5)],
+    [("float32", 1), ("int64", 3), ("float16", 5)],
 )
 def test_a_guarded_load_does_not_read_beyond_its_buffer(
     kind: str, wanted_lanes: int, tmp_path: Path

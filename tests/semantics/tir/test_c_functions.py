@@ -31,8 +31,10 @@ def in_c(name: str) -> tuple[str, bool]:
 
 def operands(stem: str) -> list[tuple[float, ...]]:
     if stem == "fma":
-        return [*itertools.product((0.5, -1.5, 3.0, math.inf, math.nan), repeat=3)]
-    return [*itertools.product(OPERANDS, repeat=2 if stem in TWO else 1)]
+        return [*itertools.product((0.5, -1.5, math.inf, math.nan), repeat=3)]
+    if stem in TWO:
+        return [*itertools.product((0.0, -0.0, 0.3, -1.5, 2.5, math.inf, math.nan), repeat=2)]
+    return [(x,) for x in OPERANDS]
 
 
 @pytest.mark.parametrize("name", sorted(name for name in C_MATH if in_c(name)[0] not in WHOLE))

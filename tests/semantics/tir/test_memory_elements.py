@@ -9,16 +9,7 @@ from rlx.grammar.nodes.dtype import dtype, numpy_type
 from rlx.semantics.tir.memory import Cells
 
 INTEGERS = (
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "int4",
-    "uint4",
+    *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "int4", "uint4"),
 )
 FLOATS = ("float16", "float32", "float64", "bfloat16", "float8_e4m3fn", "float8_e5m2")
 

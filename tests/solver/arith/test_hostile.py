@@ -22,13 +22,7 @@ N, M = tir.Var("n"), tir.Var("m")
 # What is no integer
 
 FOREIGN = (
-    "float16",
-    "float32",
-    "bfloat16",
-    "float8_e4m3fn",
-    "int32x4",
-    "bool x4",
-    "uint8x2",
+    *("float16", "float32", "bfloat16", "float8_e4m3fn", "int32x4", "bool x4", "uint8x2"),
     "handle",
 )
 STRANGERS: list[PrimExpr] = [
@@ -176,13 +170,7 @@ APART = (
     ["k // j == 3", "j == 0"],
 )
 GOALS = (
-    "n == n",
-    "n == m",
-    "n >= 0",
-    "n < 0",
-    "n*m//m == n",
-    "n//0 == 1",
-    "n*n*n >= n",
+    *("n == n", "n == m", "n >= 0", "n < 0", "n*m//m == n", "n//0 == 1", "n*n*n >= n"),
     "n != 4099",
 )
 

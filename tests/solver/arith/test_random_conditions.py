@@ -19,15 +19,7 @@ from rlx.solver.search import Tape
 from tests.solver.arith.random_questions import condition
 
 TYPES = (
-    "int64",
-    "int64",
-    "int32",
-    "uint8",
-    "bool",
-    "uint64",
-    "int128",
-    "int1",
-    "float32",
+    *("int64", "int64", "int32", "uint8", "bool", "uint64", "int128", "int1", "float32"),
     "handle",
 )
 LIMITS: tuple[Range, ...] = (

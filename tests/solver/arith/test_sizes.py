@@ -17,7 +17,7 @@ from rlx.solver.poly import DEPTH_LIMIT, Cond, PolyStore, TooMuchWorkError
 from rlx.solver.question_parser import parse
 
 
-@pytest.mark.parametrize("question", large(terms=1_000), ids=lambda q: q.name)
+@pytest.mark.parametrize("question", large(terms=300), ids=lambda q: q.name)
 def test_large_questions(question: Large) -> None:
     assert question.ask() in question.answers
 
@@ -46,7 +46,7 @@ def nested(levels: int) -> PrimExpr:
 
 def test_deep_and_shared_expressions() -> None:
     prover = Prover()
-    deep = nested(3000)
+    deep = nested(1500)
     assert prover.equal(deep, deep).status == "proved"
     assert prover.always(tir.GE(deep, tir.IntImm(0))).status in ("proved", "unknown")
     shared: PrimExpr = tir.Var("n")
@@ -57,7 +57,7 @@ def test_deep_and_shared_expressions() -> None:
     assert prover.equal(shared, tir.Mul(shared, tir.IntImm(1))).status == "proved"
     assert prover.equal(power, tir.Add(power, tir.IntImm(1))).status in ("refuted", "unknown")
     condition: PrimExpr = tir.EQ(tir.Var("n"), tir.IntImm(0))
-    for level in range(5000):
+    for level in range(2000):
         condition = tir.Not(tir.And(condition, tir.GE(tir.Var("k"), tir.IntImm(level))))
     assert prover.always(condition).status in ("refuted", "unknown")
 
@@ -69,7 +69,7 @@ def test_a_fact_that_defines_a_variable_by_itself() -> None:
 
 
 def test_int64_mode_of_large_sums() -> None:
-    many = [f"x{i}" for i in range(10_000)]
+    many = [f"x{i}" for i in range(3_000)]
     there, back = "+".join(many), "+".join(reversed(many))
     found = prove(f"{there} == {back}", int64=True)
     assert isinstance(found, Refuted)
@@ -81,7 +81,7 @@ def test_int64_mode_of_large_sums() -> None:
 
 
 def test_large_questions_are_explained_and_related() -> None:
-    many = [f"x{i}" for i in range(10_000)]
+    many = [f"x{i}" for i in range(3_000)]
     goal = f"{'+'.join(many)} == {'+'.join(reversed(many))}"
     assert explain(goal).endswith("proved: both sides have the same normal form")
     names: dict[str, tir.Var] = {}
@@ -183,11 +183,11 @@ def test_parts_that_are_proved_at_once_take_nothing_from_the_others(
     assert granted == alone != []
 
 
-def test_chains_of_five_thousand_facts() -> None:
-    facts = [f"x{i} < x{i + 1}" for i in range(5_000)]
-    assert prove("x0 + 5000 <= x5000", facts).proved
+def test_chains_of_a_thousand_facts() -> None:
+    facts = [f"x{i} < x{i + 1}" for i in range(1_000)]
+    assert prove("x0 + 1000 <= x1000", facts).proved
     assert prove("x7 + 3 <= x9 + 1", [*facts, "x9 == y"]).proved
-    assert not prove("x0 + 5001 <= x5000", facts).proved
+    assert not prove("x0 + 1001 <= x1000", facts).proved
 
 
 def test_maxima_of_fifty_operands() -> None:

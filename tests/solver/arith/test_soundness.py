@@ -15,7 +15,7 @@ from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.prim_exprs import expand, lazily
 from rlx.solver.search import Tape
 
-GOALS = 1500
+GOALS = 900
 
 
 def test_random_goals() -> None:
@@ -34,7 +34,7 @@ def test_random_goals() -> None:
 
 
 @given(st.integers(0, 2**60))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_random_goals_of_hypothesis(seed: int) -> None:
     goal = RandomGoal(random.Random(seed))
     error = wrong(goal, Prover(goal.context).always(goal.condition))
@@ -68,7 +68,7 @@ def test_random_choices_under_both_readings() -> None:
 def test_random_goals_in_int64() -> None:
     """What is proved overflows nowhere; where an overflow is shown, there is one."""
     tally: Counter[str] = Counter()
-    for number in range(400):
+    for number in range(240):
         goal = RandomGoal(random.Random(7_000_000 + number))
         for var in goal.variables:
             # Most intermediate values fit, some do not.
@@ -83,8 +83,8 @@ def test_random_goals_in_int64() -> None:
             values = {v: verdict.values.get(v, 0) for v in tir.free_vars(goal.condition)}
             assert overflows(goal, values), describe(goal)
             tally["overflow"] += 1
-    assert tally["proved"] > 100
-    assert tally["overflow"] > 3
+    assert tally["proved"] > 60
+    assert tally["overflow"] > 1
 
 
 def overflows(goal: RandomGoal, values: dict[tir.Var, int]) -> bool:
@@ -98,7 +98,7 @@ def overflows(goal: RandomGoal, values: dict[tir.Var, int]) -> bool:
 
 
 @given(st.integers(0, 2**60))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_simplified_expressions_have_the_same_value(seed: int) -> None:
     rng = random.Random(seed)
     goal = RandomGoal(rng)
@@ -122,7 +122,7 @@ def test_simplified_expressions_have_the_same_value(seed: int) -> None:
 
 
 @given(st.integers(0, 2**60))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_the_tape_agrees_with_the_evaluator(seed: int) -> None:
     rng = random.Random(seed)
     goal = RandomGoal(rng)

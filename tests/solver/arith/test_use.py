@@ -10,19 +10,8 @@ import pytest
 ROOT = Path(__file__).parents[3]
 FILES = [*(ROOT / "checker").rglob("*.py"), *(ROOT / "operators").rglob("*.py")]
 OPEN = (
-    "prover",
-    "proofs",
-    "context",
-    "verdict",
-    "statistics",
-    "order",
-    "question_parser",
-    "prim_exprs",
-    "expression_text",
-    "evaluate",
-    "api",
-    "budget",
-    "session",
+    *("prover", "proofs", "context", "verdict", "statistics", "order", "question_parser"),
+    *("prim_exprs", "expression_text", "evaluate", "api", "budget", "session"),
 )
 """Modules of the solver that others may use: the prover, what it is told, what it says, what it was asked; texts, loops, what constants come to, and the session of one question."""
 DECIDES = ("structural_equal", "first_difference")

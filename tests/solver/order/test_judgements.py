@@ -13,7 +13,6 @@ from rlx.solver.order import (
     NotSubtype,
     UndecidedDims,
     compatibility,
-    disjoint,
     lub,
     meet_is_empty,
     subtype,
@@ -89,53 +88,6 @@ def test_premise_that_fails(code: str, kind: str, a: StructInfo, b: StructInfo) 
     assert found.reason.given is a and found.reason.wanted is b
 
 
-DISJOINT = [
-    ("MEET-kind-same", shape((N,)), tensor((N,))),
-    ("MEET-tensor-dtype", tensor((N,), "int8"), tensor((N,))),
-    ("MEET-tensor-rank", tensor(ndim=1), tensor((N, M))),
-    ("MEET-tensor-device", tensor(on="llvm"), tensor(on="cuda")),
-    ("MEET-tensor-shape", tensor((N, 3)), tensor((N, 4))),
-    ("MEET-shape-rank", shape(ndim=1), shape(())),
-    ("MEET-shape-values", shape((N,)), shape((add(N, 2),))),
-    ("MEET-prim-dtype", prim("int32"), prim("int64")),
-    ("MEET-prim-value", prim(value=3), prim(value=4)),
-    ("MEET-tuple-length", tup(obj()), tup()),
-    ("MEET-tensor-dtype", func((), tensor()), packed(None, tensor(of="int8"))),
-    ("MEET-function-arity", func((), obj()), func((obj(),), obj())),
-    ("COMPAT-joint-solvable", tensor((N, N)), tensor((16, 32))),
-]
-
-
-@pytest.mark.parametrize(("code", "a", "b"), DISJOINT, ids=range(len(DISJOINT)))
-def test_disjoint(code: str, a: StructInfo, b: StructInfo) -> None:
-    for x, y in ((a, b), (b, a)):
-        found = disjoint(x, y, prover())
-        assert found is not None and found.reason is not None
-        assert found.reason.code == code
-
-
-OVERLAPPING = [
-    (obj(), tensor((N,))),
-    (tensor(), tensor((N,), on="cuda")),
-    (tensor((N,), "void"), tensor((M,))),
-    (tensor(S, ndim=1), tensor((3,))),
-    (shape(), shape((N,))),
-    (prim(), prim(value=N)),
-    (tup(obj(), tensor()), tup(tensor(), obj())),
-    (func((), obj(), pure=False), func((), tensor())),
-    (func((tensor(),), obj()), func((shape(),), obj())),
-    (func((tensor((3,)),), tensor((3,))), func((tensor((4,)),), tensor((4,)))),
-    (packed(), packed(None, tensor(), pure=True)),
-    (packed(None, shape()), packed(None, tensor())),
-]
-
-
-@pytest.mark.parametrize(("a", "b"), OVERLAPPING, ids=range(len(OVERLAPPING)))
-def test_overlapping(a: StructInfo, b: StructInfo) -> None:
-    assert not meet_is_empty(a, b, prover())
-    assert not meet_is_empty(b, a, prover())
-
-
 def test_results_of_functions_keep_them_apart() -> None:
     """A function that takes a vector cannot return it and something of another length."""
     a = var("a")
@@ -153,11 +105,6 @@ def test_identity_is_free() -> None:
     assert compatibility(tensor((1, N, 256)), tensor((1, N, 256)), p) is COMPATIBLE
     assert subtype(info, info, p).status == "proved"
     assert p.statistics.questions == 0
-
-
-def test_dimensions_equal_by_arithmetic() -> None:
-    verdict = subtype(tensor((add(N, N),)), tensor((mul(2, N),)), prover())
-    assert verdict.status == "proved"
 
 
 def test_division_tells_what_must_not_be_zero() -> None:

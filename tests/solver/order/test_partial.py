@@ -18,15 +18,7 @@ from tests.solver.order.build import func, prim, prover, shape, tensor, tup
 from tests.solver.order.universe import M, N
 
 TEXTS = (
-    "1",
-    "n",
-    "min(m, 1)",
-    "m//m",
-    "m//m*1",
-    "(m + m)//(2*m)",
-    "m//(m//m)",
-    "m",
-    "n*m//m",
+    *("1", "n", "min(m, 1)", "m//m", "m//m*1", "(m + m)//(2*m)", "m//(m//m)", "m", "n*m//m"),
     "m*n//m + n % m - n % m",
     "n % m + n//m*m",
     "0*(n//m)",

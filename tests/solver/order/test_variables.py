@@ -24,7 +24,6 @@ from rlx.solver.order import (
     substitute,
     substitute_prim,
     subtype,
-    to_type,
 )
 from tests.solver.order.build import (
     add,
@@ -152,6 +151,12 @@ def test_substitution_reaches_every_part() -> None:
     result = substitute(info, {N: K})
     assert structural_equal(result, expected)
     assert free_shape_vars(result) == (K, M)
+
+
+def test_a_known_shape_in_the_place_of_a_variable_says_the_rank() -> None:
+    named = Var("s", ShapeStructInfo())
+    result = substitute(TensorStructInfo(named), {named: ShapeExpr((N, imm(2)))})
+    assert structural_equal(result, tensor((N, imm(2)), "")) and result.ndim == 2  # type: ignore[attr-defined]
 
 
 def test_substitution_returns_what_it_leaves_alone() -> None:
@@ -301,19 +306,6 @@ def test_erasure_gives_up_functions_whose_variables_lose_their_place() -> None:
     assert structural_equal(erased(func((generic,), obj())), obj())
     twice = func((func((generic,), obj()),), obj())
     assert structural_equal(erased(twice), func((func((obj(),), obj()),), obj()))
-
-
-def test_types() -> None:
-    """Each kind, without what traditional types do not say."""
-    a = var("a")
-    assert structural_equal(to_type(tensor((N, M), on="cuda")), tensor(ndim=2))
-    assert structural_equal(to_type(shape((N,))), shape(ndim=1))
-    assert structural_equal(to_type(prim("int32", 3)), prim("int32"))
-    assert structural_equal(to_type(tup(shape((N,)))), tup(shape(ndim=1)))
-    generic = func((tensor((a,)),), shape((a,)), a, pure=False)
-    assert structural_equal(to_type(generic), func((tensor(ndim=1),), shape(ndim=1), pure=False))
-    assert structural_equal(to_type(packed(None, tensor())), packed("empty"))
-    assert structural_equal(to_type(obj()), obj())
 
 
 def test_rank_0_is_read_alike() -> None:

@@ -122,15 +122,8 @@ def case(name: str, template: Template) -> Case:
 
 
 INDEX_RANGE = {
-    "take",
-    "gather_elements",
-    "gather_nd",
-    "scatter_elements",
-    "scatter_nd",
-    "index_tensor",
-    "index_put",
-    "one_hot",
-    "nn.nll_loss",
+    *("take", "gather_elements", "gather_nd", "scatter_elements", "scatter_nd", "index_tensor"),
+    *("index_put", "one_hot", "nn.nll_loss"),
     "grad.nll_loss_backward",
     "grad.take_backward",
 }

@@ -43,36 +43,12 @@ KINDS: tuple[OtherArg | Text, ...] = (
     Text("R.prim_value(1)"),
 )
 NUMBERS = (
-    "-1",
-    "-2",
-    "0",
-    "1",
-    "2",
-    "3",
-    "5",
-    "7",
-    "100",
-    "-100",
-    "4294967296",
-    "1.5",
-    "n",
-    "True",
+    *("-1", "-2", "0", "1", "2", "3", "5", "7", "100", "-100", "4294967296", "1.5", "n", "True"),
 )
 """For what stands as a number."""
 WORDS = (
-    "",
-    "NCHW",
-    "NHWC",
-    "NCW",
-    "NCDHW",
-    "OIHW",
-    "constant",
-    "sum",
-    "mean",
-    "none",
-    "linear",
-    "foo",
-    "onnx",
+    *("", "NCHW", "NHWC", "NCW", "NCDHW", "OIHW", "constant", "sum", "mean", "none", "linear"),
+    *("foo", "onnx"),
 )
 """For what stands as a word."""
 
