@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import re
 
-from rlx.generate.calls.written import broken_calls, legal_calls
+from docs.build.broken_calls import broken_calls
+from rlx.generate.calls.written import legal_calls
 from rlx.grammar.print.printer import show
 from rlx.lsp.vocabulary import legal_call
 from rlx.operators.argument_kinds import KINDS
