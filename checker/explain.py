@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -260,7 +261,9 @@ def explain(code: str, prog: str = "relax-check") -> int:
 
 
 def explained(code: str) -> str | None:
-    """What is behind a code, or what an operator takes; None if there is none of that name."""
+    """What is behind a code, what an operator takes, or the rules whose ids begin with a word (``WF``,
+    ``OBL``, ``OBL-reshape``); None if there is none of that name.
+    """
     from rlx.operators.reference import described as operator
     from rlx.spec import premise_rule
 
@@ -271,8 +274,28 @@ def explained(code: str) -> str | None:
         title, text = OUTSIDE[code]
         lines = [f"{code}: {title}", "", *_filled(text)]
     else:
-        lines = operator(code)
+        lines = operator(code) or _family(code)
     return None if lines is None else "\n".join([*lines, ""])
+
+
+def _family(word: str) -> list[str] | None:
+    """The rules whose ids begin with a word, and their codes, or the codes that do."""
+    from rlx.spec import rules
+
+    begins = re.compile(rf"{re.escape(word.rstrip('-*').upper())}(?![A-Z])", re.IGNORECASE)
+    found = [rule for name, rule in rules().items() if word and begins.match(name)]
+    outside = {code: title for code, (title, _) in OUTSIDE.items() if word and begins.match(code)}
+    if not found and not outside:
+        return None
+    said = [
+        f"{word.rstrip('-*').upper()}: {len(found) or len(outside)} {'rules' if found else 'codes'}"
+    ]
+    lines = [*said, ""]
+    for rule in found:
+        lines.append(f"{rule.identifier}: {rule.title}")
+        lines += [f"    {code}" for code in rule.premises if code != rule.identifier]
+    lines += [f"{code}: {title}" for code, title in outside.items()]
+    return [*lines, "", "`rlx explain` with one of these ids or codes explains it."]
 
 
 def _operators() -> list[str]:

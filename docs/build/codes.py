@@ -27,7 +27,12 @@ below shows for every code a program that has it, what rlx says of that program,
 
 | chapter | codes |
 |---|---|
-"""
+{chapters}
+Every code leads to its section, whose address stays:
+
+| code | what it asks |
+|---|---|
+{codes}"""
 
 KINDS = {
     "relax": "A program with this mistake",
@@ -53,14 +58,20 @@ def pages() -> dict[str, str]:
         for code, sentence in rule.premises.items():
             chapters.setdefault(rule.page, []).append(_section(rule, code, sentence))
     found = {"reference/codes/outside.md": _outside()}
-    index = INDEX
+    listed = rows = ""
     for stem, sections in sorted(chapters.items()):
         title = stem.replace("_", " ").replace("old-", "older system: ").capitalize()
         page = HEAD.format(title=f"Codes: {title.lower()}", page=f"{stem}.md")
         found[f"reference/codes/{stem}.md"] = "\n".join([page, *sections])
-        index += f"| [{title}]({stem}.md) | {len(sections)} |\n"
-    index += f"| [Outside of the rules](outside.md) | {len(OUTSIDE)} |\n"
-    found["reference/codes/index.md"] = index
+        listed += f"| [{title}]({stem}.md) | {len(sections)} |\n"
+    listed += f"| [Outside of the rules](outside.md) | {len(OUTSIDE)} |\n"
+    for code, (title, _) in OUTSIDE.items():
+        rows += f"| [{code}](outside.md#{code.lower()}) | {title} |\n"
+    for rule in rules().values():
+        for code, sentence in rule.premises.items():
+            asked = sentence.replace("|", r"\|")
+            rows += f"| [{code}]({rule.page}.md#{code.lower()}) | {asked} |\n"
+    found["reference/codes/index.md"] = INDEX.format(chapters=listed, codes=rows)
     return found
 
 
@@ -79,7 +90,8 @@ def _section(rule: Rule, code: str, sentence: str) -> str:
     if bad is None:
         parts.append("No program shows this one: it is about the machine that runs it.")
         return "\n\n".join(parts) + "\n"
-    parts += [f"{KINDS.get(bad.kind, 'A program that ends so')}:", _fenced("python", bad.text)]
+    language = 'python title="program.rlx"' if bad.kind == "relax" else "python"
+    parts += [f"{KINDS.get(bad.kind, 'A program that ends so')}:", _fenced(language, bad.text)]
     said = _said(bad, code)
     if said:
         parts += ["What rlx says:", _fenced("text", said)]

@@ -4,7 +4,9 @@ specification.
 
 from __future__ import annotations
 
+import posixpath
 import re
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -21,12 +23,28 @@ from docs.build import (
     commands,
     operators,
     pictures,
+    playground,
     python_api,
     specification,
     tvm_differs,
 )
 
 _ROLE = re.compile(r":(?:func|class|mod|meth|attr|data|exc):(?=<code>)")
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Programs can be opened in the playground, if it is built."""
+    if not playground.is_built():
+        return markdown
+    home = posixpath.relpath("playground/index.html", posixpath.dirname(page.file.dest_uri) or ".")
+    return playground.linked(markdown, home)
+
+
+def on_post_build(config: Any, **_: Any) -> None:
+    """The playground is a folder of the site, if it is built."""
+    if playground.is_built():
+        there = Path(config.site_dir) / "playground"
+        shutil.copytree(playground.FOLDER, there, dirs_exist_ok=True)
 
 
 def on_page_content(html: str, **_: Any) -> str:

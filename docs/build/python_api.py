@@ -1,38 +1,47 @@
-"""The page of the Python interface: every public name of every room, by its docstring."""
+"""The pages of the Python interface, one for each room: every public name, by its docstring."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from importlib import import_module
 
 HEAD = """# Python
 
 What is public is in the `__all__` of `rlx` and of its rooms. Names are imported when they are first asked for, so `import rlx` costs nothing.
+
+| room | |
+|---|---|
 """
 
 
 def pages() -> dict[str, str]:
-    """The page by its address."""
+    """The pages by their addresses."""
     import rlx
 
-    parts = [HEAD]
+    found, index = {}, HEAD
     for room in ("rlx", *(f"rlx.{name}" for name in sorted(rlx.ROOMS))):
-        module = import_module(room)
-        doc = (module.__doc__ or "").partition("\n\n")[0].strip()
-        parts.append(f"## {room} {{ #{room.replace('.', '-')} }}\n\n{doc}\n")
-        for name in module.__all__:
-            value = getattr(module, name)
-            home = getattr(value, "__module__", "")
-            if (
-                name == "__version__"
-                or not (callable(value) and home.startswith("rlx"))
-                or _made(value)
-            ):
-                parts.append(_plain(room, name, value))
-            elif room == "rlx" or not _in_facade(value):
-                shown = f"heading: {room}.{name}, toc_label: {name}, members: {_members(value)}"
-                shown += ", inherited_members: true"
-                parts.append(f"::: {home}.{_own_name(value, name)}\n    options: {{{shown}}}\n")
-    return {"reference/python.md": "\n".join(parts)}
+        doc = (import_module(room).__doc__ or "").partition("\n\n")[0].strip()
+        found[f"reference/python/{room}.md"] = "\n".join([f"# {room}\n\n{doc}\n", *_names(room)])
+        index += f"| [`{room}`]({room}.md) | {' '.join(doc.split())} |\n"
+    found["reference/python/index.md"] = index
+    return found
+
+
+def _names(room: str) -> Iterator[str]:
+    module = import_module(room)
+    for name in module.__all__:
+        value = getattr(module, name)
+        home = getattr(value, "__module__", "")
+        if (
+            name == "__version__"
+            or not (callable(value) and home.startswith("rlx"))
+            or _made(value)
+        ):
+            yield _plain(room, name, value)
+        elif room == "rlx" or not _in_facade(value):
+            shown = f"heading: {room}.{name}, toc_label: {name}, members: {_members(value)}"
+            shown += ", inherited_members: true"
+            yield f"::: {home}.{_own_name(value, name)}\n    options: {{{shown}}}\n"
 
 
 def _made(value: object) -> bool:
@@ -69,7 +78,7 @@ def _plain(room: str, name: str, value: object) -> str:
     said = (
         "" if isinstance(value, str | dict | tuple) else (value.__doc__ or "").partition("\n\n")[0]
     )
-    return f"### `{room}.{name}`\n\n{said}\n"
+    return f"## `{room}.{name}`\n\n{said}\n"
 
 
 def _own_name(value: object, name: str) -> str:

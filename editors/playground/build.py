@@ -74,7 +74,7 @@ def build(out: Path) -> None:
     (out / "pyodide").mkdir(parents=True)
     for name in PYODIDE:
         shutil.copyfile(MODULES / "pyodide" / name, out / "pyodide" / name)
-    for name in ("index.html", "style.css"):
+    for name in ("index.html", "style.css", "icon.svg"):
         shutil.copyfile(HERE / "src" / name, out / name)
     esbuild = MODULES / "esbuild" / "bin" / "esbuild"
     common = ["--bundle", "--minify", "--format=esm", "--target=es2022", f"--outdir={out}"]

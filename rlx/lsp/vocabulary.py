@@ -161,8 +161,7 @@ def legal_call(name: str) -> str:
     """A legal call of an operator, with the types of its operands and of its result; empty for an
     operator whose declaration has none.
     """
-    from rlx.generate.calls.pattern import Given, TensorSlot, TupleSlot
-    from rlx.generate.calls.template import Family, symbolic
+    from rlx.generate.calls.written import legal_calls
     from rlx.grammar.print.printer import print_node
     from rlx.operators.registry import lookup
 
@@ -170,35 +169,9 @@ def legal_call(name: str) -> str:
     assert operator is not None
     if name in _CALLS:
         return _CALLS[name]
-    try:
-        found = Family(operator).first
-    except (ValueError, TypeError, KeyError):
-        return ""
-    lines, shown = [], []
-    known = [p.name for p in operator.parameters if not p.variadic]
-    for number, slot in enumerate(found.args):
-        made = symbolic(slot, found.kinds)
-        if isinstance(slot, TensorSlot):
-            own = known[number] if number < len(known) else f"x{number}"
-            lines.append(f"{own}: {print_node(made.struct_info_annotation)}")  # type: ignore[attr-defined]
-            shown.append(own)
-        elif isinstance(slot, TupleSlot) and {type(f) for f in slot.fields} == {TensorSlot}:
-            fields = [f"x{k}" for k in range(len(slot.fields))]
-            types = [symbolic(field, found.kinds) for field in slot.fields]
-            lines += [
-                f"{own}: {print_node(made.struct_info_annotation)}"  # type: ignore[attr-defined]
-                for own, made in zip(fields, types, strict=True)
-            ]
-            shown.append(f"({', '.join(fields)})" if fields[1:] else f"({fields[0]},)")
-        else:
-            shown.append(print_node(made))
-    for key, slot in found.attrs:
-        if isinstance(slot, Given):
-            shown.append(f"{key}={slot.value}")
-        else:
-            shown.append(f"{key}={print_node(symbolic(slot, found.kinds))}")
-    lines.append(f"R.{name}({', '.join(shown)})  # {print_node(found.result)}")
-    return "\n".join(lines)
+    for call, result in legal_calls(operator):
+        return "\n".join(call.lines) + f"  # {print_node(result)}"
+    return ""
 
 
 _CALLS = {

@@ -111,8 +111,17 @@ def test_every_operator_and_command_is_there(site: Path) -> None:
     for family, names in families().items():
         text = "".join(Loaded(site / f"reference/operators/{family}.html").text)
         assert all(f"R.{name}(" in text for name in names), family
-    text = "".join(Loaded(site / "reference/commands.html").text)
-    assert all(f"usage: rlx {name}" in text for name in COMMANDS)
+    for name in COMMANDS:
+        text = "".join(Loaded(site / f"reference/commands/{name}.html").text)
+        assert f"usage: rlx {name}" in text
+
+
+def test_operators_have_shapes_a_legal_call_and_failing_ones(site: Path) -> None:
+    text = "".join(Loaded(site / "reference/operators/linear_algebra.html").text)
+    section = text.partition("R.matmul(x1")[2].partition("R.outer(")[0]
+    assert "R.matmul((a, 3, b), (b, c))" in section and "Tensor((a, 3, c), float32)" in section
+    assert "A legal call" in section
+    assert re.search(r"OBL-matmul-reduction: .*\s+It fails for x1: .*a, 3.*4, b", section)
 
 
 def test_operators_name_their_obligations() -> None:
@@ -136,10 +145,12 @@ def test_every_public_name_is_there(site: Path) -> None:
 
     import rlx
 
-    page = (site / "reference/python.html").read_text("utf-8")
-    ids = set(re.findall(r'id="(rlx\.[\w.]+)"', page))
-    text = "".join(Loaded(site / "reference/python.html").text)
+    ids: set[str] = set()
+    facade = "".join(Loaded(site / "reference/python/rlx.html").text)  # it has names of rooms, too
     for room in ("rlx", *(f"rlx.{name}" for name in rlx.ROOMS)):
+        path = site / f"reference/python/{room}.html"
+        ids |= set(re.findall(r'id="(rlx\.[\w.]+)"', path.read_text("utf-8")))
+        text = facade + "".join(Loaded(path).text)
         for name in import_module(room).__all__:
             assert name in text, f"{room}.{name}"
     assert {"rlx.api.check", "rlx.solver.api.prove", "rlx.tvm.instrument.Instrument"} <= ids

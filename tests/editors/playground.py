@@ -1,0 +1,40 @@
+"""The playground in Chromium, with times: `python -m tests.editors.playground`, after `make playground`."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from tests.browser import Page
+
+FOLDER = Path(__file__).parents[2] / "build" / "playground"
+
+
+def main() -> None:
+    """Print how long the first verdict and edits take, and write pictures at two widths."""
+    handler = partial(SimpleHTTPRequestHandler, directory=str(FOLDER))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_port}/index.html"
+    page = Page(address, Path(tempfile.mkdtemp()))
+    try:
+        print("first verdict, ms:", page.until("document.documentElement.dataset.first", 120))
+        for _ in range(5):
+            page.value("delete document.documentElement.dataset.edit")
+            page.value("document.querySelector('.cm-content').focus()")
+            page.call("Input.insertText", text=" ")
+            print("edit, ms:", page.until("document.documentElement.dataset.edit"))
+        for width in (1280, 400):
+            page.resize(width, 900)
+            page.picture(FOLDER.parent / f"playground-{width}.png")
+            assert page.value("document.documentElement.scrollWidth") <= width
+    finally:
+        page.close()
+        server.shutdown()
+
+
+if __name__ == "__main__":
+    main()
