@@ -15,10 +15,13 @@ import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache, lru_cache
+from importlib.util import find_spec
 from typing import Any
 
 PROGRAM, AFTER = "program.rlx", "after.rlx"
 """What the two texts are called in messages."""
+
+NO_ARRAYS = "This runs programs on NumPy's arrays, and the browser has no NumPy."
 
 Request = dict[str, Any]
 Answer = dict[str, Any]
@@ -149,12 +152,16 @@ def prove(request: Request) -> Answer:
 
 def refines(request: Request) -> Answer:
     """What `rlx refines --explain` prints of the program and of another one."""
+    if find_spec("numpy") is None:
+        return {"text": NO_ARRAYS}
     texts = {PROGRAM: request["code"], AFTER: request.get("after", "")}
     return run(["refines", "--explain", PROGRAM, AFTER], texts)
 
 
 def step(request: Request) -> Answer:
     """The page of `rlx step`, and what the command says."""
+    if find_spec("numpy") is None:
+        return {"text": NO_ARRAYS, "page": None}
     page = "step.html"
     options = ["--backend", "steps", "--html", page, "--limit", "2000"]
     if request.get("entry"):
