@@ -171,20 +171,21 @@ class Facts:
         arithmetic = isinstance(node, _RING + _DIVISIONS) or (
             isinstance(node, tir.Cast) and kind.is_integer
         )
-        whole = (kind.is_integer and kind.bits >= 32) or kind == BOOL
+        integers = kind.is_integer or kind == BOOL
         if isinstance(node, tir.Binary) and not isinstance(node, tir.And | tir.Or):
-            whole = whole and tir.type_of(node.a).is_integer and tir.type_of(node.b).is_integer
+            integers = integers and all(tir.type_of(e).is_integer for e in (node.a, node.b))
         if isinstance(node, tir.Cast):
             inner = tir.type_of(node.value)
-            whole = whole and (inner.is_integer or inner == BOOL)
+            integers = integers and (inner.is_integer or inner == BOOL)
+        whole = integers and (kind == BOOL or kind.bits >= 32)
         if whole and arithmetic and not valued:
             return tir.interned(tir.with_operands(node, parts)), False
         remainder = isinstance(node, tir.FloorMod | tir.TruncMod) and not operands[1][1]
-        if whole and (remainder or _widens(node)):  # neither wraps
+        if whole and (remainder or _widens(node) or _fits(node)):  # none of them wraps
             return tir.interned(tir.with_operands(node, parts)), True
-        if whole and isinstance(node, _CHOICES):
+        if integers and isinstance(node, _CHOICES):  # of numbers of any width
             return tir.interned(tir.with_operands(node, parts)), valued
-        if whole and isinstance(node, tir.Call) and node.op in ("if_then_else", "likely"):
+        if integers and isinstance(node, tir.Call) and node.op in ("if_then_else", "likely"):
             return tir.interned(tir.with_operands(node, parts)), valued
         return self._atom(node, kind), True
 
@@ -210,10 +211,27 @@ class Facts:
 
 def _widens(node: PrimExpr) -> bool:
     """Whether this is a cast of integers that keeps every number."""
-    if not isinstance(node, tir.Cast):
+    if not isinstance(node, tir.Cast) or node.dtype.code != "int":
         return False
     inner = tir.type_of(node.value)
-    return inner.code == node.dtype.code == "int" and inner.bits <= node.dtype.bits
+    return inner.is_integer and inner.bits + (inner.code == "uint") <= node.dtype.bits
+
+
+def _fits(node: PrimExpr) -> bool:
+    """Whether this is a sum, difference or product of narrow integers in a type that holds it."""
+    if not isinstance(node, _RING):
+        return False
+    bits = []
+    for operand in (node.a, node.b):
+        if isinstance(operand, tir.IntImm):
+            bits.append(operand.value.bit_length() + 1)
+        elif isinstance(operand, tir.Cast) and _widens(operand):
+            inner = tir.type_of(operand.value)
+            bits.append(inner.bits + (inner.code == "uint"))
+        else:
+            return False
+    needed = sum(bits) if isinstance(node, tir.Mul) else max(bits) + 1
+    return needed <= tir.type_of(node).bits
 
 
 def assume_reads(
