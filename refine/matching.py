@@ -345,6 +345,58 @@ class Matcher:
             self._depths[at] = 1 + max((self._depths[t] for t in below), default=0)
         return self._depths[tensor]
 
+    def deepest(self, atom: PrimExpr) -> int:
+        """The depth of the deepest tensor that an atom reads and that has a definition."""
+        return max(
+            (
+                self.depth(tensor)
+                for tensor in terms.tensors_of(atom)
+                if self.opened(tensor) is not None
+            ),
+            default=0,
+        )
+
+    def opened_inside(self, root: PrimExpr, depth: int) -> PrimExpr:
+        """An element in which the reads of tensors of a depth are replaced by their definitions.
+
+        Definitions have reductions of their own, so those around the reads get other variables first.
+        """
+        known: dict[PrimExpr, PrimExpr] = {}
+        stack, seen = [tir.interned(root)], set()
+        while stack:
+            node = stack.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            if not isinstance(node, Reduce):
+                stack += tir.children(node)
+                continue
+            axes = terms.fresh(node.axes)
+            guard, sources = terms.opened(node, axes)
+            known[node] = terms.reduce_over(
+                node.combiner,
+                axes,
+                [self.opened_inside(each, depth) for each in node.extents],
+                [self.opened_inside(each, depth) for each in sources],
+                [self.opened_inside(each, depth) for each in node.init],
+                guard=self.opened_inside(guard, depth),
+                output=node.output,
+                ordered=node.ordered,
+            )
+
+        def new(node: PrimExpr, operands: list[PrimExpr]) -> PrimExpr:
+            made = terms.rebuilt(node, operands)
+            if isinstance(made, tir.BufferLoad) and isinstance(made.buffer, TensorTerm):
+                tensor = made.buffer
+                if self.depth(tensor) == depth:
+                    found = self.opened(tensor)
+                    if found is not None:
+                        self.trail.note("open", tensor, 0)
+                        return terms.element(found, made.indices)
+            return made
+
+        return tir.interned(tir.fold(tir.interned(root), new, known))
+
     # ------------------------------------------------------------ elements
 
     def elements(self, x: PrimExpr, y: PrimExpr) -> bool:
@@ -399,8 +451,12 @@ class Matcher:
         opened = self._one_opened(x, y) or self._folded(x, y)
         if opened is not None:
             return self.elements(*opened)
-        if kind.is_integer and self.facts.equal(x, y):
-            return True
+        if kind.is_integer:
+            if self.facts.equal(x, y):
+                return True
+            depth = max(map(self.deepest, (x, y)))
+            if depth:
+                return self.elements(self.opened_inside(x, depth), self.opened_inside(y, depth))
         split = self.inner_condition(x) or self.inner_condition(y)
         if split is not None and self.splits < SPLITS:
             return self._split(split, lambda: self.elements(x, y))

@@ -16,7 +16,7 @@ from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine import real_cases, terms
 from rlx.refine.facts import polynomial
 from rlx.refine.matching import SPLITS, Exhausted, Matcher
-from rlx.refine.terms import Reduce, TensorTerm
+from rlx.refine.terms import Reduce
 from rlx.solver.evaluate import UndefinedError, evaluate
 
 Monomial = tuple[PrimExpr, ...]
@@ -63,7 +63,7 @@ def _equal(matcher: Matcher, x: Sum, y: Sum, rounds: int) -> bool:
     if _matched(matcher, x, y):
         return True
     matcher.trail.drop(place)
-    deepest = max((_deepest(matcher, atom) for atom in atoms), default=0)
+    deepest = max((matcher.deepest(atom) for atom in atoms), default=0)
     if not deepest or rounds <= 0:
         if matcher.impossible() or real_cases.equal(matcher, x, y, _Normal(matcher).sum):
             return True
@@ -80,7 +80,7 @@ def _again(matcher: Matcher, side: Sum, depth: int = 0) -> Sum:
     for mono, factor in side.items():
         product: Sum = {(): factor}
         for atom in mono:
-            opened = _opened(matcher, atom, depth) if depth else atom
+            opened = matcher.opened_inside(atom, depth) if depth else atom
             product = _times(matcher, product, normal.sum(opened))
         _add(found, product)
     return found
@@ -125,60 +125,6 @@ def _same_atom(matcher: Matcher, a: PrimExpr, b: PrimExpr) -> bool:
         case tir.Div(a=tir.FloatImm(), b=one), tir.Div(a=tir.FloatImm(), b=other):
             return matcher.elements(one, other)
     return matcher.congruent(a, b)
-
-
-def _deepest(matcher: Matcher, atom: PrimExpr) -> int:
-    """The depth of the deepest tensor that an atom reads and that has a definition."""
-    return max(
-        (
-            matcher.depth(tensor)
-            for tensor in terms.tensors_of(atom)
-            if matcher.opened(tensor) is not None
-        ),
-        default=0,
-    )
-
-
-def _opened(matcher: Matcher, root: PrimExpr, depth: int) -> PrimExpr:
-    """An element in which the reads of tensors of a depth are replaced by their definitions.
-
-    Definitions have reductions of their own, so those around the reads get other variables first.
-    """
-    known: dict[PrimExpr, PrimExpr] = {}
-    stack, seen = [tir.interned(root)], set()
-    while stack:
-        node = stack.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        if not isinstance(node, Reduce):
-            stack += tir.children(node)
-            continue
-        axes = terms.fresh(node.axes)
-        guard, sources = terms.opened(node, axes)
-        known[node] = terms.reduce_over(
-            node.combiner,
-            axes,
-            [_opened(matcher, each, depth) for each in node.extents],
-            [_opened(matcher, each, depth) for each in sources],
-            [_opened(matcher, each, depth) for each in node.init],
-            guard=_opened(matcher, guard, depth),
-            output=node.output,
-            ordered=node.ordered,
-        )
-
-    def new(node: PrimExpr, operands: list[PrimExpr]) -> PrimExpr:
-        made = terms.rebuilt(node, operands)
-        if isinstance(made, tir.BufferLoad) and isinstance(made.buffer, TensorTerm):
-            tensor = made.buffer
-            if matcher.depth(tensor) == depth:
-                found = matcher.opened(tensor)
-                if found is not None:
-                    matcher.trail.note("open", tensor, 0)
-                    return terms.element(found, made.indices)
-        return made
-
-    return tir.interned(tir.fold(tir.interned(root), new, known))
 
 
 def _add(found: Sum, more: Sum) -> None:
