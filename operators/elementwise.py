@@ -102,6 +102,7 @@ FLOAT_NN = """
 
 
 def float_elementwise(site: Site, x: Tensor) -> StructInfo:
+    """The function of each element, which is a float."""
     elements(site, x, 0, "float")
     return x
 

@@ -194,8 +194,11 @@ def cast_to(info: Callable[[], StructInfo]) -> Step:
     """A cast to what is wrong by itself."""
 
     def step(builder: FunctionBuilder, choices: Choices) -> None:
-        unknown = hide(builder, some(builder, choices, 3), OBJECT)
-        put(builder, MatchCast(Var(builder.name("bad")), unknown, info()))
+        wrong = info()
+        shape = isinstance(wrong, ast.ShapeStructInfo)
+        value = ShapeExpr((const(3),)) if shape else some(builder, choices, 3)
+        unknown = hide(builder, value, OBJECT)
+        put(builder, MatchCast(Var(builder.name("bad")), unknown, wrong))
 
     return step
 

@@ -48,10 +48,10 @@ def test_every_beginning_of_a_text_with_an_indented_decorator_is_answered() -> N
     assert tried > 20
 
 
-@pytest.mark.parametrize("name", ["i", "x", "X", "n", "q", "R", "float32"])
+@pytest.mark.parametrize("name", ["i", "x", "n", "q"])
 @pytest.mark.parametrize("loop", ["range(8, {})", "T.parallel(8, {})", "T.grid(8, 8, {})"])
-def test_a_name_as_an_argument_of_a_loop_is_one_of_the_kernel(loop: str, name: str) -> None:
-    """What is refused is told; what is accepted is printed."""
+def test_an_argument_that_no_loop_takes_is_told(loop: str, name: str) -> None:
+    """Whatever it names: neither the check nor the formatting drops it."""
     target = "i, j" if "grid" in loop else "i"
     text = f"""@T.prim_func(s_tir=True)
 def f(x: T.handle, y: T.Buffer((8,), "float32")):
@@ -60,8 +60,5 @@ def f(x: T.handle, y: T.Buffer((8,), "float32")):
     for {target} in {loop.format(f"what={name}")}:
         y[i] = X[i]
 """
-    formatted = format_text(text)
-    assert (formatted.text is None) == bool(formatted.complaints)
-    found = {error.code for error in check_text(text).errors}
-    assert found <= {"TIR01-undefined", "TIR01-scope"}
-    assert bool(found) == (name in ("i", "q", "R", "float32"))
+    assert format_text(text).complaints
+    assert "what" in check_text(text).errors[0].message
