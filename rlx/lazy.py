@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from functools import cache
 from typing import Any
-
-_SHOWN = re.compile(r"(?m)^if TYPE_CHECKING:\n((?:    .*\n|\n)+)")
-_IMPORT = re.compile(r"(?m)^    from ([\w.]+) import (\([^)]*\)|.*)$")
 
 
 def found(room: str, name: str) -> object:
@@ -41,12 +37,16 @@ def found(room: str, name: str) -> object:
 
 @cache
 def _homes(room: str) -> dict[str, str]:
-    """The module of each name that the source of a room imports for type checkers."""
-    loader: Any = sys.modules[room].__loader__
-    shown = _SHOWN.search(loader.get_source(room))
-    assert shown is not None, room
-    return {
-        name: home
-        for home, names in _IMPORT.findall(shown[1])
-        for name in re.findall(r"\w+", names)
-    }
+    """The module of each name that a room imports for type checkers: its code is there, its source may not be."""
+    from dis import get_instructions
+
+    module: Any = sys.modules[room]
+    found: dict[str, str] = {}
+    home = ""
+    for instruction in get_instructions(module.__loader__.get_code(room)):
+        match instruction.opname:
+            case "IMPORT_NAME":
+                home = instruction.argval
+            case "IMPORT_FROM":
+                found[instruction.argval] = home
+    return {name: home for name, home in found.items() if name in module.__all__}

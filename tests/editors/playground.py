@@ -14,7 +14,7 @@ FOLDER = Path(__file__).parents[2] / "build" / "playground"
 
 
 def main() -> None:
-    """Print how long the first verdict and edits take, and write pictures at two widths."""
+    """Print how long the first verdict and edits take, and what the panes say; write pictures at two widths."""
     handler = partial(SimpleHTTPRequestHandler, directory=str(FOLDER))
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -27,6 +27,13 @@ def main() -> None:
             page.value("document.querySelector('.cm-content').focus()")
             page.call("Input.insertText", text=" ")
             print("edit, ms:", page.until("document.documentElement.dataset.edit"))
+        for pane in ("prove", "step", "why", "fmt", "refines"):
+            page.value(f"document.querySelector('[data-pane={pane}]').click()")
+            if pane == "step":
+                page.value("document.getElementById('run').click()")
+            said = page.until(f"document.getElementById('{pane}-out').textContent.trim()")
+            print(f"{pane}: {said.splitlines()[0]}")
+        page.value("document.querySelector('[data-pane=check]').click()")
         for width in (1280, 400):
             page.resize(width, 900)
             page.picture(FOLDER.parent / f"playground-{width}.png")
