@@ -52,6 +52,8 @@ def main(argv: Sequence[str] | None = None, prog: str = "rlx verify-proof") -> i
         except OSError as error:
             said = f"{error.strerror or error}"
             status = _UNABLE
+            if options.format == "json":
+                complain_line(f"{path}: {said}")
         except UnicodeDecodeError:
             said = "refused: no certificate: the file is not UTF-8"
             status = max(status, _REFUSED)

@@ -54,7 +54,7 @@ REACHES = frozenset(
     ["socket.connect", "socket.bind", "ctypes.dlopen", "webbrowser.open", "urllib.Request"]
 )
 COMPILERS = ("cc", "gcc", "clang", "c++", "g++", "ld", "ldconfig", "objdump", "as", "uname")
-PLAIN = {"--version", "--explain", "--diff", "--fix", "--watch"}
+PLAIN = {"--version", "--explain", "--diff", "--fix", "--watch", "--show-files"}
 """What prints something else than one report."""
 
 STARTING = ("reduce", "bisect", "fuzz", "lsp", "memory", "compare")
