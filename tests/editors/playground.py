@@ -21,7 +21,7 @@ def main() -> None:
     address = f"http://127.0.0.1:{server.server_port}/index.html"
     page = Page(address, Path(tempfile.mkdtemp()))
     try:
-        print("first verdict, ms:", page.until("document.documentElement.dataset.first", 120))
+        print("first verdict, ms:", page.until("document.documentElement?.dataset.first", 120))
         for _ in range(5):
             page.value("delete document.documentElement.dataset.edit")
             page.value("document.querySelector('.cm-content').focus()")
@@ -29,8 +29,9 @@ def main() -> None:
             print("edit, ms:", page.until("document.documentElement.dataset.edit"))
         for pane in ("prove", "step", "why", "fmt", "refines"):
             page.value(f"document.querySelector('[data-pane={pane}]').click()")
-            if pane == "step":
-                page.value("document.getElementById('run').click()")
+            if pane in ("step", "refines"):
+                button = {"step": "run", "refines": "copy"}[pane]
+                page.value(f"document.getElementById('{button}').click()")
             said = page.until(f"document.getElementById('{pane}-out').textContent.trim()")
             print(f"{pane}: {said.splitlines()[0]}")
         page.value("document.querySelector('[data-pane=check]').click()")
