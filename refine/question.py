@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from itertools import islice
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.stack import recursion_room, roomy
-from rlx.refine import real_sums
+from rlx.refine import cut_points, real_sums
 from rlx.refine.answer import Counterexample, Refinement
 from rlx.refine.contracts import BY_PASS, Interface, InterfaceError, arguments_of
 from rlx.refine.definitions import LAYOUT_TRANSFORM, Definitions, Unopened
@@ -25,17 +24,12 @@ from rlx.refine.runs import RUNS, differing
 from rlx.refine.suggestion import Missing, numbers_in
 from rlx.refine.terms import (
     ApplicationTerm,
-    ConstantTerm,
-    Lambda,
     NumberTerm,
-    OpaqueTerm,
     ResultTerm,
-    ScanTerm,
     TensorTerm,
     Term,
     TupleTerm,
     group,
-    tensors_of,
 )
 from rlx.solver.context import Context
 from rlx.solver.verdict import Proved
@@ -249,7 +243,7 @@ class _FunctionPair:
             matcher.trail.notes += found
             matcher.facts.proofs = conditions
             matcher.computed = frozenset(ours.applied)
-            find_cut_points(matcher, ours.roots(before), theirs.roots(after))
+            cut_points.find(matcher, ours.roots(before), theirs.roots(after))
             known, found = matcher.representatives, list(matcher.trail.notes)
             try:
                 reason = self._not_equal(matcher, ours, theirs, before, after)
@@ -464,104 +458,3 @@ def _unjoined(matcher: Matcher, names: TermNames) -> tuple[str, str] | None:
         return names.called(term, side) + (f": {why}" if why else "")
 
     return shown(found.before, 0), shown(found.after, 1)
-
-
-# Cut points: tensors inside of AFTER that are equal to tensors inside of BEFORE.
-
-
-CANDIDATES = 4
-"""The most tensors of BEFORE that one of AFTER is compared with."""
-BETWEEN = 40
-"""The most tensors between a candidate and the cut points below it."""
-STEPS = 1_500
-"""The most comparisons of elements for one candidate."""
-
-
-def in_order(roots: Sequence[Term]) -> list[TensorTerm]:
-    """The tensors that values are made of, each behind those that it is made of."""
-    found: dict[Term, None] = {}
-    stack: list[tuple[Term, bool]] = [(root, False) for root in reversed(roots)]
-    while stack:
-        term, ready = stack.pop()
-        if ready:
-            found[term] = None
-        elif term not in found:
-            stack.append((term, True))
-            stack += [(each, False) for each in _below(term) if each not in found]
-    return [term for term in found if isinstance(term, TensorTerm)]
-
-
-def _below(term: Term) -> list[Term]:
-    match term:
-        case TupleTerm(fields=fields):
-            return list(fields)
-        case Lambda(element=body) | ScanTerm(element=body):
-            return list(tensors_of(body))
-        case ResultTerm(of=application) | OpaqueTerm(of=ApplicationTerm() as application):
-            return list(application.arguments)
-    return []
-
-
-def find_cut_points(matcher: Matcher, before: Sequence[Term], after: Sequence[Term]) -> None:
-    """Compare the tensors of AFTER with those of BEFORE, and let the matcher know the equal ones."""
-    ours = in_order(before)
-    known = set(ours)
-    by_type: dict[object, list[TensorTerm]] = {}
-    for tensor in ours:
-        if isinstance(tensor, ResultTerm | Lambda):
-            by_type.setdefault((tensor.dtype, len(tensor.shape)), []).append(tensor)
-    for tensor in in_order(after):
-        if tensor in known or not isinstance(tensor, ResultTerm | Lambda):
-            continue
-        for candidate in islice(_candidates(matcher, tensor, by_type), CANDIDATES):
-            if matcher.try_equal(candidate, tensor, STEPS):
-                matcher.representatives[tensor] = candidate
-                break
-
-
-def _candidates(
-    matcher: Matcher, tensor: TensorTerm, by_type: dict[object, list[TensorTerm]]
-) -> Iterator[TensorTerm]:
-    """Tensors of BEFORE that are made of the cut points that a tensor of AFTER is made of."""
-    frontier = {matcher.representatives.get(t, t) for t in _leaves(tensor)}
-    alike = by_type.get((tensor.dtype, len(tensor.shape)), [])
-    for candidate in reversed(alike):
-        same_shape = candidate.shape == tensor.shape
-        if same_shape and candidate not in frontier and _between(candidate, frontier):
-            yield candidate
-
-
-def _leaves(tensor: TensorTerm) -> Iterator[TensorTerm]:
-    """The tensors that a tensor is made of directly."""
-    stack = _below(tensor)
-    while stack:
-        term = stack.pop()
-        if isinstance(term, TupleTerm):
-            stack += term.fields
-        elif isinstance(term, TensorTerm) and not isinstance(term, ConstantTerm):
-            yield term
-
-
-def _between(candidate: TensorTerm, frontier: set[TensorTerm]) -> bool:
-    """Whether a tensor is made of those of a frontier alone, and of all of them."""
-    stack, seen = _below(candidate), set()
-    met: set[TensorTerm] = set()
-    while stack:
-        term = stack.pop()
-        if isinstance(term, TensorTerm) and term in frontier:
-            met.add(term)
-            continue
-        if term in seen:
-            continue
-        seen.add(term)
-        if len(seen) > BETWEEN:
-            return False
-        below = _below(term)
-        if (
-            not below
-            and isinstance(term, TensorTerm)
-            and not isinstance(term, ConstantTerm | ResultTerm)
-        ):
-            return False
-        stack += below
-    return met == frontier

@@ -1,0 +1,121 @@
+"""Cut points: tensors inside of AFTER that are equal to tensors inside of BEFORE.
+
+They are looked for from the arguments upwards, so that each comparison opens only what lies between
+a tensor and the cut points below it: the work grows with the number of calls, not with their depth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from rlx.refine.matching import Matcher
+from rlx.refine.terms import (
+    ApplicationTerm,
+    ConstantTerm,
+    Lambda,
+    OpaqueTerm,
+    ResultTerm,
+    ScanTerm,
+    TensorTerm,
+    Term,
+    TupleTerm,
+    tensors_of,
+)
+
+CANDIDATES = 4
+"""The most tensors of BEFORE that one of AFTER is compared with."""
+BETWEEN = 40
+"""The most tensors between a candidate and the cut points below it."""
+STEPS = 1_500
+"""The most comparisons of elements for one candidate."""
+
+
+def in_order(roots: Sequence[Term]) -> list[TensorTerm]:
+    """The tensors that values are made of, each behind those that it is made of."""
+    found: dict[Term, None] = {}
+    stack: list[tuple[Term, bool]] = [(root, False) for root in reversed(roots)]
+    while stack:
+        term, ready = stack.pop()
+        if ready:
+            found[term] = None
+        elif term not in found:
+            stack.append((term, True))
+            stack += [(each, False) for each in _below(term) if each not in found]
+    return [term for term in found if isinstance(term, TensorTerm)]
+
+
+def _below(term: Term) -> list[Term]:
+    match term:
+        case TupleTerm(fields=fields):
+            return list(fields)
+        case Lambda(element=body) | ScanTerm(element=body):
+            return list(tensors_of(body))
+        case ResultTerm(of=application) | OpaqueTerm(of=ApplicationTerm() as application):
+            return list(application.arguments)
+    return []
+
+
+def find(matcher: Matcher, before: Sequence[Term], after: Sequence[Term]) -> None:
+    """Compare the tensors of AFTER with those of BEFORE, and let the matcher know the equal ones."""
+    ours = in_order(before)
+    known = set(ours)
+    by_type: dict[object, list[TensorTerm]] = {}
+    for tensor in ours:
+        if isinstance(tensor, ResultTerm | Lambda):
+            by_type.setdefault((tensor.dtype, len(tensor.shape)), []).append(tensor)
+    for tensor in in_order(after):
+        if tensor in known or not isinstance(tensor, ResultTerm | Lambda):
+            continue
+        for candidate in islice(_candidates(matcher, tensor, by_type), CANDIDATES):
+            if matcher.try_equal(candidate, tensor, STEPS):
+                matcher.representatives[tensor] = candidate
+                break
+
+
+def _candidates(
+    matcher: Matcher, tensor: TensorTerm, by_type: dict[object, list[TensorTerm]]
+) -> Iterator[TensorTerm]:
+    """Tensors of BEFORE that are made of the cut points that a tensor of AFTER is made of."""
+    frontier = {matcher.representatives.get(t, t) for t in _leaves(tensor)}
+    alike = by_type.get((tensor.dtype, len(tensor.shape)), [])
+    for candidate in reversed(alike):
+        same_shape = candidate.shape == tensor.shape
+        if same_shape and candidate not in frontier and _between(candidate, frontier):
+            yield candidate
+
+
+def _leaves(tensor: TensorTerm) -> Iterator[TensorTerm]:
+    """The tensors that a tensor is made of directly."""
+    stack = _below(tensor)
+    while stack:
+        term = stack.pop()
+        if isinstance(term, TupleTerm):
+            stack += term.fields
+        elif isinstance(term, TensorTerm) and not isinstance(term, ConstantTerm):
+            yield term
+
+
+def _between(candidate: TensorTerm, frontier: set[TensorTerm]) -> bool:
+    """Whether a tensor is made of those of a frontier alone, and of all of them."""
+    stack, seen = _below(candidate), set()
+    met: set[TensorTerm] = set()
+    while stack:
+        term = stack.pop()
+        if isinstance(term, TensorTerm) and term in frontier:
+            met.add(term)
+            continue
+        if term in seen:
+            continue
+        seen.add(term)
+        if len(seen) > BETWEEN:
+            return False
+        below = _below(term)
+        if (
+            not below
+            and isinstance(term, TensorTerm)
+            and not isinstance(term, ConstantTerm | ResultTerm)
+        ):
+            return False
+        stack += below
+    return met == frontier
