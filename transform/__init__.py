@@ -32,6 +32,8 @@ if TYPE_CHECKING:
         RemovePurityChecking,
         ToNonDataflow,
     )
+    from rlx.transform.passes.common_subexpressions import common_subexpressions
+    from rlx.transform.passes.dead_code import dead_code
     from rlx.transform.passes.fold_shapes import fold_shapes
     from rlx.transform.passes.fuse_matmul_add import fuse_matmul_add
     from rlx.transform.passes.private_functions import (
@@ -49,8 +51,6 @@ if TYPE_CHECKING:
         DeadCodeElimination,
         EliminateCommonSubexpr,
         FoldConstant,
-        common_subexpressions,
-        dead_code,
     )
     from rlx.transform.patterns import (
         AndPattern,

@@ -37,7 +37,7 @@ from rlx.transform import (
     lambda_lifting,
     passes,
 )
-from rlx.transform.passes.simple import key
+from rlx.transform.passes.common_subexpressions import key
 from rlx.transform.shapes.deduce import deduce_shapes
 from rlx.transform.shapes.propagate import propagate_shapes
 

@@ -4,180 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from rlx.checker.memory import IN_PLACE
 from rlx.checker.normalize import normalize, normalize_function
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Binding, Expr, IRModule
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import changed, replace
 from rlx.grammar.nodes.overloaded import constant
-from rlx.grammar.nodes.python_places import here, module_of
 from rlx.grammar.nodes.rewrite import Rewriter, joined
-from rlx.grammar.nodes.visit import called_globals, evaluated, expressions, reached
+from rlx.grammar.nodes.visit import called_globals, expressions, reached
 from rlx.operators.registry import lookup
 from rlx.transform.certain import Certainty
 from rlx.transform.lowering.passes import ModulePass
+from rlx.transform.passes.common_subexpressions import common_subexpressions
+from rlx.transform.passes.dead_code import dead_code
 from rlx.transform.visitors.mutator import ExprMutator
-from rlx.transform.visitors.uses import Without, unneeded, uses
-
-# Equality of calls, and whether equal calls may be merged.
-
-
-Key = tuple[object, ...]
-
-_CALLS_OUT = ("relax.call_", "relax.invoke_", "relax.vm.", "relax.memory.", "relax.builtin.")
-_ONLY_SHOWS = frozenset(["relax.print", "relax.assert_op"])
-
-
-def key(value: Expr) -> Key | None:
-    """A key that calls of equal value share; None for values that must not be merged."""
-    if not isinstance(value, ast.Call) or not isinstance(value.op, ast.Op):
-        return None
-    operator = lookup(value.op_name)
-    if operator is None or not operator.pure or value.op_name.startswith(_CALLS_OUT):
-        return None
-    args = tuple(map(_leaf, value.args))
-    attrs = tuple((name, _leaf(given)) for name, given in sorted(value.attrs.items()))
-    return (value.op_name, args, attrs, tuple(map(str, value.sinfo_args)))
-
-
-def _leaf(given: object) -> object:
-    """A variable itself; a shape by its variables and its text; all else by its text, with its
-    kind.
-    """
-    match given:
-        case ast.Var():
-            return given
-        case ast.Tuple(fields=parts):
-            return (ast.Tuple, *map(_leaf, parts))
-        case ast.Constant():
-            return given  # its data may be large, and texts leave data out
-        case ast.ShapeExpr(values=parts):
-            return (ast.ShapeExpr, *map(_scalar, parts))
-        case ast.PrimValue(value=part):
-            return (ast.PrimValue, _scalar(part))
-    return (type(given), str(given))
-
-
-def _scalar(part: object) -> object:
-    """Variables are told apart by what they are, not by their names."""
-    from rlx.grammar.nodes import tir
-
-    if isinstance(part, tir.IntImm):
-        return (part.value, part.dtype)
-    return part  # compound expressions are equal only to themselves
-
-
-def writes(module: IRModule) -> bool:
-    """Whether some call may overwrite an existing value."""
-    return any(map(_may_write, evaluated(module_of(module, here()), ast.Call)))
-
-
-def _may_write(call: ast.Call) -> bool:
-    if isinstance(call.op, ast.ExternFunc):
-        return True
-    if call.op_name in IN_PLACE or call.op_name.startswith(_CALLS_OUT[1:]):
-        return True
-    operator = lookup(call.op_name) if call.op_name else None
-    return operator is not None and not operator.pure and call.op_name not in _ONLY_SHOWS
-
-
-# Common subexpression elimination.
-
-
-class _Common(ExprMutator):
-    """Remembers the calls that are in scope, with the variables that hold their values."""
-
-    def __init__(self) -> None:
-        self._known: list[dict[Key, ast.Var]] = [{}]
-
-    def visit_seq_expr(self, seq: ast.SeqExpr) -> Expr:
-        self._known.append({})
-        made = super().visit_seq_expr(seq)
-        self._known.pop()
-        return made
-
-    def visit_global_function(self, gv: ast.GlobalVar, function: ast.Function) -> None:
-        self._known = [{}]
-        super().visit_global_function(gv, function)
-
-    def visit_function(self, function: ast.Function) -> Expr:
-        outer, self._known = self._known, [{}]
-        made = super().visit_function(function)
-        self._known = outer
-        return made
-
-    def visit_dataflow_block(self, block: ast.DataflowBlock) -> None:
-        super().visit_dataflow_block(block)
-        for scope in self._known:
-            for made in [k for k, var in scope.items() if type(var) is ast.DataflowVar]:
-                del scope[made]
-
-    def visit_var_binding(self, binding: ast.VarBinding) -> None:
-        if isinstance(binding.value, ast.Function):
-            super().visit_var_binding(binding)
-            return
-        value = self.visit_expr(binding.value)
-        made = key(value)
-        earlier = (
-            None
-            if made is None
-            else next((scope[made] for scope in self._known if made in scope), None)
-        )
-        if earlier is None or not self._says_as_much(earlier, value):
-            var = self.rebind(binding, value)
-            if made is not None and earlier is None:
-                self._known[-1][made] = var
-        elif type(binding.var) is ast.DataflowVar or type(earlier) is not ast.DataflowVar:
-            self.replace_var(binding.var, earlier)
-        else:
-            self.rebind(binding, earlier)
-
-    def _says_as_much(self, earlier: ast.Var, value: Expr) -> bool:
-        info = self.builder.struct_info
-        return structural_equal(info(earlier), info(value))
-
-
-def common_subexpressions(module: IRModule) -> IRModule:
-    """Eliminate common subexpressions in a module: a pure call whose value is in scope already is
-    not made again, also in branches and in later blocks.
-
-    If something may be overwritten in place, equal values must not share memory, so the module is
-    not changed.
-    """
-    return module if writes(module) else _Common()(module)
-
-
-# Dead code elimination.
-
-
-def _unneeded(function: ast.Function, module: IRModule, may_fail: bool) -> set[ast.Var]:
-    certain = Certainty(function, module)
-
-    def may_go(var: ast.Var, value: Expr) -> bool:
-        return certain.cannot_fail(value) or (may_fail and certain.is_pure(value))
-
-    return unneeded(function, may_go)
-
-
-def dead_code(module: IRModule, *, may_fail: bool = False) -> IRModule:
-    """Remove the unused bindings of a module.
-
-    Values that may fail at run time are kept, because failing is part of the meaning of a program.
-    Values with effects are kept, too.
-
-    Parameters
-    ----------
-    may_fail
-        Whether pure values that may fail go, too.
-    """
-    normal = normalize(module)
-    gone: set[ast.Var] = set()
-    for function in normal.functions.values():
-        if isinstance(function, ast.Function):
-            gone |= _unneeded(function, normal, may_fail)
-    return Without(gone).module(normal) if gone else module
-
+from rlx.transform.visitors.uses import uses
 
 LARGEST_CONSTANT = 1 << 16
 """The largest number of elements of a constant that folding makes."""

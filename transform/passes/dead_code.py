@@ -1,0 +1,37 @@
+"""Dead code elimination."""
+
+from __future__ import annotations
+
+from rlx.checker.normalize import normalize
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import Expr, IRModule
+from rlx.transform.certain import Certainty
+from rlx.transform.visitors.uses import Without, unneeded
+
+
+def _unneeded(function: ast.Function, module: IRModule, may_fail: bool) -> set[ast.Var]:
+    certain = Certainty(function, module)
+
+    def may_go(var: ast.Var, value: Expr) -> bool:
+        return certain.cannot_fail(value) or (may_fail and certain.is_pure(value))
+
+    return unneeded(function, may_go)
+
+
+def dead_code(module: IRModule, *, may_fail: bool = False) -> IRModule:
+    """Remove the unused bindings of a module.
+
+    Values that may fail at run time are kept, because failing is part of the meaning of a program.
+    Values with effects are kept, too.
+
+    Parameters
+    ----------
+    may_fail
+        Whether pure values that may fail go, too.
+    """
+    normal = normalize(module)
+    gone: set[ast.Var] = set()
+    for function in normal.functions.values():
+        if isinstance(function, ast.Function):
+            gone |= _unneeded(function, normal, may_fail)
+    return Without(gone).module(normal) if gone else module
