@@ -104,12 +104,16 @@ class CallActions(ExpressionActions):
         form = FORMS.get(word)
         given = self._arguments(word, arguments, span)
         if word[1:2] == ".":
-            script_signatures.bind(given, not self.scope.in_prim_body() or self.scope.in_head)
+            self._bind(given)
         if form is not None:
             return form(self.context, given)
         if "." not in word:
             return self._call_by_name(given, where)
         return self._call_dotted(word, given)
+
+    def _bind(self, given: Arguments) -> None:
+        quoted = not self.scope.in_prim_body() or self.scope.in_head
+        script_signatures.bind(self.context, given, quoted)
 
     def _call_dotted(self, head: str, given: Arguments) -> Any:
         """A call of `a.b…` that is no form under this name."""
@@ -133,7 +137,7 @@ class CallActions(ExpressionActions):
             head = given.head = ALIASES[word] + "." + rest
             word = ALIASES[word]
             if word == "T":
-                script_signatures.bind(given, not self.scope.in_prim_body() or self.scope.in_head)
+                self._bind(given)
             form = FORMS.get(head)
             if form is not None:
                 return form(self.context, given)

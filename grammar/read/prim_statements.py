@@ -224,7 +224,7 @@ class PrimStatements:
             self._refuse_more_than_a_name(value, head.span)
             if names and value.head != BLOCK_WORDS[0]:  # that of 2021 gave its axes
                 words = f"{value.head} gives no value that `as` could bind"
-                raise Rejected(words, *names[0].span, certain=True)
+                self.reports.error(words, names[0].span)
         return value
 
     def _refuse_more_than_a_name(self, block: Form, span: Span) -> None:

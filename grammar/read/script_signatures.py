@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rlx.grammar.nodes.dtype import dtype
 from rlx.grammar.read.entries import Entry, Rejected
 from rlx.grammar.read.forms import Arguments
 from rlx.grammar.read.partial_nodes import Sequence, describe
+from rlx.grammar.suggest import closest
+
+if TYPE_CHECKING:
+    from rlx.grammar.read.reports import ReadContext
 
 _TABLE = """
 Add And BitwiseAnd BitwiseOr BitwiseXor Div EQ FloorDiv FloorMod GE GT LE LShift LT Max Min Mod
@@ -29,8 +33,9 @@ q_multiply_shift_per_axis: x y ls rs q is_lshift_required is_rshift_required
 Broadcast broadcast: value lanes/number
 Ramp ramp: base stride lanes/number
 Shuffle: vectors/list indices/list
-cast: value dtype/type
-Cast reinterpret: dtype/type value
+cast: value/operand dtype/type
+Cast: dtype/type value/operand
+reinterpret: dtype/type value
 infinity max_value min_value type_annotation: dtype/type
 call_extern call_pure_extern: dtype/type func_name/text *args/operand
 call_packed call_cpacked tvm_call_packed tvm_call_cpacked: *args/operand
@@ -51,7 +56,6 @@ thread_binding: start stop/operand= thread/text= | annotations/attrs=
 grid: *extents/extent | dtype/type=
 sblock block: name/text= no_realize/flag= exec_scope/text=
 sblock_attr block_attr func_attr R.func_attr: attrs/attrs
-init Then Else: 
 I.module_attrs: attrs/attrs allow_overwrite/any=
 I.vdevice: target/any= vdevice_id/number= memory_scope/text=
 R.cpu R.cuda: dev_id/number=
@@ -151,11 +155,20 @@ def _parameter(text: str) -> _Parameter:
     return _Parameter(name, kind, text.endswith("="))
 
 
-def bind(given: Arguments, quoted: bool) -> None:
+_FORWARDED = _Parameter("dtype", "type", False)
+"""The type in front of the arguments, which may be given by name behind them."""
+
+
+def bind(context: ReadContext, given: Arguments, quoted: bool) -> None:
     """Hold the arguments of a construct against its parameters; required ones move to their places.
+
+    An argument by name that it does not have or cannot take is reported and left out, so that the
+    rest is read.
 
     Parameters
     ----------
+    context
+        Where errors are reported.
     given
         The arguments; words of `T.` have no prefix in the table.
     quoted
@@ -164,7 +177,7 @@ def bind(given: Arguments, quoted: bool) -> None:
     Raises
     ------
     Rejected
-        For an argument that the construct does not have, lacks or cannot take.
+        For an argument that is missing, one too many, or a literal that its place does not take.
     """
     signature = _signature(given.head.removeprefix("T."))
     if signature is None:
@@ -172,36 +185,43 @@ def bind(given: Arguments, quoted: bool) -> None:
     match given.head, given.positional:
         case "T.attr", [Entry(value=dict())]:
             return
-    _refuse_unknown(given, signature)
-    given.place(each.name for each in signature.placed if not each.optional)
+    if given.positional and "dtype" in given.keywords and signature.placed[:1] == (_FORWARDED,):
+        signature = signature._replace(placed=signature.placed[1:], named=(_FORWARDED,))
     placed = signature.placed
+    if signature.rest is None or signature.named:
+        given.at_most(len(placed) if signature.rest is None else _REST)
+    for name, entry in list(given.keywords.items()):
+        try:
+            _refuse_keyword(given, signature, name, entry, quoted)
+        except Rejected as error:
+            context.reports.error(error.message, error.span, error.help)
+            del given.keywords[name]
+    given.place(each.name for each in placed if not each.optional)
     for at, entry in enumerate(given.positional):
         parameter = placed[at] if at < len(placed) else signature.rest
         if parameter is not None:
             _judge(given, parameter, entry, quoted)
-    for name, entry in given.keywords.items():
-        if (named := signature.get(name)) is not None:
-            _judge(given, named, entry, quoted)
     for parameter in placed[len(given.positional) :]:
         if not parameter.optional and parameter.name not in given.keywords:
             words = f"{given.head} needs an argument {parameter.name!r}"
             raise Rejected(words, *given.span, certain=True)
 
 
-def _refuse_unknown(given: Arguments, signature: _Signature) -> None:
+def _refuse_keyword(
+    given: Arguments, signature: _Signature, name: str, entry: Entry, quoted: bool
+) -> None:
     placed = [each.name for each in signature.placed]
-    if signature.rest is None:
-        given.at_most(len(placed))
-    elif signature.named:
-        given.at_most(_REST)
-    for name in given.keywords:
-        if name in placed[: len(given.positional)]:
-            raise Rejected(f"{name!r} is given twice", *given.keywords[name].span, certain=True)
-    given.asked += [each.name for each in (*signature.placed, *signature.named)]
-    for name in given.keywords:
-        if name != "span" and name not in given.asked:
-            raise given.unknown(name)
-    given.asked.clear()
+    if name in placed[: len(given.positional)]:
+        raise Rejected(f"{name!r} is given twice", *entry.span)
+    parameter = signature.get(name)
+    if parameter is not None:
+        _judge(given, parameter, entry, quoted)
+    elif name != "span" and (name != "dtype" or any(each.kind for each in signature.placed)):
+        names = [*placed, *(each.name for each in signature.named)]
+        given.asked = names if signature.rest is None or closest(name, names) else []
+        error = given.unknown(name)
+        given.asked = []
+        raise error
 
 
 def _judge(given: Arguments, parameter: _Parameter, entry: Entry, quoted: bool) -> None:
