@@ -306,7 +306,7 @@ class TextReader:
             return
         if found_any and not stray:
             return
-        from rlx.grammar.read.outer_level import pasted
+        from rlx.grammar.read.pasted_text import pasted
 
         copied = pasted(self.text)
         if copied is not None:

@@ -8,9 +8,11 @@ from collections.abc import Callable
 
 from rlx.generate.campaign.finding import Finding
 from rlx.generate.campaign.oracles.case import Case
-from rlx.generate.campaign.oracles.own import check, derive, roundtrip
+from rlx.generate.campaign.oracles.check import check
+from rlx.generate.campaign.oracles.derive import derive
 from rlx.generate.campaign.oracles.passes import passes
 from rlx.generate.campaign.oracles.refine import refine
+from rlx.generate.campaign.oracles.roundtrip import roundtrip
 from rlx.generate.campaign.oracles.run import run
 
 Oracle = Callable[[Case], list[Finding]]
