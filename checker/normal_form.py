@@ -1,4 +1,4 @@
-"""What normal form is, NF1 to NF5, as judgements that report what is not in it."""
+"""Normal form, NF1 to NF5, as judgements that report each deviation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules of bindings: what they add to Γ, and the shapes of the bound variables."""
+"""Rules of bindings: their additions to Γ, and the shapes of the bound variables."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Calls of operators on terms: the types of their results, what may fail, and their definitions as
-tensor expressions.
+"""Calls of operators on terms: result types, possible failures, and definitions as tensor
+expressions.
 """
 
 from __future__ import annotations

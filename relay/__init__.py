@@ -1,4 +1,4 @@
-"""Relay, the language of TVM before Relax: its text format, what its programs mean, and the way to
+"""Relay, the language of TVM before Relax: its text format, its meaning, and its translation to
 Relax.
 
 >>> from rlx import relay

@@ -1,4 +1,4 @@
-"""Whether two pieces of Relay say the same, sharing included."""
+"""Equality of two pieces of Relay, sharing included."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How Relay runs: the nodes of a scope in their order, each once.
+"""Evaluation of Relay: the nodes of a scope in their order, each once.
 
 A function is evaluated by its :class:`~rlx.relay.scopes.Schedule`; calls of functions and branches
 wait on a stack of their own, so that recursion has no limit but the fuel.

@@ -1,4 +1,4 @@
-"""Relay text to tokens; what can be no token, and brackets that do not match, are reported."""
+"""The lexer of Relay texts, which reports invalid tokens and unbalanced brackets."""
 
 from __future__ import annotations
 

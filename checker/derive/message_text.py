@@ -1,4 +1,4 @@
-"""How messages of the derivation name values, and where they point."""
+"""Names of values, and places, in the messages of the derivation."""
 
 from __future__ import annotations
 

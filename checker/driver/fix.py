@@ -1,4 +1,4 @@
-"""`relax-check --fix` and `--diff`: files mended in place, or what would be."""
+"""`relax-check --fix` and `--diff`: write the fixed files, or show the changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files a command line means, and the text in each."""
+"""The files that the arguments of a command name, and the text of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The checks that a run makes, and which of them could be left out.
+"""The run-time checks of a program, and those that could be left out.
 
 Every check of a module (a MatchCast, a parameter at the entry of a function, its result) is said to
 be redundant, impossible or needed; :class:`DynamicCheck` says what that means and why.

@@ -1,4 +1,4 @@
-"""What is guaranteed at every place of a module, and what that says of its run-time checks.
+"""Guarantees at every place of a module, and their consequences for its run-time checks.
 
 The rules of the derivation run once more, with one difference: an annotation that is not checked is
 not trusted. An annotation that is not proved, and what a call says of the result of a packed

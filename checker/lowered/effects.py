@@ -1,4 +1,4 @@
-"""What a call does with the memory of its arguments: what it reads first, writes, keeps and returns.
+"""Effects of a call on the memory of its arguments: first reads, writes, kept and returned memory.
 
 Which values lie in the same memory, the memory model says (:mod:`rlx.checker.memory`).
 """

@@ -1,6 +1,4 @@
-"""What a check of well-formedness knows at a place, and the rules of variables: bound once, in
-reach where they are used.
-"""
+"""The state of a check of well-formedness, and the rules of variables: bound once, and in scope."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what was recorded to the steps of a derivation."""
+"""Conversion of recorded applications of rules to the steps of a derivation."""
 
 from __future__ import annotations
 

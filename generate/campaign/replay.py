@@ -1,5 +1,5 @@
-"""A finding seen again: its steps done by TVM in a process of its own, and judged by what its
-header says.
+"""Replay of a finding: TVM repeats its steps in a separate process, and the header's oracle judges
+the result.
 
     python -m rlx.generate.campaign.replay findings/crash/FuseOps-function-in-dataflow.rlx
 

@@ -1,4 +1,4 @@
-"""Messages for syntax errors: what was expected and what was found."""
+"""Messages for syntax errors: the expected and the actual token."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""What every rule of the evaluation knows. A rule is a generator: what it yields is evaluated
-before it goes on, so that programs may call as deep as memory allows.
+"""The state that all rules of the evaluation share. A rule is a generator: the machine evaluates
+each yielded expression before it continues the rule, so the depth of calls is limited by memory
+only.
 """
 
 from __future__ import annotations

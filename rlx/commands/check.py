@@ -1,4 +1,4 @@
-"""`relax-check`: which of these programs are legal, and why the others are not."""
+"""`relax-check`: checks programs and reports their mistakes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The side of the server that faces the editor: every request gets one answer, whatever happens
-to the processes that check documents.
+"""The side of the server that faces the editor. Every request gets one answer, even if the
+processes that check documents die or hang.
 
 Documents are checked by :mod:`rlx.lsp.worker` in processes of their own. Each is sent one message
 at a time. While a process is busy with one document, the others move to another process; a process

@@ -1,4 +1,4 @@
-"""Compatibility: may a value of one StructInfo be passed where another one is expected?
+"""Compatibility: whether a value of one StructInfo may be passed where another one is expected.
 
 Subtyping determines the failing premises. Compatibility classifies each failure: it is definite, or
 only missing information that a run-time check could provide.

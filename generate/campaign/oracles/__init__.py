@@ -1,6 +1,4 @@
-"""The oracles: each looks at one program and says what is wrong, with the program or with who
-judges it.
-"""
+"""The oracles: each examines one program and returns the mistakes of rlx or of TVM."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""An oracle of the user's own: a function of a module, named ``my_module:function`` or
-``path/to/file.py:function``.
+"""The user's own oracle: a function named ``my_module:function`` or ``path/to/file.py:function``.
 
 It is called with one legal :class:`rlx.IRModule` after the other. An exception that it raises is a
 finding, and so is a text or False that it returns; None and True say that all is well.

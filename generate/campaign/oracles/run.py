@@ -1,5 +1,5 @@
-"""Meaning: TVM's virtual machine returns what the rules of evaluation say; our two ways to run
-PrimFuncs agree.
+"""The law of meaning: TVM's virtual machine returns the value that the rules of evaluation give,
+and native code and reference evaluator agree on PrimFuncs.
 """
 
 from __future__ import annotations
