@@ -1,5 +1,4 @@
-"""The knowledge of a derivation: variables, scopes, aliases of shape variables, earlier mistakes.
-"""
+"""The knowledge of a derivation: variables, scopes, aliases of shape variables, earlier mistakes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The pages of codes, made from the specification: a bad program, its diagnostics, a good program.
-"""
+"""The pages of codes, made from the specification: a bad program, its diagnostics, a good program."""
 
 from __future__ import annotations
 

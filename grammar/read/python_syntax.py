@@ -1,5 +1,4 @@
-"""Detection of texts that TVM rejects because they are not valid Python, or use other statements.
-"""
+"""Detection of texts that TVM rejects because they are not valid Python, or use other statements."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The words of the script that an editor offers after `R.`, `T.` and `I.`, with their descriptions.
-"""
+"""The words of the script that an editor offers after `R.`, `T.` and `I.`, with their descriptions."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.read.parser import parse
 from rlx.semantics.machine.program import callable_functions, default_entry
-from rlx.semantics.run import files, inputs, literals
+from rlx.semantics.run import files, literals
 from rlx.semantics.values import DoesNotFit
 
 REASONS = {
