@@ -18,7 +18,7 @@ from rlx.solver.context import Context, ContextState, Range
 from rlx.solver.definedness import partial as may_be_undefined
 from rlx.solver.proofs.producer import identity
 from rlx.solver.reading import Expression
-from rlx.solver.verdict import Proved, Refuted, Relation, Unknown, Verdict
+from rlx.solver.verdict import Evidence, Proved, Refuted, Relation, Unknown, Verdict
 
 if TYPE_CHECKING:
     from rlx.solver.session import Session
@@ -249,7 +249,7 @@ _ALWAYS = Relation("always")
 
 def identical(a: PrimExpr, b: PrimExpr) -> Proved:
     """The verdict that expressions of the same structure are equal."""
-    return Proved("identical").shown_by(partial(identity, a, b))
+    return Proved("identical", evidence=Evidence(partial(identity, a, b, "identical")))
 
 
 def equation(pairs: Sequence[tuple[PrimExpr, PrimExpr]]) -> PrimExpr:
