@@ -63,12 +63,12 @@ def test_each_example_says_what_rlx_says_and_its_fixes_are_legal(example: dict[s
 
 
 def test_the_other_panes_are_the_commands() -> None:
-    code = examples()[0]["code"]
+    code = str(examples()[0]["code"])
     assert ask("prove", goal="(n + 15) // 16 * 16 >= n", assume="n >= 1\n\n")["status"] == 0
     refuted = ask("prove", goal="n // 2 * 2 == n")
     assert refuted["status"] == 1 and "n = 1" in refuted["text"]
     assert "reshape" in ask("why", code, line=9)["text"]
-    neat = ask("fmt", code)["read"]
+    neat = str(ask("fmt", code)["read"])
     assert ask("fmt", neat)["read"] == neat
     assert "OBL-reshape-count" in ask("explain", "OBL-reshape-count")["text"]
     stepped = ask("step", "@R.function\ndef f(k: R.Prim('int64')):\n    return k\n", inputs="k=3")
