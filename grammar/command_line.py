@@ -86,6 +86,7 @@ class CommandParser(argparse.ArgumentParser):
 
         choice, option = _CHOICE.match(message), self._unknown_option()
         value = self._value_like_an_option(message)
+        hint: str | None = None
         if value is not None:
             message, hint = f"{message}; a value that begins with - is written {value}", None
         elif choice is not None:

@@ -31,15 +31,17 @@ _OTHER = (
     ),
     (
         r'\A\s*[{\[]\s*(?:["\d\[{\]}-]|$)',
-        "JSON: `rlx compare` and `rlx bisect` read what tvm.ir.save_json writes; for the others,"
-        " save the text that module.script() returns",
+        "JSON: `rlx compare` and `rlx bisect` read what tvm.ir.save_json writes, the others a text",
     ),
 )
 """How a text begins that is no TVMScript, and what it is."""
 
 _MAKES_RELAX = (
     ("torch", "tvm.relax.frontend.torch.from_exported_program makes Relax of an exported model"),
-    ("onnx", "tvm.relax.frontend.onnx.from_onnx makes Relax of a model, and `rlx compare` reads .onnx"),
+    (
+        "onnx",
+        "tvm.relax.frontend.onnx.from_onnx makes Relax of a model, and `rlx compare` reads .onnx",
+    ),
     ("relay", "Relay's text, mod.astext(), is checked by `rlx relay check`"),
     ("tvm", "save the text that module.script() returns, and check that file"),
 )
