@@ -150,8 +150,22 @@ def read(path: str) -> bytes:
 def unreadable(path: str, error: OSError) -> FileReport:
     """The report on a file that cannot be read."""
     reason = error.strerror or str(error)
-    found = Diagnostic("READ", "error", f"cannot read this file: {reason}", None)
+    help = _beside(path) if isinstance(error, FileNotFoundError) else None
+    found = Diagnostic("READ", "error", f"cannot read this file: {reason}", None, help=help)
     return FileReport(displayed(path), None, (found,), outcome="unreadable")
+
+
+def _beside(path: str) -> str | None:
+    """The programs of the folder whose names are nearest to one that is not there."""
+    from rlx.grammar.suggest import closest, did_you_mean
+
+    folder, name = os.path.split(path)
+    try:
+        names = [each for each in os.listdir(folder or ".") if each.endswith((SUFFIX, ".py"))]
+    except OSError:
+        return None
+    near = [each for each in names if os.path.splitext(each)[0] == name] or closest(name, names)
+    return did_you_mean([displayed(os.path.join(folder, each)) for each in near], quote="")
 
 
 def decode(data: bytes, path: str) -> tuple[Source, Diagnostic | None]:

@@ -257,16 +257,14 @@ class TextReader:
     def _python(self, around: Surroundings, read: list[Span]) -> None:
         """What a Python file lacks: decorators, names, or any Relax."""
         from rlx.grammar.read.python_names import unknown_names
-        from rlx.grammar.read.undecorated import missing, unread
+        from rlx.grammar.read.undecorated import missing, nothing, unread
 
         self.diagnostics += unknown_names(self.text, read, around)
         self.diagnostics += missing(self.text, around.canonical, around.language, read)
         if not read and not self.diagnostics:
             self.diagnostics += unread(self.text, around.language)
         if not read and not self.diagnostics:
-            self.diagnostics.append(
-                Diagnostic("PARSE-nothing", "note", "no Relax program found", None)
-            )
+            self.diagnostics.append(nothing(self.text))
 
     def _beside(self, read: list[Span]) -> None:
         """What is wrong beside the definitions, where nothing is wrong in them."""
