@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rlx.generate.campaign.oracles.meaning import Meaning
 
 
-# ---------------------------------------------------------------- passes that change the interface of functions
+# ------------------------------------------------------ passes that change interfaces
 
 _PARAMETERS = "it moves computations of parameters out of the function"
 _PRECISION = "it computes with other numbers on purpose"
