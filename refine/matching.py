@@ -1,4 +1,4 @@
-"""Whether two terms are equal: congruence first, then definitions, one level at a time.
+"""Equality of two terms: congruence first, then definitions, one level at a time.
 
 Equality is decided at one of two levels. ``"bitwise"``: the same operations on the same elements in
 the same order. ``"real"``: floats are exact real numbers, so that sums are reordered and products
