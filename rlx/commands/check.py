@@ -16,6 +16,7 @@ from rlx.commands.project import add_options, settings
 from rlx.grammar.command_line import CommandParser
 from rlx.grammar.dialects import VERSIONS
 from rlx.grammar.nodes.node import Record, replace
+from rlx.grammar.stack import roomy
 from rlx.grammar.streams import (
     complain,
     complain_line,
@@ -154,6 +155,7 @@ STDIN = "-"
 CLEAN, FOUND, UNABLE, BUG = 0, 1, 2, 101
 
 
+@roomy
 def main(argv: Sequence[str], prog: str = PROGRAM) -> int:
     """Run the command.
 

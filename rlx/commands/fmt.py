@@ -25,6 +25,7 @@ from rlx.grammar.dialects import DEFAULT, DIALECTS
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.print.formatting import CHANGED, FAILED, SAME, Formatted, format_text
 from rlx.grammar.print.layout import WIDTH
+from rlx.grammar.stack import roomy
 from rlx.grammar.streams import complain_line, lines_of, say, visible, write_program
 
 NARROWEST = 20
@@ -38,6 +39,7 @@ exit status: 0 all files are formatted; 1 a file has syntax errors, or --check f
 change; 2 wrong usage, or a file that cannot be read, written or formatted; 101 a bug in the tool."""
 
 
+@roomy
 def main(argv: Sequence[str], prog: str = "rlx fmt") -> int:
     """Run the command.
 

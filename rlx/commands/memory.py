@@ -10,6 +10,7 @@ from rlx.commands.compiling import made_or_status
 from rlx.commands.outputs import refused
 from rlx.commands.project import UNABLE, add_options, loaded
 from rlx.grammar.command_line import CommandParser
+from rlx.grammar.stack import roomy
 from rlx.grammar.streams import json_text, say, write_data
 from rlx.semantics.run.options import UsageError
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from rlx.grammar.nodes.ast import IRModule
 
 
+@roomy
 def main(argv: Sequence[str], prog: str = "rlx memory") -> int:
     """Run the command, and return the exit status."""
     options = _parser(prog).parse_args(argv)

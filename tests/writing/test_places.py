@@ -200,6 +200,24 @@ def test_a_pipe_with_a_name(here: Path) -> None:
         writing.write("pipe", b"text", within=["."])
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "check ../wrong.rlx --output-file pipe",
+        "step ../ugly.rlx --html pipe",
+        "reduce ../ugly.rlx --test true -o pipe",
+        "build ../ugly.rlx -o pipe",
+    ],
+)
+def test_a_pipe_that_nobody_reads(
+    line: str, here: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(writing, "READER", 0.1)
+    os.mkfifo("pipe")
+    status, words = said(line, monkeypatch, capfd)
+    assert status == 2 and "no process reads this named pipe" in words, words
+
+
 def test_a_file_that_is_read_from_standard_input_is_not_formatted_in_place(here: Path) -> None:
     with (here.parent / "ugly.rlx").open("r+b") as file:
         done = rlx("fmt /dev/stdin", stdin=file, stderr=subprocess.PIPE)
