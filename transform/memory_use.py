@@ -342,17 +342,21 @@ class _Cells(MemoryWalk):
         super().branch(node)
         return frozenset([node])
 
-    def roots(self, expr: ast.Expr) -> set[Cell]:
-        """What made the memory of a value; what was overwritten in place is still the same."""
+    def roots(self, expr: ast.Expr, seen: dict[int, Held] | None = None) -> set[Cell]:
+        """What made the memory of a value; what was overwritten in place is still the same.
+
+        Tuples may hold each other again and again: what `seen` has is left out, and added to it.
+        """
         found: set[Cell] = set()
-        seen: set[int] = set()  # the tuples, which may hold each other twice again and again
+        seen = {} if seen is None else seen
         pending: list[Held] = [self.memory(expr)]
         while pending:
             held = pending.pop()
+            if id(held) in seen:
+                continue
+            seen[id(held)] = held
             if isinstance(held, tuple):
-                if id(held) not in seen:
-                    seen.add(id(held))
-                    pending += held
+                pending += held
                 continue
             for cell in held:
                 if cell in self.source:
@@ -375,11 +379,12 @@ class _LiveWalk:
     def sequence(self, body: ast.Expr, outside: _Alive) -> None:
         """A body or a branch, where this is alive around it."""
         rows = list(bindings_in(body))
-        last: dict[Cell, int] = {}
-        for at, binding in enumerate(rows):
-            for var in free_vars(binding.value):
-                last.update(dict.fromkeys(self.cells.roots(var), at))
-        last.update(dict.fromkeys(self.cells.roots(result_of(body)[0]), len(rows)))
+        seen: dict[int, Held] = {}
+        last = dict.fromkeys(self.cells.roots(result_of(body)[0], seen), len(rows))
+        for at in reversed(range(len(rows))):
+            for var in free_vars(rows[at].value):
+                for cell in self.cells.roots(var, seen):
+                    last.setdefault(cell, at)
         ends: dict[int, list[Cell]] = {}
         alive: dict[Cell, tuple[Polynomial, Living]] = {}
         total = outside.total
