@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from rlx.checker.driver.sources import (
     encoding,
     endless,
     folders_under,
+    read,
     why_no_text,
 )
 from rlx.checker.driver.time_limit import Lost, TimeLimitError, each_limited
@@ -167,7 +167,7 @@ def _read_and_format(path: str, searched: bool, options: argparse.Namespace, pro
     try:
         if searched and endless(path):
             raise OSError(NO_FILE)
-        data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+        data = read(path)
         text = data.removeprefix(BOM_UTF8).decode(encoding(data, shown))
         outcome = _formatted(text, shown, options)
     except OSError as error:
