@@ -388,13 +388,27 @@ class _Folder:
 
 @contextmanager
 def _opened(path: str) -> Iterator[_Folder]:
-    # without O_PATH it has to be readable, too
-    number = os.open(path, _flags("PATH", "DIRECTORY")) if _OPENS_FOLDERS else None
+    number = _open_folder(path) if _OPENS_FOLDERS else None
     try:
         yield _Folder(path, number)
     finally:
         if number is not None:
             os.close(number)
+
+
+def _open_folder(path: str) -> int:
+    """Open a folder by its real path: one on the way that has become a link is not followed."""
+    flags = _flags("PATH", "DIRECTORY", "NOFOLLOW")
+    if not hasattr(os, "O_PATH"):  # without it, all of them would have to be readable
+        return os.open(path, flags)
+    number = os.open(os.sep, flags)
+    for name in filter(None, path.split(os.sep)):
+        try:
+            inner = os.open(name, flags, dir_fd=number)
+        finally:
+            os.close(number)
+        number = inner
+    return number
 
 
 @contextmanager

@@ -8,7 +8,7 @@ not seen.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import NamedTuple
 
@@ -143,10 +143,20 @@ def memory_use(module: IRModule, entry: str) -> MemoryUse:
     entry
         The name of a Relax function.
     """
+    return memory_uses(module, [entry])[0]
+
+
+def memory_uses(module: IRModule, entries: Sequence[str]) -> list[MemoryUse]:
+    """The memory that functions of a module need; see :func:`memory_use`."""
     functions = {
         gv.name_hint: gv for gv, f in module.functions.items() if isinstance(f, ast.Function)
     }
-    return _ModuleMemory(LambdaLift()(Normalize()(module))).entry(functions[entry])
+    found = _ModuleMemory(LambdaLift()(Normalize()(module)))
+    return [found.entry(functions[entry]) for entry in entries]
+
+
+Unknown = tuple[str, Span | None, str]
+"""A function, a place in it, and why the memory there is not known."""
 
 
 class _Alive(NamedTuple):
@@ -164,15 +174,20 @@ class _ModuleMemory:
         self.info = derive(module).info
         self.summaries = Summaries(module)
         self.prover = Prover()
-        self.unknown: dict[tuple[str, Span | None, str], None] = {}
+        self.unknown: dict[Unknown, None] = {}
         self._atoms: list[tir.PrimExpr] = []
         self._numbers: dict[tir.PrimExpr, int] = {}
-        self._found: dict[ast.GlobalVar, tuple[_Alive, ...]] = {}
+        self._found: dict[ast.GlobalVar, tuple[tuple[_Alive, ...], Collection[Unknown]]] = {}
         self._under_way: set[ast.GlobalVar] = set()
+        self._loops = False
 
     def entry(self, callee: ast.GlobalVar) -> MemoryUse:
         function = self.module.functions[callee]
         assert isinstance(function, ast.Function)
+        if self._loops:  # what was found depends on where the loop was entered
+            self._found.clear()
+            self._loops = False
+        self.unknown = {}
         peaks = self.peaks(callee)
         zero = Polynomial({})
         arguments = reduce(
@@ -190,17 +205,23 @@ class _ModuleMemory:
     def peaks(self, callee: ast.GlobalVar) -> tuple[_Alive, ...]:
         """The largest states of a call of a function; empty while it calls itself."""
         if callee in self._under_way:
-            self.unknown[(callee.name_hint, None, "it calls itself: one call of it is counted")] = (
+            self.unknown[callee.name_hint, None, "it calls itself: one call of it is counted"] = (
                 None
             )
+            self._loops = True
             return ()
         if callee not in self._found:
             function = self.module.functions[callee]
             assert isinstance(function, ast.Function)
             self._under_way.add(callee)
-            self._found[callee] = tuple(_LiveWalk(self, function, callee.name_hint).found)
+            outer, self.unknown = self.unknown, {}
+            found = tuple(_LiveWalk(self, function, callee.name_hint).found)
+            self._found[callee] = found, self.unknown
+            self.unknown = outer
             self._under_way.discard(callee)
-        return self._found[callee]
+        peaks, unknown = self._found[callee]
+        self.unknown.update(dict.fromkeys(unknown))
+        return peaks
 
     def called(self, call: ast.Call, callee: ast.GlobalVar) -> Iterator[_Alive]:
         """What a call needs, in the sizes of the caller."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rlx.checker.driver.configuration import Selection, matches, parse
 from rlx.checker.render.files import FileReport, summarise
+from rlx.commands.outputs import refused
 from rlx.commands.project import add_options, settings
 from rlx.grammar.command_line import CommandParser
 from rlx.grammar.dialects import VERSIONS
@@ -272,8 +273,7 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
         for path in _found(arguments.path, project):
             say(f"{visible(path)}\n")
         return CLEAN
-    hindered = arguments.output_file and hindrance(arguments.output_file)
-    if hindered:
+    if arguments.output_file and (hindered := hindrance(arguments.output_file)):
         complain_line(f"{prog}: {arguments.output_file}: {hindered}")
         return UNABLE
     make = _make(arguments, project, selection)
@@ -306,6 +306,12 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
         complain_line(f"{prog}: no Relax program under {', '.join(arguments.path)}")
         return UNABLE
     if arguments.output_file:
+        said = next(
+            filter(None, (refused(arguments.output_file, file.path) for file in files)), None
+        )
+        if said is not None:
+            complain_line(f"{prog}: --output-file {said}")
+            return UNABLE
         os.environ.setdefault("FORCE_COLOR", "0")
     human = arguments.format == "human"
     sarif = arguments.format == "sarif"

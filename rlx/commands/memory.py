@@ -183,19 +183,18 @@ def _all_given(answer: FunctionMemory, names: set[str]) -> None:
 def _answers(module: IRModule, entries: Sequence[str], tvm: bool) -> list[FunctionMemory]:
     """What each function needs; the module is planned once for all of them."""
     from rlx.commands.memory_report import FunctionMemory, Plan
-    from rlx.transform.memory_use import memory_use
+    from rlx.transform.memory_use import memory_uses
 
     planned = [("rlx", *_our_plan(module)), *([("TVM", *_tvm_plan(module))] if tvm else [])]
-    return [
-        FunctionMemory(
-            memory_use(module, entry),
-            tuple(
-                Plan(by, None if plan is None else memory_use(plan, entry), why)
-                for by, plan, why in planned
-            ),
-        )
-        for entry in entries
+    plans = [
+        [
+            Plan(by, made, why)
+            for made in (memory_uses(plan, entries) if plan else [None] * len(entries))
+        ]
+        for by, plan, why in planned
     ]
+    used = memory_uses(module, entries)
+    return [FunctionMemory(use, tuple(each)) for use, *each in zip(used, *plans, strict=True)]
 
 
 def _our_plan(module: IRModule) -> tuple[IRModule | None, str]:
