@@ -408,15 +408,18 @@ class _LiveWalk:
                     last.setdefault(cell, at)
         ends: dict[int, list[Cell]] = {}
         alive: dict[Cell, tuple[Polynomial, Living]] = {}
-        total = outside.total
+        total, grown = outside.total, False
         for at, binding in enumerate(rows):
             value = binding.value
-            state = _Alive(total, (*outside.living, *(living for _, living in alive.values())))
             if isinstance(value, ast.If):
+                state = self._state(total, outside, alive)
                 self.sequence(value.true_branch, state)
                 self.sequence(value.false_branch, state)
-            elif isinstance(value, ast.Call):
-                self._callee(value, state)
+            elif isinstance(value, ast.Call) and isinstance(value.op, ast.GlobalVar):
+                self._callee(value, value.op, self._state(total, outside, alive))
+            elif isinstance(value, ast.Call) and isinstance(value.op, ast.Var):
+                why = "it is called as a value: what it needs is not known"
+                self.module.unknown[value.op.name_hint, value.span, why] = None
             if binding.var is not None and isinstance(value, ast.If | ast.Call):
                 name = binding.var.name_hint
                 size = self._size(value, binding.var)
@@ -426,32 +429,31 @@ class _LiveWalk:
                     total += size
                     end = max(last.get(value, at), at)
                     ends.setdefault(end, []).append(value)
-                    self._note(total, outside, alive)
+                    grown = True
+                    if not _at_most(Polynomial({}), size):  # what comes may be less
+                        self._note(self._state(total, outside, alive))
+            if grown and (at in ends or at + 1 == len(rows)):
+                self._note(self._state(total, outside, alive))
+                grown = False
             for cell in ends.pop(at, ()):
                 total -= alive.pop(cell)[0]
 
-    def _note(
-        self,
-        total: Polynomial,
-        outside: _Alive,
-        alive: Mapping[Cell, tuple[Polynomial, Living]],
-    ) -> None:
-        if not any(_at_most(total, other.total) for other in self.found):
-            living = (*outside.living, *(living for _, living in alive.values()))
-            self.found = [o for o in self.found if not _at_most(o.total, total)]
-            self.found.append(_Alive(total, living))
+    def _state(
+        self, total: Polynomial, outside: _Alive, alive: Mapping[Cell, tuple[Polynomial, Living]]
+    ) -> _Alive:
+        return _Alive(total, (*outside.living, *(living for _, living in alive.values())))
 
-    def _callee(self, call: ast.Call, state: _Alive) -> None:
+    def _note(self, state: _Alive) -> None:
+        if not any(_at_most(state.total, other.total) for other in self.found):
+            self.found = [o for o in self.found if not _at_most(o.total, state.total)]
+            self.found.append(state)
+
+    def _callee(self, call: ast.Call, callee: ast.GlobalVar, state: _Alive) -> None:
         """What a call needs besides."""
-        callee = call.op
-        if isinstance(callee, ast.GlobalVar):
-            if isinstance(self.module.module.functions.get(callee), ast.Function):
-                for inner in self.module.called(call, callee):
-                    both = state.total + inner.total
-                    self._note(both, _Alive(both, (*state.living, *inner.living)), {})
-        elif isinstance(callee, ast.Var):
-            why = "it is called as a value: what it needs is not known"
-            self.module.unknown[(callee.name_hint, call.span, why)] = None
+        if isinstance(self.module.module.functions.get(callee), ast.Function):
+            for inner in self.module.called(call, callee):
+                both = state.total + inner.total
+                self._note(_Alive(both, (*state.living, *inner.living)))
 
     def _size(self, value: ast.Call | ast.If, var: ast.Var) -> Polynomial:
         if isinstance(value, ast.Call) and isinstance(value.op, ast.Op):
