@@ -14,8 +14,9 @@ from rlx.grammar.nodes.overloaded import expr
 from rlx.grammar.nodes.python_places import described
 from rlx.te.convert import Converter, alike
 from rlx.te.errors import fail, here
-from rlx.te.graph import computed, operations, unbound
+from rlx.te.external import computed
 from rlx.te.graph import inputs as inputs_of
+from rlx.te.graph import operations, unbound
 from rlx.te.prim_func import create_prim_func
 from rlx.te.scalar import Scalar
 from rlx.te.tensor import Tensor, indices_of

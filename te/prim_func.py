@@ -11,9 +11,11 @@ from rlx.grammar.nodes.dtype import HANDLE, INT32, DataType
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.tir_stmts import in_order
 from rlx.te.errors import fail
-from rlx.te.graph import External, computed, inputs, operations, unbound
+from rlx.te.external import External, computed
+from rlx.te.graph import inputs, operations, unbound
 from rlx.te.intrinsics import if_then_else
-from rlx.te.rebuild import Rebuild, simplified
+from rlx.te.linear import simplified
+from rlx.te.rebuild import Rebuild
 from rlx.te.reduction import Reduction
 from rlx.te.scalar import Scalar, cast, kind_of
 from rlx.te.tensor import Operation, Read, Tensor, output_names
