@@ -35,7 +35,8 @@ from rlx.solver.context import Context
 from rlx.solver.prover import Prover
 from rlx.te.convert import Converter
 from rlx.te.errors import TensorExpressionError
-from rlx.te.graph import External, operations
+from rlx.te.extern import External
+from rlx.te.graph import operations
 from rlx.te.tensor import Operation, Read, Tensor, indices_of
 
 
