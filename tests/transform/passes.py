@@ -283,7 +283,7 @@ def modules(paths: Sequence[str]) -> Iterator[tuple[str, IRModule]]:
                 report = check_text(part, str(file) if file.suffix == ".py" else f"{file}.rlx")
                 for number, module in enumerate(report.modules if report.ok else ()):
                     shown = rlx.show(module)
-                    if shown not in seen and module.functions:
+                    if shown not in seen and module.functions and rlx.check(module).ok:
                         seen.add(shown)
                         yield f"{file}#{number}", module
 

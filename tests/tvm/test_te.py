@@ -17,8 +17,8 @@ from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.ast import GlobalVar, IRModule
 from rlx.semantics.tir import evaluate
 from rlx.solver.evaluate import evaluate as number
-from tests.tvm.target import QUICK
 from tests.tvm import te_indices
+from tests.tvm.target import QUICK
 from tests.tvm.te_expressions import EXPRESSIONS
 
 _SAME = """placeholder compute reduce_axis comm_reducer var const all any sum max min exp tanh sqrt sin power abs
