@@ -19,11 +19,11 @@ from rlx.grammar.nodes.ast import (
 )
 from rlx.grammar.nodes.node import Record, changed, replace
 from rlx.grammar.nodes.rewrite import Rewriter
-from rlx.grammar.nodes.struct_infos import held_shape, of_the_value
+from rlx.grammar.nodes.struct_infos import OBJECT, held_shape, of_the_value
 from rlx.grammar.nodes.visit import bindings, called_globals, callees_first, expressions
 from rlx.grammar.stack import recursion_room
 from rlx.operators.registry import lookup
-from rlx.solver.order import bind, compatibility, erase, free_vars, substitute
+from rlx.solver.order import bind, compatibility, erase, free_shape_vars, free_vars, substitute
 from rlx.solver.order.substitute import dimensions
 from rlx.transform.arguments import operands
 from rlx.transform.builder.builder import BlockBuilder
@@ -90,6 +90,72 @@ def shape_function(function: ast.Function) -> ShapeFunction | None:
         return None
     kept = [b for block in body.blocks for b in block.bindings if b in needed]
     return _made(function, shape, result, [b for b in kept if isinstance(b, ast.VarBinding)])
+
+
+def written_shape(builder: BlockBuilder, function: ast.Function) -> ShapeFunction | None:
+    """The computation of the shape of a function's result from dimensions that its signature and
+    casts of its parameters bind; None if the shape has others.
+    """
+    function = normalize_function(function)
+    body = function.body
+    assert isinstance(body, ast.SeqExpr)
+    result = _info_of_result(builder, function)
+    if not isinstance(result, TensorStructInfo) or not isinstance(result.shape, ast.ShapeExpr):
+        return None
+    origin = {param: param for param in function.params}
+    shapes = {p: made for p in function.params if (made := _shape_parameter(p)) is not None}
+    known = set(function.shape_vars)
+    casts: list[ast.Binding] = []
+    for binding in (b for block in body.blocks for b in block.bindings):
+        assert isinstance(binding, ast.VarBinding | ast.MatchCast)
+        param = origin.get(binding.value) if isinstance(binding.value, ast.Var) else None
+        if param is None:
+            continue
+        if binding.var is not None:
+            origin[binding.var] = param
+        target = _shape_in(binding.struct_info) if isinstance(binding, ast.MatchCast) else None
+        if isinstance(binding, ast.MatchCast) and target is not None and param in shapes:
+            bound = known | set(binding.shape_vars)
+            if bound.issuperset(free_shape_vars(target)):
+                known = bound
+                var = ast.Var(f"{param.name_hint}_dims", target)
+                casts.append(ast.MatchCast(var, shapes[param], target, binding.shape_vars))
+    if not known.issuperset(free_shape_vars(result)):
+        return None
+    made = replace(
+        function,
+        params=tuple(shapes.values()),
+        body=ast.SeqExpr((ast.BindingBlock(tuple(casts)),), result.shape),
+        ret_struct_info=None,
+        attrs={"private": True},
+    )
+    positions = tuple(at for at, param in enumerate(function.params) if param in shapes)
+    return ShapeFunction(made, positions, result)
+
+
+def _info_of_result(builder: BlockBuilder, function: ast.Function) -> StructInfo | None:
+    """What is known of a result inside its function."""
+    body = function.body
+    assert isinstance(body, ast.SeqExpr)
+    state = builder.derivation()
+    outer = state.enter()
+    state.bind_shape_vars(function.shape_vars)
+    for param in function.params:
+        state.bind(param, param.struct_info_annotation or OBJECT)
+    with recursion_room():
+        state.info(body)
+    state.leave(outer)
+    return state.info_of.get(body.body)
+
+
+def _shape_in(info: StructInfo) -> ShapeStructInfo | None:
+    """The shape that a cast asks for."""
+    match info:
+        case ShapeStructInfo(values=tuple()):
+            return info
+        case TensorStructInfo(shape=ast.ShapeExpr(values=values)):
+            return ShapeStructInfo(values, len(values))
+    return None
 
 
 def _shape_of_result(
@@ -304,6 +370,16 @@ class _Propagated(Stronger):
 
     def __init__(self) -> None:
         self.shape_functions: dict[GlobalVar, ShapeFunction | None] = {}
+        self.cast: set[Expr] = set()
+
+    def visit_global_function(self, gv: GlobalVar, function: ast.Function) -> None:
+        casts = (b for b in bindings(function) if isinstance(b, ast.MatchCast))
+        self.cast = {
+            b.value
+            for b in casts
+            if held_shape(b.struct_info) is not None or not is_open(b.struct_info)
+        }
+        super().visit_global_function(gv, function)
 
     def visit_var_binding(self, binding: ast.VarBinding) -> None:
         super().visit_var_binding(binding)
@@ -311,12 +387,13 @@ class _Propagated(Stronger):
         if not (isinstance(call, ast.Call) and isinstance(call.op, GlobalVar)):
             return
         known = self.builder.struct_info(var)
-        if not (isinstance(var, ast.Var) and is_open(known)):
+        if not (isinstance(var, ast.Var) and is_open(known)) or binding.var in self.cast:
             return
         args = [self.visit_expr(arg) for arg in call.args]
         found = specialised(self.builder, call.op, args)
-        if found is None or not says_more(self.builder, found, known):
-            found = self.by_shape_function(call.op, args)
+        unknown = isinstance(found, TensorStructInfo) and dimensions(found) is None
+        if found is None or unknown or not says_more(self.builder, found, known):
+            found = self.by_shape_function(call.op, args) or found
         if found is not None and says_more(self.builder, found, known):
             output = type(var) is ast.Var
             cast = self.builder.frame.cast(var, found, var.name_hint, self.place, output)
@@ -326,7 +403,9 @@ class _Propagated(Stronger):
         """What a call of the function's shape function, which is emitted, says of the result."""
         if gv not in self.shape_functions:
             function = self.builder.lookup_func(gv)
-            made = shape_function(function) if isinstance(function, ast.Function) else None
+            made = None
+            if isinstance(function, ast.Function):
+                made = shape_function(function) or written_shape(self.builder, function)
             self.shape_functions[gv] = made and made.added_to(self.builder, gv)
         made = self.shape_functions[gv]
         return None if made is None else made.called(self.builder, args)
