@@ -122,7 +122,7 @@ def written_shape(builder: BlockBuilder, function: ast.Function) -> ShapeFunctio
                 casts.append(ast.MatchCast(var, shapes[param], target, binding.shape_vars))
     if not known.issuperset(free_shape_vars(result)):
         return None
-    made = replace(
+    computed = replace(
         function,
         params=tuple(shapes.values()),
         body=ast.SeqExpr((ast.BindingBlock(tuple(casts)),), result.shape),
@@ -130,7 +130,7 @@ def written_shape(builder: BlockBuilder, function: ast.Function) -> ShapeFunctio
         attrs={"private": True},
     )
     positions = tuple(at for at, param in enumerate(function.params) if param in shapes)
-    return ShapeFunction(made, positions, result)
+    return ShapeFunction(computed, positions, result)
 
 
 def _info_of_result(builder: BlockBuilder, function: ast.Function) -> StructInfo | None:
