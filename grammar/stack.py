@@ -1,4 +1,4 @@
-"""Room for deep programs: Python's recursion limit, and the stack of the thread.
+"""Room for deeply nested programs: Python's recursion limit, and the stack of the thread.
 
 Programs may be nested thousands of levels deep. C code of Python recurses on them (comparison,
 hashing, pickling), and threads may have a stack of 128 KiB (musl) or of whatever the program around

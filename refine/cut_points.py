@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from rlx.grammar.nodes import tir
 from rlx.refine.matching import Matcher
 from rlx.refine.terms import (
     ApplicationTerm,
@@ -76,13 +77,45 @@ def find(matcher: Matcher, before: Sequence[Term], after: Sequence[Term]) -> Non
 def _candidates(
     matcher: Matcher, tensor: TensorTerm, by_type: dict[object, list[TensorTerm]]
 ) -> Iterator[TensorTerm]:
-    """Tensors of BEFORE that are made of the cut points that a tensor of AFTER is made of."""
+    """Tensors of BEFORE that are made of the cut points that a tensor of AFTER is made of, and these
+    themselves: a kernel may copy what it is given.
+    """
     frontier = {matcher.representatives.get(t, t) for t in _leaves(tensor)}
     alike = by_type.get((tensor.dtype, len(tensor.shape)), [])
-    for candidate in reversed(alike):
-        same_shape = candidate.shape == tensor.shape
-        if same_shape and candidate not in frontier and _between(candidate, frontier):
-            yield candidate
+    found = [
+        candidate
+        for candidate in alike
+        if candidate.shape == tensor.shape
+        and (candidate in frontier or _between(candidate, frontier))
+    ]
+    if len(found) > 1:
+        wanted = _functions(matcher, tensor, frontier)
+        found.sort(key=lambda candidate: _functions(matcher, candidate, frontier) != wanted)
+    yield from found
+
+
+def _functions(matcher: Matcher, tensor: TensorTerm, frontier: set[TensorTerm]) -> set[str]:
+    """What the elements of a tensor are made with, down to a frontier: those made with the same are
+    compared first.
+    """
+    found: set[str] = set()
+    stack, seen = [tensor], set(frontier)
+    while stack:
+        term = stack.pop()
+        if term in seen:
+            continue
+        seen.add(term)
+        opened = matcher.opened(term)
+        if isinstance(opened, Lambda):
+            for node in tir.postorder(opened.element):
+                if isinstance(node, tir.Call):
+                    found.add(node.op)
+                elif isinstance(node, tir.Min | tir.Max):
+                    found.add(type(node).__name__)
+            stack += tensors_of(opened.element)
+        else:
+            stack += _leaves(term)
+    return found
 
 
 def _leaves(tensor: TensorTerm) -> Iterator[TensorTerm]:
@@ -90,8 +123,8 @@ def _leaves(tensor: TensorTerm) -> Iterator[TensorTerm]:
     stack = _below(tensor)
     while stack:
         term = stack.pop()
-        if isinstance(term, TupleTerm):
-            stack += term.fields
+        if isinstance(term, TupleTerm | OpaqueTerm):  # an opaque value is made of tensors, too
+            stack += _below(term)
         elif isinstance(term, TensorTerm) and not isinstance(term, ConstantTerm):
             yield term
 

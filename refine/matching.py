@@ -1,4 +1,4 @@
-"""Whether two terms are equal: congruence first, then definitions, one level at a time.
+"""Equality of two terms: congruence first, then definitions, one level at a time.
 
 Equality is decided at one of two levels. ``"bitwise"``: the same operations on the same elements in
 the same order. ``"real"``: floats are exact real numbers, so that sums are reordered and products
@@ -96,7 +96,7 @@ class Matcher:
     Attributes
     ----------
     steps
-        The number of comparisons so far.
+        The number of comparisons and openings so far.
     mismatch
         Where the first comparison failed.
     reasons
@@ -361,6 +361,7 @@ class Matcher:
 
         Definitions have reductions of their own, so those around the reads get other variables first.
         """
+        self._work()
         known: dict[PrimExpr, PrimExpr] = {}
         stack, seen = [tir.interned(root)], set()
         while stack:
@@ -399,6 +400,12 @@ class Matcher:
 
     # ------------------------------------------------------------ elements
 
+    def _work(self) -> None:
+        """Count a step. Raises Exhausted if there were too many."""
+        self.steps += 1
+        if self.steps > self._limit or self.facts.asked > QUESTIONS:
+            raise Exhausted
+
     def elements(self, x: PrimExpr, y: PrimExpr) -> bool:
         """Whether two elements are equal under the facts."""
         x, y = tir.interned(x), tir.interned(y)
@@ -410,9 +417,7 @@ class Matcher:
                 return True
             if found is False and known is self._elements[-1]:
                 return False
-        self.steps += 1
-        if self.steps > self._limit or self.facts.asked > QUESTIONS:
-            raise Exhausted
+        self._work()
         self._elements[-1][(x, y)] = False
         place = self.trail.attempt()
         found = self._same_elements(x, y) or self.trail.drop(place)

@@ -85,9 +85,11 @@ def _interruptible(run: Callable[[], int]) -> int:
 
 def _named_command() -> int:
     arguments = sys.argv[1:]
-    if not arguments or arguments[0] in ("-h", "--help"):
+    if arguments[:1] == ["help"] and len(arguments) > 1:
+        arguments = [arguments[1], "--help"]
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
         return guarded(_help, arguments, "rlx")
-    if arguments[0] == "--version":
+    if arguments[0] in ("--version", "version"):
         arguments = ["check", "--version"]
     name, *rest = arguments
     if name not in COMMANDS:
@@ -127,6 +129,8 @@ def _near(name: str) -> str:
     from difflib import get_close_matches
 
     found = get_close_matches(name, COMMANDS, n=1)
+    if not found and ("." in name or os.sep in name):
+        return f"; a program is checked by `rlx check {name}`"
     return f"; did you mean {found[0]!r}?" if found else ""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rlx.te.calls import call_te, emit_te
 from rlx.te.convert import te_tensor
 from rlx.te.errors import TensorExpressionError
-from rlx.te.extern import call_packed, extern, extern_primfunc, scan
+from rlx.te.external import call_packed, extern, extern_primfunc, scan
 from rlx.te.intrinsics import (
     abs,
     acos,

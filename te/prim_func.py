@@ -10,11 +10,11 @@ from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import HANDLE, INT32, DataType
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.tir_stmts import in_order
-from rlx.te.canonical import simplified
 from rlx.te.errors import fail
-from rlx.te.extern import External
+from rlx.te.external import External
 from rlx.te.graph import computed, operations, unbound
 from rlx.te.intrinsics import if_then_else
+from rlx.te.linear import simplified
 from rlx.te.rebuild import Rebuild
 from rlx.te.reduction import Reduction
 from rlx.te.scalar import Scalar, cast, kind_of

@@ -8,7 +8,7 @@ from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL, DataType
 from rlx.grammar.nodes.prim_operators import BY_INTRINSIC
 from rlx.te import intrinsics
-from rlx.te.canonical import against_number, simplified
+from rlx.te.linear import against_number, simplified
 from rlx.te.scalar import Scalar, binary, bitwise, cast, divide, logical, negation
 from rlx.te.tensor import Read
 

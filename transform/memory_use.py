@@ -1,4 +1,4 @@
-"""How much memory a function needs: what is alive at once, as a formula over its sizes.
+"""The memory that a function needs: the largest amount alive at once, as a formula over its sizes.
 
 A value lies in memory from the binding that makes it to the last binding that uses it, or a view of
 it. Where a value may be a view or a copy, it counts as a copy. A call needs what its callee needs.

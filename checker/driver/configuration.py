@@ -1,4 +1,4 @@
-"""What a project says once for all runs: ``[tool.rlx]`` in pyproject.toml, and selected codes.
+"""The settings of a project: ``[tool.rlx]`` in pyproject.toml, and selected codes.
 
 A project may be a stranger's. Modules that it names are imported only if the user trusts it.
 """

@@ -1,5 +1,4 @@
-"""Templates: patterns of which the operator's own declaration has said that they are legal for
-every size.
+"""Templates: patterns that the operator's declaration accepts for every size.
 
 A template is derived once, with letters for dimensions, and kept; a program then only puts its
 dimensions in.

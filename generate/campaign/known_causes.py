@@ -1,5 +1,5 @@
-"""The table of known causes: the findings that are kept. What a campaign meets is new if none of
-them explains it.
+"""The table of known causes, made from the kept findings. A finding is new if no cause in it
+matches.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""A function under construction: its scopes, its blocks, and how steps find or make what they
-need.
+"""A function under construction: its scopes and blocks, and the operands that its steps find or
+make.
 """
 
 from __future__ import annotations

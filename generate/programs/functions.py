@@ -1,4 +1,4 @@
-"""Whole functions: how they begin, what they return, which of them call themselves."""
+"""Whole functions: their parameters, their results, and recursion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``rlx diff``: what differs between two programs, and whether it means the same."""
+"""``rlx diff``: the differences between two programs, and whether they change the meaning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rlx disasm`: what is in an executable of the virtual machine."""
+"""`rlx disasm`: the contents of an executable of the virtual machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rlx explain CODE`: what a rule demands, why, and where it comes from."""
+"""`rlx explain CODE`: the demand of a rule, its reason, and its source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rlx fmt`: programs in one style, in any dialect."""
+"""`rlx fmt`: formats programs in any dialect."""
 
 from __future__ import annotations
 

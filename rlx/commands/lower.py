@@ -1,4 +1,4 @@
-"""`rlx lower`: a program on its way to the virtual machine."""
+"""`rlx lower`: prints a program after each step of its lowering for the virtual machine."""
 
 from __future__ import annotations
 

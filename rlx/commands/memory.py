@@ -1,4 +1,4 @@
-"""`rlx memory`: how much memory a program needs, as a formula over its sizes."""
+"""`rlx memory`: the memory that a program needs, as a formula over its sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``rlx verify-proof``: whether a file is a proof, by a checker that shares nothing with the prover."""
+"""``rlx verify-proof``: checks a proof in a file, independently of the prover."""
 
 from __future__ import annotations
 

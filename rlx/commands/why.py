@@ -1,4 +1,4 @@
-"""`rlx why FILE:LINE[:COLUMN]`: which rules gave what stands there its struct info."""
+"""`rlx why FILE:LINE[:COLUMN]`: the rules that derived the struct info at a place."""
 
 from __future__ import annotations
 

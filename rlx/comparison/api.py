@@ -64,7 +64,7 @@ def compare(
     from rlx.comparison.peer import TvmProcess
     from rlx.grammar.nodes.ast import ObjectStructInfo
     from rlx.semantics.outcome import Returned
-    from rlx.semantics.run.inputs import from_python
+    from rlx.semantics.run.literals import from_python
 
     name_or_none("entry", entry)
     whole_number("seed", seed, 0)

@@ -1,4 +1,4 @@
-"""How two values of one binding differ."""
+"""Differences between two values of one binding."""
 
 from __future__ import annotations
 

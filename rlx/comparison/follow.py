@@ -1,4 +1,4 @@
-"""A run of the rules that goes on with the values of another run.
+"""A run of the rules that continues with the values of another run.
 
 Each binding is computed from the other side's operands, so a difference at a binding is made
 there, and not before.

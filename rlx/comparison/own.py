@@ -1,4 +1,4 @@
-"""Arguments of a run that is repeated: no run finds what an earlier one wrote."""
+"""Copies of the arguments of a repeated run, so that no run reads the writes of an earlier one."""
 
 from __future__ import annotations
 

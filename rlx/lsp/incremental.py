@@ -1,4 +1,4 @@
-"""Checking a text again after an edit: only the functions that it concerns.
+"""The check of a text after an edit, limited to the affected functions.
 
 The text is cut into functions. What is checked after an edit is an excerpt: the functions that
 changed and those to which they mean something else now, beside the heads of what these mention.

@@ -1,4 +1,4 @@
-"""What passes make of a module, watched from text to text."""
+"""Checks of a module after each pass, from text to text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Common subexpression elimination: which calls are equal, and which of them may be one."""
+"""Common subexpression elimination: equality of calls, and conditions to merge them."""
 
 from __future__ import annotations
 

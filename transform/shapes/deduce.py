@@ -16,7 +16,8 @@ from rlx.operators.elementwise import ANY, ARITHMETIC, COMPARISON, FLOAT, FLOAT_
 from rlx.solver.order import free_shape_vars
 from rlx.solver.order.substitute import dimensions
 from rlx.transform.arguments import operands
-from rlx.transform.shapes.propagate import Stronger, is_open, says_more
+from rlx.transform.shapes.propagate import Stronger
+from rlx.transform.shapes.specialise import is_open, says_more
 
 _KEEPS_TYPE = frozenset([*FLOAT.split(), *ANY.split(), *FLOAT_NN.split(), "relax.nn.relu"])
 _KEEPS_SHAPE = _KEEPS_TYPE | {*TEST.split(), "relax.astype"}
