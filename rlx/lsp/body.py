@@ -8,7 +8,7 @@ was derived before: where it is the same, what uses it is what it was.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
@@ -18,7 +18,7 @@ from rlx.checker.driver.configuration import ALWAYS
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import StructInfo
-from rlx.grammar.nodes.node import Record
+from rlx.grammar.nodes.node import Record, Span
 from rlx.grammar.print.printer import print_node
 from rlx.grammar.suggest import closest
 from rlx.lsp.cut import words
@@ -305,6 +305,8 @@ class Reduction:
     ----------
     renamed
         Names of functions that mean something else than before.
+    shown
+        Where an editor shows the body; then each line keeps its number.
 
     Attributes
     ----------
@@ -314,14 +316,21 @@ class Reduction:
         The body that is checked.
     """
 
-    def __init__(self, before: Body, text: str, renamed: AbstractSet[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        before: Body,
+        text: str,
+        renamed: AbstractSet[str] = frozenset(),
+        shown: Span | None = None,
+    ) -> None:
         self.before = before
         self.infos = dict(before.infos)
         self.wrong, self.sound = set(before.wrong), set(before.sound)
         self.told, self.unproven = set(before.told), set(before.unproven)
         self.near: set[int] = set()
         self.failed = _STRANGE.search(text) is not None
-        self.statements = split(text)
+        same = text == "".join(each.text for each in before.statements)
+        self.statements = before.statements if same else split(text)
         self.binders = binders(self.statements)
         self.starts = _starts(self.statements)
         self.wanted: set[int] = set()
@@ -332,7 +341,9 @@ class Reduction:
                 self.infos.pop(name, None)  # which of them is meant depends on the place
         if not self.failed:
             self._begin(renamed)
-            self._arrange()
+            if shown is not None:
+                self._show(*shown)
+            self._arrange(lines=shown is not None)
 
     # ------------------------------------------------------------ which statements
 
@@ -357,6 +368,13 @@ class Reduction:
         at |= {n for n, each in enumerate(new) if each.text in self.told}
         self.wanted = {n for n in at if not new[n].is_frame}
 
+    def _show(self, first: int, last: int) -> None:
+        """Look at what stands between two offsets, and at what it is made from."""
+        here = range(bisect_right(self.starts, first) - 1, bisect_right(self.starts, last))
+        names = {name for n in here if n >= 0 for name in words(self.statements[n].text)}
+        from_these = (n for name in names & self.binders.keys() for n in self.binders[name])
+        self.wanted |= {n for n in (*here, *from_these) if not self.statements[n].is_frame}
+
     def _depend(self, numbers: AbstractSet[int]) -> set[int]:
         """The statements whose struct info may follow from that of some others."""
         names = {name for n in numbers for name in self.statements[n].names}
@@ -372,7 +390,7 @@ class Reduction:
             if not each.is_frame and not names.isdisjoint(words(each.text))
         }
 
-    def _arrange(self) -> None:
+    def _arrange(self, lines: bool = False) -> None:
         """Write the body: the wanted statements, and what they need."""
         statements, binders = self.statements, self.binders
         if self.failed or len(self.wanted) > MOST * len(statements):
@@ -401,8 +419,11 @@ class Reduction:
                     if other not in made and other not in whole:
                         made[other] = ""
                         pending.append(other)
-        self.numbers = sorted(made)
         self.stubs = {n for n in made if made[n] != statements[n].text}
+        for n, each in enumerate(statements) if lines else ():
+            kept = made.get(n, "")
+            made[n] = kept + "\n" * (each.text.count("\n") - kept.count("\n"))
+        self.numbers = sorted(made)
         self.real = [0]
         for number in self.numbers:
             self.real.append(self.real[-1] + len(made[number]))
@@ -434,6 +455,15 @@ class Reduction:
         number = self.numbers[at]
         inside = min(offset - self.real[at], len(self.statements[number].text))
         return self.starts[number] + inside
+
+    def into(self, offset: int) -> int:
+        """An offset of the whole body in the text that is checked."""
+        number = max(0, bisect_right(self.starts, offset) - 1)
+        at = bisect_left(self.numbers, number)
+        if at >= len(self.numbers) or self.numbers[at] != number:
+            return self.real[at]
+        length = self.real[at + 1] - self.real[at]
+        return self.real[at] + min(offset - self.starts[number], max(0, length - 1))
 
     def number(self, offset: int) -> int:
         """The statement at an offset of the text that is checked."""

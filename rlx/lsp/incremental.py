@@ -176,6 +176,11 @@ class Checker:
         last = self._last
         return None if last is None or len(last.cut.text) < SMALL else last.cut
 
+    @property
+    def bodies(self) -> Mapping[int, Derived]:
+        """What is known of the statements of the functions of the last text."""
+        return {} if self._last is None else self._last.bodies
+
     def known(self, text: str) -> Cut | None:
         """The functions of a text, if it is the last one."""
         last = self._last
