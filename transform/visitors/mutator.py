@@ -17,7 +17,7 @@ from rlx.checker.well_formed.traversal import begin as enter_function
 from rlx.checker.well_formed.traversal import end as leave_function
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import DataflowVar, Expr, GlobalVar, IRModule, StructInfo
-from rlx.grammar.nodes.node import Span, changed, replace, same
+from rlx.grammar.nodes.node import Node, Span, changed, replace, same
 from rlx.grammar.nodes.python_places import Place, here, module_of
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.tir import PrimExpr
@@ -140,6 +140,13 @@ def assuming(frame: Frame, condition: Expr, holds: bool) -> Iterator[None]:
 Changed = TypeVar("Changed", IRModule, ast.Function)
 
 
+_OF_INFOS = (
+    *("visit_struct_info", "visit_prim_expr", "visit_expr", "visit_var", "visit_dataflow_var"),
+    *("visit_shape_expr", "visit_prim_value"),
+)
+"""The methods that see the parts of an annotation."""
+
+
 class ExprMutator:
     """Transforms a module or a function into a new one, function by function and binding by binding.
 
@@ -170,6 +177,7 @@ class ExprMutator:
     strengthens = False
     """Whether result annotations are replaced by more precise derived ones."""
     builder: BlockBuilder
+    _keeps_infos = True
     _changed: set[GlobalVar]
     _vars: dict[ast.Var, Expr]
     _place: Place | None
@@ -186,6 +194,8 @@ class ExprMutator:
         problem = unknown_method(cls, ExprMutator)
         if problem is not None:
             raise TypeError(problem)
+        of_infos = (getattr(cls, name) is getattr(ExprMutator, name) for name in _OF_INFOS)
+        cls._keeps_infos = all(of_infos)
 
     _inside: _Inside
 
@@ -253,7 +263,7 @@ class ExprMutator:
             head = changed(normal, params=params, body=ast.Tuple(()), ret_struct_info=None)
             frame = self.builder.begin_again(gv, head, normal, _names(normal), place)
             frame.strengthens = self.strengthens
-            if not self._changed.isdisjoint(called_globals(normal)):
+            if self._changed and not self._changed.isdisjoint(called_globals(normal)):
                 frame.is_untouched = False  # its callees are others now
             try:
                 body = normal.body
@@ -317,7 +327,9 @@ class ExprMutator:
 
     def _defined(self, var: ast.Var) -> ast.Var:
         info = var.struct_info_annotation
-        new = None if info is None else self.visit_struct_info(info)
+        if info is None or (self._keeps_infos and not self._vars):
+            return var
+        new = self.visit_struct_info(info)
         if new is info:
             return var
         other = replace(var, struct_info_annotation=new)
@@ -518,6 +530,9 @@ class _Inside(Rewriter):
     def __init__(self, mutator: ExprMutator) -> None:
         super().__init__()
         self.mutator = mutator
+
+    def part(self, node: Node) -> Node:
+        return self.mutator.visit_expr(node) if isinstance(node, Expr) else super().part(node)
 
     def expr(self, expr: Expr) -> Expr:
         return self.mutator.visit_expr(expr)
