@@ -1,4 +1,4 @@
-"""What is behind a code: what its rule demands, why, and where it comes from."""
+"""The explanation of a code: the rule's demand, its reason, and its source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run of the rules that goes on with the values of another run.
+"""A run of the rules that continues with the values of another run.
 
 Each binding is computed from the other side's operands, so a difference at a binding is made
 there, and not before.
@@ -12,6 +12,8 @@ from typing import Any
 from rlx.grammar.nodes import ast
 from rlx.semantics.machine import Configuration, MachineProgram, environment
 from rlx.semantics.machine.configuration import Frame, Instruction, Variable, bind
+from rlx.semantics.machine.outcome_of_stop import ended
+from rlx.semantics.machine.program import out_of_fuel
 from rlx.semantics.outcome import Ended, Outcome
 from rlx.semantics.values import Value
 
@@ -94,6 +96,7 @@ def followed(
         elif made is not None:
             yield made
         now = after
+    yield ended(out_of_fuel(FUEL), now) if isinstance(now, Configuration) else now
 
 
 def _made(before: Configuration, after: Configuration | Outcome) -> BoundVariable | None:

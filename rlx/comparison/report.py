@@ -1,4 +1,4 @@
-"""What a comparison found, as text and as JSON."""
+"""The result of a comparison, as text and as JSON."""
 
 from __future__ import annotations
 
