@@ -168,15 +168,12 @@ def _deepen_stack() -> None:
 
 def guarded(run: Callable[[Sequence[str], str], int], argv: Sequence[str], prog: str) -> int:
     """Run a command; report what it did not expect as our mistake."""
-    from rlx.grammar.stack import recursion_room
-
     gc.set_threshold(*COLLECTION)
     _deepen_stack()
     _prepare_streams()
     plain, sys.stderr = sys.stderr, HarmlessStream(sys.stderr)
     try:
-        with recursion_room():
-            status = run(argv, prog)
+        status = run(argv, prog)
         sys.stdout.flush()
         return status
     except KeyboardInterrupt:
@@ -192,8 +189,9 @@ def guarded(run: Callable[[Sequence[str], str], int], argv: Sequence[str], prog:
     except Exception as error:  # noqa: BLE001 - ours to explain, whatever it is
         from rlx.checker.driver.mistakes import keep_traceback
         from rlx.grammar.print.info import TooLongError
+        from rlx.grammar.stack import StackError
 
-        if isinstance(error, TooLongError):
+        if isinstance(error, TooLongError | StackError):
             complain_line(f"{prog}: {error}")
             return UNABLE
         where = keep_traceback()

@@ -178,6 +178,8 @@ def trusts(folder: str) -> bool:
     import tomllib
 
     path = own_file()
+    if not path.is_absolute():  # without a home, it would be a file of the folder that is checked
+        return False
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
 import sys
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator
+from typing import BinaryIO
 
 from rlx.checker.driver.gitignore import around
 from rlx.checker.render.files import FileReport
@@ -133,18 +135,36 @@ def size(path: str) -> int:
         return 0
 
 
+MOST = 1 << 30
+"""The bytes of the longest text that is read; a device may have no end."""
+
+
 def read(path: str) -> bytes:
-    """The bytes of a file.
+    """The bytes of a file, or of standard input.
 
     Raises
     ------
     OSError
-        If it cannot be read.
+        If it cannot be read, or is longer than :data:`MOST`.
     """
-    if path == STDIN:
-        return sys.stdin.buffer.read()
+    return whole(sys.stdin.buffer) if path == STDIN else read_file(path)
+
+
+def read_file(path: str | os.PathLike[str]) -> bytes:
+    """The bytes of a file. Raises OSError as :func:`read`."""
     with open(path, "rb") as file:
-        return file.read()
+        return whole(file)
+
+
+def whole(file: BinaryIO) -> bytes:
+    """The bytes of an open file. Raises OSError as :func:`read`."""
+    pieces, left = [], MOST
+    while piece := file.read(1 << 20):
+        left -= len(piece)
+        if left < 0:
+            raise OSError(errno.EFBIG, f"this is longer than {MOST >> 20:,} MiB")
+        pieces.append(piece)
+    return b"".join(pieces)
 
 
 def unreadable(path: str, error: OSError) -> FileReport:

@@ -368,11 +368,10 @@ def parse(text: str, path: str = "<text>") -> Parsed:
     Errors are never raised; the result contains them, together with everything that could be
     parsed. In a file named ``*.py``, other code is skipped.
     """
-    with recursion_room():
-        # A byte-order mark is no part of the text; a form feed keeps the offsets. A carriage
-        # return alone ends a line, too.
-        text = "\f" + text[1:] if text.startswith("\ufeff") else text
-        return TextReader(_LONE_RETURN.sub("\n", text), path).read()
+    # A byte-order mark is no part of the text; a form feed keeps the offsets. A carriage
+    # return alone ends a line, too.
+    text = "\f" + text[1:] if text.startswith("\ufeff") else text
+    return TextReader(_LONE_RETURN.sub("\n", text), path).read()
 
 
 def parse_expr(text: str) -> ast.Expr:

@@ -14,8 +14,10 @@ from rlx.checker.driver.configuration import Selection, matches, parse
 from rlx.checker.render.files import FileReport, summarise
 from rlx.commands.check_options import parser_of, version
 from rlx.commands.check_types import show
+from rlx.commands.outputs import refused
 from rlx.commands.project import settings
 from rlx.grammar.nodes.node import replace
+from rlx.grammar.stack import roomy
 from rlx.grammar.streams import (
     complain,
     complain_line,
@@ -38,6 +40,7 @@ STDIN = "-"
 CLEAN, FOUND, UNABLE, BUG = 0, 1, 2, 101
 
 
+@roomy
 def main(argv: Sequence[str], prog: str = PROGRAM) -> int:
     """Run the command.
 
@@ -154,8 +157,7 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
         for path in _found(arguments.path, project):
             say(f"{visible(path)}\n")
         return CLEAN
-    hindered = arguments.output_file and hindrance(arguments.output_file)
-    if hindered:
+    if arguments.output_file and (hindered := hindrance(arguments.output_file)):
         complain_line(f"{prog}: {arguments.output_file}: {hindered}")
         return UNABLE
     make = _make(arguments, project, selection)
@@ -188,6 +190,12 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
         complain_line(f"{prog}: no Relax program under {', '.join(arguments.path)}")
         return UNABLE
     if arguments.output_file:
+        said = next(
+            filter(None, (refused(arguments.output_file, file.path) for file in files)), None
+        )
+        if said is not None:
+            complain_line(f"{prog}: --output-file {said}")
+            return UNABLE
         os.environ.setdefault("FORCE_COLOR", "0")
     human = arguments.format == "human"
     sarif = arguments.format == "sarif"

@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from rlx.grammar.stack import roomy
 from rlx.grammar.streams import complain_line, say, visible
 
 _LENGTH = 16_000_000
 _REFUSED, _UNABLE = 1, 2
 
 
+@roomy
 def main(argv: Sequence[str] | None = None, prog: str = "rlx verify-proof") -> int:
     """Check certificates.
 

@@ -324,15 +324,17 @@ def distrust(message: str) -> NoReturn:
 def directory() -> Path:
     """The cache directory, created if need be: ``$RLX_CACHE``, or ``rlx/native`` under
     ``$XDG_CACHE_HOME``. Raises UntrustedCache if it exists and is not the user's own, private
-    directory.
+    directory, or if it depends on the folder that rlx works in.
     """
     own = os.environ.get("RLX_CACHE")
     if own:
-        path = Path(own).absolute()
+        path = Path(own)
     else:
         home = os.environ.get("XDG_CACHE_HOME", "")
-        base = Path(home) if os.path.isabs(home) else Path.home() / ".cache"
+        base = Path(home) if os.path.isabs(home) else Path(os.path.expanduser("~"), ".cache")
         path = base / "rlx" / "native"
+    if not path.is_absolute():  # whoever made the folder could have put libraries there
+        distrust(f"{path} is not an absolute path")
     with suppress(FileExistsError):  # told below
         make_folder(path, mode=0o700)
     found = path.lstat()

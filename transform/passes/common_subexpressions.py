@@ -81,7 +81,7 @@ def _may_write(call: ast.Call) -> bool:
     return operator is not None and not operator.pure and call.op_name not in _ONLY_SHOWS
 
 
-# Common subexpression elimination.
+# ---------------------------------------------------------------- the pass
 
 
 class Common(ExprMutator):
