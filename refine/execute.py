@@ -26,6 +26,7 @@ from rlx.refine.definitions import (
 from rlx.refine.lowered import CellTerm, HeapTerm, Unreadable
 from rlx.refine.terms import (
     ApplicationTerm,
+    FunctionTerm,
     NumberTerm,
     OpaqueTerm,
     ResultTerm,
@@ -175,6 +176,9 @@ class Execution:
         self.applied: list[ApplicationTerm] = []
         self.recursive: list[str] = []
         self._functions = {gv.name_hint: f for gv, f in module.functions.items()}
+        self._function_terms = {
+            name: FunctionTerm(name, function) for name, function in self._functions.items()
+        }
         self.path: tuple[tuple[object, bool], ...] = ()
         self._stack: list[ast.Function] = []
         self._bindings = 0
@@ -472,7 +476,7 @@ class Execution:
             case ast.ExternFunc(global_symbol=name):
                 return terms.word("packed", name)
             case ast.GlobalVar(name_hint=name):
-                return terms.word("function", name)
+                return self._function_terms[name]
             case ast.Function():
                 return ClosureTerm(expr, frame)
             case ast.If():
@@ -649,8 +653,7 @@ class Execution:
         arguments = [self.value(arg, frame) for arg in call.args]
         function = self.value(callee, frame)
         match function:
-            case WordTerm(kind="function", text=name):
-                found = self._functions.get(name)
+            case FunctionTerm(function=found):
                 if isinstance(found, ast.Function):
                     return self._inline(found, arguments, Frame({}, {}))
                 if isinstance(found, tir.PrimFunc):
@@ -686,10 +689,8 @@ class Execution:
 
     def call_by_name(self, function: Term, arguments: Sequence[Term]) -> Term:
         """The result of a function of the module, which may write the memory that it is given."""
-        if isinstance(function, WordTerm) and function.kind == "function":
-            found = self._functions.get(function.text)
-            if isinstance(found, ast.Function):
-                return self._called(found, arguments, Frame({}, {}))
+        if isinstance(function, FunctionTerm) and isinstance(function.function, ast.Function):
+            return self._called(function.function, arguments, Frame({}, {}))
         raise Unreadable("a function is called that is not known")
 
     def _fills(self, name: str, arguments: Sequence[Term]) -> bool:
@@ -817,10 +818,8 @@ class Execution:
         return args, first
 
     def prim_func(self, callee: Term) -> tir.PrimFunc:
-        if isinstance(callee, WordTerm) and callee.kind == "function":
-            found = self._functions.get(callee.text)
-            if isinstance(found, tir.PrimFunc):
-                return self.prim_funcs.shared(found)
+        if isinstance(callee, FunctionTerm) and isinstance(callee.function, tir.PrimFunc):
+            return self.prim_funcs.shared(callee.function)
         raise Unreadable("call_tir gets something else than a PrimFunc")
 
     def computed(
@@ -915,8 +914,7 @@ class Execution:
         if not isinstance(given, TupleTerm):
             raise Unreadable("a closure is called with something else than a tuple")
         match closure:
-            case PartialTerm(function=WordTerm(kind="function", text=name), captured=captured):
-                found = self._functions.get(name)
+            case PartialTerm(function=FunctionTerm(function=found), captured=captured):
                 if isinstance(found, ast.Function):
                     return self._inline(found, (*given.fields, *captured), Frame({}, {}))
             case ClosureTerm(function=literal, frame=outer):
@@ -1031,6 +1029,7 @@ def _number(key: object) -> int | None:
 
 _SPECIAL: dict[str, Any] = {
     CALL_TIR: Execution._call_tir,
+    "relax.call_tir_with_grad": Execution._call_tir,
     "relax.call_pure_packed": Execution._packed_operator,
     "relax.call_dps_packed": Execution._packed_operator,
     "relax.shape_of": Execution._shape_of,

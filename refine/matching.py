@@ -15,6 +15,7 @@ from typing import Any
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL, DataType
+from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.prim_operators import BY_NODE
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine import terms
@@ -25,6 +26,7 @@ from rlx.refine.terms import (
     ApplicationTerm,
     ConstantTerm,
     FilledHoles,
+    FunctionTerm,
     Lambda,
     NumberTerm,
     OpaqueTerm,
@@ -105,6 +107,8 @@ class Matcher:
         The reasons why applications could not be opened.
     computed
         The calls that BEFORE makes on every way, and that do not fail.
+    functions
+        The functions of both programs that values are: they were taken to mean the same.
     rounded
         Whether a float was met that is written with more digits than its type holds.
     real_questions
@@ -133,6 +137,7 @@ class Matcher:
         self._asked = 0
         self.representatives: dict[TensorTerm, TensorTerm] = {}
         self.limit = STEPS
+        self.functions: dict[str, None] = {}
         self._definitions: dict[TensorTerm, TensorTerm | None] = {}
         self._tensors: dict[tuple[TensorTerm, TensorTerm], bool] = {}
         self._applications: dict[tuple[ApplicationTerm, ApplicationTerm], bool] = {}
@@ -173,6 +178,11 @@ class Matcher:
                 return True
             case ShapeTerm(values=one), ShapeTerm(values=other):
                 return len(one) == len(other) and all(map(self.facts.equal, one, other))
+            case FunctionTerm(name=name, function=one), FunctionTerm(name=label, function=other):
+                if isinstance(one, tir.PrimFunc) or isinstance(other, tir.PrimFunc):
+                    return structural_equal(one, other)
+                self.functions[name] = None
+                return name == label
             case NumberTerm(value=one), NumberTerm(value=other):
                 return tir.type_of(one) == tir.type_of(other) and self.elements(one, other)
             case OpaqueTerm(of=ApplicationTerm() as p, path=path), OpaqueTerm(

@@ -257,6 +257,7 @@ class _FunctionPair:
                 reason = "the limit of work is reached"
             notes = tuple(matcher.trail.notes)
             if not reason:
+                self.recursive += matcher.functions
                 return _Outcome(level, "", notes, names, conditions=tuple(conditions))
             if matcher.real:  # once more, with numbers as they are written, if that differs
                 if not matcher.rounded:

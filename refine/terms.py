@@ -145,6 +145,13 @@ class WordTerm(ValueTerm):
     text: str
 
 
+class FunctionTerm(ValueTerm):
+    """A function of a program; those of one name in two programs are two terms, as they may differ."""
+
+    name: str
+    function: Node
+
+
 class OpaqueTerm(ValueTerm):
     """A value of which no more is known than where it comes from.
 
