@@ -17,9 +17,9 @@ def places(x: te.Tensor, along: int, descending: bool) -> te.Tensor:
     """
 
     def fill(
-        read: Sequence[tir.Buffer], out: tir.Buffer
+        read: Sequence[tir.Buffer], outs: Sequence[tir.Buffer]
     ) -> tuple[tuple[tir.Buffer, ...], tir.Stmt]:
-        (given,) = read
+        (given,), (out,) = read, outs
         line = _Sorter(given, out, along, descending)
         return line.work, line.every()
 

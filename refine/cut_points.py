@@ -57,8 +57,16 @@ def _below(term: Term) -> list[Term]:
     return []
 
 
-def find(matcher: Matcher, before: Sequence[Term], after: Sequence[Term]) -> None:
-    """Compare the tensors of AFTER with those of BEFORE, and let the matcher know the equal ones."""
+Pair = tuple[TensorTerm, TensorTerm]
+
+
+def find(matcher: Matcher, before: Sequence[Term], after: Sequence[Term]) -> Pair | None:
+    """Compare the tensors of AFTER with those of BEFORE, and let the matcher know the equal ones.
+
+    Returns the first tensor of AFTER that is made of cut points and is equal to no tensor of BEFORE
+    that is made of the same, behind the last of these; None if there is none.
+    """
+    stuck: Pair | None = None
     ours = in_order(before)
     known = set(ours)
     by_type: dict[object, list[TensorTerm]] = {}
@@ -68,10 +76,15 @@ def find(matcher: Matcher, before: Sequence[Term], after: Sequence[Term]) -> Non
     for tensor in in_order(after):
         if tensor in known or not isinstance(tensor, ResultTerm | Lambda):
             continue
-        for candidate in islice(_candidates(matcher, tensor, by_type), CANDIDATES):
+        found = list(islice(_candidates(matcher, tensor, by_type), CANDIDATES))
+        for candidate in found:
             if matcher.try_equal(candidate, tensor, STEPS):
                 matcher.representatives[tensor] = candidate
                 break
+        else:
+            if found and stuck is None:
+                stuck = found[-1], tensor
+    return stuck
 
 
 def _candidates(

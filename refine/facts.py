@@ -192,12 +192,12 @@ class Facts:
     def _atom(self, node: PrimExpr, kind: DataType) -> tir.Var:
         match node:
             case tir.BufferLoad(buffer=TensorTerm(shape=shape), indices=indices):
-                first = [  # an axis of one element is read there
+                first = tuple(  # an axis of one element is read there
                     terms.index(0, tir.type_of(i))
                     if isinstance(extent, tir.IntImm) and extent.value == 1
                     else i
                     for i, extent in zip(indices, shape, strict=True)
-                ]
+                )
                 node = tir.interned(tir.BufferLoad(node.buffer, first))
         found = self._atoms.get(node)
         if found is None:

@@ -97,6 +97,8 @@ class Matcher:
     ----------
     steps
         The number of comparisons and openings so far.
+    limit
+        The most of these.
     mismatch
         Where the first comparison failed.
     reasons
@@ -130,7 +132,7 @@ class Matcher:
         self.steps = 0
         self._asked = 0
         self.representatives: dict[TensorTerm, TensorTerm] = {}
-        self._limit = STEPS
+        self.limit = STEPS
         self._definitions: dict[TensorTerm, TensorTerm | None] = {}
         self._tensors: dict[tuple[TensorTerm, TensorTerm], bool] = {}
         self._applications: dict[tuple[ApplicationTerm, ApplicationTerm], bool] = {}
@@ -315,18 +317,25 @@ class Matcher:
         """
         tensors, applications = dict(self._tensors), dict(self._applications)
         self._frozen = frozenset(self.representatives.get(t, t) for t in _below(b))
-        self._limit = min(STEPS, self.steps + steps)
+        outer, self.limit = self.limit, min(self.limit, self.steps + steps)
         found, place = False, self.trail.attempt()
         try:
             with suppress(Exhausted, RecursionError):
                 found = self.tensors(a, b)
         finally:
-            self._frozen, self._limit = frozenset(), STEPS
+            self._frozen, self.limit = frozenset(), outer
         if not found:
             self.trail.drop(place)
             self._tensors, self._applications = tensors, applications
             self.mismatch = None
         return found
+
+    def explain(self, a: TensorTerm, b: TensorTerm) -> None:
+        """Find where two tensors could not be joined, which are not proved to be equal."""
+        self._tensors.pop((a, b), None)
+        self.mismatch = None
+        with suppress(Exhausted, RecursionError):
+            self.tensors(a, b)
 
     def depth(self, tensor: TensorTerm) -> int:
         """The length of the longest chain of definitions below a tensor."""
@@ -403,7 +412,7 @@ class Matcher:
     def _work(self) -> None:
         """Count a step. Raises Exhausted if there were too many."""
         self.steps += 1
-        if self.steps > self._limit or self.facts.asked > QUESTIONS:
+        if self.steps > self.limit or self.facts.asked > QUESTIONS:
             raise Exhausted
 
     def elements(self, x: PrimExpr, y: PrimExpr) -> bool:

@@ -4,12 +4,15 @@ variables.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from rlx.grammar.nodes import tir
-from rlx.te.external import External
-from rlx.te.rebuild import reads
 from rlx.te.tensor import Operation, Tensor
+
+
+def computed(op: Operation) -> bool:
+    """Whether a tensor is computed and not a placeholder."""
+    return op.num_outputs > 0
 
 
 def operations(tensors: Sequence[Tensor]) -> list[Operation]:
@@ -22,31 +25,8 @@ def operations(tensors: Sequence[Tensor]) -> list[Operation]:
             found[op] = None
         elif op not in found:
             stack.append((op, True))
-            stack.extend((t.op, False) for t in reversed(inputs(op)) if t.op not in found)
+            stack.extend((t.op, False) for t in reversed(op.input_tensors) if t.op not in found)
     return list(found)
-
-
-def inputs(op: Operation) -> list[Tensor]:
-    """The distinct tensors that an operation reads, in the order of the reads."""
-    if isinstance(op, External):
-        return list(dict.fromkeys(op.read))
-    found = dict.fromkeys(
-        read.tensor
-        for expr in expressions(op)
-        for read in reads(expr)
-        if read.tensor.op is not op  # of running results
-    )
-    return list(found)
-
-
-def expressions(op: Operation) -> Iterator[tir.PrimExpr]:
-    """All expressions of an operation."""
-    yield from op.bodies
-    if op.reduction is not None:
-        yield from (s.node for s in op.reduction.sources)
-        yield from (s.node for s in op.reduction.init)
-        if op.reduction.where is not None:
-            yield op.reduction.where.node
 
 
 def unbound(tensors: Sequence[Tensor]) -> list[tir.Var]:
@@ -55,13 +35,10 @@ def unbound(tensors: Sequence[Tensor]) -> list[tir.Var]:
     found: dict[tir.Var, None] = {}
     for op in operations(tensors):
         axes = {*op.axes, *(a.var for a in op.reduction.axes)} if op.reduction else {*op.axes}
-        for expr in expressions(op):
+        for expr in op.expressions():
             found |= dict.fromkeys(v for v in tir.free_vars(expr) if v not in axes)
-            for read in reads(expr):
-                found |= _in_shape(read.tensor)
-        if isinstance(op, External):
-            for tensor in op.read:
-                found |= _in_shape(tensor)
+        for tensor in op.input_tensors:
+            found |= _in_shape(tensor)
         if op.reduction is not None:
             for axis in op.reduction.axes:
                 for end in (axis.low, axis.high):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL, DataType
@@ -13,11 +13,6 @@ from rlx.te.scalar import Scalar, binary, bitwise, cast, divide, logical, negati
 from rlx.te.tensor import Read
 
 Load = Callable[[Read, tuple[Scalar, ...]], Scalar]
-
-
-def reads(root: tir.PrimExpr) -> Iterator[Read]:
-    """The distinct reads of tensor elements in an expression."""
-    return (node for node in tir.postorder(root) if isinstance(node, Read))
 
 
 class Rebuild:

@@ -36,8 +36,7 @@ from rlx.operators.parameters import REQUIRED, Parameter
 from rlx.operators.registry import Operator
 from rlx.solver.order import erase, free_shape_vars
 
-# Patterns that follow from a signature alone.
-
+# ---------------------------------------------------------------- patterns from a signature alone
 
 _LISTS = ["a, b", "a", "a, 4, b", "", "a, 3, b, 4", "2, 3"]
 _BROADCAST = ["a, b", "b", "1, b", "", "a, 1"]

@@ -11,8 +11,7 @@ from rlx.generate.campaign.finding import Finding, family, operators_of, part
 from rlx.generate.campaign.finding_file import FindingFile
 from rlx.generate.campaign.oracles.traits import ELEMENT_TYPE, KIND
 
-# Words of another program's messages, compared without regard to white space.
-
+# ---------------------------------------------------------------- texts of messages
 
 _ANY = re.compile(r"…(\d?)")
 

@@ -121,7 +121,7 @@ def reduce_text(text: str, interesting: Callable[[str], bool]) -> str:
             width = max(1, width // 2)
 
 
-# Reducing a program given as text.
+# ---------------------------------------------------------------- programs as text
 
 
 def reduced(text: str, interesting: Callable[[str], bool]) -> str:

@@ -118,5 +118,11 @@ def _made(before: Configuration, after: Configuration | Outcome) -> BoundVariabl
 
 
 def computes(expr: ast.Expr) -> bool:
-    """Whether a binding to this value computes something, rather than naming it again."""
-    return isinstance(expr, ast.Call | ast.If)
+    """Whether a binding to this value computes something, rather than naming it again, or making
+    a tensor, whose elements nobody has written.
+    """
+    if isinstance(expr, ast.Call):
+        function = expr.op
+        name = function.global_symbol if isinstance(function, ast.ExternFunc) else expr.op_name
+        return not name.endswith(".alloc_tensor")
+    return isinstance(expr, ast.If)

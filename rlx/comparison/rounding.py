@@ -50,7 +50,7 @@ LARGE = 1 << 20
 ITERATIONS = {"native": 2_000_000_000, "steps": 2_000_000}
 FUEL = 100_000
 
-_NARROWER = re.compile(r"\b(float32|float16|bfloat16)\b")
+_NARROWER = re.compile(r"\b(float32|float16|bfloat16|float[468]_\w+)\b")
 
 
 def unit(array: Array) -> float:

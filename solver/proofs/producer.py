@@ -169,8 +169,7 @@ def _texts(proof: list[dict[str, Any]]) -> Iterator[str]:
             yield from _texts(below)
 
 
-# The certificate of a verdict, made when it is asked for.
-
+# ---------------------------------------------------------------- the certificate of a verdict
 
 PARANOID = os.environ.get("RLX_PARANOID") == "1"
 """Whether each proof is checked as it is made."""

@@ -29,7 +29,7 @@ from rlx.transform.builder.known_calls import KnownCalls, SharedInfos, call_key
 from rlx.transform.builder.names import Names
 from rlx.transform.builder.numbers import settled
 
-# The head of a function under construction: everything except its body.
+# ---------------------------------------------------------------- the head of a function
 
 
 def head_of(

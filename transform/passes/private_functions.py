@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from rlx.checker.normalize import normalize
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, GlobalVar, IRModule, StructInfo
+from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import changed, replace
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.struct_infos import binding_positions
@@ -15,6 +16,7 @@ from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.nodes.visit import bindings, called_globals, evaluated, expressions, reached
 from rlx.solver.order import bind, free_shape_vars, free_vars, subtype
 from rlx.transform.lowering.passes import ModulePass
+from rlx.transform.passes.dead_code import dead_code
 from rlx.transform.passes.parameters import WithValues
 from rlx.transform.passes.simple import without_unreached
 from rlx.transform.visitors.mutator import ExprMutator
@@ -62,14 +64,14 @@ class InlinePrivateFunctions(ModulePass):
             gv: f for gv, f in private.items() if gv not in circles and not _names_dimensions(f)
         }
         made = _Inline(plain)(normal)
-        if made is normal:
-            return module
         left = {
             gv
             for f in made.functions.values()
             for gv in (called_globals(f) if isinstance(f, ast.Function) else ())
         }
-        return without_unreached(made, [g for g in made.functions if g not in plain or g in left])
+        kept = [g for g in made.functions if g not in plain or g in left]
+        found = without_unreached(made, kept)
+        return module if found is normal else found
 
 
 class _Inline(ExprMutator):
@@ -80,8 +82,17 @@ class _Inline(ExprMutator):
         found = self._inlined(binding.value)
         if found is None:
             super().visit_var_binding(binding)
+        elif isinstance(found, ast.Var) and self._holds(binding.var, found):
+            self.replace_var(binding.var, found)
         else:
             self.rebind(binding, found)
+
+    def _holds(self, var: ast.Var, value: ast.Var) -> bool:
+        """Whether a variable may stand for the variable of a call."""
+        local = type(var) is ast.DataflowVar or type(value) is not ast.DataflowVar
+        said = var.struct_info_annotation
+        same = said is None or structural_equal(said, self.builder.struct_info(value))
+        return local and same and var.shape_var is None
 
     def _inlined(self, value: Expr) -> Expr | None:
         """The result of an inlined call, whose bindings are emitted; None if the call stays."""
@@ -117,6 +128,9 @@ class _Inline(ExprMutator):
         if isinstance(binding, ast.VarBinding):
             value = copy.expr(binding.value)
             inlined = self._inlined(value)
+            if isinstance(inlined, ast.Var):
+                copy.put(binding.var, inlined)
+                return
             value = value if inlined is None else inlined
             copy.put(binding.var, self.builder.emit(value, binding.var.name_hint))
         elif isinstance(binding, ast.MatchCast):
@@ -285,7 +299,9 @@ def infos_of(node: ast.Expr) -> tuple[StructInfo, ...]:
 
 
 class RemoveUnusedOutputs(ModulePass):
-    """Remove fields of the tuples that private functions return, if no caller asks for them."""
+    """Remove fields of the tuples that private functions return, if no caller asks for them, and
+    what computed them. A single field that is left is returned without a tuple.
+    """
 
     def apply(self, module: IRModule) -> IRModule:
         """The module without these fields."""
@@ -303,7 +319,7 @@ class RemoveUnusedOutputs(ModulePass):
             for gv, f in private.items()
             if gv in asked and len(asked[gv]) < len(_fields(f) or ())
         }
-        return _chosen(normal, {}, kept) if kept else module
+        return dead_code(_chosen(normal, {}, kept)) if kept else module
 
 
 def _fields(function: ast.Function) -> tuple[Expr, ...] | None:
@@ -379,10 +395,16 @@ def _head(gv: GlobalVar, function: ast.Function, params: Kept, fields: Kept) -> 
         return function
     body, whole, ret = function.body, _fields(function), function.ret_struct_info
     assert isinstance(body, ast.SeqExpr) and whole is not None
-    chosen = ast.Tuple(tuple(whole[k] for k in keep))
+    chosen = whole[keep[0]] if len(keep) == 1 else ast.Tuple(tuple(whole[k] for k in keep))
     if isinstance(ret, ast.TupleStructInfo):
-        ret = ast.TupleStructInfo(tuple(ret.fields[k] for k in keep))
+        ret = _selected(ret, keep)
     return changed(function, body=changed(body, body=chosen), ret_struct_info=ret)
+
+
+def _selected(info: ast.TupleStructInfo, keep: list[int]) -> StructInfo:
+    """The type of some fields; one alone is no tuple."""
+    fields = tuple(info.fields[k] for k in keep)
+    return fields[0] if len(fields) == 1 else ast.TupleStructInfo(fields)
 
 
 class _Calls(Rewriter):
@@ -409,14 +431,18 @@ class _Calls(Rewriter):
             if isinstance(value, ast.Call) and isinstance(value.op, GlobalVar)
             else None
         )
-        if keep is None:
-            return (made,)
         assert isinstance(made, ast.VarBinding)
+        if keep is None:
+            copied = made.value is not value and isinstance(made.value, ast.Var)
+            if copied and (
+                type(made.value) is not ast.DataflowVar or type(made.var) is ast.DataflowVar
+            ):
+                self.renamed[binding.var] = made.value  # type: ignore[assignment]
+                return ()
+            return (made,)
         var, info = made.var, made.var.struct_info_annotation
         if isinstance(info, ast.TupleStructInfo):
-            var = replace(
-                var, struct_info_annotation=ast.TupleStructInfo(tuple(info.fields[k] for k in keep))
-            )
+            var = replace(var, struct_info_annotation=_selected(info, keep))
         self.renamed[binding.var] = var
         self._results[var] = keep
         return (replace(made, var=var),)
@@ -425,4 +451,8 @@ class _Calls(Rewriter):
         made = super().tuple_get_item(expr)
         assert isinstance(made, ast.TupleGetItem)
         keep = self._results.get(made.tuple_value)
-        return made if keep is None else replace(made, index=keep.index(made.index))
+        if keep is None:
+            return made
+        if len(keep) == 1:
+            return made.tuple_value
+        return replace(made, index=keep.index(made.index))

@@ -7,10 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from rlx.grammar.nodes import ast
-from rlx.grammar.nodes.ast import Expr, GlobalVar, IRModule, StructInfo
+from rlx.grammar.nodes.ast import Expr, GlobalVar, IRModule, StructInfo, TensorStructInfo
 from rlx.grammar.nodes.node import changed
-from rlx.grammar.nodes.visit import called_globals, callees_first
-from rlx.transform.shapes.shape_functions import ShapeFunction, shape_function
+from rlx.grammar.nodes.struct_infos import held_shape
+from rlx.grammar.nodes.visit import bindings, called_globals, callees_first
+from rlx.solver.order.substitute import dimensions
+from rlx.transform.shapes.shape_functions import ShapeFunction, shape_function, written_shape
 from rlx.transform.shapes.specialise import is_open, says_more, specialised
 from rlx.transform.visitors.mutator import ExprMutator
 
@@ -39,6 +41,16 @@ class _Propagated(Stronger):
 
     def __init__(self) -> None:
         self.shape_functions: dict[GlobalVar, ShapeFunction | None] = {}
+        self.cast: set[Expr] = set()
+
+    def visit_global_function(self, gv: GlobalVar, function: ast.Function) -> None:
+        casts = (b for b in bindings(function) if isinstance(b, ast.MatchCast))
+        self.cast = {
+            b.value
+            for b in casts
+            if held_shape(b.struct_info) is not None or not is_open(b.struct_info)
+        }
+        super().visit_global_function(gv, function)
 
     def visit_var_binding(self, binding: ast.VarBinding) -> None:
         super().visit_var_binding(binding)
@@ -46,12 +58,13 @@ class _Propagated(Stronger):
         if not (isinstance(call, ast.Call) and isinstance(call.op, GlobalVar)):
             return
         known = self.builder.struct_info(var)
-        if not (isinstance(var, ast.Var) and is_open(known)):
+        if not (isinstance(var, ast.Var) and is_open(known)) or binding.var in self.cast:
             return
         args = [self.visit_expr(arg) for arg in call.args]
         found = specialised(self.builder, call.op, args)
-        if found is None or not says_more(self.builder, found, known):
-            found = self.by_shape_function(call.op, args)
+        unknown = isinstance(found, TensorStructInfo) and dimensions(found) is None
+        if found is None or unknown or not says_more(self.builder, found, known):
+            found = self.by_shape_function(call.op, args) or found
         if found is not None and says_more(self.builder, found, known):
             output = type(var) is ast.Var
             cast = self.builder.frame.cast(var, found, var.name_hint, self.place, output)
@@ -61,7 +74,9 @@ class _Propagated(Stronger):
         """What a call of the function's shape function, which is emitted, says of the result."""
         if gv not in self.shape_functions:
             function = self.builder.lookup_func(gv)
-            made = shape_function(function) if isinstance(function, ast.Function) else None
+            made = None
+            if isinstance(function, ast.Function):
+                made = shape_function(function) or written_shape(self.builder, function)
             self.shape_functions[gv] = made and made.added_to(self.builder, gv)
         made = self.shape_functions[gv]
         return None if made is None else made.called(self.builder, args)

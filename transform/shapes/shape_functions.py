@@ -9,9 +9,11 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, GlobalVar, ShapeStructInfo, StructInfo, TensorStructInfo
 from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.nodes.rewrite import Rewriter
-from rlx.grammar.nodes.struct_infos import held_shape
+from rlx.grammar.nodes.struct_infos import OBJECT, held_shape
 from rlx.grammar.nodes.visit import bindings, expressions
+from rlx.grammar.stack import recursion_room
 from rlx.operators.registry import lookup
+from rlx.solver.order import free_shape_vars
 from rlx.solver.order.substitute import dimensions
 from rlx.transform.arguments import operands
 from rlx.transform.builder.builder import BlockBuilder
@@ -75,6 +77,72 @@ def shape_function(function: ast.Function) -> ShapeFunction | None:
         return None
     kept = [b for block in body.blocks for b in block.bindings if b in needed]
     return _made(function, shape, result, [b for b in kept if isinstance(b, ast.VarBinding)])
+
+
+def written_shape(builder: BlockBuilder, function: ast.Function) -> ShapeFunction | None:
+    """The computation of the shape of a function's result from dimensions that its signature and
+    casts of its parameters bind; None if the shape has others.
+    """
+    function = normalize_function(function)
+    body = function.body
+    assert isinstance(body, ast.SeqExpr)
+    result = _info_of_result(builder, function)
+    if not isinstance(result, TensorStructInfo) or not isinstance(result.shape, ast.ShapeExpr):
+        return None
+    origin = {param: param for param in function.params}
+    shapes = {p: made for p in function.params if (made := _shape_parameter(p)) is not None}
+    known = set(function.shape_vars)
+    casts: list[ast.Binding] = []
+    for binding in (b for block in body.blocks for b in block.bindings):
+        assert isinstance(binding, ast.VarBinding | ast.MatchCast)
+        param = origin.get(binding.value) if isinstance(binding.value, ast.Var) else None
+        if param is None:
+            continue
+        if binding.var is not None:
+            origin[binding.var] = param
+        target = _shape_in(binding.struct_info) if isinstance(binding, ast.MatchCast) else None
+        if isinstance(binding, ast.MatchCast) and target is not None and param in shapes:
+            bound = known | set(binding.shape_vars)
+            if bound.issuperset(free_shape_vars(target)):
+                known = bound
+                var = ast.Var(f"{param.name_hint}_dims", target)
+                casts.append(ast.MatchCast(var, shapes[param], target, binding.shape_vars))
+    if not known.issuperset(free_shape_vars(result)):
+        return None
+    computed = replace(
+        function,
+        params=tuple(shapes.values()),
+        body=ast.SeqExpr((ast.BindingBlock(tuple(casts)),), result.shape),
+        ret_struct_info=None,
+        attrs={"private": True},
+    )
+    positions = tuple(at for at, param in enumerate(function.params) if param in shapes)
+    return ShapeFunction(computed, positions, result)
+
+
+def _info_of_result(builder: BlockBuilder, function: ast.Function) -> StructInfo | None:
+    """What is known of a result inside its function."""
+    body = function.body
+    assert isinstance(body, ast.SeqExpr)
+    state = builder.derivation()
+    outer = state.enter()
+    state.bind_shape_vars(function.shape_vars)
+    for param in function.params:
+        state.bind(param, param.struct_info_annotation or OBJECT)
+    with recursion_room():
+        state.info(body)
+    state.leave(outer)
+    return state.info_of.get(body.body)
+
+
+def _shape_in(info: StructInfo) -> ShapeStructInfo | None:
+    """The shape that a cast asks for."""
+    match info:
+        case ShapeStructInfo(values=tuple()):
+            return info
+        case TensorStructInfo(shape=ast.ShapeExpr(values=values)):
+            return ShapeStructInfo(values, len(values))
+    return None
 
 
 def _shape_of_result(
