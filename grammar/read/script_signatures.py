@@ -63,7 +63,7 @@ R.cpu R.cuda: dev_id/number=
 R.dtype: value/type
 R.to_vdevice: data/value dst_vdevice/any
 R.tuple: *fields/field
-R.match_cast: value/value *rest/any | ty/any= struct_info/any=
+R.match_cast: value/bound *rest/any | ty/any= struct_info/any=
 axis.spatial axis.reduce axis.scan axis.opaque axis.S axis.R: dom/extent binding dtype/type=
 axis.remap: kinds/text bindings/list dtype/type=
 Buffer: shape/shape dtype/type= data/memory= *rest/any | strides/any= elem_offset/any=
@@ -98,6 +98,7 @@ _WRONG: dict[str, tuple[str, tuple[type, ...]]] = {
     "operand": ("a scalar", (Sequence, type(None), dict)),
     "extent": ("the extent of a loop", (str, type(None), dict)),
     "value": ("a value", (int, float, str, Sequence, type(None), dict)),
+    "bound": ("a value", (str, type(None), dict)),
     "field": ("a value", (Sequence, type(None), dict)),
     "number": ("an integer", (float, str, Sequence, type(None), dict)),
     "flag": ("True or False", (float, str, Sequence, type(None), dict)),
