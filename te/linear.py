@@ -23,7 +23,7 @@ class _TooLongError(Exception):
     """A sum has too many parts."""
 
 
-class Part(NamedTuple):
+class Quotient(NamedTuple):
     """``base % upper // lower``; ``upper`` is None where there is no remainder, and a multiple of
     ``lower`` otherwise.
     """
@@ -61,7 +61,7 @@ class Part(NamedTuple):
 class Sum:
     """A constant, and parts with their factors, which are not 0."""
 
-    def __init__(self, constant: int = 0, terms: Mapping[Part, int] = {}) -> None:
+    def __init__(self, constant: int = 0, terms: Mapping[Quotient, int] = {}) -> None:
         self.constant, self.terms = constant, {p: k for p, k in terms.items() if k}
 
     def plus(self, other: Sum, factor: int = 1) -> Sum:
@@ -75,13 +75,13 @@ class Sum:
         """A multiple of the sum."""
         return Sum().plus(self, factor)
 
-    def _alone(self, kind: DataType) -> tuple[Part, int]:
+    def _alone(self, kind: DataType) -> tuple[Quotient, int]:
         """The sum as one part with a factor."""
         if not self.constant and len(self.terms) == 1:
             [(part, factor)] = self.terms.items()
             if factor > 0:
                 return part, factor
-        return Part(tir.interned(self.node(kind))), 1
+        return Quotient(tir.interned(self.node(kind))), 1
 
     def divided(self, by: int, kind: DataType) -> Sum:
         """The quotient by a positive number, rounded down."""
@@ -96,11 +96,11 @@ class Sum:
             scaled = by // factor
             quotient = part.divided(scaled)
             if quotient is None:
-                quotient = Part(
+                quotient = Quotient(
                     tir.interned(part._replace(lower=1).node(kind)), part.lower * scaled
                 )
         else:
-            quotient = Part(tir.interned(Sum(0, {part: factor}).node(kind)), by)
+            quotient = Quotient(tir.interned(Sum(0, {part: factor}).node(kind)), by)
         return whole.plus(Sum(0, {quotient: 1}))
 
     def remainder(self, by: int, kind: DataType) -> Sum:
@@ -113,7 +113,7 @@ class Sum:
             return Sum(0, {part: factor})
         if by % factor == 0 and (found := part.remainder(by // factor)) is not None:
             return Sum(0, {found: factor})
-        return Sum(0, {Part(tir.interned(Sum(0, {part: factor}).node(kind)), 1, by): 1})
+        return Sum(0, {Quotient(tir.interned(Sum(0, {part: factor}).node(kind)), 1, by): 1})
 
     def _multiples(self, by: int) -> tuple[Sum, Sum]:
         """The terms that a number divides, and the others."""
@@ -139,7 +139,7 @@ class Sum:
         return reduce(tir.Sub, taken, reduce(tir.Add, added))
 
 
-def _joined(terms: dict[Part, int]) -> dict[Part, int]:
+def _joined(terms: dict[Quotient, int]) -> dict[Quotient, int]:
     """Terms with ``x // 4 * 4 + x % 4`` as ``x``."""
     found = dict(terms)
     for low, factor in terms.items():
@@ -164,7 +164,7 @@ def _joined(terms: dict[Part, int]) -> dict[Part, int]:
     return found
 
 
-def _first(term: tuple[Part, int]) -> tuple[int, int, float]:
+def _first(term: tuple[Quotient, int]) -> tuple[int, int, float]:
     part, factor = term
     return -factor, -part.lower, -(float("inf") if part.upper is None else part.upper)
 
@@ -231,7 +231,7 @@ def _sum(root: tir.PrimExpr, kind: DataType) -> Sum | None:
             case tir.IntImm(value=k):
                 return Sum(k)
             case _:
-                return Sum(0, {Part(tir.interned(node)): 1})
+                return Sum(0, {Quotient(tir.interned(node)): 1})
         if len(found.terms) > _MOST:
             raise _TooLongError
         return found
