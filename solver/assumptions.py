@@ -299,6 +299,8 @@ class SharedNormalForm:
         self._conditions = conditions
         self._engine: Engine | None = None
         self._consistent = True
+        self.bare = not (conditions or state.definitions)
+        """Whether there are limits of variables only."""
 
     def forget(self) -> None:
         """Drop the expressions of questions."""

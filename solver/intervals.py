@@ -11,12 +11,9 @@ from rlx.solver.poly import Atom, Cond, Mono, Poly, quotient
 _ANY: Range = (None, None)
 EFFORT = 3
 _TRIES = 8
+_SQUARE = 2
+"""The degree of the smallest products."""
 _EXPONENT = 4096
-
-
-def _scaled(bounds: Range, factor: int) -> Range:
-    least, most = (None if limit is None else limit * factor for limit in bounds)
-    return (least, most) if factor > 0 else (most, least)
 
 
 def product(a: Range, b: Range) -> Range:
@@ -56,10 +53,12 @@ def atom_interval(engine: KnownStore, atom: Atom) -> Range:
 
 def meet(a: Range, b: Range) -> Range:
     """The values that are in both ranges."""
-    lows, highs = (
-        [limit for limit in both if limit is not None] for both in zip(a, b, strict=True)
-    )
-    return (max(lows, default=None), min(highs, default=None))
+    (low, high), (least, most) = a, b
+    if low is None or (least is not None and least > low):
+        low = least
+    if high is None or (most is not None and most < high):
+        high = most
+    return (low, high)
 
 
 def _derived(engine: KnownStore, atom: Atom) -> Range:
@@ -141,10 +140,15 @@ def interval(engine: KnownStore, poly: Poly) -> Range:
     if found is None:
         low: int | None = 0
         high: int | None = 0
+        known = engine.intervals
         for mono, coef in poly.terms.items():
-            least, most = _scaled(mono_interval(engine, mono), coef)
-            low = None if low is None or least is None else low + least
-            high = None if high is None or most is None else high + most
+            least, most = (known.get(mono[0]) if len(mono) == 1 else None) or mono_interval(
+                engine, mono
+            )
+            if coef < 0:
+                least, most = most, least
+            low = None if low is None or least is None else low + coef * least
+            high = None if high is None or most is None else high + coef * most
             if low is None and high is None:
                 break
         found = engine.poly_intervals[poly] = (low, high)
@@ -269,6 +273,8 @@ def shift_to_zero(engine: KnownStore, poly: Poly) -> Poly:
     All coefficients of ``n*m - n`` with ``m >= 1`` are then non-negative.
     """
     mapping: dict[int, Poly] = {}
+    if max(map(len, poly.terms), default=0) < _SQUARE:
+        return poly  # the limits of a sum of multiples are the same
     for mono in poly.terms:
         for index in mono:
             if index not in mapping:

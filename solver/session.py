@@ -15,7 +15,8 @@ from rlx.solver.consistency import empty_range, simply_possible
 from rlx.solver.context import Components, ContextState, constraints
 from rlx.solver.proofs.producer import PARANOID, certificate
 from rlx.solver.question import Question, named
-from rlx.solver.tactics import CHAIN, SEARCH, TACTICS, Tactic, decide, holds_simply
+from rlx.solver.search import fails_somewhere
+from rlx.solver.tactics import CHAIN, LIKELY, POINTS, SEARCH, TACTICS, Tactic, decide, holds_simply
 from rlx.solver.verdict import CONTRADICTORY, Proved, Refuted, Relation, Unknown, Verdict
 
 _KEPT = 40_000
@@ -196,10 +197,17 @@ class Session:
             order = tir.postorder(goal)
         if self._first and len(order) <= LARGE:
             # Most questions end here, so nothing else is prepared for them.
+            fails = None if self._conditions else fails_somewhere(order, self.state.range_of)
+            if fails:
+                question = self.question(goal, order)
+                refuted = decide(question, POINTS)
+                self.trail += question.trail
+                if isinstance(refuted, Refuted):
+                    return refuted
             self.trail.append("normal form")
             if self.shared.proves(goal, order, self.work):
                 return self.shared.proved("normal form", goal, order, self.work)
-            return self._finished(self.question(goal, order), SEARCH)
+            return self._finished(self.question(goal, order), LIKELY if fails is False else SEARCH)
         return self._finished(self.question(goal, order), TACTICS)
 
     def _finished(self, question: Question, tactics: Sequence[Tactic]) -> Verdict:

@@ -164,7 +164,11 @@ def _conditions(question: Question) -> Proved | None:
     engine = question.engine()
     if not question.consistent:
         return Proved(question.vacuous(), tuple(question.divisors))
-    means = condition_proofs.prove(engine, normal_form.condition(engine, question.goal))
+    try:
+        means = condition_proofs.prove(engine, normal_form.condition(engine, question.goal))
+    except (TooMuchWorkError, RecursionError):
+        engine.forget_limits()  # the engine may be that of later questions
+        raise
     question.tried.append("normal form, bounds, residues and cases")
     return None if means is None else Proved(means, tuple(question.divisors))
 
@@ -243,6 +247,12 @@ TACTICS = (
 
 SEARCH = TACTICS[1:]
 """The remaining tactics if the normal form of a question is known to be undecided."""
+
+
+POINTS = TACTICS[1:2]
+"""What is tried first of a question that is false somewhere."""
+LIKELY = (TACTICS[3], TACTICS[1], *TACTICS[4:])
+"""The same as :data:`SEARCH`, for a question that was true wherever it was evaluated."""
 
 
 def decide(question: Question, tactics: Sequence[Tactic] = TACTICS) -> Verdict:
