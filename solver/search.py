@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, permutations
+from math import isqrt
 from typing import Any
 
 from rlx.grammar.nodes import tir
@@ -218,14 +219,14 @@ def _cast_step(node: tir.Cast) -> Callable[[int, int], int]:
     return (lambda value, _: +value) if limits is None else _wrapper(*limits)
 
 
-_PROBES = ((26879, 53759, 80639, 107519), (0, 1, 2, 0, 4), (7, 3, 5, 4, 11, 2))
-"""Large numbers that are -1 modulo many others, a zero, and small primes."""
+_PROBES = ((26879, 53759, 80639, 107519), (0, 1, 2, 0, 4))
+"""Large numbers that are -1 modulo many others, and small ones."""
 _PRODUCTS = 12
 """The maximum number of products of a condition that is evaluated at these."""
 
 
 def fails_somewhere(order: Sequence[PrimExpr], limits: Callable[[tir.Var], Range]) -> bool | None:
-    """Whether a condition is false at one of a few points: quicker than to look for a proof.
+    """Whether a condition is false at one of two points: quicker than to look for a proof.
 
     ``order`` has its nodes, operands first. It is None if they are not all operations on two
     integers.
@@ -260,6 +261,8 @@ def fails_somewhere(order: Sequence[PrimExpr], limits: Callable[[tir.Var], Range
     return False
 
 
+_FACTORS = 300
+"""How many numbers are tried as a factor of a literal."""
 SMALL = 12
 _AWKWARD = (0, 1, 2, 3, 4, 5, 7, 8, 11, 13, 16, 17, 31, 32, 61, 64, 97, 127, 128, 255, 256, 1009)
 _HUGE = (4096, 65536, 65537, 2**31 - 1, 2**31, 2**32 + 1, 2**62 + 1, 2**63 - 1)
@@ -302,7 +305,29 @@ def points(ranges: Sequence[Range], budget: int, literals: Sequence[int] = ()) -
                 if direction and (point := _at(bases, ranges, shares)):
                     yield point
                     given += 1
+    if literals and count > 1:
+        for point in _factors(bases, ranges, literals[: budget // (6 * count)]):
+            yield point
+            given += 1
     yield from _mixed(bases, ranges, budget - given)
+
+
+def _factors(
+    bases: Sequence[tuple[int, int]], ranges: Sequence[Range], literals: Sequence[int]
+) -> Iterator[Point]:
+    """Two variables whose product is a literal, both as near to its root as can be."""
+    for literal in literals:
+        root = isqrt(abs(literal))
+        factor = next((f for f in range(root, max(1, root - _FACTORS), -1) if literal % f == 0), 0)
+        for first, second in permutations(range(len(bases)), 2) if factor else ():
+            shares = [0] * len(bases)
+            for place, value in ((first, factor), (second, literal // factor)):
+                start, direction = bases[place]
+                shares[place] = direction * (value - start)
+            if all(bases[place][1] for place in (first, second)) and (
+                point := _at(bases, ranges, tuple(shares))
+            ):
+                yield point
 
 
 def _base(limits: Range) -> tuple[int, int]:

@@ -240,25 +240,25 @@ class Session:
 
         ``factored`` says whether a factor that several terms have is written once.
         """
-        whole = self._simplified(expr, factored)
-        if whole is not expr or not any(map(prim_exprs.conditional, tir.postorder(expr))):
+        order = tir.postorder(expr)
+        whole = self._simplified(expr, order, factored)
+        if whole is not expr or not prim_exprs.has_choice(order):
             return whole
 
         def inside(node: PrimExpr) -> PrimExpr | None:
             if not prim_exprs.conditional(node):
                 return None
             chosen, *branches = tir.children(node)
-            yes, no = (self._simplified(branch, factored) for branch in branches)
+            yes, no = (self._simplified(b, tir.postorder(b), factored) for b in branches)
             if isinstance(node, tir.Call):
                 return tir.Call(node.op, (chosen, yes, no), node.dtype)
             return tir.Select(chosen, yes, no)
 
-        return self._simplified(tir.transform([expr], inside)[0], factored)
+        (changed,) = tir.transform([expr], inside)
+        return self._simplified(changed, tir.postorder(changed), factored)
 
-    def _simplified(self, expr: PrimExpr, factored: bool) -> PrimExpr:
-        # What is measured already is integer arithmetic that was looked at before.
+    def _simplified(self, expr: PrimExpr, order: list[PrimExpr], factored: bool) -> PrimExpr:
         expanded, lengths = expr, self._lengths
-        order = tir.postorder(expr, known=lengths)
         if prim_exprs.has_call(order):
             (expanded,) = prim_exprs.expand([expr])
             order = tir.postorder(expanded)
@@ -272,7 +272,7 @@ class Session:
             new = self.shared.simplified(expanded, order, self.work, factored)
         if new is None or prim_exprs.length(new, lengths) >= prim_exprs.length(expr, lengths):
             return expr
-        if any(map(prim_exprs.conditional, tir.postorder(expanded))) and _unguarded(new, expanded):
+        if prim_exprs.has_choice(order) and _unguarded(new, expanded):
             return expr
         return new
 

@@ -79,9 +79,10 @@ def _replaced(conditions: Sequence[PrimExpr], chosen: set[PrimExpr]) -> Replaced
 
 CHAIN = 40
 """The number of facts from which chains of them are followed."""
+_FEW = 20
 _FIRST = 48
 _MORE = 600
-"""The numbers of points tried first and later."""
+"""The numbers of points tried at sight, first and later."""
 _SMT_NODES = 1500
 _GENERALIZED = 400
 _SMT_DEGREE = 8
@@ -143,6 +144,11 @@ def by_first_points(question: Question) -> Verdict | None:
         return None
     question.seen = True
     return _points(question, _FIRST)
+
+
+def by_few_points(question: Question) -> Verdict | None:
+    """Refuted by the smallest of them."""
+    return None if question.facts else _points(question, _FEW)
 
 
 def by_whole_normal_form(question: Question) -> Verdict | None:
@@ -251,7 +257,12 @@ SEARCH = TACTICS[1:]
 
 POINTS = TACTICS[1:2]
 """What is tried first of a question that is false somewhere."""
-LIKELY = (TACTICS[3], TACTICS[1], *TACTICS[4:])
+LIKELY = (
+    Tactic("first points", "a few small values refute it", by_few_points),
+    TACTICS[3],
+    TACTICS[1],
+    *TACTICS[4:],
+)
 """The same as :data:`SEARCH`, for a question that was true wherever it was evaluated."""
 
 
