@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -101,6 +101,16 @@ _PURE = 2
 _NUMBERS = frozenset(BY_NAME) | {"Var", "SizeVar", "IntImm", "Select", "Cast", "Not", "Let", "Call"}
 
 
+_SHARED = 40_000
+"""The maximum number of nodes that are kept for later questions."""
+
+
+@cache
+def _binary(kind: type) -> type[tir.Binary] | None:
+    """Our operator of a class of TVM's nodes."""
+    return BY_NAME.get(kind.__name__)
+
+
 def is_expression(value: object) -> bool:
     """Whether this is an expression of TVM, or ``a == b`` of two of them."""
     kind = type(value)
@@ -127,6 +137,7 @@ class Foreign:
         self._origin: dict[PrimExpr, Any] = {}
         self._wraps = False
         self._lets = 0
+        self._shared: dict[tuple[object, ...], PrimExpr] = {}
 
     def read(self, expr: object) -> PrimExpr:
         """Our expression for one of TVM. Raises TypeError if it is not an expression of TVM."""
@@ -151,7 +162,8 @@ class Foreign:
             if below is None:
                 if key in done:
                     continue
-                below = _operands(node)
+                kind = _binary(type(node))
+                below = _operands(node) if kind is None else (node.a, node.b)
                 if below:
                     stack.append((node, below))
                     stack.extend((operand, None) for operand in reversed(below))
@@ -163,8 +175,24 @@ class Foreign:
                 done[key] = whole
             else:
                 operands = tuple([done[hash(operand)] for operand in below])
-                done[key] = self._node(node, operands, strange)
+                kind = _binary(type(node))
+                if kind is None or strange or self._wraps:
+                    done[key] = self._node(node, operands, strange)
+                else:
+                    done[key] = self._one(kind, *operands)
         return done[hash(root)]
+
+    def _one(self, kind: Callable[..., PrimExpr], *parts: Any) -> PrimExpr:
+        """A node that stands for all of its kind and parts, so that answers and normal forms are
+        remembered from one question to the next, whose expressions are other objects of TVM.
+        """
+        key = (kind, *parts)
+        found = self._shared.get(key)
+        if found is None:
+            if len(self._shared) > _SHARED:
+                self._shared.clear()
+            found = self._shared[key] = kind(*parts)
+        return found
 
     def _leave(self, definition: _Definition) -> dict[int, PrimExpr]:
         assert definition.outer is not None
@@ -213,7 +241,7 @@ class Foreign:
                 strange.add(found)
             return found
         elif name == "IntImm":
-            return tir.IntImm(int(node.value), _dtype(node))
+            return self._one(tir.IntImm, int(node.value), _dtype(node))
         return self._opaque(node, strange)
 
     def _call(self, node: Any, operands: tuple[PrimExpr, ...], strange: set[PrimExpr]) -> PrimExpr:

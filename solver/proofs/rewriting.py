@@ -147,8 +147,6 @@ class Rewriting(Inequalities):
                         return {(self.vars[atom.key],): 1}
                     case ("quotient", int(inner)):
                         return self.back_atom(scope, inner)
-                    case ("above", int(inner), int(low)):
-                        return shift(self.back_atom(scope, inner), -low)
             case "div", (EnginePoly() as a, EnginePoly() as b):
                 return checker.div(self.back(scope, a), self.back(scope, b))
             case "relu", (EnginePoly() as a,):
