@@ -105,12 +105,6 @@ _SHARED = 40_000
 """The maximum number of nodes that are kept for later questions."""
 
 
-@cache
-def _binary(kind: type) -> type[tir.Binary] | None:
-    """Our operator of a class of TVM's nodes."""
-    return BY_NAME.get(kind.__name__)
-
-
 def is_expression(value: object) -> bool:
     """Whether this is an expression of TVM, or ``a == b`` of two of them."""
     kind = type(value)
@@ -162,7 +156,7 @@ class Foreign:
             if below is None:
                 if key in done:
                     continue
-                kind = _binary(type(node))
+                kind = BY_NAME.get(type(node).__name__)
                 below = _operands(node) if kind is None else (node.a, node.b)
                 if below:
                     stack.append((node, below))
@@ -175,7 +169,7 @@ class Foreign:
                 done[key] = whole
             else:
                 operands = tuple([done[hash(operand)] for operand in below])
-                kind = _binary(type(node))
+                kind = BY_NAME.get(type(node).__name__)
                 if kind is None or strange or self._wraps:
                     done[key] = self._node(node, operands, strange)
                 else:
