@@ -387,8 +387,7 @@ class ProofChecker:
             return beside("ne", step.polys[0])
         equal = b == shift(a, 0, -1) or (b == a and step.code != "PF07")
         self.need(f"{step.code}-equal", equal, "the facts are about different numbers")
-        gives = {"PF06": beside("ge", shift(b, -1)), "PF07": beside("eq", a), "PF09": FALSE}
-        return gives[step.code]
+        return {"PF06": beside("ge", shift(b, -1)), "PF07": beside("eq", a)}.get(step.code, FALSE)
 
     def extreme(self, step: Step) -> Cond:
         """PF10: what ``max(P, 0)`` is. PF11: a choice is 1 where its condition holds, else 0."""
@@ -403,26 +402,27 @@ class ProofChecker:
         return join("or", yes, join("and", negate(cond), beside("eq", step.point)))
 
     def bits(self, step: Step) -> Cond:
-        """PF15: what holds for each bit, and for the sign, which is a bit with a negative weight."""
-        gives, terms = as_cond(self.parse(step.gives)), step.polys
+        """PF15: what holds for each row of bits of the terms; the number -1 has all bits."""
+        gives, terms, seen = as_cond(self.parse(step.gives)), step.polys, set[int]()
         self.need("PF15-gives", gives[0] in ("ge", "eq"), "it is neither >= 0 nor == 0")
-        good = len(terms) <= 10 and "ne" not in step.kinds and all(p in terms for p in step.facts)
-        self.need("PF15-terms", good, "there are too many terms, or facts about others")
-        for row in range(1 << len(terms)):
-            total = self.bit(dict(gives[1]), terms, row)
-            sign = gives[0] == "eq" or not any(self.bit(p, terms, row) for p in step.facts)
-            self.need("PF15-rows", total == 0 or (total > 0 and not sign), "not for all bits")
+        good = step.facts == (terms if gives[0] == "ge" else []) and "ne" not in step.kinds
+        good = good and len(terms) <= 10 and terms == sorted(terms, key=lambda x: sorted(x.items()))
+        for row in range(1 << len(terms) if good else 0):
+            total = self.bit(dict(gives[1]), terms, row, seen)
+            holds = total == 0 or (total > 0 and row > 0 and gives[0] == "ge")
+            self.need("PF15-rows", holds, "it does not hold for some bits")
+        self.need("PF15-terms", good and len(seen) == len(terms), "other terms or facts")
         return gives
 
-    def bit(self, poly: Poly, terms: list[Poly], row: int) -> int:
-        """The bit of a polynomial for a row of bits of the terms; -1 has all bits."""
+    def bit(self, poly: Poly, terms: list[Poly], row: int, seen: set[int]) -> int:
         if poly in terms:
+            seen.add(terms.index(poly))
             return row >> terms.index(poly) & 1
         if [*poly.values()] != [1] or () in poly:
-            return sum(c * self.bit({m: 1}, terms, row) if m else -c for m, c in poly.items())
+            return sum(c * self.bit({m: 1}, terms, row, seen) if m else -c for m, c in poly.items())
         ((index, *more),) = poly
         kind, parts = self.atoms[index]
-        both = [self.bit(dict(part), terms, row) for part in parts if kind == "bits" and not more]
+        both = [self.bit(dict(p), terms, row, seen) for p in parts if kind == "bits" and not more]
         self.need("PF15-bits", len(both) == 2 and {*both} <= {0, 1}, "a number has no bits")
         return min(both)
 

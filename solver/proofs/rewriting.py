@@ -275,18 +275,14 @@ class Rewriting(Inequalities):
 
     def by_bits(self, gives: Cond) -> int:
         """A fact that holds for each bit of the numbers in it."""
-        terms = [dict(key) for key in dict.fromkeys(self._terms(dict(gives[1]), True))]
-        uses = []
-        for term in terms if len(terms) <= _TERMS else ():
-            try:
-                uses.append(self.nonneg_fact(term))
-            except NotFoundError:
-                continue
+        terms = [dict(key) for key in sorted(set(self._terms(dict(gives[1]), True)))]
+        if len(terms) > _TERMS:
+            raise NotFoundError("too many numbers with bits")
+        uses = [self.nonneg_fact(term) for term in terms if gives[0] == "ge"]
         positive = [dict(self.checker.facts[number][1]) for number in uses]
         text = self.checker.sentence(gives)
-        step = SimpleNamespace(gives=text, polys=terms, facts=positive, kinds="")
         try:
-            self.checker.bits(step)
+            self.checker.bits(SimpleNamespace(gives=text, polys=terms, facts=positive, kinds=""))
         except RefusedError as error:
             raise NotFoundError(f"bits: {error}") from None
         return self.number(self.apply("bits", None, terms, uses, gives=gives))
