@@ -262,7 +262,7 @@ def _sympy() -> Ask:
                     return "unknown"
             # What is false for some values is not simplified to false unless it is for all.
             return answers.get(sympy.simplify(done[goal]), "unknown")
-        except Exception:  # it fails on some of its own expressions in many ways
+        except (ArithmeticError, AttributeError, NotImplementedError, TypeError, ValueError):
             return "unknown"
 
     return ask
