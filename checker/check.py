@@ -39,6 +39,8 @@ class Report(Record):
         Struct info of every variable, global variable and expression of these modules.
     statistics
         The questions to the prover, by module.
+    poison
+        Expressions that are wrong already, of which nothing more is said.
     """
 
     source: Source
@@ -47,6 +49,7 @@ class Report(Record):
     modules: tuple[ast.IRModule, ...]
     info: Mapping[Node, StructInfo]
     statistics: tuple[Statistics, ...] = ()
+    poison: frozenset[Node] = frozenset()
 
     @property
     def ok(self) -> bool:
@@ -170,15 +173,12 @@ def check_modules(
     findings
         Takes what the rules of another specification find.
     """
-    from rlx.grammar.stack import recursion_room
-
-    with recursion_room():
-        try:
-            return _check(modules, source, found, captured, findings or Findings())
-        except RecursionError:
-            words = "values are nested deeper, one in another, than the check can follow"
-            deep = Diagnostic("PARSE", "error", words, None, source=source)
-            return Report(source, (*found, deep), Obligations(), (), {})
+    try:
+        return _check(modules, source, found, captured, findings or Findings())
+    except RecursionError:
+        words = "values are nested deeper, one in another, than the check can follow"
+        deep = Diagnostic("PARSE", "error", words, None, source=source)
+        return Report(source, (*found, deep), Obligations(), (), {})
 
 
 class Findings:
@@ -195,6 +195,7 @@ class Findings:
         self.info: dict[Node, StructInfo] = {}
         self.normal: list[ast.IRModule] = []
         self.unknown_operators: set[str] = set()
+        self.poison: set[Node] = set()
         self.statistics: list[Statistics] = []
         self.proved = self.refuted = self.unknown = 0
 
@@ -214,6 +215,7 @@ class Findings:
         derivation = derive(normal, self.unknown_operators, captured, self.words)
         self._take(derivation.diagnostics)
         self.info.update(derivation.info)
+        self.poison |= derivation.poison
         if derivation.overwrites:
             from rlx.checker.overwritten import overwritten
 
@@ -285,6 +287,7 @@ def _check(
         tuple(gathered.normal),
         gathered.info,
         tuple(gathered.statistics),
+        frozenset(gathered.poison),
     )
 
 

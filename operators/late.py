@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     import numpy as np
 
     from rlx import te
-    from rlx.te import graph as externals
+    from rlx.te import external as externals
     from rlx.te import scalar as scalars
 else:
     np, ml_dtypes = LateModule("numpy"), LateModule("ml_dtypes")
     te, scalars = LateModule("rlx.te"), LateModule("rlx.te.scalar")
-    externals = LateModule("rlx.te.graph")
+    externals = LateModule("rlx.te.external")
 
 
 def later(module: object, name: str) -> Callable[..., Any]:

@@ -5,14 +5,12 @@ A text is replaced only if the printed text parses to the same program and keeps
 
 from __future__ import annotations
 
-import re
-import textwrap
 from ast import Import, ImportFrom
 from ast import parse as parse_python
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rlx.grammar.dialects import CONSTANT_KEYS, DEFAULT, Dialect, dialect
+from rlx.grammar.dialects import CONSTANT_KEYS, DEFAULT, dialect
 from rlx.grammar.lines import line_start
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Record, Span, replace
@@ -26,111 +24,7 @@ from rlx.grammar.stack import roomy
 if TYPE_CHECKING:
     from rlx.grammar.read.entries import Token
     from rlx.grammar.read.parser import Parsed
-
-
-_TIR_IMPORT = re.compile(r"^[ \t]*from tvm\.script import .*\btirx?(?=\s+as\s+T\b)", re.MULTILINE)
-_TYPE_VAR_IMPORT = re.compile(r"^\s*from typing import .*\bTypeVar\b", re.MULTILINE)
-_DECLARED = re.compile(r"^[ \t]*(\w+) *= *TypeVar\(", re.MULTILINE)
-
-
-class UnformattedError(Exception):
-    """A definition that cannot be formatted apart from the file.
-
-    Attributes
-    ----------
-    at
-        Where it stands.
-    reason
-        Why, if its own text says so.
-    """
-
-    def __init__(self, at: int, reason: str | None = None) -> None:
-        super().__init__(reason)
-        self.at = at
-        self.reason = reason
-
-
-def format_within(
-    text: str,
-    modules: Sequence[ast.IRModule],
-    dialect: Dialect,
-    write: Callable[[str], tuple[str | None, str | None]],
-) -> str:
-    """The text of a Python file with its definitions formatted.
-
-    Parameters
-    ----------
-    text, modules
-        The file, and what it defines.
-    dialect
-        The dialect to write.
-    write
-        Formats the text of one definition; gives the text, or the reason why there is none.
-
-    Raises
-    ------
-    UnformattedError
-        If a definition cannot be formatted apart from what is around it.
-    """
-    made: list[str] = []
-    at = 0
-    imported = _TYPE_VAR_IMPORT.search(text) is not None
-    for each in _definitions(text, modules):
-        made += (text[at : each[0]], _formatted(text, each, imported, write))
-        at = each[1]
-    made.append(text[at:])
-    whole = "".join(made)
-    return _TIR_IMPORT.sub(lambda found: _with_tir(found[0], dialect), whole)
-
-
-def _with_tir(line: str, dialect: Dialect) -> str:
-    return re.sub(r"tirx?$", dialect.tir_module, line)
-
-
-def _definitions(text: str, modules: Sequence[ast.IRModule]) -> list[Span]:
-    """The definitions of a file with their decorators, in its order."""
-    found = []
-    for module in modules:
-        nodes = module.functions.values() if module.bare else [module]
-        for node in nodes:
-            if node.span is not None:
-                start = line_start(text, node.span[0])
-                while start and _is_decorator(text[line_start(text, start - 1) : start]):
-                    start = line_start(text, start - 1)
-                found.append((start, node.span[1]))
-    return sorted(found)
-
-
-def _is_decorator(line: str) -> bool:
-    return line.lstrip().startswith("@")
-
-
-def _formatted(
-    text: str, span: Span, imported: bool, write: Callable[[str], tuple[str | None, str | None]]
-) -> str:
-    source = text[slice(*span)]
-    pad = source[: len(source) - len(source.lstrip())]
-    lines = source.splitlines(keepends=True)
-    if any(line.strip() and not line.startswith(pad) for line in lines):
-        raise UnformattedError(span[0])
-    above = dict.fromkeys(found[1] for found in _DECLARED.finditer(text, 0, span[0]))
-    declared = [f'{name} = TypeVar("{name}")\n' for name in above]
-    imported_tir = _TIR_IMPORT.search(text)
-    version = "" if imported_tir is None else f"{imported_tir[0].strip()} as T\n"
-    dedented = "".join(line.removeprefix(pad) if line.strip() else "\n" for line in lines)
-    written, reason = write(version + "".join(declared) + dedented)
-    head = None if written is None else re.search(r"^@", written, re.MULTILINE)
-    if written is None or head is None:
-        raise UnformattedError(span[0], reason)
-    new = [
-        line
-        for line in written[: head.start()].splitlines(keepends=True)
-        if _DECLARED.match(line) and line not in declared
-    ]
-    if new and not imported:
-        new.insert(0, "from typing import TypeVar\n")
-    whole = "".join(new) + written[head.start() :].rstrip("\n")
-    return textwrap.indent(whole, pad) + source[len(source.rstrip()) :]
+    from rlx.grammar.read.versions import SpellingUse
 
 
 SAME, CHANGED, FAILED = 0, 1, 2
@@ -209,8 +103,9 @@ def _format(text: str, path: str, version: str, width: int) -> Formatted:
 
 def _within_python(text: str, path: str, version: str, parsed: Parsed, width: int) -> Formatted:
     """A text with Python around its definitions, each of which is formatted where it stands."""
-    from rlx.grammar.print.formatting import UnformattedError, format_within
+    from rlx.grammar.print.within_python import UnformattedError, format_within
     from rlx.grammar.read.parser import parse
+    from rlx.grammar.read.versions import uses
 
     def write(part: str) -> tuple[str | None, str | None]:
         made = _format(part, "", version, width)
@@ -223,7 +118,7 @@ def _within_python(text: str, path: str, version: str, parsed: Parsed, width: in
         where = _place(parsed, path, error.at)
         reason = error.reason or "it depends on the Python code around it"
         return Formatted(None, (f"{where}: not formatted: {reason}",), FAILED)
-    modules = _in_dialect(text, parsed, version)
+    modules = _in_dialect(text, parsed, version, uses(text, parsed.modules))
     lost = lost_at(replace(parsed, modules=tuple(modules)), parse(made, path))
     if lost is None:
         return Formatted(made)
@@ -234,23 +129,28 @@ def _within_python(text: str, path: str, version: str, parsed: Parsed, width: in
 def _written(text: str, path: str, version: str, parsed: Parsed, width: int) -> Formatted:
     """The text as a dialect writes it, if that reads back as the same program."""
     from rlx.grammar.read.parser import parse
+    from rlx.grammar.read.versions import uses
 
+    found = uses(text, parsed.modules)
     try:
-        modules = _in_dialect(text, parsed, version)
+        modules = _in_dialect(text, parsed, version, found)
     except InexpressibleError as error:
         where = _place(parsed, path, error.span[0] if error.span else 0)
         return Formatted(None, (f"{where}: not formatted: {error.words}",), FAILED)
-    parsed = replace(parsed, modules=tuple(modules))
     printed = _printed(text, modules, _metadata(text), version, width)
-    again = parse(printed, path)
-    lost = lost_at(parsed, again)
+    there = replace(parsed, modules=tuple(modules))
+    again = parsed if printed == text else parse(printed, path)
+    lost = lost_at(there, again)
     if lost is None:
-        settled = _printed(printed, again.modules, _metadata(printed), version, width)
+        settled = printed
+        if again is not parsed:
+            settled = _printed(printed, again.modules, _metadata(printed), version, width)
         if settled != printed:  # other names than before: those of the second text stay
             again = parse(settled, path)
-            lost = lost_at(parsed, again)
+            lost = lost_at(there, again)
         if lost is None:
-            return _read_there(settled, again, path, version)
+            found = found if settled == text else uses(settled, again.modules)
+            return _read_there(settled, again, path, version, found)
     opaque = [d.span for d in parsed.diagnostics if d.code == "PARSE-opaque" and d.span]
     reason = _misread(again, version)
     if opaque:
@@ -262,27 +162,31 @@ def _written(text: str, path: str, version: str, parsed: Parsed, width: int) -> 
     return Formatted(None, (reason,), FAILED)
 
 
-def _in_dialect(text: str, parsed: Parsed, version: str) -> list[ast.IRModule]:
-    """The modules of a text as a dialect can write them."""
+def _in_dialect(
+    text: str, parsed: Parsed, version: str, found: Sequence[SpellingUse]
+) -> list[ast.IRModule]:
+    """The modules of a text, of which the spellings were ``found``, as a dialect can write them."""
     from rlx.grammar.read.prim_scalars import assigns_lets
-    from rlx.grammar.read.versions import is_old, uses
+    from rlx.grammar.read.versions import is_old
 
     modules = parsed.modules
     if dialect(version).function_flag and assigns_lets(text):
         modules = tuple(map(with_flags, modules))
-    old = is_old(uses(text, modules))
+    old = is_old(found)
     return [expressible(module, dialect(version), text, old) for module in modules]
 
 
-def _read_there(text: str, parsed: Parsed, path: str, version: str) -> Formatted:
+def _read_there(
+    text: str, parsed: Parsed, path: str, version: str, found: Sequence[SpellingUse]
+) -> Formatted:
     """A text, unless it has a spelling or an operator that its version does not have."""
-    from rlx.grammar.read.versions import later_operators, uses
+    from rlx.grammar.read.versions import later_operators
 
     for call, name, since in later_operators(parsed.modules, version):
         where = _place(parsed, path, call.span[0] if call.span else 0)
         words = f"dialect {version} has no operator {name}, which came with {since}"
         return Formatted(None, (f"{where}: not formatted: {words}",), FAILED)
-    for use in uses(text, parsed.modules):
+    for use in found:
         if not use.readers.reads(version):
             return Formatted(
                 None, (f"{path}: not formatted: dialect {version} has no `{use.form}`",), FAILED

@@ -33,7 +33,7 @@ from rlx.grammar.print.relax import FunctionPrinter
 from rlx.grammar.print.show import show
 from rlx.grammar.print.tir import PrimFuncPrinter
 from rlx.grammar.read.comments import BLANK, Remarks, put
-from rlx.grammar.stack import recursion_room, roomy
+from rlx.grammar.stack import roomy
 
 __all__ = [
     "print_expr",
@@ -49,7 +49,6 @@ _INDENT = "    "
 
 
 @roomy
-@recursion_room()
 def print_module(
     module: ast.IRModule, dialect: str = DEFAULT, remarks: Remarks | None = None
 ) -> str:
@@ -153,9 +152,7 @@ class _ModulePrinter:
             put(declared, f'{name} = TypeVar("{name}")', "", self.remarks.named(words, (0, start)))
         above = self.remarks.before(start)
         gap = [above.pop()] if above and above[-1].startswith(BLANK) else []
-        while above and above[0].startswith(BLANK):
-            del above[0]
-        known = set(above) & set(self.remarks.imports)
+        known = set(self.remarks.imports)
         header = self._header(known)
         if known:
             above = [self._import(each) if each in known else each for each in above]
