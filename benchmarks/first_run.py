@@ -30,7 +30,7 @@ SIZE = 8
 HEAD = 'n = TypeVar("n")\n\n@I.ir_module\nclass Module:\n    @R.function\n    def main('
 
 
-class _Text:
+class NetText:
     """A module of one function, written line by line."""
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class _Text:
 
 def decoder(layers: int = 12) -> str:
     """A transformer whose layers all have widths of their own: 12 distinct kernels each."""
-    text, heads = _Text(), 4
+    text, heads = NetText(), 4
     width = 64
     x = text.param("n", width)
     for layer in range(layers):
@@ -86,7 +86,7 @@ def decoder(layers: int = 12) -> str:
 
 def convolutions(count: int = 12) -> str:
     """Convolutions of different widths on images, each with a bias and relu; a mean at the end."""
-    text, width = _Text(), 3
+    text, width = NetText(), 3
     x = text.param("n", width, 32, 32)
     for layer in range(count):
         channels, stride = 16 + 8 * layer, 2 if layer % 3 == 2 else 1
@@ -99,7 +99,7 @@ def convolutions(count: int = 12) -> str:
 
 def quantized(count: int = 12) -> str:
     """Products of matrices of int8, scaled, rounded and narrowed again."""
-    text, width = _Text(), 256
+    text, width = NetText(), 256
     x = text.param("n", width, dtype="int8")
     for layer in range(count):
         weight = text.param(width, width + 32, dtype="int8")

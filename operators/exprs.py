@@ -115,16 +115,20 @@ def convert(x: te.Scalar, kind: DataType) -> te.Scalar:
 
 
 def _to_integer(x: te.Scalar, kind: DataType) -> te.Scalar:
-    whole = te.cast(FLOAT64, x)
-    low, high = te.min_value(kind), te.max_value(kind)
-    if kind.bits <= 32:  # whose bounds are floats: what is in range needs no condition
-        least, most = te.const(float(int(low)), FLOAT64), te.const(float(int(high)), FLOAT64)
-        held = te.select(whole < least, least, te.select(whole > most, most, whole))
-        return te.cast(kind, te.select(te.isnan(whole), te.const(0, FLOAT64), held))
-    inside = te.cast(kind, whole)
-    above = te.if_then_else(whole >= te.const(float(int(high)), FLOAT64), high, inside)
-    below = te.if_then_else(whole <= te.const(float(int(low)), FLOAT64), low, above)
-    return te.if_then_else(te.isnan(whole), te.const(0, kind), below)
+    """Held within the floats that have a value in the type before it is cast, so that the cast
+    needs no condition; what is above the largest of them is the largest integer.
+    """
+    x = wide(x)
+    digits = 53 if x.dtype == FLOAT64 else 24
+    low, high = int(te.min_value(kind)), int(te.max_value(kind))
+    bits = high.bit_length()
+    least, most = (
+        te.const(float(bound), x.dtype)
+        for bound in (low, high if bits <= digits else 2**bits - 2 ** (bits - digits))
+    )
+    held = te.select(x < least, least, te.select(x > most, most, x))
+    found = te.cast(kind, te.select(te.isnan(x), te.const(0, x.dtype), held))
+    return found if bits <= digits else te.select(x > most, te.const(high, kind), found)
 
 
 # ---------------------------------------------------------------- scalars
