@@ -145,7 +145,7 @@ def larger(a: te.Scalar, b: te.Scalar) -> te.Scalar:
         return te.any(a, b)
     if not a.dtype.is_float:
         return te.maximum(a, b)
-    return te.select(te.any(a > b, te.isnan(a)), a, b)
+    return te.select(te.any(wide(a) > wide(b), te.isnan(wide(a))), a, b)
 
 
 def smaller(a: te.Scalar, b: te.Scalar) -> te.Scalar:
@@ -154,7 +154,7 @@ def smaller(a: te.Scalar, b: te.Scalar) -> te.Scalar:
         return te.all(a, b)
     if not a.dtype.is_float:
         return te.minimum(a, b)
-    return te.select(te.any(a < b, te.isnan(a)), a, b)
+    return te.select(te.any(wide(a) < wide(b), te.isnan(wide(a))), a, b)
 
 
 def equals(a: Any, b: Any) -> te.Scalar:
@@ -232,7 +232,7 @@ def filled(out: Result, value: Callable[..., te.Scalar], name: str | None = None
 
 
 def reduced(
-    x: te.Tensor,
+    x: te.Tensor | DerivedView,
     axes: Sequence[int],
     reducer: Any,
     name: str,
@@ -250,7 +250,9 @@ def reduced(
     return te.compute(shape, value, name=name)
 
 
-def summed(x: te.Tensor, axes: Sequence[int], name: str, element: Any = wide) -> te.Tensor:
+def summed(
+    x: te.Tensor | DerivedView, axes: Sequence[int], name: str, element: Any = wide
+) -> te.Tensor:
     """The sums along axes, which are kept with length 1."""
     return reduced(x, axes, te.sum, name, element)  # type: ignore[no-any-return]
 
@@ -277,12 +279,14 @@ def some() -> te.Reducer:
     return te.comm_reducer(lambda a, b: te.any(a, b), lambda kind: te.const(False, kind), "some")
 
 
-def count_of(x: te.Tensor, axes: Sequence[int]) -> te.Scalar:
+def count_of(x: te.Tensor | DerivedView, axes: Sequence[int]) -> te.Scalar:
     """The number of elements along axes."""
     return product([x.shape[a] for a in axes])
 
 
-def means(x: te.Tensor, axes: Sequence[int], name: str, element: Any = wide) -> te.Tensor:
+def means(
+    x: te.Tensor | DerivedView, axes: Sequence[int], name: str, element: Any = wide
+) -> te.Tensor:
     """The means of floats along axes, which are kept with length 1."""
     sums = summed(x, axes, f"{name}_sum", element)
     count = count_of(x, axes)
@@ -292,6 +296,24 @@ def means(x: te.Tensor, axes: Sequence[int], name: str, element: Any = wide) -> 
 
 
 # ---------------------------------------------------------------- layouts and windows
+
+
+class DerivedView:
+    """Elements that are computed where they are read: there is no tensor of them.
+
+    Attributes
+    ----------
+    shape, dtype, ndim
+        As those of a tensor.
+    """
+
+    def __init__(self, like: te.Tensor, element: Element) -> None:
+        self.shape, self.ndim, self._element = like.shape, like.ndim, element
+        self.dtype = working(like.dtype)
+
+    def __call__(self, *indices: te.Scalar) -> te.Scalar:
+        """An element."""
+        return self._element(*indices)
 
 
 class WindowView:

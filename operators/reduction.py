@@ -362,7 +362,10 @@ def _extreme(x: te.Tensor, axes: Sequence[int], reducer: Any, booleans: Any) -> 
 
 
 def mean_of_definition(
-    x: te.Tensor, axes: Sequence[int], element: Any = exprs.wide, name: str = "T_mean_of"
+    x: te.Tensor | exprs.DerivedView,
+    axes: Sequence[int],
+    element: Any = exprs.wide,
+    name: str = "T_mean_of",
 ) -> Any:
     """The mean over axes, which are kept with length 1. Means of integers are rounded towards zero,
     and their sums wrap.
@@ -383,13 +386,12 @@ def mean_of_definition(
 def variance_of(x: te.Tensor, axes: Sequence[int]) -> Any:
     """The mean of the squared deviations from the mean."""
     middle = mean_of_definition(x, axes)
-    off = te.compute(
-        x.shape,
+    off = exprs.DerivedView(
+        x,
         lambda *i: (
             exprs.wide(x(*i))
             - middle(*(exprs.int64(0) if a in axes else v for a, v in enumerate(i)))
         ),
-        name="T_off",
     )
     return mean_of_definition(off, axes, lambda v: v * v, "T_variance_of")
 

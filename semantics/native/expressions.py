@@ -386,6 +386,11 @@ def _select(state: Generation, expr: Any) -> Visit:
     b = yield expr.false_value
     dtype = common(a, b)
     a, b = converted(state, a, dtype), converted(state, b, dtype)
+    if a.stored and b.stored:  # one of two elements, as it is in memory
+        stored = state.out.fresh()
+        kind = c_types.stored(dtype)
+        state.out.put(f"const {kind} {stored} = ({c.text} ? {a.stored} : {b.stored});")
+        return CValue(c_types.loaded(dtype, stored), dtype, None, stored)
     return _defined(state, f"({c.text} ? {a.text} : {b.text})", dtype, _any_wide(expr, a, b))
 
 
