@@ -5,7 +5,7 @@ Each side is a process of its own that reads the text, builds it and calls it: o
 fuses operators and schedules nothing. Imports are not counted. ``cold`` is ours with an empty cache
 of kernels, ``warm`` with a full one; TVM keeps nothing between processes. ``again`` is the median
 of later calls in the same process, on one thread. The sides take turns; each figure is the least of
-three rounds, as it passed on the clock and as processor time, compilers included.
+two rounds, as it passed on the clock and as processor time, compilers included.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-ROUNDS = 3
+ROUNDS = 2
 SIZE = 8
 """What symbolic dimensions are."""
 
