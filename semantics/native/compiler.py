@@ -260,7 +260,7 @@ _PROBE_PART = 4
 """Trying out a compiler takes a moment: it gets this part of the time of a kernel."""
 _SAID = 2000
 """The length of the end of what a compiler says that a message has."""
-_LARGE = 300_000
+LARGE = 300_000
 """The length of C code from which ``-O1`` is used, because higher levels would take minutes."""
 _THOROUGH = frozenset(["-ftree-loop-vectorize", "-fpeel-loops", "-funswitch-loops"])
 
@@ -473,7 +473,7 @@ def flags_for(source: str, flags: tuple[str, ...]) -> tuple[str, ...]:
     """The flags for one source, chosen from the common flags."""
     if is_wide(source):
         flags = tuple(flag for flag in flags if flag != NARROWER)
-    if len(source) > _LARGE:
+    if len(source) > LARGE:
         return tuple(SLIGHT if flag == "-O2" else flag for flag in flags if flag not in _THOROUGH)
     if WRITTEN_OUT in source:  # with less, GCC does so after it makes vectors of the loops around
         return tuple(flag for flag in flags if flag != SLIGHT)

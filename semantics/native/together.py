@@ -158,13 +158,16 @@ class _Part(NamedTuple):
 
 
 def _parts(missing: Mapping[str, CProgram], flags: tuple[str, ...]) -> Iterator[_Part]:
-    """Kernels that are compiled alike in one file for each processor, the longest kernels first."""
+    """Kernels that are compiled alike in one file for each processor, or in more if they are
+    long; the longest kernels first.
+    """
     alike: dict[tuple[tuple[str, ...], int | None], list[str]] = defaultdict(list)
     for name, program in missing.items():
         alike[compiler.flags_for(program.text, flags), program.vector].append(name)
     for (chosen, _), names in alike.items():
         names.sort(key=lambda name: len(missing[name].kernel), reverse=True)
-        count = min(_PROCESSORS, -(-len(names) // _FEW))
+        size = sum(len(missing[name].kernel) for name in names)
+        count = max(min(_PROCESSORS, -(-len(names) // _FEW)), -(-size // compiler.LARGE))
         yield from (_Part(names[first::count], chosen) for first in range(count))
 
 
