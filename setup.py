@@ -1,4 +1,6 @@
-"""Everything of the package that `pyproject.toml` cannot say: its build writes the signatures of operators."""
+"""The part of the build that `pyproject.toml` cannot describe: it writes the signatures of
+operators.
+"""
 
 import os
 import subprocess

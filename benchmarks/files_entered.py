@@ -1,5 +1,4 @@
-"""How far one walks through the code: the files and functions that are entered on three ways, and
-the turns back.
+"""Length of three paths through the code: files and functions entered, and turns back.
 
 ``python -m benchmarks.files_entered`` walks from a text to its diagnostic, from ``R.add`` and a
 PrimFunc to numbers, and from a goal of the prover to its verdict. A room is a top-level folder; a

@@ -1,4 +1,4 @@
-"""How fast, how valid and how wide the generated programs are.
+"""Speed, validity and variety of the generated programs.
 
 ``python benchmarks/generate.py [rate] [examples] [check] [tvm] [operators] [near] [--count N]``
 prints the figures asked for (all of them without a name). Rates are modules in a second of

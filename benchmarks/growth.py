@@ -1,4 +1,4 @@
-"""How the time of a command grows with its input: ``python -m benchmarks.growth [NAME…]``.
+"""Growth of a command's time with its input: ``python -m benchmarks.growth [NAME…]``.
 
 Each kind of input is made at 1, 2, 4 and 8 times its size and given to commands, each run in a
 fork of a warm process. The table shows seconds of processor time, those for an empty program not

@@ -1,4 +1,5 @@
-"""What `rlx.refines` answers about pairs of programs that passes made: proved, refuted, unknown and why.
+"""Answers of `rlx.refines` on pairs of programs that passes made, with the reasons for unknown
+ones.
 
 A pair is `NNN-PASS.before.rlx` and `NNN-PASS.after.rlx` in a folder: `python -m benchmarks.refine FOLDER`.
 """

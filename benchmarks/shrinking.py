@@ -1,4 +1,4 @@
-"""How small what Hypothesis shrinks gets: ``python -m benchmarks.shrinking [SEEDS]``.
+"""Size of the examples that Hypothesis shrinks: ``python -m benchmarks.shrinking [SEEDS]``.
 
 Three bugs are planted, each of which needs three bindings that go together; the least that shows it
 is looked for from several seeds. Printed is how many bindings are left in all functions of the

@@ -36,8 +36,8 @@ from rlx.transform.lowering.calls import CallTIRRewrite
 from rlx.transform.lowering.emitter import operator_name
 from rlx.transform.lowering.lifetimes import ALLOCATIONS, Lives
 from rlx.transform.lowering.memory import StaticPlanBlockMemory
+from rlx.transform.lowering.packing import Item, lower_bound
 from rlx.transform.lowering.passes import Sequential
-from rlx.transform.lowering.planned_piece import Item, lower_bound
 from rlx.transform.lowering.structure import Normalize, RemovePurityChecking, ToNonDataflow
 from rlx.vm.compilation import STAGES
 from tests.tvm import test_run_models as networks

@@ -1,5 +1,4 @@
-"""What is wrong with a program: well-formedness, normal form, derivation, and the diagnostics that
-say so.
+"""The checker: well-formedness, normal form, derivation, and their diagnostics.
 
 `relax-check` is its command; :func:`rlx.check` takes more forms of a program than
 :func:`check_text`.

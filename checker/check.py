@@ -170,15 +170,12 @@ def check_modules(
     findings
         Takes what the rules of another specification find.
     """
-    from rlx.grammar.stack import recursion_room
-
-    with recursion_room():
-        try:
-            return _check(modules, source, found, captured, findings or Findings())
-        except RecursionError:
-            words = "values are nested deeper, one in another, than the check can follow"
-            deep = Diagnostic("PARSE", "error", words, None, source=source)
-            return Report(source, (*found, deep), Obligations(), (), {})
+    try:
+        return _check(modules, source, found, captured, findings or Findings())
+    except RecursionError:
+        words = "values are nested deeper, one in another, than the check can follow"
+        deep = Diagnostic("PARSE", "error", words, None, source=source)
+        return Report(source, (*found, deep), Obligations(), (), {})
 
 
 class Findings:

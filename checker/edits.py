@@ -1,4 +1,4 @@
-"""Edits that mend what a diagnostic reports: one small function for each code.
+"""Edits that fix a diagnostic: one small function for each code.
 
 An edit is a proposal. `relax-check --fix` keeps it only if the mended program checks better: see
 :mod:`rlx.checker.fixing`.

@@ -1,4 +1,4 @@
-"""What is behind a code: what its rule demands, why, and where it comes from."""
+"""The explanation of a code: the rule's demand, its reason, and its source."""
 
 from __future__ import annotations
 
@@ -267,6 +267,7 @@ def explained(code: str) -> str | None:
     from rlx.operators.reference import described as operator
     from rlx.spec import premise_rule
 
+    code = next((each for each in codes() if each.lower() == code.lower()), code)
     rule = premise_rule(code)
     if rule is not None:
         lines: list[str] | None = _lines(rule, code)
@@ -280,6 +281,7 @@ def explained(code: str) -> str | None:
 
 def _family(word: str) -> list[str] | None:
     """The rules whose ids begin with a word, and their codes, or the codes that do."""
+    from rlx.checker.render.files import counted
     from rlx.spec import rules
 
     begins = re.compile(rf"{re.escape(word.rstrip('-*').upper())}(?![A-Z])", re.IGNORECASE)
@@ -287,10 +289,8 @@ def _family(word: str) -> list[str] | None:
     outside = {code: title for code, (title, _) in OUTSIDE.items() if word and begins.match(code)}
     if not found and not outside:
         return None
-    said = [
-        f"{word.rstrip('-*').upper()}: {len(found) or len(outside)} {'rules' if found else 'codes'}"
-    ]
-    lines = [*said, ""]
+    kind = "rule" if found else "code"
+    lines = [f"{word.rstrip('-*').upper()}: {counted(len(found) or len(outside), kind)}", ""]
     for rule in found:
         lines.append(f"{rule.identifier}: {rule.title}")
         lines += [f"    {code}" for code in rule.premises if code != rule.identifier]

@@ -1,4 +1,4 @@
-"""Mending a program: the edits of its diagnostics, applied as long as it checks better for them."""
+"""Fixes of a program: the edits of its diagnostics, kept if the program then has fewer errors."""
 
 from __future__ import annotations
 

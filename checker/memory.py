@@ -1,4 +1,4 @@
-"""The memory model: which values may lie in the same memory, and what functions do with memory.
+"""The memory model: values that may share memory, and the effects of functions on memory.
 
 Binding is aliasing: a variable, a field of a tuple, the result of a branch and a view lie in the
 memory of what they name. A view (`memory.view`) and a mark for the compiler surely share the memory

@@ -1,4 +1,4 @@
-"""What normal form is, NF1 to NF5, as judgements that report what is not in it."""
+"""Normal form, NF1 to NF5, as judgements that report each deviation."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.nodes.visit import bindings_in, is_leaf
-from rlx.spec.registry import reported, rule
+from rlx.spec.registry import need, reported, rule
 
 __all__ = ["normal_form"]
 
@@ -94,7 +94,7 @@ def value_is_flat(
     for expr in inside:
         if isinstance(expr, ast.SeqExpr):
             sequence_is_body(judge, expr, span)
-        elif not is_leaf(expr):
+        elif not need("NF1-nested", is_leaf(expr)):
             kind = _word(expr)
             judge.report(
                 "NF1-nested",
@@ -116,7 +116,7 @@ def sequence_is_body(judge: Judge, seq: ast.SeqExpr, span: Span | None) -> None:
 @rule("NF3", "normal form")
 def body_is_sequence(judge: Judge, body: ast.Expr, what: str, span: Span | None) -> None:
     """A body is a SeqExpr."""
-    if not isinstance(body, ast.SeqExpr):
+    if not need("NF3-body", isinstance(body, ast.SeqExpr)):
         judge.report(
             "NF3-body", f"{what} is not a sequence of blocks", getattr(body, "span", None) or span
         )
@@ -126,7 +126,7 @@ def result_is_leaf(judge: Judge, seq: ast.SeqExpr) -> None:
     """The result of a SeqExpr is a leaf (NF3)."""
     if isinstance(seq.body, ast.SeqExpr):
         sequence_is_body(judge, seq.body, seq.body_span)
-    elif not is_leaf(seq.body):
+    elif not need("NF3-result", is_leaf(seq.body)):
         judge.report(
             "NF3-result",
             f"the result is {_word(seq.body)} without a name: bind it to a variable",
@@ -139,9 +139,9 @@ def blocks_are_consolidated(judge: Judge, seq: ast.SeqExpr) -> None:
     """No empty blocks, no neighbours of one kind."""
     before: type | None = None
     for block in seq.blocks:
-        if not block.bindings:
+        if not need("NF4-empty", bool(block.bindings)):
             judge.report("NF4-empty", "a block has no bindings", block.span or seq.span)
-        if type(block) is before:
+        if not need("NF4-neighbours", type(block) is not before):
             judge.report(
                 "NF4-neighbours", "two adjacent blocks are of the same kind", block.span or seq.span
             )
@@ -155,7 +155,9 @@ def call_has_its_form(judge: Judge, call: ast.Call, span: Span | None) -> None:
 
     assert isinstance(call.op, ast.Op)
     operator = lookup(call.op.op_name)
-    if operator is not None and operator.has_form and operator.normalize(call) is not None:
+    if operator is None or not operator.has_form:
+        return
+    if not need("NF5-form", operator.normalize(call) is None):
         judge.report(
             "NF5-form",
             f"this call of {call.op.op_name.removeprefix('relax.')} is not in normal form",

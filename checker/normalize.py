@@ -1,5 +1,4 @@
-"""Brings a program into normal form: every intermediate result gets a name, in the order of
-evaluation.
+"""Conversion to normal form: every intermediate result gets a name, in the order of evaluation.
 
 What is in normal form already is returned as it is, the same objects: the programs that TVM prints
 cost one look at each binding.

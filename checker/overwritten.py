@@ -1,4 +1,4 @@
-"""Values that a call overwrites, and that are used afterwards.
+"""Values that a call overwrites although they are used afterwards.
 
 Calls in place count as pure because what they overwrote is not used again. A pure function that
 overwrites what it is given or captured must not be called with what is used again.

@@ -1,4 +1,4 @@
-"""What the checks of a file asked the prover: how many questions, by which means, the slowest."""
+"""Statistics of the prover's questions in a check: their number, their tactics, the slowest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What two sequences of words have in common, in nearly linear time."""
+"""Alignment of two sequences of words in nearly linear time."""
 
 from __future__ import annotations
 

@@ -86,6 +86,7 @@ class CommandParser(argparse.ArgumentParser):
 
         choice, option = _CHOICE.match(message), self._unknown_option()
         value = self._value_like_an_option(message)
+        hint: str | None = None
         if value is not None:
             message, hint = f"{message}; a value that begins with - is written {value}", None
         elif choice is not None:
@@ -94,8 +95,19 @@ class CommandParser(argparse.ArgumentParser):
             message = f"unknown option {option}"
             hint = did_you_mean(_options_like(option, self._option_string_actions), quote="")
         else:
-            hint = None
+            hint = self._for_words_left(message)
         super().error(visible(f"{message}; {hint}" if hint else message))
+
+    def _for_words_left(self, message: str) -> str | None:
+        """What to write for words that no argument takes: a value needs its option, a condition quotes."""
+        left = message.removeprefix("unrecognized arguments: ")
+        if left == message:
+            return None
+        if re.match(r"[A-Za-z]\w*=", left) and "--input" in self._option_string_actions:
+            return f"write --input {left}"
+        if re.match(r"[<>=!+*/%-]", left):
+            return "write the condition in quotes"
+        return None
 
     def _unknown_option(self) -> str | None:
         for word in self._given:

@@ -1,4 +1,4 @@
-"""The lines of a text, as an editor counts them: where they begin and end."""
+"""The lines of a text, counted as in an editor: their starts and ends."""
 
 from __future__ import annotations
 

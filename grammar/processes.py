@@ -1,5 +1,5 @@
-"""How other programs are started: none of them looks for modules, libraries or programs in the
-folder in which rlx runs, since that folder may be a stranger's.
+"""Safe starts of other programs: none looks for modules, libraries or programs in the current
+folder, because that folder may be a stranger's.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Room for deep programs: Python's recursion limit, and the stack of the thread.
+"""Room for deeply nested programs: Python's recursion limit, and the stack of the thread.
 
 Programs may be nested thousands of levels deep. C code of Python recurses on them (comparison,
 hashing, pickling), and threads may have a stack of 128 KiB (musl) or of whatever the program around
@@ -93,8 +93,8 @@ _starting = threading.Lock()
 
 
 def roomy(function: Callable[P, T]) -> Callable[P, T]:
-    """Give a function room for deep programs: if the stack of the thread is small, it runs in a
-    thread with a larger one.
+    """Give a function room for deep programs: Python's recursion limit is raised, and if the stack
+    of the thread is small, the function runs in a thread with a larger one.
 
     Raises
     ------
@@ -104,20 +104,31 @@ def roomy(function: Callable[P, T]) -> Callable[P, T]:
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
-        if _enough():
-            return function(*args, **kwargs)
-        return _elsewhere(partial(function, *args, **kwargs))
+        with recursion_room():
+            if _enough():
+                return function(*args, **kwargs)
+            return _elsewhere(partial(function, *args, **kwargs))
 
     return call
 
 
 def _enough() -> bool:
-    """Whether the stack of this thread is large. That of the main thread is the system's."""
+    """Whether the stack of this thread is large."""
     if _here.enough is None:
         main = threading.current_thread() is threading.main_thread()
-        size = None if main else _stack_size()
-        _here.enough = main or (size is not None and size >= ENOUGH)
+        size = _most_of_main() if main else _stack_size()
+        _here.enough = size is not None and size >= ENOUGH
     return _here.enough
+
+
+def _most_of_main() -> float:
+    """The bytes to which the system lets the main thread's stack grow."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return float("inf")
+    soft, _ = resource.getrlimit(resource.RLIMIT_STACK)
+    return float("inf") if soft == resource.RLIM_INFINITY else soft
 
 
 def _stack_size() -> int | None:

@@ -1,4 +1,6 @@
-"""Programs from one system to the other, with what cannot be said there."""
+"""Conversion of programs between the two specifications, with notes on everything that one of them
+cannot express.
+"""
 
 from __future__ import annotations
 

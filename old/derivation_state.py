@@ -1,4 +1,4 @@
-"""What is known while types and shapes of a module of 2022 are derived."""
+"""The state of a derivation of types and shapes by the specification of 2022."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Work on types and shapes whose parts stand at several places: it is done once for each part."""
+"""Shared results for repeated parts of types and shapes."""
 
 from __future__ import annotations
 

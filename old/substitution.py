@@ -1,4 +1,4 @@
-"""The shape of a call by that of the function's result: the document's three procedures."""
+"""The shape of a call from the shape of the function's result: the document's three procedures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The types of the specification of 2022: what is known of a value but for its shape."""
+"""The types of the specification of 2022: everything known of a value except its shape."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the criteria ask at each kind of expression and of binding: a table for the walk of
+"""The well-formedness criteria of 2022: OWF01 to OWF16, as rules for the walk of
 :mod:`rlx.checker.well_formed`.
 """
 

@@ -1,4 +1,4 @@
-"""The kinds of parameters: which arguments are allowed, and which values the rule gets for them.
+"""The kinds of parameters: the allowed arguments, and their values for the rule.
 
 In a text, an argument is an expression (``R.prim_value(3)``, ``(1, 2)``, ``R.dtype("int8")``, a
 variable) or, as a keyword, a plain value (``3``, ``(1, 2)``, ``"int8"``). Both are converted to the

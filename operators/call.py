@@ -19,18 +19,9 @@ from rlx.grammar.nodes.ast import (
 )
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.struct_infos import OBJECT, fields_or_itself
+from rlx.operators.callee import LITERALS, closure, declared_result, named, packed
 from rlx.operators.parameters import Ints, Listed, StrExpr, TupleExpr, Types, Whole
-from rlx.operators.prim_call import (
-    LITERALS,
-    agreement,
-    callee,
-    closure,
-    declared_result,
-    named,
-    packed,
-    passed,
-    trailing,
-)
+from rlx.operators.prim_call import agreement, callee, passed, trailing
 from rlx.operators.registry import operator
 from rlx.operators.site import Site
 from rlx.spec.registry import rule

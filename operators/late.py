@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from rlx import te
-    from rlx.te import graph as externals
+    from rlx.te import external as externals
     from rlx.te import scalar as scalars
 else:
     np, ml_dtypes = LateModule("numpy"), LateModule("ml_dtypes")

@@ -114,7 +114,7 @@ def median_value(x: Array, given: tuple[int, ...] | None, keepdims: int) -> Any:
 
 @defines("relax.median")
 def median_definition(out: Any, x: te.Tensor, given: Sequence[int] | None, keepdims: int) -> Any:
-    from rlx.operators.sorting import places
+    from rlx.operators.merge_sort import places
 
     axes = exprs.axes_of(given, x.ndim)
     target, index = out if isinstance(out, tuple) else (out, None)

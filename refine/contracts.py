@@ -1,4 +1,4 @@
-"""Contracts: how a pass may change the interface of a function, and still keep its meaning."""
+"""Contracts: changes of a function's interface that keep its meaning."""
 
 from __future__ import annotations
 

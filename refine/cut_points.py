@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from rlx.grammar.nodes import tir
 from rlx.refine.matching import Matcher
 from rlx.refine.terms import (
     ApplicationTerm,
@@ -56,8 +57,16 @@ def _below(term: Term) -> list[Term]:
     return []
 
 
-def find(matcher: Matcher, before: Sequence[Term], after: Sequence[Term]) -> None:
-    """Compare the tensors of AFTER with those of BEFORE, and let the matcher know the equal ones."""
+Pair = tuple[TensorTerm, TensorTerm]
+
+
+def find(matcher: Matcher, before: Sequence[Term], after: Sequence[Term]) -> Pair | None:
+    """Compare the tensors of AFTER with those of BEFORE, and let the matcher know the equal ones.
+
+    Returns the first tensor of AFTER that is made of cut points and is equal to no tensor of BEFORE
+    that is made of the same, behind the last of these; None if there is none.
+    """
+    stuck: Pair | None = None
     ours = in_order(before)
     known = set(ours)
     by_type: dict[object, list[TensorTerm]] = {}
@@ -67,22 +76,59 @@ def find(matcher: Matcher, before: Sequence[Term], after: Sequence[Term]) -> Non
     for tensor in in_order(after):
         if tensor in known or not isinstance(tensor, ResultTerm | Lambda):
             continue
-        for candidate in islice(_candidates(matcher, tensor, by_type), CANDIDATES):
+        found = list(islice(_candidates(matcher, tensor, by_type), CANDIDATES))
+        for candidate in found:
             if matcher.try_equal(candidate, tensor, STEPS):
                 matcher.representatives[tensor] = candidate
                 break
+        else:
+            if found and stuck is None:
+                stuck = found[-1], tensor
+    return stuck
 
 
 def _candidates(
     matcher: Matcher, tensor: TensorTerm, by_type: dict[object, list[TensorTerm]]
 ) -> Iterator[TensorTerm]:
-    """Tensors of BEFORE that are made of the cut points that a tensor of AFTER is made of."""
+    """Tensors of BEFORE that are made of the cut points that a tensor of AFTER is made of, and these
+    themselves: a kernel may copy what it is given.
+    """
     frontier = {matcher.representatives.get(t, t) for t in _leaves(tensor)}
     alike = by_type.get((tensor.dtype, len(tensor.shape)), [])
-    for candidate in reversed(alike):
-        same_shape = candidate.shape == tensor.shape
-        if same_shape and candidate not in frontier and _between(candidate, frontier):
-            yield candidate
+    found = [
+        candidate
+        for candidate in alike
+        if candidate.shape == tensor.shape
+        and (candidate in frontier or _between(candidate, frontier))
+    ]
+    if len(found) > 1:
+        wanted = _functions(matcher, tensor, frontier)
+        found.sort(key=lambda candidate: _functions(matcher, candidate, frontier) != wanted)
+    yield from found
+
+
+def _functions(matcher: Matcher, tensor: TensorTerm, frontier: set[TensorTerm]) -> set[str]:
+    """What the elements of a tensor are made with, down to a frontier: those made with the same are
+    compared first.
+    """
+    found: set[str] = set()
+    stack, seen = [tensor], set(frontier)
+    while stack:
+        term = stack.pop()
+        if term in seen:
+            continue
+        seen.add(term)
+        opened = matcher.opened(term)
+        if isinstance(opened, Lambda):
+            for node in tir.postorder(opened.element):
+                if isinstance(node, tir.Call):
+                    found.add(node.op)
+                elif isinstance(node, tir.Min | tir.Max):
+                    found.add(type(node).__name__)
+            stack += tensors_of(opened.element)
+        else:
+            stack += _leaves(term)
+    return found
 
 
 def _leaves(tensor: TensorTerm) -> Iterator[TensorTerm]:
@@ -90,8 +136,8 @@ def _leaves(tensor: TensorTerm) -> Iterator[TensorTerm]:
     stack = _below(tensor)
     while stack:
         term = stack.pop()
-        if isinstance(term, TupleTerm):
-            stack += term.fields
+        if isinstance(term, TupleTerm | OpaqueTerm):  # an opaque value is made of tensors, too
+            stack += _below(term)
         elif isinstance(term, TensorTerm) and not isinstance(term, ConstantTerm):
             yield term
 

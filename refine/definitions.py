@@ -1,5 +1,5 @@
-"""Calls of operators on terms: the types of their results, what may fail, and their definitions as
-tensor expressions.
+"""Calls of operators on terms: result types, possible failures, and definitions as tensor
+expressions.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ from rlx.solver.context import Context
 from rlx.solver.prover import Prover
 from rlx.te.convert import Converter
 from rlx.te.errors import TensorExpressionError
-from rlx.te.graph import External, operations
+from rlx.te.external import External
+from rlx.te.graph import operations
 from rlx.te.tensor import Operation, Read, Tensor, indices_of
 
 

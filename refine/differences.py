@@ -1,4 +1,4 @@
-"""What differs between two programs: their text up to names and order, then their meaning."""
+"""Differences between two programs: of their text up to names and order, then of their meaning."""
 
 from __future__ import annotations
 

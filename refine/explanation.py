@@ -1,4 +1,4 @@
-"""How an answer was found, as a person would write it.
+"""Explanations of answers for people.
 
 While terms are compared, a :class:`Trail` collects what was done; what led nowhere is dropped. It is
 written out only when somebody asks (:func:`steps_of`).

@@ -190,6 +190,15 @@ class Facts:
         return self._atom(node, kind), True
 
     def _atom(self, node: PrimExpr, kind: DataType) -> tir.Var:
+        match node:
+            case tir.BufferLoad(buffer=TensorTerm(shape=shape), indices=indices):
+                first = tuple(  # an axis of one element is read there
+                    terms.index(0, tir.type_of(i))
+                    if isinstance(extent, tir.IntImm) and extent.value == 1
+                    else i
+                    for i, extent in zip(indices, shape, strict=True)
+                )
+                node = tir.interned(tir.BufferLoad(node.buffer, first))
         found = self._atoms.get(node)
         if found is None:
             found = self._atoms[node] = tir.Var(f"v{len(self._atoms)}", kind)

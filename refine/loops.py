@@ -1,4 +1,4 @@
-"""PrimFuncs as terms: what a PrimFunc leaves in its buffers, as a function of what was in them.
+"""PrimFuncs as terms: the final contents of buffers as a function of their initial contents.
 
 The statements are read in order, with the content of each buffer (:mod:`rlx.refine.loops_content`).
 The body of a loop is read once, for any iteration: what a buffer that it writes holds at the

@@ -1,4 +1,4 @@
-"""What a buffer holds at a place of a PrimFunc, and the inversion of index maps.
+"""The content of a buffer at a place of a PrimFunc, and the inversion of index maps.
 
 The content of a buffer is a base with pieces over it. A piece says: for all values of its axes
 below their extents that satisfy its guard, the element at ``indices`` is ``value``. Later pieces

@@ -1,4 +1,4 @@
-"""What all iterations of a loop leave, from what one iteration does.
+"""The effect of all iterations of a loop, computed from the effect of one iteration.
 
 An iteration reads holes: what buffers hold when it begins. If no earlier iteration wrote the
 element, it is what was there before the loop. If each iteration updates an element from its own

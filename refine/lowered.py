@@ -1,5 +1,5 @@
-"""What lowered programs do, on terms: memory, shape heaps, functions of the virtual machine, and PrimFuncs that are called as
-statements or overwrite their arguments.
+"""Meaning of lowered programs as terms: memory, shape heaps, functions of the virtual machine, and
+PrimFuncs that are called as statements or overwrite their arguments.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whether two terms are equal: congruence first, then definitions, one level at a time.
+"""Equality of two terms: congruence first, then definitions, one level at a time.
 
 Equality is decided at one of two levels. ``"bitwise"``: the same operations on the same elements in
 the same order. ``"real"``: floats are exact real numbers, so that sums are reordered and products
@@ -96,7 +96,9 @@ class Matcher:
     Attributes
     ----------
     steps
-        The number of comparisons so far.
+        The number of comparisons and openings so far.
+    limit
+        The most of these.
     mismatch
         Where the first comparison failed.
     reasons
@@ -130,7 +132,7 @@ class Matcher:
         self.steps = 0
         self._asked = 0
         self.representatives: dict[TensorTerm, TensorTerm] = {}
-        self._limit = STEPS
+        self.limit = STEPS
         self._definitions: dict[TensorTerm, TensorTerm | None] = {}
         self._tensors: dict[tuple[TensorTerm, TensorTerm], bool] = {}
         self._applications: dict[tuple[ApplicationTerm, ApplicationTerm], bool] = {}
@@ -315,18 +317,25 @@ class Matcher:
         """
         tensors, applications = dict(self._tensors), dict(self._applications)
         self._frozen = frozenset(self.representatives.get(t, t) for t in _below(b))
-        self._limit = min(STEPS, self.steps + steps)
+        outer, self.limit = self.limit, min(self.limit, self.steps + steps)
         found, place = False, self.trail.attempt()
         try:
             with suppress(Exhausted, RecursionError):
                 found = self.tensors(a, b)
         finally:
-            self._frozen, self._limit = frozenset(), STEPS
+            self._frozen, self.limit = frozenset(), outer
         if not found:
             self.trail.drop(place)
             self._tensors, self._applications = tensors, applications
             self.mismatch = None
         return found
+
+    def explain(self, a: TensorTerm, b: TensorTerm) -> None:
+        """Find where two tensors could not be joined, which are not proved to be equal."""
+        self._tensors.pop((a, b), None)
+        self.mismatch = None
+        with suppress(Exhausted, RecursionError):
+            self.tensors(a, b)
 
     def depth(self, tensor: TensorTerm) -> int:
         """The length of the longest chain of definitions below a tensor."""
@@ -361,6 +370,7 @@ class Matcher:
 
         Definitions have reductions of their own, so those around the reads get other variables first.
         """
+        self._work()
         known: dict[PrimExpr, PrimExpr] = {}
         stack, seen = [tir.interned(root)], set()
         while stack:
@@ -399,6 +409,12 @@ class Matcher:
 
     # ------------------------------------------------------------ elements
 
+    def _work(self) -> None:
+        """Count a step. Raises Exhausted if there were too many."""
+        self.steps += 1
+        if self.steps > self.limit or self.facts.asked > QUESTIONS:
+            raise Exhausted
+
     def elements(self, x: PrimExpr, y: PrimExpr) -> bool:
         """Whether two elements are equal under the facts."""
         x, y = tir.interned(x), tir.interned(y)
@@ -410,9 +426,7 @@ class Matcher:
                 return True
             if found is False and known is self._elements[-1]:
                 return False
-        self.steps += 1
-        if self.steps > self._limit or self.facts.asked > QUESTIONS:
-            raise Exhausted
+        self._work()
         self._elements[-1][(x, y)] = False
         place = self.trail.attempt()
         found = self._same_elements(x, y) or self.trail.drop(place)

@@ -38,6 +38,10 @@ from rlx.spec.registry import decide, rule
 LEVELS = ("bitwise", "real")
 FAULTS = ("may vanish", "kept")
 
+UNEQUAL = "the results are not proved to be equal"
+
+STUCK = 4_000
+"""The most steps of a comparison as a whole, after one of a binding failed."""
 
 _PARTS = frozenset({"Primitive", "Composite", "Codegen"})
 """Attributes of functions that are parts of others: passes fuse and rename them."""
@@ -243,7 +247,9 @@ class _FunctionPair:
             matcher.trail.notes += found
             matcher.facts.proofs = conditions
             matcher.computed = frozenset(ours.applied)
-            cut_points.find(matcher, ours.roots(before), theirs.roots(after))
+            stuck = cut_points.find(matcher, ours.roots(before), theirs.roots(after))
+            if stuck is not None:
+                matcher.limit = matcher.steps + STUCK
             known, found = matcher.representatives, list(matcher.trail.notes)
             try:
                 reason = self._not_equal(matcher, ours, theirs, before, after)
@@ -259,6 +265,11 @@ class _FunctionPair:
             else:
                 exact, exact_notes = known, tuple(found)
         undecided = tuple(matcher.facts.undecided)
+        if stuck is not None and not reason.startswith(UNEQUAL):
+            ours_name, theirs_name = (names.own(each, side) for side, each in enumerate(stuck))
+            if ours_name and theirs_name:
+                reason += f"; `{theirs_name}` of AFTER is not proved to be `{ours_name}` of BEFORE"
+                matcher.explain(*stuck)
         return _Outcome(None, reason, notes, names, _unjoined(matcher, names), undecided)
 
     def _learn(self, conditions: Sequence[tir.PrimExpr]) -> None:
@@ -309,7 +320,7 @@ class _FunctionPair:
             return ""
         found = matcher.mismatch
         why = f": {found.reason}" if found is not None and found.reason else ""
-        return f"the results are not proved to be equal{why}"
+        return f"{UNEQUAL}{why}"
 
     def _passes(self, check: RunCheck, ours: Execution, matcher: Matcher) -> bool:
         """Whether a check of AFTER holds whenever BEFORE returns."""

@@ -1,4 +1,4 @@
-"""The condition on sizes that a proof needs: found by asking again with it."""
+"""The condition on sizes under which a proof succeeds, found by repeating the question with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Relay, the language of TVM before Relax: its text format, what its programs mean, and the way to
+"""Relay, the language of TVM before Relax: its text format, its meaning, and its translation to
 Relax.
 
 >>> from rlx import relay
@@ -22,8 +22,9 @@ from rlx import lazy
 if TYPE_CHECKING:
     from rlx.relay.anf import to_anf
     from rlx.relay.checking import check
-    from rlx.relay.equal import structural_equal, to_graph
+    from rlx.relay.equal import structural_equal
     from rlx.relay.evaluation import run
+    from rlx.relay.graph_form import to_graph
     from rlx.relay.nodes import RelayModule
     from rlx.relay.parser import parse
     from rlx.relay.printer import print_module

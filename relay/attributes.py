@@ -1,4 +1,4 @@
-"""Values of attributes that are no numbers, texts or tuples, and how values are written."""
+"""Values of attributes other than numbers, texts and tuples, and the texts of values."""
 
 from __future__ import annotations
 

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.ast import (
-    FuncStructInfo,
-    ShapeExpr,
-    StructInfo,
-    TensorStructInfo,
-    TupleStructInfo,
-)
+from rlx.grammar.nodes.ast import FuncStructInfo, StructInfo, TensorStructInfo, TupleStructInfo
 from rlx.grammar.nodes.dtype import BOOL
-from rlx.grammar.nodes.node import Span, replace
+from rlx.grammar.nodes.node import Span
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.nodes.tir import IntImm
 from rlx.grammar.suggest import did_you_mean
-from rlx.operators import lookup
-from rlx.operators.context import Message, OperatorContext, Place
+from rlx.relay.derivation import NOTHING, UNKNOWN_TENSOR, QuietDerivation
 from rlx.relay.nodes import (
     ATOMS,
     RelayCall,
@@ -32,188 +25,15 @@ from rlx.relay.nodes import (
     RelayLet,
     RelayOp,
     RelayProjection,
-    RelayTensorType,
     RelayTuple,
-    RelayTupleType,
-    RelayType,
     RelayVar,
 )
 from rlx.relay.operator_call import OperandError, OperatorCall, prim
 from rlx.relay.operator_table import is_in_table, similar, translated
 from rlx.relay.scopes import EvaluationScope, Schedule
-from rlx.solver.order import erase, instantiate, lub
+from rlx.relay.type_conversion import Dimensions, identifier, struct_info, with_binders
+from rlx.solver.order import erase
 from rlx.spec.registry import refuted, rule
-
-UNKNOWN_TENSOR = TensorStructInfo()
-NOTHING = ast.ObjectStructInfo()
-"""What is known of the result of a function that is being derived: no value yet."""
-
-
-class QuietDerivation(OperatorContext):
-    """The struct info of variables."""
-
-    def __init__(self, signatures: Mapping[ast.GlobalVar, StructInfo]) -> None:
-        super().__init__()
-        self.infos: dict[ast.Expr, StructInfo] = {}
-        self._signatures = signatures
-
-    def info(self, expr: ast.Expr) -> StructInfo:
-        """What is known of an expression over variables."""
-        found = self.infos.get(expr)
-        if found is None:
-            found = self._derived(expr)
-            if not isinstance(expr, ast.Var):
-                self.infos[expr] = found
-        return found
-
-    def _derived(self, expr: ast.Expr) -> StructInfo:
-        match expr:
-            case ast.GlobalVar():
-                return self._signatures.get(expr, OBJECT)
-            case ast.Call():
-                return self._call(expr)
-            case ast.TupleGetItem(tuple_value=whole, index=index):
-                info = self.info(whole)
-                if isinstance(info, TupleStructInfo) and index < len(info.fields):
-                    return info.fields[index]
-                return NOTHING if info is NOTHING else OBJECT
-        return super().info(expr)
-
-    def _call(self, call: ast.Call) -> StructInfo:
-        if isinstance(call.op, ast.Op):
-            operator = lookup(call.op.op_name)
-            if any(self.info(arg) is NOTHING for arg in call.args):
-                return NOTHING
-            return OBJECT if operator is None else operator.derive(call, self)
-        info = self.info(call.op)
-        if isinstance(info, FuncStructInfo) and info.params is not None:
-            args = [self.info(arg) for arg in call.args]
-            if info.ret is NOTHING or len(args) != len(info.params):
-                return info.ret
-            return instantiate(info, args, self.prover).ret
-        return call.sinfo_args[0] if call.sinfo_args else OBJECT
-
-    def joined(self, first: StructInfo, second: StructInfo) -> StructInfo:
-        """What is known of a value that is one of two."""
-        if first is NOTHING or second is NOTHING:
-            return second if first is NOTHING else first
-        return lub(first, second, self.prover)
-
-    def report(
-        self, code: str, severity: str, message: str, at: Place = None, **extra: object
-    ) -> None:
-        """Nothing is reported here."""
-
-    def require(
-        self,
-        code: str,
-        condition: tir.PrimExpr | Sequence[tir.PrimExpr],
-        message: Message,
-        at: Place = None,
-    ) -> bool:
-        """What an operator asks is taken for granted."""
-        return True
-
-
-class Dimensions:
-    """The shape variables of a function.
-
-    Attributes
-    ----------
-    named
-        Those that the text names.
-    known
-        Those that are bound here or by a function around this one.
-    """
-
-    def __init__(self, taken: dict[str, int]) -> None:
-        self.named: dict[str, tir.Var] = {}
-        self.known: set[tir.Var] = set()
-        self._taken = taken
-
-    def inner(self) -> Dimensions:
-        """Those of a function inside this one, which are these at first."""
-        made = Dimensions(self._taken)
-        made.named.update(self.named)
-        made.known.update(self.known)
-        return made
-
-    def name(self, name: str) -> tir.Var:
-        """The variable for a dimension that has a name."""
-        if name not in self.named:
-            self.named[name] = self.fresh(name)
-        return self.named[name]
-
-    def fresh(self, hint: str) -> tir.Var:
-        """A variable with a name that nothing else has."""
-        return tir.Var(self.unused(hint))
-
-    def unused(self, hint: str) -> str:
-        """A name that nothing else has."""
-        found = hint
-        while found in self._taken:
-            self._taken[hint] += 1
-            found = f"{hint}_{self._taken[hint]}"
-        self._taken[found] = 0
-        return found
-
-
-@rule("RL-any", "Relay translation")
-def struct_info(type_: RelayType | None, dims: Dimensions, hint: str | None) -> StructInfo:
-    """The struct info of a type.
-
-    Parameters
-    ----------
-    hint
-        What a dimension that is not known (``?``) is called: each becomes a variable of its own.
-        None where no variable may be bound, in results: a shape with such a dimension is not known.
-    """
-    match type_:
-        case RelayTensorType(shape=shape, dtype=kind, span=span):
-            if hint is None and None in shape:
-                return TensorStructInfo(None, kind, len(shape), None, span)
-            values = tuple(_dim(dim, dims, hint or "") for dim in shape)
-            return TensorStructInfo(ShapeExpr(values, span), kind, len(shape), None, span)
-        case RelayTupleType(fields=fields):
-            return TupleStructInfo(tuple(struct_info(field, dims, hint) for field in fields))
-        case RelayFuncType():
-            return _function(type_, dims)
-    return OBJECT
-
-
-def _dim(dim: int | str | None, dims: Dimensions, hint: str) -> tir.PrimExpr:
-    if dim is None:
-        return dims.fresh(hint)
-    return dims.name(dim) if isinstance(dim, str) else tir.IntImm(dim)
-
-
-def _function(type_: RelayFuncType, dims: Dimensions) -> StructInfo:
-    params = tuple(struct_info(param, dims, None) for param in type_.params)
-    return FuncStructInfo(params, struct_info(type_.ret, dims, None))
-
-
-def with_binders(info: StructInfo, known: Collection[tir.Var]) -> StructInfo:
-    """A type of functions that binds the variables of its parameters which nothing else binds."""
-    match info:
-        case FuncStructInfo(params=params) if params is not None:
-            from rlx.solver.order import free_shape_vars
-
-            found = dict.fromkeys(v for p in params for v in free_shape_vars(p) if v not in known)
-            return replace(info, binders=tuple(found))
-        case TupleStructInfo(fields=fields):
-            return TupleStructInfo(tuple(with_binders(field, known) for field in fields))
-    return info
-
-
-def identifier(name: str) -> str:
-    """A name as Relax can write it."""
-    import re
-    from keyword import iskeyword
-
-    plain = re.sub(r"\W", "_", name)
-    if not plain or plain[0].isdigit() or iskeyword(plain) or plain in ("R", "T", "I", "cls"):
-        plain = f"v_{plain}"
-    return plain
 
 
 class FunctionTranslation:

@@ -1,4 +1,4 @@
-"""A call of a Relay operator while it is put in terms of Relax."""
+"""A call of a Relay operator during its translation to Relax."""
 
 from __future__ import annotations
 

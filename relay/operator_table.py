@@ -1,4 +1,4 @@
-"""The operators of Relay in terms of Relax: one table, which all of the room uses."""
+"""The table of Relay's operators in terms of Relax, shared by the whole room."""
 
 from __future__ import annotations
 

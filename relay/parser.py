@@ -11,8 +11,9 @@ from rlx.grammar.nodes.node import Span, replace
 from rlx.grammar.read.parser import ParseError
 from rlx.grammar.stack import recursion_room
 from rlx.grammar.suggest import closest, did_you_mean
+from rlx.relay.cursor import NESTING, SCOPES, TUPLES, Abandoned, Stopped
 from rlx.relay.expression_reader import ExpressionReader
-from rlx.relay.lexer import NESTING, SCOPES, TUPLES, Abandoned, Stopped, lex
+from rlx.relay.lexer import lex
 from rlx.relay.nodes import (
     RelayExpr,
     RelayFunction,

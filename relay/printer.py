@@ -1,4 +1,4 @@
-"""Modules of Relay to text: nodes with a number each, in front of their first use."""
+"""Printer of Relay modules: each node has a number and is printed before its first use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where and in which order the nodes of a graph are evaluated.
+"""The place and order of evaluation of the nodes of a graph.
 
 A text says of a node in no scope where it is computed; this tool computes it once, in the innermost
 scope that holds all its uses: the lowest common ancestor. Scopes are the body of a function and the

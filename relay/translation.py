@@ -14,9 +14,11 @@ from rlx.grammar.nodes.visit import callees_first
 from rlx.grammar.read.parser import ParseError
 from rlx.grammar.stack import recursion_room
 from rlx.relay.anf import to_anf
-from rlx.relay.function_translation import NOTHING, FunctionTranslation, identifier
+from rlx.relay.derivation import NOTHING
+from rlx.relay.function_translation import FunctionTranslation
 from rlx.relay.nodes import RelayExpr, RelayFunction, RelayGlobalVar, RelayModule
 from rlx.relay.scopes import Schedule
+from rlx.relay.type_conversion import identifier
 
 ROUNDS = 4
 """How often functions that call each other are derived, until their results stay."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from rlx.grammar.stack import recursion_room, roomy
+from rlx.grammar.stack import roomy
 from rlx.subject import (
     Subject,
     SubjectError,
@@ -200,7 +200,6 @@ def fmt(subject: Subject, dialect: str = DIALECT) -> str:
 
 
 @roomy
-@recursion_room()
 def run(
     subject: Subject,
     entry: str | None = None,

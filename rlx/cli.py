@@ -85,9 +85,11 @@ def _interruptible(run: Callable[[], int]) -> int:
 
 def _named_command() -> int:
     arguments = sys.argv[1:]
-    if not arguments or arguments[0] in ("-h", "--help"):
+    if arguments[:1] == ["help"] and len(arguments) > 1:
+        arguments = [arguments[1], "--help"]
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
         return guarded(_help, arguments, "rlx")
-    if arguments[0] == "--version":
+    if arguments[0] in ("--version", "version"):
         arguments = ["check", "--version"]
     name, *rest = arguments
     if name not in COMMANDS:
@@ -127,6 +129,8 @@ def _near(name: str) -> str:
     from difflib import get_close_matches
 
     found = get_close_matches(name, COMMANDS, n=1)
+    if not found and ("." in name or os.sep in name):
+        return f"; a program is checked by `rlx check {name}`"
     return f"; did you mean {found[0]!r}?" if found else ""
 
 
@@ -164,15 +168,12 @@ def _deepen_stack() -> None:
 
 def guarded(run: Callable[[Sequence[str], str], int], argv: Sequence[str], prog: str) -> int:
     """Run a command; report what it did not expect as our mistake."""
-    from rlx.grammar.stack import recursion_room
-
     gc.set_threshold(*COLLECTION)
     _deepen_stack()
     _prepare_streams()
     plain, sys.stderr = sys.stderr, HarmlessStream(sys.stderr)
     try:
-        with recursion_room():
-            status = run(argv, prog)
+        status = run(argv, prog)
         sys.stdout.flush()
         return status
     except KeyboardInterrupt:
@@ -188,8 +189,9 @@ def guarded(run: Callable[[Sequence[str], str], int], argv: Sequence[str], prog:
     except Exception as error:  # noqa: BLE001 - ours to explain, whatever it is
         from rlx.checker.driver.mistakes import keep_traceback
         from rlx.grammar.print.info import TooLongError
+        from rlx.grammar.stack import StackError
 
-        if isinstance(error, TooLongError):
+        if isinstance(error, TooLongError | StackError):
             complain_line(f"{prog}: {error}")
             return UNABLE
         where = keep_traceback()

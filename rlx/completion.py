@@ -13,6 +13,7 @@ from unittest.mock import patch
 
 from rlx.cli import COMMANDS
 from rlx.grammar.command_line import PATHS, CommandParser
+from rlx.grammar.stack import roomy
 from rlx.grammar.streams import complain_line, say
 
 CODES = ("CODE", "CODES")
@@ -32,6 +33,7 @@ fish:  rlx completion fish > ~/.config/fish/completions/rlx.fish
 exit status: 0 printed; 2 wrong usage, or shtab is not installed."""
 
 
+@roomy
 def main(argv: Sequence[str], prog: str = "rlx completion") -> int:
     """Print the script for a shell, and return the exit status."""
     parser = CommandParser(

@@ -1,4 +1,4 @@
-"""How a room shows its public names without importing them before they are asked for."""
+"""Public names of a room that are imported at their first use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the program `rlx` looks for modules: never in the folder in which it was started.
+"""The module search path of the program `rlx`, which never contains the current folder.
 
 `python -m rlx` puts that folder first on ``sys.path``, and so does an empty or relative part of
 ``PYTHONPATH``. This module runs before any other is imported. It imports only ``os`` and ``sys``,

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlx.grammar.diagnostic import Source
@@ -139,9 +138,9 @@ def _read(path: str | bytes) -> Source:
         raise IsADirectoryError(
             f"{name} is a directory; `relax-check {name}` checks all files in it"
         )
-    from rlx.checker.driver.sources import text_of
+    from rlx.checker.driver.sources import read_file, text_of
 
-    data = Path(name).read_bytes()
+    data = read_file(name)
     try:
         return Source(text_of(data, name), name)
     except UnicodeDecodeError as error:

@@ -15,6 +15,7 @@ import re
 import signal
 import stat
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -35,6 +36,8 @@ names can be, hidden, and of no suffix that a search for programs looks for.
 """
 _PIECE = 1 << 20
 """Bytes that are written before signals are looked at."""
+READER = 5.0
+"""Seconds for which a named pipe waits for a process that reads it."""
 _ENDING = [
     getattr(signal, name)
     for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGXCPU")
@@ -98,8 +101,9 @@ def output(
 
     Mode, owner and access lists of an earlier file are kept as far as the system allows. Its other
     hard links keep the old content. If the path is a symbolic link, the file that it points to is
-    written. Pipes and devices, such as ``/dev/stdout``, are written directly. Raises OSError if it
-    cannot be written; the file is then as it was.
+    written. Pipes and devices, such as ``/dev/stdout``, are written directly; a named pipe that no
+    process reads is refused after :data:`READER` seconds. Raises OSError if it cannot be written;
+    the file is then as it was.
 
     Parameters
     ----------
@@ -297,7 +301,7 @@ def _direct(path: str) -> Iterator[Sink]:
         if own is not None:
             sys.stdout.flush()
             sys.stderr.flush()
-        file = os.open(path, _flags("WRONLY", "NOCTTY")) if own is None else own
+        file = _opened_special(path) if own is None else own
         try:
             if own is None and stat.S_ISREG(os.fstat(file).st_mode):
                 _refuse(path, "this was replaced meanwhile")
@@ -305,6 +309,24 @@ def _direct(path: str) -> Iterator[Sink]:
         finally:
             if own is None:
                 os.close(file)
+
+
+def _opened_special(path: str) -> int:
+    """Open a pipe or a device for writing."""
+    end = time.monotonic() + READER
+    while True:
+        try:
+            file = os.open(path, _flags("WRONLY", "NOCTTY", "NONBLOCK"))
+        except OSError as error:
+            if error.errno != errno.ENXIO or not stat.S_ISFIFO(os.stat(path).st_mode):
+                raise
+            if time.monotonic() > end:
+                _refuse(path, "no process reads this named pipe")
+            time.sleep(0.05)
+            continue
+        if hasattr(os, "O_NONBLOCK"):
+            os.set_blocking(file, True)
+        return file
 
 
 @contextmanager
@@ -366,13 +388,27 @@ class _Folder:
 
 @contextmanager
 def _opened(path: str) -> Iterator[_Folder]:
-    # without O_PATH it has to be readable, too
-    number = os.open(path, _flags("PATH", "DIRECTORY")) if _OPENS_FOLDERS else None
+    number = _open_folder(path) if _OPENS_FOLDERS else None
     try:
         yield _Folder(path, number)
     finally:
         if number is not None:
             os.close(number)
+
+
+def _open_folder(path: str) -> int:
+    """Open a folder by its real path: one on the way that has become a link is not followed."""
+    flags = _flags("PATH", "DIRECTORY", "NOFOLLOW")
+    if not hasattr(os, "O_PATH"):  # without it, all of them would have to be readable
+        return os.open(path, flags)
+    number = os.open(os.sep, flags)
+    for name in filter(None, path.split(os.sep)):
+        try:
+            inner = os.open(name, flags, dir_fd=number)
+        finally:
+            os.close(number)
+        number = inner
+    return number
 
 
 @contextmanager

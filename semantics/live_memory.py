@@ -1,4 +1,4 @@
-"""How much memory the tensors of runs take together, and how much they may.
+"""The memory of all tensors in runs, and its limit.
 
 A tensor counts from its allocation until nothing refers to its memory any more. Views share the
 memory of their base, and count once.

@@ -1,4 +1,4 @@
-"""How a run ends."""
+"""Outcomes: the ways in which a run ends."""
 
 from __future__ import annotations
 

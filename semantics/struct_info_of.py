@@ -35,7 +35,7 @@ from rlx.semantics.values import (
 )
 from rlx.solver.order.demands import Demand, demands, every
 
-# The numbers of values that annotations compare.
+# ---------------------------------------------------------------- numbers that annotations compare
 
 
 def bound_by(

@@ -1,4 +1,4 @@
-"""Prim expressions as the prover sees them: which ones it can read, and what intrinsics mean."""
+"""Prim expressions for the prover: the readable ones, and the meaning of intrinsics."""
 
 from __future__ import annotations
 

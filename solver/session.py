@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from time import perf_counter
 
 from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.prim_operators import INTEGER_DIVISIONS
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
@@ -16,7 +17,7 @@ from rlx.solver.context import Components, ContextState, constraints
 from rlx.solver.proofs.producer import PARANOID, certificate
 from rlx.solver.question import Question, named
 from rlx.solver.tactics import CHAIN, SEARCH, TACTICS, Tactic, decide, holds_simply
-from rlx.solver.verdict import CONTRADICTORY, Proved, Refuted, Relation, Unknown, Verdict
+from rlx.solver.verdict import CONTRADICTORY, Evidence, Proved, Refuted, Relation, Unknown, Verdict
 
 _KEPT = 40_000
 """The maximum number of nodes of questions with cached answers and normal forms."""
@@ -101,7 +102,8 @@ class Session:
             verdict = Unknown(str(reason))
         means = verdict.means if isinstance(verdict, (Proved, Refuted)) else verdict.status
         if isinstance(verdict, Proved):
-            verdict.shown_by(lambda means: certificate(self.claimed(condition), self.state, means))
+            evidence = Evidence(lambda: certificate(self.claimed(condition), self.state, means))
+            verdict = replace(verdict, evidence=evidence)
             if PARANOID:
                 _ = verdict.certificate
         self.statistics.count(means)

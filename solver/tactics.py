@@ -6,76 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.node import Record
-from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import condition_proofs, differences, intervals, normal_form, prim_exprs, smt
 from rlx.solver.context import ContextState, Range
+from rlx.solver.generalize import generalizations
 from rlx.solver.poly import TooMuchWorkError
 from rlx.solver.question import Question, Samples
 from rlx.solver.verdict import Proved, Refuted, Unknown, Verdict
-
-# Generalisation of goals by replacing repeated expressions by variables: a goal about ``a//b``
-# may hold for any number instead.
-
-
-_LEVELS = 3
-
-Replaced = tuple[list[PrimExpr], dict[tir.Var, PrimExpr]]
-"""Conditions over new variables, and the replaced expressions."""
-
-
-def generalizations(conditions: Sequence[PrimExpr]) -> Iterator[Replaced]:
-    """The conditions with repeated expressions replaced: first the largest expressions, then their
-    parts, and so on.
-    """
-    shared = [prim_exprs.shared(condition) for condition in conditions]
-    repeated = _repeated(shared, tir.postorder(*shared))
-    for _ in range(_LEVELS):
-        if not repeated:
-            return
-        largest = _largest(shared, repeated)
-        yield _replaced(
-            shared,
-            {
-                node
-                for node in largest
-                if not any(below in largest for below in tir.postorder(node) if below is not node)
-            },
-        )
-        repeated -= largest
-
-
-def _repeated(roots: Sequence[PrimExpr], order: Sequence[PrimExpr]) -> set[PrimExpr]:
-    """Compound integer expressions that are written more than once."""
-    uses = dict.fromkeys(order, 0)
-    for root in roots:
-        uses[root] += 1
-    for node in reversed(order):
-        for child in tir.children(node):
-            uses[child] = min(uses[child] + uses[node], 2)
-    return {
-        node
-        for node in order
-        if uses[node] > 1
-        and tir.children(node)
-        and not prim_exprs.is_boolean(node)
-        and any(isinstance(below, tir.Var) for below in tir.postorder(node))
-    }
-
-
-def _largest(roots: Sequence[PrimExpr], repeated: set[PrimExpr]) -> set[PrimExpr]:
-    """Those that can be reached without passing another."""
-    nodes = tir.reached(roots, lambda e: () if e in repeated else tir.children(e))
-    return repeated.intersection(nodes)
-
-
-def _replaced(conditions: Sequence[PrimExpr], chosen: set[PrimExpr]) -> Replaced:
-    names: dict[PrimExpr, PrimExpr] = {
-        node: tir.Var(f"part{place}")
-        for place, node in enumerate(n for n in tir.postorder(*conditions) if n in chosen)
-    }
-    images = {var: node for node, var in names.items() if isinstance(var, tir.Var)}
-    return [tir.fold(condition, tir.with_operands, names) for condition in conditions], images
-
 
 CHAIN = 40
 """The number of facts from which chains of them are followed."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, NoReturn
+from functools import cached_property
+from typing import Any, NoReturn
 
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.tir import PrimExpr, Var
@@ -65,6 +66,24 @@ class Verdict(Record):
         return None
 
 
+class Evidence:
+    """The certificate of a verdict, made when it is first asked for. It stays in its process."""
+
+    def __init__(self, make: Callable[[], dict[str, Any]]) -> None:
+        self._make = make
+
+    @cached_property
+    def certificate(self) -> dict[str, Any]:
+        """The certificate."""
+        return self._make()
+
+    def __repr__(self) -> str:
+        return "…"
+
+    def __reduce__(self) -> tuple[type[None], tuple[()]]:
+        return type(None), ()
+
+
 class Proved(Verdict):
     """The goal holds wherever it is defined.
 
@@ -78,13 +97,13 @@ class Proved(Verdict):
     divisors
         The divisors that must be nonzero for the goal to be defined, unless the assumptions imply
         it.
+    evidence
+        Makes the certificate; None for a verdict from elsewhere.
     """
 
-    __slots__ = ("_evidence",)
-
-    _evidence: ClassVar[Any]
     means: str
     divisors: tuple[PrimExpr, ...] = ()
+    evidence: Evidence | None = None
 
     @property
     def certificate(self) -> dict[str, Any]:
@@ -96,17 +115,11 @@ class Proved(Verdict):
         Raises
         ------
         AttributeError
-            If the verdict was not given by a prover.
+            If the verdict was not given by a prover of this process.
         """
-        if not isinstance(self._evidence, dict):
-            object.__setattr__(self, "_evidence", self._evidence(self.means))
-        found: dict[str, Any] = self._evidence
-        return found
-
-    def shown_by(self, evidence: Callable[[str], dict[str, Any]]) -> Proved:
-        """This verdict with a function that makes its certificate from its ``means``."""
-        object.__setattr__(self, "_evidence", evidence)
-        return self
+        if self.evidence is None:
+            raise AttributeError("this verdict was not given by a prover of this process")
+        return self.evidence.certificate
 
     @property
     def status(self) -> str:

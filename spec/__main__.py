@@ -1,4 +1,4 @@
-"""`python -m rlx.spec`: the rules with their judgements, and what is wrong with them."""
+"""`python -m rlx.spec`: lists the rules with their judgements, and the mistakes in them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What the blocks of the rules must say, the index that they make, and the parts of
-`spec/README.md` made of both.
-"""
+"""Checks of the rules' blocks, their index, and the generated parts of `spec/README.md`."""
 
 from __future__ import annotations
 

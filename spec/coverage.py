@@ -1,4 +1,4 @@
-"""Which rules tests apply, and which premises they make fail.
+"""Coverage: the rules that tests apply, and the premises that they make fail.
 
 A test run writes `build/rule-coverage.json` (the pytest plugin `rlx.spec.plugin`); this module
 reads it, renders it, and says whether it is enough.

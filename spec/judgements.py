@@ -152,7 +152,7 @@ JUDGEMENTS = (
         "type(I) = T",
         r"type\(.+\) = .+",
         "T is the traditional type of I",
-        ("rlx.solver.order.bind",),
+        ("rlx.solver.order.traditional",),
     ),
     Judgement(
         "obligation",
@@ -317,7 +317,7 @@ JUDGEMENTS = (
         "Y |- b ==> Y'",
         r"Y \|- .+ ==> Y'",
         "after the binding b, the variables have the types and shapes Y'",
-        ("rlx.old.functions",),
+        ("rlx.old.bindings",),
     ),
     Judgement(
         "older evaluation",

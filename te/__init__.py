@@ -5,6 +5,7 @@ from __future__ import annotations
 from rlx.te.calls import call_te, emit_te
 from rlx.te.convert import te_tensor
 from rlx.te.errors import TensorExpressionError
+from rlx.te.external import call_packed, extern, extern_primfunc, scan
 from rlx.te.intrinsics import (
     abs,
     acos,
@@ -57,7 +58,7 @@ from rlx.te.intrinsics import (
 from rlx.te.prim_func import create_prim_func
 from rlx.te.reduction import ReduceAxis, Reducer, comm_reducer, max, min, prod, sum
 from rlx.te.scalar import Scalar, cast, const, power
-from rlx.te.tensor import Tensor, compute, placeholder, reduce_axis, running, var
+from rlx.te.tensor import Tensor, compute, placeholder, reduce_axis, running, tag_scope, var
 
 __all__ = [
     "ReduceAxis",
@@ -76,6 +77,7 @@ __all__ = [
     "atan2",
     "atanh",
     "call",
+    "call_packed",
     "call_te",
     "cast",
     "ceil",
@@ -89,6 +91,8 @@ __all__ = [
     "emit_te",
     "erf",
     "exp",
+    "extern",
+    "extern_primfunc",
     "floor",
     "floordiv",
     "floormod",
@@ -116,12 +120,14 @@ __all__ = [
     "round",
     "rsqrt",
     "running",
+    "scan",
     "select",
     "sigmoid",
     "sin",
     "sinh",
     "sqrt",
     "sum",
+    "tag_scope",
     "tan",
     "tanh",
     "te_tensor",

@@ -15,7 +15,6 @@ from rlx.grammar.nodes.python_places import described
 from rlx.te.convert import Converter, alike
 from rlx.te.errors import fail, here
 from rlx.te.graph import computed, operations, unbound
-from rlx.te.graph import inputs as inputs_of
 from rlx.te.prim_func import create_prim_func
 from rlx.te.scalar import Scalar
 from rlx.te.tensor import Tensor, indices_of
@@ -95,7 +94,7 @@ def _passed(outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> list[Tensor]
     """The placeholders that the function takes."""
     known = {tensor.op: tensor for tensor in inputs}
     for op in [op for op in operations(outputs) if not computed(op) and op not in known]:
-        found = next((t for o in operations(outputs) for t in inputs_of(o) if t.op is op), None)
+        found = next((t for o in operations(outputs) for t in o.input_tensors if t.op is op), None)
         if found is None:
             fail(f"the result {op.name} is a placeholder: expected a computed tensor")
         if found.value is None:

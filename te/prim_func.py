@@ -11,14 +11,17 @@ from rlx.grammar.nodes.dtype import HANDLE, INT32, DataType
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.tir_stmts import in_order
 from rlx.te.errors import fail
-from rlx.te.graph import External, computed, inputs, operations, unbound
+from rlx.te.external import External
+from rlx.te.graph import computed, operations, unbound
 from rlx.te.intrinsics import if_then_else
-from rlx.te.rebuild import Rebuild, simplified
+from rlx.te.linear import simplified
+from rlx.te.rebuild import Rebuild
 from rlx.te.reduction import Reduction
 from rlx.te.scalar import Scalar, cast, kind_of
 from rlx.te.tensor import Operation, Read, Tensor, output_names
 
 NO_ALIAS = "tirx.noalias"
+LAYOUT_FREE = "layout_free_placeholders"
 
 
 def create_prim_func(
@@ -129,7 +132,10 @@ class _Maker:
         allocated = list(self._allocate())
         nests = [nest for op in self.ops if computed(op) for nest in self._nests(op)]
         stmts = [*(tir.AllocBuffer(b, "sblock_alloc_buffer") for b in allocated), *nests]
-        attrs = {NO_ALIAS: True, "s_tir": True}
+        attrs: dict[str, object] = {NO_ALIAS: True, "s_tir": True}
+        free = {t for op in self.ops for t in op.attrs.get(LAYOUT_FREE, ())}  # type: ignore[attr-defined]
+        if free:
+            attrs["layout_free_buffers"] = [k for k, t in enumerate(self.parameters) if t in free]
         return tir.PrimFunc(tuple(params), in_order(stmts), None, buffers, attrs)
 
     # ------------------------------------------------------------ names
@@ -177,11 +183,11 @@ class _Maker:
 
     def _allocate(self) -> Iterator[tir.Buffer]:
         """Buffers of the tensors that are no parameters."""
-        tensors = {(t.op, t.index): t for op in self.ops for t in inputs(op)}
+        tensors = {(t.op, t.index): t for op in self.ops for t in op.input_tensors}
         tensors |= {(t.op, t.index): t for t in self.parameters if isinstance(t, Tensor)}
         for op in self.ops:
             known = next(tensor for (other, _), tensor in tensors.items() if other is op)
-            for index in range(_outputs(op)):
+            for index in range(op.num_outputs):
                 if (op, index) not in self.buffers:
                     yield self._buffer(tensors.get((op, index)) or _sibling(known, index))
 
@@ -219,16 +225,19 @@ class _Maker:
         init, body, axes = self._reduction(op, op.reduction, [*spatial, *reduced])
         if empty:
             first, _, own = self._reduction(op, op.reduction, spatial)
-            yield _looped(spatial, self._block(f"{op.name}_init", own, None, first))
-        block = self._block(op.name, axes, None if empty else init, body)
+            yield _looped(spatial, self._block(op, f"{op.name}_init", own, None, first))
+        block = self._block(op, op.name, axes, None if empty else init, body)
         yield _looped([*spatial, *reduced], block)
 
     def _filled(self, op: External) -> tir.Stmt:
         """The block of a statement that fills a tensor, with the buffers it works in."""
         read = [self.buffers[t.op, t.index] for t in op.read]
-        work, body = op.fill(read, self.buffers[op, 0])
+        out = [self.buffers[op, k] for k in range(op.num_outputs)]
+        work, body = op.fill(read, out)
         name = self._named(op.name, self.blocks)
-        return tir.Block(name, (), None, None, None, work, None, body)
+        # TVM cannot see what a call reads and writes, and wants that said.
+        region = () if isinstance(body, tir.Evaluate) else None
+        return tir.Block(name, (), region, region, None, work, None, body, _annotations(op))
 
     def _axes(
         self, op: Operation, loops: Sequence[Loop]
@@ -257,7 +266,7 @@ class _Maker:
         buffer = self.buffers[op, index]
         value = cast(buffer.dtype, rebuild(op.bodies[index])).node
         at = tuple(variables[axis].node for axis in op.axes)
-        return self._block(name, axes, None, tir.BufferStore(buffer, at, value))
+        return self._block(op, name, axes, None, tir.BufferStore(buffer, at, value))
 
     def _reduction(
         self, op: Operation, reduction: Reduction, loops: Sequence[Loop]
@@ -272,10 +281,15 @@ class _Maker:
         return init, body, axes
 
     def _block(
-        self, name: str, axes: tuple[tir.IterVar, ...], init: tir.Stmt | None, body: tir.Stmt
+        self,
+        op: Operation,
+        name: str,
+        axes: tuple[tir.IterVar, ...],
+        init: tir.Stmt | None,
+        body: tir.Stmt,
     ) -> tir.Stmt:
         unique = self._named(name, self.blocks)
-        return tir.Block(unique, axes, None, None, None, (), init, body)
+        return tir.Block(unique, axes, None, None, None, (), init, body, _annotations(op))
 
     def _load(self, read: Read, indices: tuple[Scalar, ...]) -> Scalar:
         buffer = self.buffers[read.tensor.op, read.tensor.index]
@@ -301,6 +315,11 @@ def _loop(name: str, kind: str, low: Scalar | None, extent: Scalar) -> Loop:
     return Loop(tir.Var(name, extent.dtype), kind, start, extent.node)
 
 
+def _annotations(op: Operation) -> dict[str, object]:
+    """The attributes of the blocks of an operation."""
+    return {name: value for name, value in op.attrs.items() if name != LAYOUT_FREE}
+
+
 def _looped(loops: Sequence[Loop], body: tir.Stmt) -> tir.Stmt:
     for loop in reversed(loops):
         body = tir.For(loop.var, loop.low, loop.extent, "serial", body)
@@ -312,22 +331,12 @@ def simplified_dim(dim: tir.PrimExpr) -> Scalar:
     return simplified(Scalar(dim, tir.type_of(dim)))
 
 
-def _outputs(op: Operation) -> int:
-    """How many tensors an operation computes."""
-    if isinstance(op, External):
-        return 1
-    return len(op.bodies) if op.reduction is None else len(op.reduction.sources)
-
-
 def _sibling(tensor: Tensor, index: int) -> Tensor:
     """Another output of a tensor's operation, which nothing reads."""
     op = tensor.op
-    kind = (
-        op.reduction.sources[index].dtype
-        if op.reduction is not None
-        else tir.type_of(op.bodies[index])
-    )
-    return Tensor(op, index, f"{op.name}_v{index}", tensor.shape, kind)
+    if isinstance(op, External):
+        return op.output(index)
+    return Tensor(op, index, f"{op.name}_v{index}", tensor.shape, op.body[index].dtype)
 
 
 def _reduce(
@@ -355,13 +364,14 @@ def _reduce(
         known[left] = Scalar(tir.BufferLoad(buffer, at), buffer.dtype)
         known[right] = source
     join = Rebuild(known, rebuild.load, canonical=rebuild.canonical)
-    values = [cast(b.dtype, join(r.node)) for b, r in zip(buffers, combiner.results, strict=True)]
-    if len(buffers) == 1:
-        return init, _stores(buffers, at, values)
-    names = [tir.Var(f"v_{b.name}", b.dtype) for b in buffers]
-    lets = [tir.LetStmt(v, value.node) for v, value in zip(names, values, strict=True)]
-    stores = [tir.BufferStore(b, at, v) for b, v in zip(buffers, names, strict=True)]
-    return init, tir.SeqStmt((*lets, *stores))
+    values = [join(result.node) for result in combiner.results]
+    lets: list[tir.Stmt] = []
+    if len(buffers) > 1:
+        names = [tir.Var(f"v_{b.name}", v.dtype) for b, v in zip(buffers, values, strict=True)]
+        lets = [tir.LetStmt(n, value.node) for n, value in zip(names, values, strict=True)]
+        values = [Scalar(name, name.dtype) for name in names]
+    stores = _stores(buffers, at, [cast(b.dtype, v) for b, v in zip(buffers, values, strict=True)])
+    return init, tir.SeqStmt((*lets, *stores.stmts)) if isinstance(stores, tir.SeqStmt) else stores
 
 
 def _stores(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import INT32, INT64, DataType, fits
-from rlx.grammar.nodes.node import Record
+from rlx.grammar.nodes.node import Record, replace
 from rlx.te.errors import Place, fail, here
 from rlx.te.intrinsics import if_then_else
 from rlx.te.reduction import ALONE, ReduceAxis, Reduction
@@ -18,6 +18,7 @@ from rlx.te.scalar import Scalar, cast, kind_of, scalar
 
 _INDEX: ContextVar[DataType] = ContextVar("index type", default=INT32)
 """The type of plain numbers in dimensions and bounds."""
+_TAG: ContextVar[str] = ContextVar("tag", default="")
 _DIMENSIONS: dict[str, Scalar] = {}
 
 
@@ -31,6 +32,33 @@ def indices_of(kind: DataType) -> Iterator[None]:
         yield
     finally:
         _INDEX.reset(token)
+
+
+@contextmanager
+def tag_scope(tag: str) -> Iterator[None]:
+    """Give the tensors that are made inside the ``with`` statement, or the decorated function, a
+    tag.
+
+    Raises
+    ------
+    TensorExpressionError
+        If one of them has a tag of its own, or another scope is open.
+    """
+    if _TAG.get():
+        fail("tags do not nest")
+    token = _TAG.set(tag)
+    try:
+        yield
+    finally:
+        _TAG.reset(token)
+
+
+def tagged(tag: str) -> str:
+    """The tag of a new tensor. Raises TensorExpressionError if the scope has another one."""
+    around = _TAG.get()
+    if tag and around:
+        fail("tags do not nest")
+    return tag or around
 
 
 class Read(tir.BufferLoad):
@@ -65,6 +93,11 @@ class Operation(Record):
         The line that made it.
     along
         The axis of a scan, in which an element reads the one before it.
+    tag
+        A word for the user's own rules.
+    attrs
+        What its blocks are annotated with; ``layout_free_placeholders`` lists parameters whose
+        layout may change.
     """
 
     name: str
@@ -74,6 +107,51 @@ class Operation(Record):
     reduction: Reduction | None = None
     place: Place | None = None
     along: int | None = None
+    tag: str = ""
+    attrs: Mapping[str, object] = {}
+
+    @property
+    def axis(self) -> tuple[ReduceAxis, ...]:
+        """The axes of the elements, with their ranges."""
+        ranges = zip(self.axes, self.extents, strict=True)
+        return tuple(ReduceAxis(var, cast(end.dtype, 0), end) for var, end in ranges)
+
+    @property
+    def reduce_axis(self) -> tuple[ReduceAxis, ...]:
+        """The axes of the reduction."""
+        return () if self.reduction is None else self.reduction.axes
+
+    @property
+    def body(self) -> tuple[Scalar, ...]:
+        """One element for each output; of a reduction, the elements that it combines."""
+        if self.reduction is not None:
+            return self.reduction.sources
+        return tuple(Scalar(each, tir.type_of(each)) for each in self.bodies)
+
+    @property
+    def num_outputs(self) -> int:
+        """How many tensors it computes."""
+        return len(self.body)
+
+    @property
+    def input_tensors(self) -> list[Tensor]:
+        """The distinct tensors that it reads, in the order of the reads."""
+        found = dict.fromkeys(
+            read.tensor
+            for expr in self.expressions()
+            for read in tir.postorder(expr)
+            if isinstance(read, Read) and read.tensor.op is not self  # a scan reads itself
+        )
+        return list(found)
+
+    def expressions(self) -> Iterator[tir.PrimExpr]:
+        """All its expressions."""
+        yield from self.bodies
+        if self.reduction is not None:
+            yield from (s.node for s in self.reduction.sources)
+            yield from (s.node for s in self.reduction.init)
+            if self.reduction.where is not None:
+                yield self.reduction.where.node
 
 
 class Tensor:
@@ -216,7 +294,14 @@ def _word(name: object) -> str:
 
 
 def compute(
-    shape: Any, fcompute: Callable[..., Any], name: str = "compute", *, dtype: Any = None
+    shape: Any,
+    fcompute: Callable[..., Any],
+    name: str = "compute",
+    tag: str = "",
+    attrs: Mapping[str, object] | None = None,
+    varargs_names: Sequence[str] | None = None,
+    *,
+    dtype: Any = None,
 ) -> Any:
     """A tensor whose elements a function computes.
 
@@ -227,6 +312,10 @@ def compute(
     fcompute
         Called once with a variable for each axis; returns the element, or a tuple of elements for
         several outputs. The axes get the names of its parameters.
+    tag, attrs
+        A word, and annotations of its blocks, for tools that read them.
+    varargs_names
+        The names of the axes that ``*indices`` takes.
     dtype
         The element type; that of the function's result if none is given.
 
@@ -246,7 +335,9 @@ def compute(
         fail(f"expected a function of indices, found {type(fcompute).__name__}", place)
     axes = [
         tir.Var(axis, dim.dtype)
-        for axis, dim in zip(_axes(fcompute, len(dims), word, place), dims, strict=True)
+        for axis, dim in zip(
+            _axes(fcompute, len(dims), word, place, varargs_names), dims, strict=True
+        )
     ]
     result = fcompute(*(Scalar(axis, axis.dtype) for axis in axes))
     several = isinstance(result, tuple | list)
@@ -254,15 +345,17 @@ def compute(
     if not values:
         fail(f"the function of {word} gives no elements", place)
     reduction = _reduction(values, word, place)
+    said = tagged(tag), dict(attrs or {})
     if reduction is not None:
-        op = Operation(word, tuple(axes), dims, (), reduction, place)
+        op = Operation(word, tuple(axes), dims, (), reduction, place, None, *said)
         kinds = [value.dtype for value in reduction.sources]
         several = reduction.several
     else:
         elements = [scalar(value) for value in values]
         if dtype is not None:
             elements = [cast(dtype, element) for element in elements]
-        op = Operation(word, tuple(axes), dims, tuple(e.node for e in elements), None, place)
+        bodies = tuple(e.node for e in elements)
+        op = Operation(word, tuple(axes), dims, bodies, None, place, None, *said)
         kinds = [element.dtype for element in elements]
     tensors = tuple(
         Tensor(op, k, each, dims, kind)
@@ -323,7 +416,7 @@ def running(
     before = made(*(i - 1 if k == axis else i for k, i in enumerate(at)))
     joined = cast(kind, fcombine(before, value))
     body = if_then_else(at[axis] > 0, joined, value).node
-    made.op = Operation(old.name, old.axes, old.extents, (body,), None, old.place, axis)
+    made.op = replace(old, bodies=(body,), along=axis)
     return made
 
 
@@ -340,7 +433,13 @@ def _reduction(values: list[Any], name: str, place: Place | None) -> Reduction |
     return first
 
 
-def _axes(function: Callable[..., Any], count: int, name: str, place: Place | None) -> list[str]:
+def _axes(
+    function: Callable[..., Any],
+    count: int,
+    name: str,
+    place: Place | None,
+    others: Sequence[str] | None,
+) -> list[str]:
     """What the axes are called; a function with ``*indices`` takes any number."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
@@ -357,6 +456,10 @@ def _axes(function: Callable[..., Any], count: int, name: str, place: Place | No
         takes = f"{len(plain)} {'index' if len(plain) == 1 else 'indices'}"
         axes = f"{count} {'axis' if count == 1 else 'axes'}"
         fail(f"{name} has {axes}, but its function takes {takes}", place)
+    if rest and others is not None:
+        if len(others) != count - len(plain):
+            fail(f"{name}: {len(others)} names for {count - len(plain)} axes", place)
+        return plain + [_word(each) for each in others]
     return plain + [f"i{k}" for k in range(len(plain), count)]
 
 

@@ -36,14 +36,16 @@ if TYPE_CHECKING:
     from rlx.transform.passes.dead_code import dead_code
     from rlx.transform.passes.fold_shapes import fold_shapes
     from rlx.transform.passes.fuse_matmul_add import fuse_matmul_add
-    from rlx.transform.passes.private_functions import (
+    from rlx.transform.passes.parameters import (
         BindParams,
         BindSymbolicVars,
+        bind_params,
+        bind_symbolic_vars,
+    )
+    from rlx.transform.passes.private_functions import (
         InlinePrivateFunctions,
         RemoveUnusedOutputs,
         RemoveUnusedParameters,
-        bind_params,
-        bind_symbolic_vars,
     )
     from rlx.transform.passes.simple import (
         CanonicalizeBindings,

@@ -287,20 +287,19 @@ def writes_everything(gv: ast.GlobalVar, function: tir.PrimFunc) -> bool:
         return False
     *given, result = function.buffer_map.values()
     loops: list[tir.PrimExpr] = []
-    body = function.body
-    while isinstance(body, tir.For):
-        if not (isinstance(body.min, tir.IntImm) and body.min.value == 0):
+    axes: list[tir.Var] = []
+    store = function.body
+    while isinstance(store, tir.For):
+        if not (isinstance(store.min, tir.IntImm) and store.min.value == 0):
             return False
-        loops.append(body.extent)
-        body = body.body
-    if (
-        not isinstance(body, tir.Block)
-        or body.init is not None
-        or len(body.iter_vars) != len(loops)
-    ):
-        return False
-    store = body.body
-    axes = [axis.var for axis in body.iter_vars]
+        loops.append(store.extent)
+        axes.append(store.loop_var)
+        store = store.body
+    if isinstance(store, tir.Block):
+        if store.init is not None or len(store.iter_vars) != len(loops):
+            return False
+        axes = [axis.var for axis in store.iter_vars]
+        store = store.body
     if not isinstance(store, tir.BufferStore) or store.buffer is not result:
         return False
     if len(store.indices) != len(axes) or any(

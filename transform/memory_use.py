@@ -1,4 +1,4 @@
-"""How much memory a function needs: what is alive at once, as a formula over its sizes.
+"""The memory that a function needs: the largest amount alive at once, as a formula over its sizes.
 
 A value lies in memory from the binding that makes it to the last binding that uses it, or a view of
 it. Where a value may be a view or a copy, it counts as a copy. A call needs what its callee needs.
@@ -8,7 +8,7 @@ not seen.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import NamedTuple
 
@@ -143,10 +143,20 @@ def memory_use(module: IRModule, entry: str) -> MemoryUse:
     entry
         The name of a Relax function.
     """
+    return memory_uses(module, [entry])[0]
+
+
+def memory_uses(module: IRModule, entries: Sequence[str]) -> list[MemoryUse]:
+    """The memory that functions of a module need; see :func:`memory_use`."""
     functions = {
         gv.name_hint: gv for gv, f in module.functions.items() if isinstance(f, ast.Function)
     }
-    return _ModuleMemory(LambdaLift()(Normalize()(module))).entry(functions[entry])
+    found = _ModuleMemory(LambdaLift()(Normalize()(module)))
+    return [found.entry(functions[entry]) for entry in entries]
+
+
+Unknown = tuple[str, Span | None, str]
+"""A function, a place in it, and why the memory there is not known."""
 
 
 class _Alive(NamedTuple):
@@ -164,15 +174,20 @@ class _ModuleMemory:
         self.info = derive(module).info
         self.summaries = Summaries(module)
         self.prover = Prover()
-        self.unknown: dict[tuple[str, Span | None, str], None] = {}
+        self.unknown: dict[Unknown, None] = {}
         self._atoms: list[tir.PrimExpr] = []
         self._numbers: dict[tir.PrimExpr, int] = {}
-        self._found: dict[ast.GlobalVar, tuple[_Alive, ...]] = {}
+        self._found: dict[ast.GlobalVar, tuple[tuple[_Alive, ...], Collection[Unknown]]] = {}
         self._under_way: set[ast.GlobalVar] = set()
+        self._loops = False
 
     def entry(self, callee: ast.GlobalVar) -> MemoryUse:
         function = self.module.functions[callee]
         assert isinstance(function, ast.Function)
+        if self._loops:  # what was found depends on where the loop was entered
+            self._found.clear()
+            self._loops = False
+        self.unknown = {}
         peaks = self.peaks(callee)
         zero = Polynomial({})
         arguments = reduce(
@@ -190,17 +205,23 @@ class _ModuleMemory:
     def peaks(self, callee: ast.GlobalVar) -> tuple[_Alive, ...]:
         """The largest states of a call of a function; empty while it calls itself."""
         if callee in self._under_way:
-            self.unknown[(callee.name_hint, None, "it calls itself: one call of it is counted")] = (
+            self.unknown[callee.name_hint, None, "it calls itself: one call of it is counted"] = (
                 None
             )
+            self._loops = True
             return ()
         if callee not in self._found:
             function = self.module.functions[callee]
             assert isinstance(function, ast.Function)
             self._under_way.add(callee)
-            self._found[callee] = tuple(_LiveWalk(self, function, callee.name_hint).found)
+            outer, self.unknown = self.unknown, {}
+            found = tuple(_LiveWalk(self, function, callee.name_hint).found)
+            self._found[callee] = found, self.unknown
+            self.unknown = outer
             self._under_way.discard(callee)
-        return self._found[callee]
+        peaks, unknown = self._found[callee]
+        self.unknown.update(dict.fromkeys(unknown))
+        return peaks
 
     def called(self, call: ast.Call, callee: ast.GlobalVar) -> Iterator[_Alive]:
         """What a call needs, in the sizes of the caller."""
@@ -342,17 +363,21 @@ class _Cells(MemoryWalk):
         super().branch(node)
         return frozenset([node])
 
-    def roots(self, expr: ast.Expr) -> set[Cell]:
-        """What made the memory of a value; what was overwritten in place is still the same."""
+    def roots(self, expr: ast.Expr, seen: dict[int, Held] | None = None) -> set[Cell]:
+        """What made the memory of a value; what was overwritten in place is still the same.
+
+        Tuples may hold each other again and again: what `seen` has is left out, and added to it.
+        """
         found: set[Cell] = set()
-        seen: set[int] = set()  # the tuples, which may hold each other twice again and again
+        seen = {} if seen is None else seen
         pending: list[Held] = [self.memory(expr)]
         while pending:
             held = pending.pop()
+            if id(held) in seen:
+                continue
+            seen[id(held)] = held
             if isinstance(held, tuple):
-                if id(held) not in seen:
-                    seen.add(id(held))
-                    pending += held
+                pending += held
                 continue
             for cell in held:
                 if cell in self.source:
@@ -375,22 +400,26 @@ class _LiveWalk:
     def sequence(self, body: ast.Expr, outside: _Alive) -> None:
         """A body or a branch, where this is alive around it."""
         rows = list(bindings_in(body))
-        last: dict[Cell, int] = {}
-        for at, binding in enumerate(rows):
-            for var in free_vars(binding.value):
-                last.update(dict.fromkeys(self.cells.roots(var), at))
-        last.update(dict.fromkeys(self.cells.roots(result_of(body)[0]), len(rows)))
+        seen: dict[int, Held] = {}
+        last = dict.fromkeys(self.cells.roots(result_of(body)[0], seen), len(rows))
+        for at in reversed(range(len(rows))):
+            for var in free_vars(rows[at].value):
+                for cell in self.cells.roots(var, seen):
+                    last.setdefault(cell, at)
         ends: dict[int, list[Cell]] = {}
         alive: dict[Cell, tuple[Polynomial, Living]] = {}
-        total = outside.total
+        total, grown = outside.total, False
         for at, binding in enumerate(rows):
             value = binding.value
-            state = _Alive(total, (*outside.living, *(living for _, living in alive.values())))
             if isinstance(value, ast.If):
+                state = self._state(total, outside, alive)
                 self.sequence(value.true_branch, state)
                 self.sequence(value.false_branch, state)
-            elif isinstance(value, ast.Call):
-                self._callee(value, state)
+            elif isinstance(value, ast.Call) and isinstance(value.op, ast.GlobalVar):
+                self._callee(value, value.op, self._state(total, outside, alive))
+            elif isinstance(value, ast.Call) and isinstance(value.op, ast.Var):
+                why = "it is called as a value: what it needs is not known"
+                self.module.unknown[value.op.name_hint, value.span, why] = None
             if binding.var is not None and isinstance(value, ast.If | ast.Call):
                 name = binding.var.name_hint
                 size = self._size(value, binding.var)
@@ -400,32 +429,31 @@ class _LiveWalk:
                     total += size
                     end = max(last.get(value, at), at)
                     ends.setdefault(end, []).append(value)
-                    self._note(total, outside, alive)
+                    grown = True
+                    if not _at_most(Polynomial({}), size):  # what comes may be less
+                        self._note(self._state(total, outside, alive))
+            if grown and (at in ends or at + 1 == len(rows)):
+                self._note(self._state(total, outside, alive))
+                grown = False
             for cell in ends.pop(at, ()):
                 total -= alive.pop(cell)[0]
 
-    def _note(
-        self,
-        total: Polynomial,
-        outside: _Alive,
-        alive: Mapping[Cell, tuple[Polynomial, Living]],
-    ) -> None:
-        if not any(_at_most(total, other.total) for other in self.found):
-            living = (*outside.living, *(living for _, living in alive.values()))
-            self.found = [o for o in self.found if not _at_most(o.total, total)]
-            self.found.append(_Alive(total, living))
+    def _state(
+        self, total: Polynomial, outside: _Alive, alive: Mapping[Cell, tuple[Polynomial, Living]]
+    ) -> _Alive:
+        return _Alive(total, (*outside.living, *(living for _, living in alive.values())))
 
-    def _callee(self, call: ast.Call, state: _Alive) -> None:
+    def _note(self, state: _Alive) -> None:
+        if not any(_at_most(state.total, other.total) for other in self.found):
+            self.found = [o for o in self.found if not _at_most(o.total, state.total)]
+            self.found.append(state)
+
+    def _callee(self, call: ast.Call, callee: ast.GlobalVar, state: _Alive) -> None:
         """What a call needs besides."""
-        callee = call.op
-        if isinstance(callee, ast.GlobalVar):
-            if isinstance(self.module.module.functions.get(callee), ast.Function):
-                for inner in self.module.called(call, callee):
-                    both = state.total + inner.total
-                    self._note(both, _Alive(both, (*state.living, *inner.living)), {})
-        elif isinstance(callee, ast.Var):
-            why = "it is called as a value: what it needs is not known"
-            self.module.unknown[(callee.name_hint, call.span, why)] = None
+        if isinstance(self.module.module.functions.get(callee), ast.Function):
+            for inner in self.module.called(call, callee):
+                both = state.total + inner.total
+                self._note(_Alive(both, (*state.living, *inner.living)))
 
     def _size(self, value: ast.Call | ast.If, var: ast.Var) -> Polynomial:
         if isinstance(value, ast.Call) and isinstance(value.op, ast.Op):

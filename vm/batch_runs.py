@@ -14,7 +14,8 @@ from rlx.semantics.native.compiler import NoCompiler
 from rlx.semantics.native.sequence import Failure
 from rlx.semantics.store import Blank
 from rlx.semantics.values import Scalar, ShapeValue, Storage, Tensor, TupleValue, Value
-from rlx.vm.batch_code import BatchWriter, NoPlan, Written, address, numbers
+from rlx.vm.batch_code import BatchWriter, Written, address, numbers
+from rlx.vm.batch_numbers import NoPlan
 from rlx.vm.batches import Batch
 from rlx.vm.callees import OwnFunction
 from rlx.vm.instructions import ArgumentKind, CallInstruction

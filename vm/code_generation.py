@@ -14,7 +14,7 @@ from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.print.printer import print_node
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.faults import UnsupportedStop
-from rlx.semantics.machine.compile import as_operator
+from rlx.semantics.machine.lowered_calls import as_operator
 from rlx.semantics.struct_info_of import SIGNATURE
 from rlx.semantics.values import (
     DataTypeValue,

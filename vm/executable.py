@@ -90,9 +90,12 @@ class Executable(ExecutableParts):
         OSError
             If the file cannot be read.
         """
+        from rlx.checker.driver.sources import read_file
         from rlx.vm.saving import from_bytes
 
-        return Executable.of(from_bytes(Path(path).read_bytes(), str(path)))
+        regular = Path(path).is_file()  # a device may have no end
+        data = Path(path).read_bytes() if regular else read_file(path)
+        return Executable.of(from_bytes(data, str(path)))
 
     def __str__(self) -> str:
         return self.as_text()

@@ -1,4 +1,4 @@
-"""Whether names, the order of facts or the order of questions change a verdict: they must not.
+"""A check that names, the order of facts and the order of questions do not change a verdict.
 
 Usage: ``python -m benchmarks.prover.flips [seeds]`` asks every question of the benchmark under
 other names and with its facts in another order, 20 times without an argument, and all that have no

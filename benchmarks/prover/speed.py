@@ -1,4 +1,4 @@
-"""What a new question costs, beside TVM's analyzer with its default strength: processor time.
+"""Processor time of a new question, beside TVM's analyzer with its default strength.
 
 Usage: ``python -m benchmarks.prover.speed [rounds] [verdicts FILE]``. Both sides get finished
 expressions, and ask every question of the benchmark once, nothing remembered of it: ``one prover``

@@ -1,4 +1,4 @@
-"""D11: what a binding adds to Γ and Σ, and what a check that succeeded says of shape variables."""
+"""D11: the effect of a binding on Γ and Σ, and the equations from a successful check."""
 
 from __future__ import annotations
 

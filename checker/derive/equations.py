@@ -1,4 +1,4 @@
-"""Equations and bounds between dimensions: what a check that succeeded says of numbers."""
+"""Equations and bounds between dimensions that follow from a successful check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a derivation knows: variables, scopes, aliases of shape variables, what was found wrong."""
+"""The knowledge of a derivation: variables, scopes, aliases of shape variables, earlier mistakes."""
 
 from __future__ import annotations
 

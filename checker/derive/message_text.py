@@ -1,4 +1,4 @@
-"""How messages of the derivation name values, and where they point."""
+"""Names of values, and places, in the messages of the derivation."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def written(node: Node) -> str:
     """A struct info as a program writes it: ``R.Tensor((n, 4), dtype="float32")``; in short form if
     it has a dimension that is too long for that.
     """
+    from rlx.grammar.print.long_dimensions import is_long
     from rlx.grammar.print.printer import print_struct_info
-    from rlx.grammar.print.show import is_long
 
     if any(is_long(dim) for part in whole(node) for dim in numbers(part)):  # type: ignore[arg-type]
         return show(node)

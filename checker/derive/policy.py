@@ -1,4 +1,4 @@
-"""When a mismatch is an error, a warning or a note: one place decides for every rule.
+"""The severity of a mismatch: error, warning or note. All rules decide it here.
 
 Certainly broken (for every assignment with all shape variables at least 1; a note says if one with
 a 0 would save it) is an error; broken for some

@@ -1,4 +1,4 @@
-"""The state of a derivation: what is known, the rules, and what operators may ask."""
+"""The state of a derivation: its knowledge, its rules, and its interface for operators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""D18: which names stand for one value, and what a check that succeeded says of all of them.
+"""D18: variables with the same value. A successful check of one of them holds for all.
 
 A dimension is a function of a value. So what a cast says of a variable holds for every other name
 of its value, for the tuples that it is a field of, and for its shape.

@@ -1,3 +1,1 @@
-"""From paths to reports: finding files, reading them, checking each where it cannot hurt the
-others.
-"""
+"""From paths to reports: find files, read them, and check each one in isolation."""

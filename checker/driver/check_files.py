@@ -1,6 +1,4 @@
-"""Checking files, several of them on all cores: whatever happens to one, it has a report, and a
-long run shows how far it is.
-"""
+"""Parallel checks of files. Every file gets a report, and a long run shows its progress."""
 
 from __future__ import annotations
 

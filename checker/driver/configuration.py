@@ -1,4 +1,4 @@
-"""What a project says once for all runs: ``[tool.rlx]`` in pyproject.toml, and selected codes.
+"""The settings of a project: ``[tool.rlx]`` in pyproject.toml, and selected codes.
 
 A project may be a stranger's. Modules that it names are imported only if the user trusts it.
 """
@@ -178,6 +178,8 @@ def trusts(folder: str) -> bool:
     import tomllib
 
     path = own_file()
+    if not path.is_absolute():  # without a home, it would be a file of the folder that is checked
+        return False
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError:

@@ -1,4 +1,4 @@
-"""What is kept of a mistake of ours, for the report that the user sends."""
+"""The record of an internal error, for the user's bug report."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The time that a file may take: work on it is done in processes that can be ended, wherever they
-spend the time: in Python, in Z3, or waiting for a file that never ends.
+"""The time limit of a file's check. The work is done in a process, which can be ended while it
+computes in Python or Z3, or waits for a file.
 """
 
 from __future__ import annotations

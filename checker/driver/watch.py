@@ -1,4 +1,4 @@
-"""`relax-check --watch`: the same run again whenever a file changes."""
+"""`relax-check --watch`: repeats the run whenever a file changes."""
 
 from __future__ import annotations
 

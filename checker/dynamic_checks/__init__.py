@@ -1,4 +1,4 @@
-"""The checks that a run makes, and which of them could be left out.
+"""The run-time checks of a program, and those that could be left out.
 
 Every check of a module (a MatchCast, a parameter at the entry of a function, its result) is said to
 be redundant, impossible or needed; :class:`DynamicCheck` says what that means and why.
@@ -43,7 +43,7 @@ def analyse(
     -----
     Integers are exact: an intermediate value beyond 64 bits does not make a check needed.
     """
-    from rlx.checker.dynamic_checks.analysis import judged
+    from rlx.checker.dynamic_checks.report import judged
     from rlx.checker.normalize import normalize
     from rlx.grammar.stack import recursion_room
 

@@ -1,4 +1,4 @@
-"""What is guaranteed at every place of a module, and what that says of its run-time checks.
+"""Guarantees at every place of a module, and their consequences for its run-time checks.
 
 The rules of the derivation run once more, with one difference: an annotation that is not checked is
 not trusted. An annotation that is not proved, and what a call says of the result of a packed
@@ -8,110 +8,25 @@ judgement of a check must not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from rlx.checker.derive import calls, naming, values
 from rlx.checker.derive.calls import effects_of
 from rlx.checker.derive.expressions import end
-from rlx.checker.derive.module import RULES, module_
+from rlx.checker.derive.module import RULES
 from rlx.checker.derive.naming import signature
 from rlx.checker.derive.state import DerivationState, Rule
 from rlx.checker.dynamic_checks.comparisons import PartJudge
-from rlx.checker.dynamic_checks.model import CheckPart, DynamicCheck, Path, summed_up
+from rlx.checker.dynamic_checks.entry_checks import EntryCalls, is_private, settle
+from rlx.checker.dynamic_checks.model import DynamicCheck, summed_up
 from rlx.checker.dynamic_checks.uses import Survey, stand_once
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import StructInfo
-from rlx.grammar.nodes.node import Node, Span, replace
+from rlx.grammar.nodes.node import Node
 from rlx.grammar.nodes.struct_infos import OBJECT, fields_or_itself
 from rlx.grammar.nodes.visit import bindings_in
 from rlx.spec.registry import decide, rule
-
-Key = tuple[Path, str]
-
-
-class EntryCalls:
-    """What is known of the calls of one function.
-
-    Attributes
-    ----------
-    open
-        Whether someone may call it whose calls are not seen: it has a ``global_symbol``, or is used
-        as a value.
-    calls
-        For each call seen, the parts of each parameter.
-    contradictory
-        For each call, whether its open dimensions exclude each other.
-    """
-
-    __slots__ = ("calls", "contradictory", "open")
-
-    def __init__(self, open: bool) -> None:
-        self.open = open
-        self.calls: list[Sequence[Sequence[CheckPart]]] = []
-        self.contradictory: list[bool] = []
-
-    def add(self, judged: Sequence[Sequence[CheckPart]], contradictory: bool) -> None:
-        """Note a call."""
-        self.calls.append(judged)
-        self.contradictory.append(contradictory)
-
-    @property
-    def never_fits(self) -> bool:
-        """Whether every call is made with dimensions that exclude each other."""
-        return not self.open and bool(self.calls) and all(self.contradictory)
-
-    @rule("CHECK-entry", "dynamic check")
-    def parts(
-        self, index: int, anyone: Sequence[CheckPart], unused: Collection[tir.Var]
-    ) -> list[CheckPart]:
-        """The parts of a parameter.
-
-        Parameters
-        ----------
-        anyone
-            Its parts for an argument of which nothing is known.
-        unused
-            Shape variables that stand at one place only: whatever they meet, they fit.
-        """
-        if not decide("CHECK-entry-seen", not self.open):
-            return [settle(part, unused) for part in anyone]
-        calls = [{(p.path, p.premise): p for p in call[index]} for call in self.calls]
-        return [
-            settle(_together(part, [c.get(_key(part)) for c in calls]), unused) for part in anyone
-        ]
-
-
-def _key(part: CheckPart) -> Key:
-    return part.path, part.premise
-
-
-def _together(part: CheckPart, seen: Sequence[CheckPart | None]) -> CheckPart:
-    """A part for all calls: proved or impossible if it is so for each."""
-    if part.status in ("binds", "impossible"):
-        return part
-    missing = [p for p in seen if p is None or not p.is_proved]
-    if decide("CHECK-entry-calls", not missing):
-        return replace(part, status="proved")
-    first, *_ = missing
-    if first is None:
-        return part
-    if first.is_impossible and not all(p is not None and p.is_impossible for p in seen):
-        return replace(first, status="needed")
-    return first
-
-
-def settle(part: CheckPart, unused: Collection[tir.Var]) -> CheckPart:
-    """A part that only binds an unused variable holds of every value."""
-    if part.status == "binds" and part.var in unused:
-        return replace(part, status="proved")
-    return part
-
-
-def is_private(function: ast.Function) -> bool:
-    """Whether only the module itself can name a function."""
-    return "global_symbol" not in function.attrs
-
 
 ALLOCATING = frozenset({"relax.call_tir", "relax.call_tir_with_grad", "relax.call_dps_packed"})
 """Operators that create their results themselves, of the shapes and types that the call says."""
@@ -399,58 +314,3 @@ _OWN: Mapping[type[Node], Callable[[Analysis, Any], StructInfo]] = {
     ast.Function: function,
 }
 _RULES: Mapping[type[Node], Rule] = {**RULES, **cast(Mapping[type[Node], Rule], _OWN)}
-
-
-_ORDER = ("entry", "cast", "return")
-
-
-def judged(module: ast.IRModule, trusting: bool, public: bool = True) -> tuple[DynamicCheck, ...]:
-    """The checks of a module in normal form, in the order of the text.
-
-    Parameters
-    ----------
-    public
-        Whether to say something of the entries of functions of which not all calls are seen, too.
-    """
-    state = Analysis(module, trusting)
-    module_(state)
-    checks = list(state.checks)
-    for function in state.entries:
-        if public or not state.entries[function].open:
-            checks += _entries(state, function)
-    return tuple(sorted(checks, key=_position))
-
-
-def _position(check: DynamicCheck) -> tuple[Span | tuple[()], int]:
-    return check.span or (), _ORDER.index(check.kind)
-
-
-def _entries(state: Analysis, function: ast.Function) -> Iterator[DynamicCheck]:
-    """The checks of a function's parameters; a parameter that may be anything has none."""
-    entry = state.entries[function]
-    annotations = [p.struct_info_annotation or OBJECT for p in function.params]
-    anyone = state.judgement(function.shape_vars).judge([None] * len(annotations), annotations)
-    unused = stand_once(function, function.shape_vars)
-    because = _callers(state, function) if entry.open else ""
-    for index, param in enumerate(function.params):
-        if not anyone[index]:
-            continue
-        check = DynamicCheck(
-            "entry",
-            param.annotation_span or param.span,
-            state.names[function],
-            param.name_hint,
-            param,
-            function,
-            "needed",
-            tuple(entry.parts(index, anyone[index], unused)),
-        )
-        yield summed_up(check, entry.never_fits, because)
-
-
-def _callers(state: Analysis, function: ast.Function) -> str:
-    """Why not all calls of a function are seen."""
-    name = f"'{state.names[function]}'"
-    if function in state.module.functions.values() and not is_private(function):
-        return f"{name} may be called from outside the module"
-    return f"{name} is used as a value, so some of its calls are unknown"

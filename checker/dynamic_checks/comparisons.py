@@ -1,4 +1,4 @@
-"""The comparisons of one check (E-cast), each against what is guaranteed of the value.
+"""The comparisons of one check (E-cast), each judged by the guarantees about the value.
 
 E-cast has two phases, and so has this: first the variables that the check binds get their images,
 then every part is judged with the images put in.

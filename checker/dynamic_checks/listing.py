@@ -1,4 +1,4 @@
-"""Checks as the command lists them: plain words and places, without the program they are about."""
+"""The list of checks for the command: plain words and places."""
 
 from __future__ import annotations
 

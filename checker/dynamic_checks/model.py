@@ -1,4 +1,4 @@
-"""What is said of a run-time check: of each of its parts, and of the whole."""
+"""The judgement of a run-time check and of each of its parts."""
 
 from __future__ import annotations
 

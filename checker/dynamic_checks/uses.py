@@ -1,4 +1,4 @@
-"""Who uses what: shape variables, and functions otherwise than by calling them."""
+"""Uses of shape variables, and uses of functions other than calls."""
 
 from __future__ import annotations
 

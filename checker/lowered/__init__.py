@@ -1,1 +1,1 @@
-"""What holds of lowered programs, which handle memory and shapes by themselves."""
+"""Rules of lowered programs, which manage memory and shapes themselves."""

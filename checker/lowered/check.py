@@ -1,4 +1,4 @@
-"""The walk over a lowered program in the order of evaluation: what is written, and by whom."""
+"""The walk over a lowered program in the order of evaluation, which tracks every write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of memory at one point of a lowered program, and the rules about it."""
+"""The state of memory at one point of a lowered program, and its rules."""
 
 from __future__ import annotations
 

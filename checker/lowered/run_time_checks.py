@@ -1,4 +1,4 @@
-"""The checks of a lowered program and its calls of PrimFuncs, against what is known of values."""
+"""The checks of a lowered program and its calls of PrimFuncs, judged by the known values."""
 
 from __future__ import annotations
 

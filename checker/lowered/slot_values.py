@@ -1,4 +1,4 @@
-"""What the variables of a lowered program stand for: numbers, shapes and other constants."""
+"""Values of the variables of a lowered program: numbers, shapes and other constants."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What must hold inside of PrimFuncs: names, accesses of buffers, intrinsics, blocks."""
+"""Rules of the bodies of PrimFuncs: names, buffer accesses, intrinsics, blocks."""

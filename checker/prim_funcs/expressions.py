@@ -24,7 +24,7 @@ from rlx.grammar.read.prim_types import (
 )
 from rlx.grammar.read.script_vocabulary import ARITY, INTEGERS, KNOWN, is_known, meant_by
 from rlx.grammar.suggest import did_you_mean
-from rlx.spec.registry import rule
+from rlx.spec.registry import need, rule
 
 _PYTHON = frozenset(
     [
@@ -202,7 +202,9 @@ def indices(state: PrimFuncCheck, given: Sequence[tir.PrimExpr], found: Sequence
     """Indices are integers."""
     for index, typed in zip(given, found, strict=True):
         is_number(state, index, typed, "an index")
-        if typed.kind == "number" and is_float(typed) and state.once((index, "index")):
+        if typed.kind != "number":
+            continue
+        if not need("TIR02-index", not is_float(typed)) and state.once((index, "index")):
             words = f"an index must be an integer, not {typed.dtype}"
             state.report("TIR02-index", words, _span(index))
 
@@ -210,7 +212,7 @@ def indices(state: PrimFuncCheck, given: Sequence[tir.PrimExpr], found: Sequence
 def dimension(state: PrimFuncCheck, extent: tir.PrimExpr) -> None:
     """A dimension of a buffer is a number, but no float."""
     found = number(state, extent, "a dimension")
-    if is_float(found) and state.once((extent, "dimension")):
+    if not need("TIR02-dimension", not is_float(found)) and state.once((extent, "dimension")):
         words = f"a dimension must be an integer, not {found.dtype}"
         state.report("TIR02-dimension", words, _span(extent))
 
@@ -229,7 +231,7 @@ def _slice(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
 def literal(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
     """A literal is a value of its type."""
     found: DataType = expr.dtype
-    if found.is_integer and expr.value not in _range(found):
+    if found.is_integer and not need("TIR15-range", expr.value in _range(found)):
         state.report("TIR15-range", f"{expr.value} is not a value of {found}", expr.span)
     largest = LARGEST.get(str(found))
     if (
@@ -293,7 +295,7 @@ def _divides(state: PrimFuncCheck, expr: tir.Binary, operands: Sequence[Typed]) 
     """Integers are divided, and not by zero; beside what is unknown a number has no type of its
     own.
     """
-    if isinstance(expr.b, tir.IntImm) and expr.b.value == 0:
+    if isinstance(expr.b, tir.IntImm) and not need("TIR04-zero", expr.b.value != 0):
         state.report("TIR04-zero", "the divisor is zero", expr.span)
     if any(typed.dtype is None for typed in operands):
         return
@@ -342,7 +344,7 @@ def call(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
         for value in expr.attrs.values():
             _attribute(state, value)
         return of_call(expr, operands)
-    if len(expr.args) != arity:
+    if not need("TIR03-arity", len(expr.args) == arity):
         given = f"{arity} argument{'s' * (arity != 1)}, {len(expr.args)} given"
         state.report("TIR03-arity", f"T.{expr.op} takes {given}", expr.span)
         return UNKNOWN

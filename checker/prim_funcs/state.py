@@ -1,4 +1,4 @@
-"""What the walk over a PrimFunc knows, how rules report, and which names are known: TIR01, TIR17."""
+"""The state of the walk over a PrimFunc: its diagnostics and its names, TIR01 and TIR17."""
 
 from __future__ import annotations
 

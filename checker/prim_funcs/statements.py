@@ -72,7 +72,7 @@ def counts(state: PrimFuncCheck, expr: tir.PrimExpr, word: str, loop: tir.For) -
     found = number(state, expr, f"the {word} of a loop")
     if found.dtype is None:  # nor is the type of the loop's variable known
         state.doubtful.add(loop.loop_var)
-    if not is_float(found):
+    if need("TIR08-integer", not is_float(found)):
         return True
     if state.once((loop, "integer")):
         words = f"the {word} of a loop must be an integer, not {found.dtype}"
@@ -142,7 +142,7 @@ def _region(state: PrimFuncCheck, region: tir.PrimExpr) -> None:
     named = isinstance(region, tir.BufferLoad) or (
         isinstance(region, tir.OpaqueExpr) and found.kind == "number"
     )
-    if not named and state.once((region, state.span, "region")):
+    if not need("TIR04-region", named) and state.once((region, state.span, "region")):
         words = f"T.reads and T.writes take regions of buffers, not {type_text(found)}"
         help = "index it" if found.kind == "buffer" else None
         state.report("TIR04-region", words, region_span(region), help=help)
@@ -173,11 +173,11 @@ def _axis(state: PrimFuncCheck, axis: tir.IterVar) -> None:
     for bound in axis.dom or ():
         typed = number(state, bound, "the domain of an iterator")
         whole = typed.dtype is None or typed.dtype.is_integer
-        if not whole and state.once((axis, "integer")):
+        if not need("TIR07-integer", whole) and state.once((axis, "integer")):
             words = f"the domain of an iterator must consist of integers, not of {typed.dtype}"
             state.report("TIR07-integer", words, getattr(bound, "span", None) or axis.span)
     found = number(state, axis.binding, "the binding of an iterator")
-    if is_float(found) and state.once((axis, "integer")):
+    if not need("TIR07-integer", not is_float(found)) and state.once((axis, "integer")):
         words = f"an iterator must be bound to an integer, not to {found.dtype}"
         state.report("TIR07-integer", words, axis.span)
     if is_float(found) or found.dtype is None:
@@ -300,7 +300,8 @@ def keeps_the_type(
     """A stored value has the element type of its buffer, and the lanes of its place."""
     buffer = stmt.buffer
     wanted = scalar(buffer.dtype)
-    if found.dtype is not None and wanted.dtype is not None and found.dtype != wanted.dtype:
+    known = found.dtype is not None and wanted.dtype is not None
+    if known and not need("TIR05-type", found.dtype == wanted.dtype):
         state.report(
             "TIR05-type",
             f"a value of type {found.dtype} is stored in {buffer.name!r}, which holds"
@@ -310,7 +311,7 @@ def keeps_the_type(
             help=f'the value is converted; to say so, write `T.Cast("{buffer.dtype}", …)`',
         )
     lanes = place_lanes(buffer, stmt.indices, at)
-    if lanes is not None and found.lanes is not None and lanes != found.lanes:
+    if not need("TIR05-lanes", lanes is None or found.lanes in (None, lanes)):
         words = f"{found.lanes} numbers are stored to {lanes} elements of {buffer.name!r}"
         state.report("TIR05-lanes", words, stmt.span)
 

@@ -1,1 +1,1 @@
-"""What was found, written for a reader: one file a format."""
+"""Renderings of reports, one file for each format."""

@@ -1,4 +1,4 @@
-"""What one file's check gave, and what all of them add up to."""
+"""The results of the check of one file, and their totals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workflow commands: what GitHub shows beside the lines of a change."""
+"""Workflow commands, which GitHub shows beside the changed lines."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The format for people: the lines that something is about, with marks under them, what is wrong,
-and what to do.
-"""
+"""The format for people: the marked source lines, the mistake, and the help."""
 
 from __future__ import annotations
 

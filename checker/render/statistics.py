@@ -1,4 +1,4 @@
-"""What `--statistics` adds: how often each code was reported, and what the prover was asked."""
+"""The output of `--statistics`: the number of diagnostics by code, and the prover's questions."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from rlx.grammar.read import misspelt
 from rlx.grammar.streams import visible
 from rlx.grammar.suggest import did_you_mean
 from rlx.solver import order
-from rlx.spec.registry import rule
+from rlx.spec.registry import need, rule
 
 
 def check_annotation(
@@ -193,7 +193,7 @@ def dimensions_are_int64(
     """A dimension is an int64 (WF05); a literal becomes one."""
     for value in values:
         kind = _type_of_dimension(value)
-        if kind != INT64 and state.once((_culprit(value), "dtype")):
+        if not need("WF05-dtype", kind == INT64) and state.once((_culprit(value), "dtype")):
             from rlx.grammar.print.printer import show
 
             message = f"a dimension must be an int64, but {show(value)!r} is of type {kind}"
@@ -321,14 +321,14 @@ def rank_agrees(
 @rule("WF17", "well-formed")
 def function_has_one_kind(form: AnnotationForm, info: ast.FuncStructInfo) -> None:
     """A function annotation has parameters or a derivation."""
-    if info.params is not None and info.derive_func is not None:
+    if not need("WF17-both", info.params is None or info.derive_func is None):
         form.report("WF17-both", "a function annotation has both parameters and a derivation", info)
 
 
 @rule("WF19", "well-formed")
 def scalar_type(form: AnnotationForm, info: ast.PrimStructInfo, data_type: DataType) -> None:
     """A scalar has a number's type."""
-    if data_type.code == "handle":
+    if not need("WF19-dtype", data_type.code != "handle"):
         form.report("WF19-dtype", f"a scalar cannot have the data type {data_type}", info)
 
 
@@ -350,7 +350,7 @@ def value_agrees(
 ) -> None:
     """The value of a scalar annotation has its data type."""
     found = tir.type_of(value)
-    if found != data_type:
+    if not need("WF22-dtype", found == data_type):
         form.report(
             "WF22-dtype", f"the value is of type {found}, but the annotation says {data_type}", info
         )
@@ -360,7 +360,7 @@ def value_agrees(
 def device_is_declared(form: AnnotationForm, device: ast.VDevice) -> None:
     """A virtual device is in the module's list."""
     state = form.state
-    if (device.target, device.index) in state.devices:
+    if need("WF24-vdevice", (device.target, device.index) in state.devices):
         return
     if state.once(("vdevice", device.target, device.index)):
         known = sorted(f"{t}:{i}" for t, i in state.devices if t and t != "vdevice")

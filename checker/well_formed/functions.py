@@ -11,7 +11,7 @@ from rlx.grammar.diagnostic import Label
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.nodes.visit import argument_places, bindings, circles, expressions, reached
-from rlx.spec.registry import rule
+from rlx.spec.registry import need, rule
 
 
 class CallGraph(NamedTuple):
@@ -97,7 +97,8 @@ def recursive_result_is_annotated(
     depends: bool = False,
 ) -> None:
     """A function that can call itself, or whose type depends on itself, has an annotated result."""
-    if (recursive or depends) and function.ret_struct_info is None:
+    annotated = function.ret_struct_info is not None
+    if (recursive or depends) and not need("WF08-annotation", annotated):
         state.report(
             "WF08-annotation",
             _itself(name.name_hint, recursive),
@@ -132,11 +133,9 @@ def _itself(name: str, recursive: bool) -> str:
 def can_be_entered(state: WellFormedCheck) -> None:
     """Some function has a global symbol."""
     functions = state.module.functions
-    if (
-        functions
-        and not state.module.bare
-        and not any(f.attrs.get("global_symbol") for f in functions.values())
-    ):
+    if not functions or state.module.bare:
+        return
+    if not need("WF12-entry", any(f.attrs.get("global_symbol") for f in functions.values())):
         first = next(iter(functions.values()))
         state.report(
             "WF12-entry",
@@ -153,7 +152,9 @@ def symbol_is_name(
 ) -> None:
     """The global symbol is the function's name; of a PrimFunc, that is only advice."""
     symbol = function.attrs.get("global_symbol")
-    if isinstance(symbol, str) and symbol != name.name_hint and not state.module.bare:
+    if not isinstance(symbol, str) or state.module.bare:
+        return
+    if not need("WF13-name", symbol == name.name_hint):
         state.report(
             "WF13-name",
             f"the function {name.name_hint!r} has the global symbol {symbol!r}",
@@ -169,7 +170,8 @@ def symbol_is_name(
 @rule("WF21", "well-formed")
 def purity_is_declared(state: WellFormedCheck, function: ast.Function, name: str) -> None:
     """A function with `relax.force_pure` is not declared impure."""
-    if function.is_pure is False and function.attrs.get("relax.force_pure"):
+    forced = function.attrs.get("relax.force_pure")
+    if forced and not need("WF21-pure", function.is_pure is not False):
         state.report(
             "WF21-pure",
             f"the function {name!r} has both relax.force_pure and pure=False",
@@ -187,7 +189,7 @@ def external_is_not_private(
     for var, function in state.module.functions.items():
         if not isinstance(function, tir.PrimFunc) or var.name_hint != name:
             continue
-        if is_private(function) and state.once((name, "private")):
+        if not need("TIR09-private", not is_private(function)) and state.once((name, "private")):
             where = function.name_span
             state.report(
                 "TIR09-private",
@@ -318,14 +320,12 @@ def operator_form(state: WellFormedCheck, call: ast.Call, callee: ast.Op) -> Non
         known = state.has_form[name] = operator is not None and operator.has_form
     if not known:
         return
-    given = call.args[1]
-    if isinstance(given, ast.Tuple):
-        return
     from rlx.operators import lookup
 
     operator = lookup(name)
     assert operator is not None
-    if operator.normalize(call) is None:
+    given = call.args[1]
+    if not need("WF23-form", isinstance(given, ast.Tuple) or operator.normalize(call) is not None):
         state.report(
             "WF23-form",
             f"the arguments of {name.removeprefix('relax.')} are not a tuple",

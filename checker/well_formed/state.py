@@ -1,6 +1,4 @@
-"""What a check of well-formedness knows at a place, and the rules of variables: bound once, in
-reach where they are used.
-"""
+"""The state of a check of well-formedness, and the rules of variables: bound once, and in scope."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ from rlx.grammar.nodes.vdevices import declared, kind_of
 from rlx.grammar.nodes.visit import expressions, reached
 from rlx.grammar.suggest import did_you_mean
 from rlx.solver.order import free_shape_vars, free_vars
-from rlx.spec.registry import reported, rule
+from rlx.spec.registry import need, reported, rule
 
 Next = tuple[ast.Expr, Span | None]
 """An expression that is to be looked at next, and where it is used."""
@@ -238,7 +236,7 @@ suggest the one that was meant.
 @rule("WF01", "well-formed")
 def dataflow_variable_is_bound_inside(state: WellFormedCheck, var: ast.DataflowVar) -> None:
     """A dataflow variable is bound in a dataflow block."""
-    if state.block is None:
+    if not need("WF01-bind", state.block is not None):
         state.report(
             "WF01-bind",
             f"the dataflow variable {var.name_hint!r} is bound outside a dataflow block",
@@ -251,7 +249,9 @@ def dataflow_variable_stays_inside(
 ) -> None:
     """A dataflow variable is used in its own block (WF01); a function's body is WF11's."""
     home = state.in_scope[var]
-    if home is not None and home is not state.block and state.once((var, "escape")):
+    if need("WF01-escape", home is None or home is state.block):
+        return
+    if state.once((var, "escape")):
         if home in state.blocks_around:
             captured_by_function(state, var, span)
         else:
@@ -288,7 +288,7 @@ def exported_type_stays_inside(
 @rule("WF02", "well-formed")
 def is_bound_once(state: WellFormedCheck, var: ast.Var) -> None:
     """No variable is bound a second time."""
-    if var in state.bound and state.once((var, "twice")):
+    if not need("WF02-twice", var not in state.bound) and state.once((var, "twice")):
         state.report("WF02-twice", f"{var.name_hint!r} is bound a second time", var.span)
     state.bound.add(var)
 

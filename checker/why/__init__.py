@@ -1,4 +1,4 @@
-"""Why: which rules gave what the checker knows, recorded while it runs and shown as a tree.
+"""Derivation trees: the rules that the checker applied, recorded during the check.
 
 `rlx why FILE:LINE[:COLUMN]` is :mod:`rlx.commands.why`. The way there: :mod:`recorder` notes
 which rule answered for what, :mod:`place` finds what stands at a place, :mod:`build` turns records

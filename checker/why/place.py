@@ -1,4 +1,4 @@
-"""What stands at a line and a column: the constructs of a module, each with its text."""
+"""The constructs of a module at a line and a column, each with its text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What went into a rule and what came out of it, in the short form of messages."""
+"""Arguments and results of a rule, in the short form of messages."""
 
 from __future__ import annotations
 

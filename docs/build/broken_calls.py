@@ -1,4 +1,4 @@
-"""A call for each obligation of an operator on which it fails."""
+"""For each obligation of an operator, a call that violates it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The map of the code: rooms and files with what each says of itself, and three walks through them."""
+"""The map of the code: rooms and files with their docstrings, and three walks through them."""
 
 from __future__ import annotations
 

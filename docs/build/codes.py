@@ -1,6 +1,4 @@
-"""The pages of codes: a program that has the code, what rlx says of it, and the program mended;
-from the specification.
-"""
+"""The pages of codes, made from the specification: a bad program, its diagnostics, a good program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages of commands: what each says of itself, and its options with an anchor each."""
+"""The pages of commands: the description of each, and its options with an anchor each."""
 
 from __future__ import annotations
 

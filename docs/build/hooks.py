@@ -1,6 +1,4 @@
-"""What MkDocs is told besides pages that people wrote: the reference, made from the code and the
-specification.
-"""
+"""The hooks of MkDocs that add the reference, made from the code and the specification."""
 
 from __future__ import annotations
 

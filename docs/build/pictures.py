@@ -1,6 +1,4 @@
-"""The pictures, drawn from what is so: the rooms from the dependency rule, the lattice by asking
-the prover, a run from its trace.
-"""
+"""Pictures made from the code: the rooms, the lattice of struct info, the trace of a run."""
 
 from __future__ import annotations
 

@@ -10,7 +10,11 @@ from editors.playground.build import link
 
 FOLDER = Path(__file__).resolve().parents[2] / "build" / "playground"
 
-_PROGRAM = re.compile(r'^```python title="[\w-]+\.rlx"\n(.*?)^```$', re.DOTALL | re.MULTILINE)
+_BLOCK = re.compile(r'^```python(?: title="[\w-]+\.rlx")?\n(.*?)^```$', re.DOTALL | re.MULTILINE)
+_RELAX = re.compile(r"^ *@(?:R\.function|I\.ir_module|T\.prim_func)", re.MULTILINE)
+_PYTHON = re.compile(r"^(?:>>>|import|from) ", re.MULTILINE)
+"""Blocks of Python define passes and tests; some have a program in them."""
+
 _MARK = "<!-- playground -->"
 
 
@@ -20,7 +24,7 @@ def is_built() -> bool:
 
 
 def linked(markdown: str, home: str) -> str:
-    """A page whose programs have a link below them.
+    """A page whose programs, those of the specification too, have a link below them.
 
     Parameters
     ----------
@@ -29,10 +33,12 @@ def linked(markdown: str, home: str) -> str:
     """
 
     def with_link(found: re.Match[str]) -> str:
+        if not _RELAX.search(found[1]) or _PYTHON.search(found[1]):
+            return found[0]
         address = escape(home + link(found[1], pane="check"), quote=True)
         return f'{found[0]}\n\n<p class="playground"><a href="{address}">Open in the playground</a></p>\n'
 
     front = (
         f'Try it in a browser, without installing anything: <a href="{home}">the playground</a>.'
     )
-    return _PROGRAM.sub(with_link, markdown.replace(_MARK, front))
+    return _BLOCK.sub(with_link, markdown.replace(_MARK, front))

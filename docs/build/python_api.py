@@ -19,15 +19,19 @@ def pages() -> dict[str, str]:
     import rlx
 
     found, index = {}, HEAD
+    shown: set[int] = set()
     for room in ("rlx", *(f"rlx.{name}" for name in sorted(rlx.ROOMS))):
         doc = (import_module(room).__doc__ or "").partition("\n\n")[0].strip()
-        found[f"reference/python/{room}.md"] = "\n".join([f"# {room}\n\n{doc}\n", *_names(room)])
+        found[f"reference/python/{room}.md"] = "\n".join(
+            [f"# {room}\n\n{doc}\n", *_names(room, shown)]
+        )
         index += f"| [`{room}`]({room}.md) | {' '.join(doc.split())} |\n"
     found["reference/python/index.md"] = index
     return found
 
 
-def _names(room: str) -> Iterator[str]:
+def _names(room: str, known: set[int]) -> Iterator[str]:
+    """The entries of a room; what an earlier room has shown, too, is named with its first sentence."""
     module = import_module(room)
     for name in module.__all__:
         value = getattr(module, name)
@@ -36,9 +40,11 @@ def _names(room: str) -> Iterator[str]:
             name == "__version__"
             or not (callable(value) and home.startswith("rlx"))
             or _made(value)
+            or (id(value) in known and not _in_facade(value))
         ):
             yield _plain(room, name, value)
-        elif room == "rlx" or not _in_facade(value):
+        elif id(value) not in known:
+            known.add(id(value))
             shown = f"heading: {room}.{name}, toc_label: {name}, members: {_members(value)}"
             shown += ", inherited_members: true"
             yield f"::: {home}.{_own_name(value, name)}\n    options: {{{shown}}}\n"

@@ -1,4 +1,4 @@
-"""The page of what TVM does otherwise: from the rules, and from the findings."""
+"""The page of differences to TVM, made from the rules and the findings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the playground's panes show, computed by rlx: `answer` takes a request and returns its answer.
+"""Contents of the playground's panes: `answer` takes a request and returns its answer.
 
 Requests and answers are JSON. This file runs in a browser, and needs nothing of one.
 """

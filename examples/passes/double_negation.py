@@ -1,4 +1,4 @@
-"""A pattern: what is negated twice is left as it is.
+"""A pattern that removes double negations.
 
 ``python examples/passes/double_negation.py`` shows a program before and after.
 """

@@ -1,1 +1,1 @@
-"""Calls of operators: what arguments each takes, and the templates that follow."""
+"""Calls of operators: patterns of their arguments, and the templates that follow."""

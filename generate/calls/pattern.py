@@ -1,5 +1,4 @@
-"""Patterns of calls: what the arguments of an operator look like, written as the arguments of a
-call.
+"""Patterns of an operator's arguments, written as the arguments of a call.
 
 ``"f(a, 4), f(4, b), out_dtype=None | 'float32'"`` is a tensor of two dimensions, another whose
 first is the first's last, and a keyword with two alternatives. A letter stands for any dimension;

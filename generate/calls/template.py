@@ -1,5 +1,4 @@
-"""Templates: patterns of which the operator's own declaration has said that they are legal for
-every size.
+"""Templates: patterns that the operator's declaration accepts for every size.
 
 A template is derived once, with letters for dimensions, and kept; a program then only puts its
 dimensions in.
@@ -37,8 +36,7 @@ from rlx.operators.parameters import REQUIRED, Parameter
 from rlx.operators.registry import Operator
 from rlx.solver.order import erase, free_shape_vars
 
-# Patterns that follow from a signature alone.
-
+# ---------------------------------------------------------------- patterns from a signature alone
 
 _LISTS = ["a, b", "a", "a, 4, b", "", "a, 3, b, 4", "2, 3"]
 _BROADCAST = ["a, b", "b", "1, b", "", "a, 1"]

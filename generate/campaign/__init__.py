@@ -1,1 +1,1 @@
-"""Campaigns: random programs, put before an oracle, for as long as one likes."""
+"""Campaigns: an oracle examines random programs for a given time."""

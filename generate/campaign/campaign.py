@@ -1,4 +1,4 @@
-"""The campaign: chunks of seeds to workers, what they find to the state, until the time is up."""
+"""The campaign: workers get chunks of seeds and report findings until the time is up."""
 
 from __future__ import annotations
 

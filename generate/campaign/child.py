@@ -1,6 +1,4 @@
-"""A process that is told things in lines of JSON and answers in lines of JSON, and may die or hang
-meanwhile.
-"""
+"""A process with which one exchanges lines of JSON; it may die or hang."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What a campaign met as a finding that is kept: the same one text file, undecided until a person
-decides it.
-"""
+"""The text file of a new finding, undecided until a person decides it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A divergence that a campaign met: what was seen, and how it is told from others."""
+"""A divergence found by a campaign: the observation, and the cause that distinguishes it."""
 
 from __future__ import annotations
 

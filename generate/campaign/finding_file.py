@@ -1,4 +1,4 @@
-"""A finding as ONE text file: a header of comments that people and programs read, then the program.
+"""The text file of a finding: a header of comments for people and programs, then the program.
 
 The header is lines `# field: text`; a line that begins with `#` and four spaces goes on with the
 field above it. It ends at the first empty line. The folder of a file is its kind, its name says

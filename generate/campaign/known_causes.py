@@ -1,5 +1,5 @@
-"""The table of known causes: the findings that are kept. What a campaign meets is new if none of
-them explains it.
+"""The table of known causes, made from the kept findings. A finding is new if no cause in it
+matches.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from rlx.generate.campaign.finding import Finding, family, operators_of, part
 from rlx.generate.campaign.finding_file import FindingFile
 from rlx.generate.campaign.oracles.traits import ELEMENT_TYPE, KIND
 
-# Words of another program's messages, compared without regard to white space.
-
+# ---------------------------------------------------------------- texts of messages
 
 _ANY = re.compile(r"…(\d?)")
 

@@ -1,4 +1,4 @@
-"""TVM as the peer of a campaign: everything that is asked of it, in one place."""
+"""TVM as the peer of a campaign; all requests to it are made here."""
 
 from __future__ import annotations
 

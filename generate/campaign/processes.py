@@ -1,5 +1,5 @@
-"""Worker processes: each examines program after program; one that dies or hangs is itself a
-finding.
+"""Worker processes, each of which examines many programs. A process that dies or hangs is a
+finding, too.
 """
 
 from __future__ import annotations

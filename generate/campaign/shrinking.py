@@ -1,4 +1,4 @@
-"""Findings made small: the program shrinks while the oracle says the same of it."""
+"""Shrinking of findings: the program becomes smaller while the oracle reports the same cause."""
 
 from __future__ import annotations
 

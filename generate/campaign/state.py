@@ -1,6 +1,4 @@
-"""What a campaign has done so far, in a folder: it can be stopped at any time and goes on from
-there.
-"""
+"""The state of a campaign in a folder, from which a stopped campaign continues."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Examines programs in a process of its own: `python -m rlx.generate.campaign.worker ORACLE
-AGAINST [MEMORY]`.
+"""A worker process of a campaign: `python -m rlx.generate.campaign.worker ORACLE AGAINST [MEMORY]`.
 
 Tasks come on standard input, each a line of JSON: a seed, and the program's text where it is not
 the seed's own. The answers are lines of JSON on the descriptor that standard output had at the

@@ -1,6 +1,4 @@
-"""Near misses: programs in which just one rule is broken, to measure whether the checker names
-it.
-"""
+"""Near misses: programs that break exactly one rule, to measure whether the checker names it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What steps that break a rule are made of: bindings that no later step uses."""
+"""Bindings for steps that break a rule; no later step uses them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Calls of functions by operators that break one rule: of packed functions, closures, names,
-devices.
-"""
+"""Calls of packed functions, closures, names and devices that break one rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes to the text of a PrimFunc that break one rule of what is inside."""
+"""Changes to the text of a PrimFunc that break one rule of its body."""
 
 from __future__ import annotations
 

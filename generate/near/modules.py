@@ -1,6 +1,4 @@
-"""Changes to a finished module that break one rule: of signatures, of the module, of normal
-form.
-"""
+"""Changes to a finished module that break one rule of signatures, modules or normal form."""
 
 from __future__ import annotations
 

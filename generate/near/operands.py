@@ -1,4 +1,4 @@
-"""Operands that are wrong by themselves, or of which an operator knows too little."""
+"""Invalid operands, and operands with too little struct info for an operator."""
 
 from __future__ import annotations
 

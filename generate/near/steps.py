@@ -1,4 +1,4 @@
-"""Bindings that break one rule, put between the steps of a program that breaks none."""
+"""Bindings that break one rule, inserted between the steps of a legal program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The core: programs from plans, plans from random numbers."""
+"""Programs from plans, and plans from random numbers."""
 
 from __future__ import annotations
 

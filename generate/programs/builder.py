@@ -1,5 +1,5 @@
-"""A function under construction: its scopes, its blocks, and how steps find or make what they
-need.
+"""A function under construction: its scopes and blocks, and the operands that its steps find or
+make.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from rlx.grammar.nodes.struct_infos import of_the_value
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.operators.dim_arithmetic import literal
 
-# What the functions of a module under construction share: dimensions, names, and each other.
+# ---------------------------------------------------------------- the module
 
 
 class Callee(Record):

@@ -1,6 +1,4 @@
-"""Where choices come from: a program is made from records of bytes, each of which makes one
-step.
-"""
+"""The source of random choices: records of bytes, one for each step of a program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dimensions of a program under construction: they are interned, so that comparing them is cheap."""
+"""Dimensions of a program under construction, interned so that comparisons are cheap."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole functions: how they begin, what they return, which of them call themselves."""
+"""Whole functions: their parameters, their results, and recursion."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.nodes.visit import expressions
 
-# Which shape variables the body of a function mentions.
+# ---------------------------------------------------------------- mentioned shape variables
 
 
 def mentioned(body: Body) -> set[tir.Var]:

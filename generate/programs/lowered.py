@@ -1,6 +1,4 @@
-"""What lowering makes of casts and shapes: calls of the virtual machine's run time, over a heap of
-numbers.
-"""
+"""Lowered casts and shapes: calls of the virtual machine's run time on a heap of numbers."""
 
 from __future__ import annotations
 

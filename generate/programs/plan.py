@@ -1,4 +1,4 @@
-"""The plan of a program: which functions there are, and a record for each of their steps."""
+"""The plan of a program: its functions, and a record for each of their steps."""
 
 from __future__ import annotations
 

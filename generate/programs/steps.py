@@ -1,4 +1,4 @@
-"""The kinds of steps, and how often each is taken."""
+"""The kinds of steps, and their frequencies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a place of a program may mention: values, by what is known of them, and dimensions."""
+"""The usable values and dimensions at one place of a program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Making a program smaller while it stays interesting."""
+"""Reduction of a program that stays interesting."""
 
 from rlx.generate.reduce.search import reduce, reduce_text
 

@@ -1,1 +1,1 @@
-"""From nodes to text."""
+"""Conversion of nodes to text."""

@@ -1,5 +1,5 @@
-"""The lines of a printed text: long ones are wrapped, comments inside statements stay where they
-were.
+"""The layout of a printed text: long lines are wrapped, and comments inside statements stay in
+place.
 
 The printer writes each statement on one line. A comment inside a statement belongs to the token in
 front of it, or to the line below it; the same token is looked up in the printed statement.

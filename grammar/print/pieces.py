@@ -13,13 +13,12 @@ from rlx.grammar.print.prim import PrimPrinter
 from rlx.grammar.print.relax import FunctionPrinter
 from rlx.grammar.print.tir import PrimFuncPrinter
 from rlx.grammar.read.comments import Remarks
-from rlx.grammar.stack import recursion_room, roomy
+from rlx.grammar.stack import roomy
 
 _INDENT = "    "
 
 
 @roomy
-@recursion_room()
 def print_function(
     function: ast.Function | tir.PrimFunc, name: str = "main", dialect: str = DEFAULT
 ) -> str:
@@ -29,7 +28,6 @@ def print_function(
 
 
 @roomy
-@recursion_room()
 def print_expr(expr: ast.Expr, dialect: str = DEFAULT) -> str:
     """A Relax expression; a function literal, branch or sequence has several lines."""
     if isinstance(expr, ast.Function):
@@ -41,7 +39,6 @@ def print_expr(expr: ast.Expr, dialect: str = DEFAULT) -> str:
 
 
 @roomy
-@recursion_room()
 def print_struct_info(info: ast.StructInfo, dialect: str = DEFAULT) -> str:
     """An annotation as inside a function: ``R.Tensor((n, 4), dtype="float32")``."""
     return ExprPrinter({}, dialects.dialect(dialect)).info.body(info)

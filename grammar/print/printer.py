@@ -33,7 +33,7 @@ from rlx.grammar.print.relax import FunctionPrinter
 from rlx.grammar.print.show import show
 from rlx.grammar.print.tir import PrimFuncPrinter
 from rlx.grammar.read.comments import BLANK, Remarks, put
-from rlx.grammar.stack import recursion_room, roomy
+from rlx.grammar.stack import roomy
 
 __all__ = [
     "print_expr",
@@ -49,7 +49,6 @@ _INDENT = "    "
 
 
 @roomy
-@recursion_room()
 def print_module(
     module: ast.IRModule, dialect: str = DEFAULT, remarks: Remarks | None = None
 ) -> str:

@@ -1,4 +1,4 @@
-"""Programs as a dialect can write them.
+"""Translation of programs to constructs that a dialect can express.
 
 Some constructs of older versions have no spelling of their own since 0.26 or 0.27: shape variables
 that ``R.call_tir`` passes behind its results (``tir_vars=``), scalars that say their value

@@ -1,1 +1,1 @@
-"""From text to nodes: lexer, parser, recovery."""
+"""Conversion of text to nodes: lexer, parser, recovery."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -12,40 +11,10 @@ from rlx.grammar.dialects import TIR_MODULES
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.read.lexer import words_of
 from rlx.grammar.read.outline import logical_lines
-from rlx.grammar.read.source_tokens import long_strings
 from rlx.grammar.suggest import closest, did_you_mean
 
 if TYPE_CHECKING:
     from ast import AST, expr, stmt
-
-
-_MARKS = {
-    re.compile(r"[ \t]*(?:>>>|\.\.\.)(?=[ \n]|\Z)"): "prompts of Python in front of its lines",
-    re.compile(r"[ \t]*(?:In \[\d+\]:|\.\.\.:)"): "prompts of IPython in front of its lines",
-    re.compile(r"[ \t]*(?:```|~~~)"): "fences of Markdown around the program",
-    re.compile(r"[ \t]*\d+(?:[ \t]*[|:\t]|  |\n|\Z)"): "numbers in front of its lines",
-}
-"""The line prefixes of such texts, with their descriptions."""
-_PROGRAM = re.compile(r"@[ \t]*\w")
-
-
-def pasted(text: str) -> Diagnostic | None:
-    """The prefix or fence that an unreadable text was copied with, found at its first decorator or
-    before it.
-    """
-    at = 0
-    strings = long_strings(text)
-    for line in text.splitlines(keepends=True):
-        inside = any(start < at < end for start, end in strings)
-        for mark, what in _MARKS.items():
-            found = None if inside else mark.match(line)
-            fence = "fences" in what
-            if found and (fence or _PROGRAM.match(line[found.end() :].lstrip())):
-                words = f"this text has {what}"
-                help = "copy the program alone" if fence else "remove them from all lines"
-                return Diagnostic("PARSE", "error", words, (at, at + found.end()), help=help)
-        at += len(line)
-    return None
 
 
 _LANGUAGES = ("ir", "relax", *TIR_MODULES)

@@ -257,16 +257,14 @@ class TextReader:
     def _python(self, around: Surroundings, read: list[Span]) -> None:
         """What a Python file lacks: decorators, names, or any Relax."""
         from rlx.grammar.read.python_names import unknown_names
-        from rlx.grammar.read.undecorated import missing, unread
+        from rlx.grammar.read.undecorated import missing, nothing, unread
 
         self.diagnostics += unknown_names(self.text, read, around)
         self.diagnostics += missing(self.text, around.canonical, around.language, read)
         if not read and not self.diagnostics:
             self.diagnostics += unread(self.text, around.language)
         if not read and not self.diagnostics:
-            self.diagnostics.append(
-                Diagnostic("PARSE-nothing", "note", "no Relax program found", None)
-            )
+            self.diagnostics.append(nothing(self.text))
 
     def _beside(self, read: list[Span]) -> None:
         """What is wrong beside the definitions, where nothing is wrong in them."""
@@ -306,7 +304,7 @@ class TextReader:
             return
         if found_any and not stray:
             return
-        from rlx.grammar.read.outer_level import pasted
+        from rlx.grammar.read.pasted_text import pasted
 
         copied = pasted(self.text)
         if copied is not None:
@@ -370,11 +368,10 @@ def parse(text: str, path: str = "<text>") -> Parsed:
     Errors are never raised; the result contains them, together with everything that could be
     parsed. In a file named ``*.py``, other code is skipped.
     """
-    with recursion_room():
-        # A byte-order mark is no part of the text; a form feed keeps the offsets. A carriage
-        # return alone ends a line, too.
-        text = "\f" + text[1:] if text.startswith("\ufeff") else text
-        return TextReader(_LONE_RETURN.sub("\n", text), path).read()
+    # A byte-order mark is no part of the text; a form feed keeps the offsets. A carriage
+    # return alone ends a line, too.
+    text = "\f" + text[1:] if text.startswith("\ufeff") else text
+    return TextReader(_LONE_RETURN.sub("\n", text), path).read()
 
 
 def parse_expr(text: str) -> ast.Expr:

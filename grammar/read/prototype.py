@@ -1,4 +1,4 @@
-"""Texts of 2022: how they are recognised, and the operators that they name otherwise."""
+"""Recognition of texts of 2022, and the operators that have other names in them."""
 
 from __future__ import annotations
 

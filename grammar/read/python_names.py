@@ -1,4 +1,4 @@
-"""What a Python file says in a Relax function that Python, which evaluates it, does not know."""
+"""Names of Python that a Relax function uses and that are unknown when Python evaluates it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Whether a text is valid Python, and only uses statements that TVM accepts. TVM rejects invalid
-Python.
-"""
+"""Detection of texts that TVM rejects because they are not valid Python, or use other statements."""
 
 from __future__ import annotations
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
 from rlx.grammar.nodes import ast, tir
@@ -13,15 +11,14 @@ from rlx.grammar.nodes.dtype import DataType, dtype
 from rlx.grammar.nodes.node import Span, replace
 from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.read.coerce import is_shape
-from rlx.grammar.read.entries import Entry, Rejected, Token, unquote
+from rlx.grammar.read.entries import Entry, Rejected, Token
 from rlx.grammar.read.forms_info import without_unknown
 from rlx.grammar.read.forms_value import Cast, constant
 from rlx.grammar.read.function_bodies import AFTER_RETURN, add_attributes, relax_function
-from rlx.grammar.read.lexer import KEYWORDS, VALUES, no_name, words_of
+from rlx.grammar.read.lexer import VALUES, no_name, words_of
+from rlx.grammar.read.lost_names import lose
 from rlx.grammar.read.partial_nodes import (
-    Declared,
     Form,
-    ModuleStatement,
     Name,
     Open,
     Output,
@@ -31,174 +28,13 @@ from rlx.grammar.read.partial_nodes import (
     describe,
     flatten,
     open_scope,
-    sequence,
 )
 from rlx.grammar.read.prim_buffers import declares_size
-from rlx.grammar.read.reports import ReadContext, Reports
-from rlx.grammar.read.scope import Frame, Scope, export
+from rlx.grammar.read.relax_branches import BranchReader
+from rlx.grammar.read.reports import ReadContext
+from rlx.grammar.read.scope import Frame, export
 from rlx.grammar.read.script_vocabulary import is_known
-from rlx.grammar.read.source_tokens import end_of_target, parts_of, statements
 from rlx.grammar.suggest import closest, did_you_mean
-
-_LETTERS = frozenset("RTI")
-_CAST = "match_"
-"""A part of the words for what binds shape variables."""
-
-
-def lose(context: ReadContext, span: Span) -> list[ast.Binding]:
-    """Bind the names of an unreadable statement, so that their uses are not errors.
-
-    A statement whose name is doubtful may have bound another one, too.
-    """
-    scope = context.scope
-    read = list(statements(context.text, span))
-    names = {name for part in read for name in _targets(part) | _glued(part)}
-    sign = end_of_target(context.text, read[0]) if len(read) == 1 else None
-    known = sign is not None and not context.reports.has_errors_in((span[0], sign - 1))
-    if not known:
-        scope.missing += 1
-    casts = any(_CAST in token.value for statement in read for token in statement)
-    for name in _words(context.text, span) if casts else ():
-        if name not in scope.names:
-            scope.shape_var(name, span)
-    error = ast.ErrorExpr(casts or not known, span)
-    found: list[ast.Binding] = [ast.VarBinding(ast.Var("_", None, None, span), error, span, span)]
-    for name in sorted(names):
-        if name not in scope.modules and name not in _LETTERS:
-            var = ast.Var(name, None, None, span)
-            scope.lost.add(var)
-            scope.bind(name, var)
-            found.append(ast.VarBinding(var, error, span, span))
-    return found
-
-
-def _words(text: str, span: Span) -> Iterator[str]:
-    """The names in a text, quoted ones and those inside of annotations included."""
-    for token in parts_of(text, span):
-        word = unquote(token.value) if token.type == "STRING" else token.value
-        if token.type in ("NAME", "STRING") and word.isidentifier():
-            yield word
-
-
-def _targets(statement: list[Token]) -> set[str]:
-    """What stands in front of `=` or `:`; of a damaged statement, what can be made of it."""
-    words: list[str] = []
-    for token in statement:
-        match token.type:
-            case "NAME" | "DOTTED":
-                words += token.value.split(".")
-            case "DEF":
-                return {token.value.split()[-1]}
-            case "TARGET":
-                words.append(token.value)
-                return {*words, "".join(words)}
-            case "COLON" | "EQUAL":
-                return {*words, "".join(words)} - {""}
-            case "HEAD" | "LPAR" | "INFO":
-                break
-            case word if token is statement[0] and word in KEYWORDS.values():
-                break
-    # `y R.exp(x)`: the sign between them is missing, or another stands there
-    first, *rest = statement
-    return {first.value} if first.type == "NAME" and rest else set()
-
-
-def _glued(statement: list[Token]) -> set[str]:
-    """What stands in front of a `:` or `=` further on, where the end of a line is missing."""
-    pairs = pairwise(statement)
-    names = {a.value for a, b in pairs if a.type == "NAME" and b.type == "COLON"}
-    return names | {t.value for t in statement[1:] if t.type == "TARGET"}
-
-
-class BranchReader:
-    """Reads `if` in Relax functions."""
-
-    context: ReadContext
-    scope: Scope
-    reports: Reports
-
-    def open_if(self, condition: Entry, span: Span) -> Open:
-        """The head of an `if`."""
-        found = (self.context.coerce.expr(condition), condition.span)
-        return open_scope(self.scope, found, "branch", span)
-
-    def close_if(self, head: Entry, then: Entry, otherwise: Entry | None, span: Span) -> Any:
-        """An `if` with both branches."""
-        condition, where = head.value.value
-        if otherwise is None:
-            raise Rejected("an if of Relax needs an else", *head.span)
-        yes, no = self._branch(then), self._branch(otherwise)
-        if yes is None or no is None:
-            return self._without_result(head, then, otherwise, span)
-        whole = ast.If(condition, yes[1], no[1], where, span)
-        a, b = yes[0], no[0]
-        if a is None and b is None:
-            words = "both branches return: TVM reads only one `return` of a function, at its end"
-            self.reports.note(words, (span[0], where[1]), "PARSE-returns", "warning")
-            return Return(whole, span)
-        if a is None or b is None or a.name_hint != b.name_hint:
-            if self.reports.has_errors_in(span):
-                return self._without_result(head, then, otherwise, span)
-            raise _differ(a, b, (span[0], where[1]))
-        var = self.scope.new_var(a.name_hint, None, None, a.span or span)
-        self.scope.bind(var.name_hint, var)
-        return ast.VarBinding(var, whole, span, span)
-
-    def _without_result(
-        self, head: Entry, then: Entry, otherwise: Entry, span: Span
-    ) -> list[ast.Binding]:
-        """An `if` of which nobody knows what it gives to which variable: what its branches hold is
-        checked all the same.
-        """
-        condition, where = head.value.value
-        yes, no = (
-            sequence(
-                [each for each in flatten(block.value) if not isinstance(each, Return)],
-                *(ast.ErrorExpr(True, block.span), block.span, block.span),
-            )
-            for block in (then, otherwise)
-        )
-        whole = ast.If(condition, yes, no, where, span)
-        unused = ast.Var("_", None, None, span)
-        return [ast.VarBinding(unused, whole, span, span), *lose(self.context, span)]
-
-    def _branch(self, block: Entry) -> tuple[ast.Var | None, ast.SeqExpr] | None:
-        """The variable that a branch ends in (None where it
-        returns) and the branch as an expression.
-        """
-        items, span = flatten(block.value), block.span
-        if not items:
-            if not self.reports.has_errors_in(span):
-                raise Rejected("a branch of an if must bind a variable", *span)
-            return None
-        last = items[-1]
-        match last:
-            case Return():
-                return None, sequence(items[:-1], last.value, last.span, span)
-            case ast.VarBinding(var=ast.Var(struct_info_annotation=ast.StructInfo()) as var):
-                # The annotation is about the value of this branch: the binding stays.
-                return var, sequence(items, var, last.span, span)
-            case ast.VarBinding(var=var, value=value):
-                return var, sequence(items[:-1], value, last.value_span, span)
-            case ast.MatchCast(var=var) if var is not None:
-                return var, sequence(items, var, last.span, span)
-            case ast.DataflowBlock(bindings=bindings) if bindings:
-                for binding in reversed(bindings):
-                    found = getattr(binding, "var", None)
-                    if found is not None and not isinstance(found, ast.DataflowVar):
-                        return found, sequence(items, found, last.span, span)
-        if not self.reports.has_errors_in(span):
-            raise Rejected("a branch of an if must end with the binding of a variable", *span)
-        return None
-
-
-def _differ(a: ast.Var | None, b: ast.Var | None, span: Span) -> Rejected:
-    """The refusal of branches that end in different variables."""
-    words = "both branches of an if must end with a binding of the same variable"
-    if a is not None and b is not None:
-        words += f", but they end with {a.name_hint!r} and {b.name_hint!r}"
-    return Rejected(words, *span)
-
 
 NO_CLASS = "expected the name of the class after `cls =`"
 _WORD = re.compile(r"\w+")
@@ -633,30 +469,3 @@ def _in_brackets(words: list[Token]) -> list[Entry] | None:
     if not commas or {*inside[::2]} != {"NAME"} or {*commas} != {"COMMA"}:
         return None
     return [Entry(word.value, word.start, word.end) for word in words[1:-1:2]]
-
-
-_EXPECTED = "expected a decorated function in the module"
-
-
-class ModuleStatements(RelaxStatements):
-    """Reads the statements beside the functions of a module, like those of a function, but binds
-    nothing.
-    """
-
-    def assign(self, name: Entry, annotation: Entry | None, value: Entry, span: Span) -> Any:
-        if isinstance(value.value, ast.ExternFunc) and annotation is None:
-            return Declared(name.value, value.value, name.span)
-        raise Rejected(_EXPECTED, name.start, value.end, layout=True)
-
-    def lost(self, given_up: list[Entry], span: Span) -> list[ast.Binding]:
-        return []
-
-    def expression(self, value: Entry) -> Any:
-        match value.value:
-            case Form(head="I.module_attrs" | "I.module_global_infos"):
-                return ModuleStatement(value.value, value.span)
-            case Form(head="R.func_attr" | "R.output" | "R.outputs"):
-                return super().expression(value)
-            case str():
-                return None
-        raise Rejected(_EXPECTED, *value.span, layout=True)

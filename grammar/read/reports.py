@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
@@ -12,249 +11,18 @@ from rlx.grammar.diagnostic import Diagnostic, Label
 from rlx.grammar.lines import line_end, line_start
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Span
+from rlx.grammar.read.cascade import Cascade
 from rlx.grammar.read.coerce import Coerce
-from rlx.grammar.read.entries import END, Entry, Token
-from rlx.grammar.read.lexer import (
-    CONTINUED,
-    HEADS,
-    LAYOUT,
-    OPENING,
-    PUNCTUATION,
-    is_decorator,
-    words_of,
-    words_of_line,
-)
+from rlx.grammar.read.entries import Entry, Token
+from rlx.grammar.read.lexer import LAYOUT, words_of_line
 from rlx.grammar.read.outline import logical_lines
 from rlx.grammar.read.scope import Scope
-from rlx.grammar.read.source_tokens import end_of_target, long_strings
+from rlx.grammar.read.source_tokens import end_of_target
+from rlx.grammar.read.syntax_messages import explain_unexpected
 from rlx.grammar.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from rlx.grammar.read.surroundings import PythonAround
-
-
-_LAYOUT = {
-    "_NEWLINE": "the end of the line",
-    "_INDENT": "an indented block",
-    "_DEDENT": "the end of the block",
-    END: "the end of the text",
-}
-_SPELLED = {name: f"'{spelling}'" for spelling, name in PUNCTUATION.items()}
-_WORDS = {
-    **_LAYOUT,
-    **_SPELLED,
-    "ARROW": "'->'",
-    "DEF": "a function definition",
-    "STRING": "a string",
-}
-_EXPRESSION = {"NAME", "HEAD", "INT"}
-_OPERATOR = {"OP", "SIGN"}
-_HIDDEN = {
-    *("DOTTED", "FLOAT", "INFO", "INTS", "OPAQUE", "STRING", "TARGET", "AUGMENTED"),
-    *("NOT", "TILDE", "LBRACE", "OP", "SIGN", "AT", "DOT", "NAME", "HEAD", "INT"),
-}
-_STATEMENT = {"RETURN", "PASS", "IF", "WITH"}
-
-
-def explain_unexpected(token: Token, expected: frozenset[str]) -> tuple[str, str | None]:
-    """A sentence for an unexpected token, and a hint if there is a clear one."""
-    if token.type == "DEF" and expected >= _STATEMENT:
-        name = token.value.split()[-1]
-        return (
-            f"the function {name!r} has no decorator",
-            "write @R.function or @T.prim_func above it",
-        )
-    found = _found(token)
-    wanted = _wanted(expected)
-    message = f"expected {wanted}, found {found}" if wanted else f"unexpected {found}"
-    return message, _hint(token, expected)
-
-
-_STATEMENTS = re.compile(
-    r"\s*(async|del|except|finally|from|global|import|match|nonlocal|raise|try|yield)\b(?!\s*[=.(\[,])"
-)
-
-
-def python_statement(text: str, at: int) -> tuple[str, Span] | None:
-    """What is said of a statement of Python that TVM does not read, and the place of its word; None
-    for any other.
-    """
-    found = _STATEMENTS.match(text, line_start(text, at), at)
-    return found and (f"TVM does not read `{found[1]}` statements", found.span(1))
-
-
-def _found(token: Token) -> str:
-    if token.type in _LAYOUT:
-        return _LAYOUT[token.type]
-    value = f"{token.value} =" if token.type == "TARGET" else token.value
-    shown = value if len(value) <= 40 else value[:37] + "…"
-    return f"'{shown}'"
-
-
-def _wanted(expected: frozenset[str]) -> str:
-    if expected >= _STATEMENT:
-        return "a statement"
-    words: list[str] = []
-    if expected >= _EXPRESSION:
-        words.append("an expression")
-    elif "NAME" in expected:
-        words.append("a name")
-    rest = expected - _HIDDEN
-    if "_NEWLINE" in rest and len(rest) > 1 and not words:
-        rest &= {"_NEWLINE", "RPAR", "RSQB", "COMMA", "EQUAL", "COLON"}
-    brackets = rest & {"LPAR", "LSQB"}
-    words += sorted((_word(name) for name in rest - brackets), key=_by_spelling)
-    if not words and expected >= _OPERATOR:
-        words.append("an operator")
-    if not words:
-        words += sorted(map(_word, brackets))
-    if len(words) > 5:
-        words = [*words[:4], "…"]
-    return " or ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
-
-
-def _word(terminal: str) -> str:
-    return _WORDS.get(terminal, f"'{terminal.lower()}'")
-
-
-def _by_spelling(word: str) -> tuple[bool, str]:
-    """Spellings first, then what is described."""
-    return not word.startswith("'"), word
-
-
-def _hint(token: Token, expected: frozenset[str]) -> str | None:
-    kind = token.type
-    if kind in ("_NEWLINE", "_INDENT") and "RPAR" in expected:
-        return "a bracket is not closed"
-    if kind == "_NEWLINE" and "COLON" in expected and "_NEWLINE" not in expected:
-        return "end the line with ':' to start a block"
-    if kind == "IF":
-        return "Relax has no conditional expression: write an `if` statement with two branches"
-    if kind == "FOR":
-        return "Relax has no comprehension: write the values one by one"
-    if kind == "EQUAL" and "_NEWLINE" in expected:
-        return "write == to compare"
-    return None
-
-
-class Cascade:
-    """Remembers the last layout error of a text, and the last unread statement.
-
-    Parameters
-    ----------
-    text
-        The text that offsets point into.
-    """
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self._broken: int | None = None
-        self._unread: int | None = None
-
-    def note(self, at: int, layout: bool) -> None:
-        """Remember an error."""
-        if layout:
-            self._broken = at
-        else:
-            self._unread = at
-
-    def follows(self, at: int) -> bool:
-        """Whether a layout error follows from an earlier error.
-
-        A layout error affects its whole function, up to the next decorator. An unread statement
-        affects the lines indented under it, and the bracket that closes it.
-        """
-        if self._broken is not None and not self._defines(
-            (min(self._broken, at), max(self._broken, at))
-        ):
-            return True
-        return self._unread is not None and self._unread <= at and self._continues(self._unread, at)
-
-    def continues_a_statement(self, at: int) -> bool:
-        """Whether a position is in the rest of an unread statement without a block: in lines
-        indented under its first line.
-        """
-        if self._unread is None or self._unread > at:
-            return False
-        first = next(iter(self._tokens(self._statement(self._unread))), None)
-        is_head = first is not None and (first.type in HEADS or first.value == "def")
-        return not is_head and self._continues(self._unread, at)
-
-    def _defines(self, span: Span) -> bool:
-        """Whether the decorator of a definition begins in a stretch of text."""
-        depth, mark = 0, None
-        for token in words_of(self.text, span):
-            if mark is not None and (depth <= 0 or is_decorator(token.value)):
-                return True
-            line = self._line(token.start)
-            alone = span[0] < line and not self.text[line : token.start].strip()
-            mark = token if token.type == "AT" and alone else None
-            depth += OPENING.get(token.type, 0)
-        return False
-
-    def _line(self, at: int) -> int:
-        """Where the line of a place begins; that of a long string, where the string begins."""
-        line = line_start(self.text, at)
-        strings = long_strings(self.text)
-        place = bisect_right(strings, (line, 0)) - 1
-        if place >= 0 and strings[place][0] < line < strings[place][1]:
-            return self._line(strings[place][0])
-        return line
-
-    def _tokens(self, line: int) -> tuple[Token, ...]:
-        return words_of_line(self.text, line)
-
-    def _statement(self, at: int) -> int:
-        """Where the first line of the statement around a place begins, by the look of the lines in
-        front of it.
-        """
-        found = line = self._line(at)
-        while line:
-            line = self._line(line - 1)
-            tokens = self._tokens(line)
-            if tokens and tokens[-1].type not in CONTINUED:
-                break
-            if tokens:
-                found = line
-        return found
-
-    def _continues(self, start: int, at: int) -> bool:
-        """Whether a place stands in a later line than the statement around another one begins in,
-        and everything from there on is indented under it, or closes its brackets.
-        """
-        first = self._statement(start)
-        return self._line(at) > first and all(
-            self._width(line) > self._width(first) or self._letter(line) in (")", "]", "}")
-            for line in self._lines(first, at)
-        )
-
-    def _lines(self, first: int, at: int) -> Iterator[int]:
-        """Where the lines behind the first one begin, up to that of a place; blank ones, and those
-        that hold a comment alone, are none.
-        """
-        last = self._line(at)
-        line = self.text.find("\n", first, at) + 1
-        while line:
-            if (self._letter(line) not in ("", "\n", "#") or line == last) and self._line(
-                line
-            ) == line:
-                yield line
-            line = self.text.find("\n", line, at) + 1
-
-    def _letter(self, line: int) -> str:
-        """The first character of a line behind its white space; none at the end of the text."""
-        begins = self._begins(line)
-        return self.text[begins : begins + 1]
-
-    def _begins(self, line: int) -> int:
-        """Where the text of a line begins behind its white space."""
-        text = self.text
-        while line < len(text) and text[line] in " \t\f":
-            line += 1
-        return line
-
-    def _width(self, line: int) -> int:
-        return len(self.text[line : self._begins(line)].expandtabs(8))
 
 
 MAX_ERRORS = 200

@@ -16,6 +16,8 @@ from rlx.grammar.nodes.node import Span
 from rlx.grammar.read import (
     forms_call,  # noqa: F401
     forms_info,  # noqa: F401
+    forms_lowered,  # noqa: F401
+    forms_tir,  # noqa: F401
     forms_value,  # noqa: F401
 )
 from rlx.grammar.read.actions_atoms import AtomActions, NamesAround
@@ -25,18 +27,14 @@ from rlx.grammar.read.actions_statements import StatementActions
 from rlx.grammar.read.automaton import Action, Callbacks, read
 from rlx.grammar.read.entries import END, Entry, Rejected, Token, token
 from rlx.grammar.read.lexer import HEADS, OPENING, VALUES, Lexer
+from rlx.grammar.read.module_statements import ModuleStatements
 from rlx.grammar.read.partial_nodes import Open, Signature
 from rlx.grammar.read.prim_statements import PrimStatements
 from rlx.grammar.read.prototype import is_prototype
-from rlx.grammar.read.relax_statements import ModuleStatements, RelaxStatements
-from rlx.grammar.read.reports import (
-    NOT_UNDERSTOOD,
-    ReadContext,
-    explain_unexpected,
-    python_statement,
-    shown_span,
-)
+from rlx.grammar.read.relax_statements import RelaxStatements
+from rlx.grammar.read.reports import NOT_UNDERSTOOD, ReadContext, shown_span
 from rlx.grammar.read.scope import Scope
+from rlx.grammar.read.syntax_messages import explain_unexpected, python_statement
 from rlx.grammar.stack import recursion_room
 from rlx.grammar.suggest import closest_names, did_you_mean
 

@@ -4,6 +4,7 @@ forgotten decorators.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import islice
 
@@ -22,8 +23,30 @@ _PYTHON_FUNCTION = frozenset(["pyfunc", "I.pyfunc", "ir.pyfunc", "tvm.script.pyf
 _ANNOTATIONS = frozenset(
     ["Tensor", "Shape", "Tuple", "Object", "Any", "Callable", "Prim", "DTensor"]
 )
-_RELAY = ("def @", "fn (%", "#[version")
-_RELAY_HELP = "this looks like a text of Relay: check it by `rlx relay check`"
+_OTHER = (
+    (r"(?m)^[ \t]*(?:def @|fn \(%|#\[version)", "a text of Relay: check it by `rlx relay check`"),
+    (
+        r'\A\s*\{(?s:.)*"nbformat"',
+        "a notebook: `%load_ext rlx` and then `%%relax` check its cells in Jupyter",
+    ),
+    (
+        r'\A\s*[{\[]\s*(?:["\d\[{\]}-]|$)',
+        "JSON: `rlx compare` and `rlx bisect` read what tvm.ir.save_json writes, the others a text",
+    ),
+)
+"""How a text begins that is no TVMScript, and what it is."""
+
+_MAKES_RELAX = (
+    ("torch", "tvm.relax.frontend.torch.from_exported_program makes Relax of an exported model"),
+    (
+        "onnx",
+        "tvm.relax.frontend.onnx.from_onnx makes Relax of a model, and `rlx compare` reads .onnx",
+    ),
+    ("relay", "Relay's text, mod.astext(), is checked by `rlx relay check`"),
+    ("tvm", "save the text that module.script() returns, and check that file"),
+)
+"""Modules that a Python file imports, and what to do to get from them to a text of Relax."""
+
 MARKS = {"class": ("@I.ir_module", "class"), "def": ("@R.function", "function")}
 """For each kind of definition, its decorator, and what it is called."""
 
@@ -172,9 +195,9 @@ def misplaced(text: str, span: Span) -> Diagnostic:
     match [*islice(words_of(text, span), 2)]:
         case [Token(type="TARGET"), Token(type="HEAD", value=callee)]:
             words = closest(callee.removesuffix("("), ["TypeVar"])
-    lines = (*text[:1000].splitlines(), text[slice(*span)])
-    relay = any(line.lstrip().startswith(_RELAY) for line in lines)
-    help = _RELAY_HELP if relay else did_you_mean(words)
+    begins = f"{text[:1000]}\n{text[slice(*span)]}"
+    others = (f"this looks like {what}" for form, what in _OTHER if re.search(form, begins))
+    help = next(others, None) or did_you_mean(words)
     return Diagnostic(
         "PARSE",
         "error",
@@ -182,6 +205,17 @@ def misplaced(text: str, span: Span) -> Diagnostic:
         span,
         help=help,
     )
+
+
+def nothing(text: str) -> Diagnostic:
+    """The note on a Python file without Relax. It says what makes Relax of what the file imports."""
+    imported = {
+        word
+        for line in re.findall(r"^[ \t]*(?:from|import)[ \t]+([\w., ]+)", text, re.MULTILINE)
+        for word in re.findall(r"\w+", line)
+    }
+    help = next((help for name, help in _MAKES_RELAX if name in imported), None)
+    return Diagnostic("PARSE-nothing", "note", "no Relax program found", None, help=help)
 
 
 def _annotating(names: Collection[str]) -> Iterator[str]:

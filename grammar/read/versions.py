@@ -1,4 +1,4 @@
-"""Which versions of TVM read the spellings of a text.
+"""The versions of TVM that read the spellings of a text.
 
 The table of spellings is :mod:`rlx.grammar.dialects`, from which the printer writes, too.
 """

@@ -1,4 +1,4 @@
-"""What bisecting finds."""
+"""The result of a bisection."""
 
 from __future__ import annotations
 

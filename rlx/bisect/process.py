@@ -1,4 +1,4 @@
-"""The process that takes programs through a pipeline, and its replacement whenever it is lost."""
+"""The process that runs a pipeline on programs; a lost process is replaced."""
 
 from __future__ import annotations
 

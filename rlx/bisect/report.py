@@ -1,4 +1,4 @@
-"""The report on a pass that did something wrong, ready to be pasted into an issue."""
+"""The report on a faulty pass, ready to be pasted into an issue."""
 
 from __future__ import annotations
 

@@ -15,6 +15,7 @@ from rlx.checker.driver.time_limit import lift
 from rlx.commands.outputs import refused
 from rlx.grammar.command_line import CommandParser, natural, seconds
 from rlx.grammar.nodes.node import replace
+from rlx.grammar.stack import roomy
 from rlx.grammar.streams import complain, complain_line, say, say_line, write_data
 from rlx.semantics.run.options import add_memory
 from rlx.writing import write
@@ -41,6 +42,7 @@ exit status: 0 no pass is to blame; 1 a pass is to blame, or the program itself 
 file, an unknown pipeline, or no TVM."""
 
 
+@roomy
 def main(argv: Sequence[str], prog: str = "rlx bisect") -> int:
     """Run the command, and return the exit status."""
     from rlx.bisect.process import Process, UnusableError

@@ -10,6 +10,7 @@ from rlx.commands.compiling import made_or_status, program
 from rlx.commands.outputs import add_format, print_record, refused
 from rlx.commands.project import UNABLE, add_options, loaded
 from rlx.grammar.command_line import CommandParser
+from rlx.grammar.stack import roomy
 from rlx.grammar.streams import complain_line
 from rlx.semantics.run.options import UsageError
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from rlx.vm import Executable
 
 
+@roomy
 def main(argv: Sequence[str], prog: str = "rlx build") -> int:
     """Run the command, and return the exit status."""
     parser = CommandParser(

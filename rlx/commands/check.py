@@ -1,28 +1,28 @@
-"""`relax-check`: which of these programs are legal, and why the others are not."""
+"""`relax-check`: checks programs and reports their mistakes."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rlx.checker.driver.configuration import Selection, matches, parse
 from rlx.checker.render.files import FileReport, summarise
-from rlx.commands.project import add_options, settings
-from rlx.grammar.command_line import CommandParser
-from rlx.grammar.dialects import VERSIONS
-from rlx.grammar.nodes.node import Record, replace
+from rlx.commands.check_options import parser_of, version
+from rlx.commands.check_types import show
+from rlx.commands.outputs import refused
+from rlx.commands.project import settings
+from rlx.grammar.nodes.node import replace
+from rlx.grammar.stack import roomy
 from rlx.grammar.streams import (
     complain,
     complain_line,
     harmless,
-    json_text,
     say,
-    say_line,
     visible,
     write_data,
     write_program,
@@ -35,125 +35,12 @@ if TYPE_CHECKING:
     from rlx.checker.fixing import Mended
 
 
-# The options of `relax-check`.
-
-
-DESCRIPTION = "Check Relax programs: well-formedness, structural information, purity, shapes."
-
-EPILOG = """\
-PATH is a .rlx or .py file, a directory, or - for standard input. In a .py file only decorated classes
-and functions are read. In a directory the command checks every .rlx file, and every .py file that
-contains Relax. CODES are codes (D14-arity), rules (D14) or families (WF), separated by commas.
-
-exit status: 0 no error; 1 errors, or warnings under --strict; 2 wrong usage or an unreadable
-file; 101 a bug in the tool."""
-
-
-def parser_of(prog: str, formats: Iterable[str]) -> argparse.ArgumentParser:
-    """The parser of the command; ``formats`` are those of its report."""
-    parser = CommandParser(
-        prog=prog,
-        description=DESCRIPTION,
-        epilog=EPILOG,
-    )
-    add = parser.add_argument
-    add("path", nargs="*", metavar="PATH", help="a file or directory to check")
-    add(
-        "--format",
-        choices=list(formats),
-        default="human",
-        help="the format of the report (default: human)",
-    )
-    add("--strict", action="store_true", help="exit with 1 if there are warnings")
-    add("--select", action="append", default=[], metavar="CODES", help="report only these codes")
-    add("--ignore", action="append", default=[], metavar="CODES", help="do not report these codes")
-    add("--extend-select", action="append", default=[], metavar="CODES", help=_MORE)
-    add("--extend-ignore", action="append", default=[], metavar="CODES", help=_FEWER)
-    add("--extend-exclude", action="append", default=[], metavar="PATTERN", help=_EXCLUDE)
-    add("--per-file-ignores", action="append", default=[], metavar="PATTERN:CODES", help=_PER_FILE)
-    add("--exit-zero", action="store_true", help="exit with 0 even if something was found")
-    add("--output-file", metavar="FILE", help="write the report into this file")
-    add("--show-files", action="store_true", help="list the files that would be checked, and exit")
-    add("--color", choices=("auto", "always", "never"), default="auto", help=_COLOR)
-    add("--allow-operator", action="append", default=[], metavar="NAME", help=_ALLOW)
-    add("--operators", action="append", default=[], metavar="MODULE", help=_OPERATORS)
-    add_options(parser)
-    add("--fix", action="store_true", help="apply the edits that diagnostics propose, then check")
-    add("--unsafe-fixes", action="store_true", help=_UNSAFE)
-    add("--add-ignores", action="store_true", help=_ADD)
-    add("--diff", action="store_true", help="print what --fix would change, without changing it")
-    add("--watch", action="store_true", help="check again whenever a file changes, until Ctrl-C")
-    add(
-        "--stdin-filename",
-        metavar="NAME",
-        help="the name of standard input in reports; NAME.py makes it Python",
-    )
-    add(
-        "--statistics",
-        action="store_true",
-        help="print how often each code occurred, and what the prover was asked",
-    )
-    add("--target", choices=VERSIONS, metavar="VERSION", help=_TARGET)
-    add("--for", dest="builder", choices=("tvm",), help=_FOR)
-    add("--spec", choices=("2022",), metavar="YEAR", help=_SPEC)
-    add("--types", action="store_true", help=_TYPES)
-    add("--dynamic-checks", action="store_true", help="list the checks that a run performs")
-    add("--derivations", action="store_true", help=_DERIVATIONS)
-    add("--explain", metavar="CODE", help="explain a code or a rule, and exit")
-    add("--version", action=_Version, help="print the version, and exit")
-    return parser
-
-
-_MORE = "report these codes, too, although the project ignores them"
-_FEWER = "do not report these codes either"
-_EXCLUDE = "do not check these paths either"
-_PER_FILE = "do not report these codes in the files that match a pattern"
-_COLOR = "colours: at a terminal (auto, the default), always or never"
-_UNSAFE = "with --fix or --diff: also edits that add a run-time check, guess a type or rename"
-_ADD = "add a comment `# rlx: ignore[CODES]` to each line of which something is reported"
-_ALLOW = (
-    "accept calls of an operator that Relax does not have; NAME may be a pattern such as 'my.*'"
-)
-_DERIVATIONS = "with --format json: add the derivation of each expression, as `rlx why` shows it"
-_TYPES = (
-    "print the struct info of each binding beside the source, and its `checked_type_` and `shape_` by"
-    " the rules of 2022; with --format json as one object"
-)
-_SPEC = "check by the rules of an older specification: 2022 (types, `shape_` and match_shape)"
-_TARGET = (
-    f"the version of TVM that is to read the programs, {VERSIONS[1]} to {VERSIONS[-1]} or"
-    f" {VERSIONS[0]}: what it does not read is an error (default: inferred from each text)"
-)
-_FOR = (
-    "tvm: also whether TVM 0.27 builds the programs for a processor, each place that it does not build,"
-    " and the functions that must be registered"
-)
-_OPERATORS = "import the operators that a module or a .py file declares with @rlx.operator"
-
-
-class _Version(argparse.Action):
-    """`--version`; looking it up costs as much as a small check, so only when asked."""
-
-    def __init__(self, option_strings: Sequence[str], dest: str, help: str) -> None:
-        super().__init__(option_strings, dest, nargs=0, help=help)
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        say_line(f"rlx {version()}")
-        parser.exit()
-
-
-def version() -> str:
-    """The version of the installed package."""
-    from importlib.metadata import version
-
-    return version("rlx")
-
-
 PROGRAM = "relax-check"
 STDIN = "-"
 CLEAN, FOUND, UNABLE, BUG = 0, 1, 2, 101
 
 
+@roomy
 def main(argv: Sequence[str], prog: str = PROGRAM) -> int:
     """Run the command.
 
@@ -270,8 +157,7 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
         for path in _found(arguments.path, project):
             say(f"{visible(path)}\n")
         return CLEAN
-    hindered = arguments.output_file and hindrance(arguments.output_file)
-    if hindered:
+    if arguments.output_file and (hindered := hindrance(arguments.output_file)):
         complain_line(f"{prog}: {arguments.output_file}: {hindered}")
         return UNABLE
     make = _make(arguments, project, selection)
@@ -304,6 +190,12 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
         complain_line(f"{prog}: no Relax program under {', '.join(arguments.path)}")
         return UNABLE
     if arguments.output_file:
+        said = next(
+            filter(None, (refused(arguments.output_file, file.path) for file in files)), None
+        )
+        if said is not None:
+            complain_line(f"{prog}: --output-file {said}")
+            return UNABLE
         os.environ.setdefault("FORCE_COLOR", "0")
     human = arguments.format == "human"
     sarif = arguments.format == "sarif"
@@ -379,7 +271,7 @@ def _make(
 ) -> Callable[[str, str], Mended]:
     """What becomes of a text: with edits, or with comments."""
     from rlx.checker.check import check_text
-    from rlx.checker.driver.fix import with_ignores
+    from rlx.checker.driver.add_ignores import with_ignores
     from rlx.checker.fixing import mended
 
     check = partial(check_text, target=arguments.target or project.target)
@@ -627,70 +519,3 @@ def _write(text: str, put: Callable[[str], None] = say) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
         if not isinstance(error, BrokenPipeError):
             raise
-
-
-# `relax-check --types`: each binding beside its source, by both specifications.
-
-
-FORMATS = ("human", "json")
-
-
-def show(paths: Sequence[str], format: str, prog: str) -> int:
-    """Print the bindings of files.
-
-    Returns
-    -------
-    int
-        0 if no file has an error; 1 if one has, or is not text; 2 if one could not be read, or the
-        format is another than those of :data:`FORMATS`.
-    """
-    from rlx.checker.driver.sources import displayed, find
-    from rlx.checker.driver.time_limit import Lost, each_limited
-
-    if format not in FORMATS:
-        complain_line(f"{prog}: --types has the formats {', '.join(FORMATS)}")
-        return 2
-    found, unreadable, _ = find(paths)
-    status = 0
-    files: list[Any] = []
-    for report in unreadable:
-        complain_line(f"{prog}: {report.path}: {report.diagnostics[0].message}")
-        status = 2
-    for made in each_limited(found, lambda path: _viewed(path, format, prog)):
-        if isinstance(made, Lost):
-            complain_line(f"{prog}: {displayed(made.path)}: {made}")
-            status = max(status, made.status)
-            continue
-        for line in made.complaints:
-            complain_line(line)
-        status = max(status, made.status)
-        say(made.text)
-        files += made.records
-    if format == "json":
-        write_data(json_text({"version": 1, "files": files}, indent=2) + "\n")
-    return status
-
-
-class _Viewed(Record):
-    """What is printed about one file."""
-
-    status: int
-    complaints: tuple[str, ...] = ()
-    text: str = ""
-    records: tuple[Any, ...] = ()
-
-
-def _viewed(path: str, format: str, prog: str) -> _Viewed:
-    from rlx.checker.driver.sources import decode, displayed, read
-    from rlx.old.two_views import as_json, rendered, views
-
-    try:
-        source, problem = decode(read(path), displayed(path))
-    except OSError as error:
-        return _Viewed(2, (f"{prog}: {path}: {error.strerror or error}",))
-    if problem is not None:
-        return _Viewed(1, (str(problem),))  # as the check of such a text
-    both = views(source.text, source.path)
-    errors = tuple(str(each) for each in both.diagnostics if each.is_error)
-    text = rendered(both) if format == "human" else ""
-    return _Viewed(1 if errors else 0, errors, text, (as_json(both),))

@@ -12,6 +12,7 @@ from rlx.commands.compiling import made_or_status
 from rlx.commands.os_errors import words_of
 from rlx.commands.project import UNABLE, add_options, loaded
 from rlx.grammar.command_line import CommandParser
+from rlx.grammar.stack import roomy
 from rlx.grammar.streams import complain_line, say, visible, write_data
 from rlx.semantics.run.options import UsageError, add_inputs, add_memory
 from rlx.writing import make_folder, write
@@ -38,6 +39,7 @@ exit status: 0 all values agree and are finite; 1 a binding differs, or makes a 
 unreadable file, errors in a program, or no TVM."""
 
 
+@roomy
 def main(argv: Sequence[str], prog: str = "rlx compare") -> int:
     """Run the command, and return the exit status."""
     options = _parser(prog).parse_args(argv)

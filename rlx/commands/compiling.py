@@ -1,4 +1,4 @@
-"""What the commands that compile a program share: how they end when it cannot be compiled."""
+"""Shared end of the commands that compile a program, when it cannot be compiled."""
 
 from __future__ import annotations
 

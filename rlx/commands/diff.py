@@ -1,4 +1,4 @@
-"""``rlx diff``: what differs between two programs, and whether it means the same."""
+"""``rlx diff``: the differences between two programs, and whether they change the meaning."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlx.commands.refines import add_options, loaded
+from rlx.grammar.stack import roomy
 from rlx.grammar.streams import json_text, say, visible, write_data
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ exit status: 0 the programs mean the same; 1 they do not, or have other function
 be read or has errors; 3 unknown."""
 
 
+@roomy
 def main(argv: Sequence[str] | None = None, prog: str = "rlx diff") -> int:
     """Compare two programs, and return the exit status."""
     from rlx.grammar.command_line import CommandParser

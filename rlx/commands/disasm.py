@@ -1,4 +1,4 @@
-"""`rlx disasm`: what is in an executable of the virtual machine."""
+"""`rlx disasm`: the contents of an executable of the virtual machine."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rlx.commands.outputs import add_format, print_record
 from rlx.grammar.command_line import CommandParser
+from rlx.grammar.stack import roomy
 from rlx.grammar.streams import complain_line, say, write_program
 from rlx.semantics.run.options import UNABLE
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from rlx.vm import Executable
 
 
+@roomy
 def main(argv: Sequence[str], prog: str = "rlx disasm") -> int:
     """Run the command, and return the exit status."""
     from rlx.vm import Executable, LoadError

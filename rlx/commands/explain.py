@@ -1,4 +1,4 @@
-"""`rlx explain CODE`: what a rule demands, why, and where it comes from."""
+"""`rlx explain CODE`: the demand of a rule, its reason, and its source."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 from rlx.checker.explain import explain, explained, titles
 from rlx.commands.outputs import add_format, print_record
+from rlx.grammar.stack import roomy
 from rlx.grammar.streams import say_line
 
 
+@roomy
 def main(argv: Sequence[str], prog: str = "rlx explain") -> int:
     """Explain codes; without any, list the rules."""
     from rlx.grammar.command_line import CommandParser

@@ -1,9 +1,8 @@
-"""`rlx fmt`: programs in one style, in any dialect."""
+"""`rlx fmt`: formats programs in any dialect."""
 
 from __future__ import annotations
 
 import argparse
-import sys
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from rlx.checker.driver.sources import (
     encoding,
     endless,
     folders_under,
+    read,
     why_no_text,
 )
 from rlx.checker.driver.time_limit import Lost, TimeLimitError, each_limited
@@ -25,6 +25,7 @@ from rlx.grammar.dialects import DEFAULT, DIALECTS
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.print.formatting import CHANGED, FAILED, SAME, Formatted, format_text
 from rlx.grammar.print.layout import WIDTH
+from rlx.grammar.stack import roomy
 from rlx.grammar.streams import complain_line, lines_of, say, visible, write_program
 
 NARROWEST = 20
@@ -38,6 +39,7 @@ exit status: 0 all files are formatted; 1 a file has syntax errors, or --check f
 change; 2 wrong usage, or a file that cannot be read, written or formatted; 101 a bug in the tool."""
 
 
+@roomy
 def main(argv: Sequence[str], prog: str = "rlx fmt") -> int:
     """Run the command.
 
@@ -165,7 +167,7 @@ def _read_and_format(path: str, searched: bool, options: argparse.Namespace, pro
     try:
         if searched and endless(path):
             raise OSError(NO_FILE)
-        data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+        data = read(path)
         text = data.removeprefix(BOM_UTF8).decode(encoding(data, shown))
         outcome = _formatted(text, shown, options)
     except OSError as error:

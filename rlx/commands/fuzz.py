@@ -33,6 +33,7 @@ from rlx.generate.campaign.processes import PATIENCE, Worker
 from rlx.generate.campaign.shrinking import SECONDS, reduce
 from rlx.generate.campaign.state import CampaignState, ChunkResult
 from rlx.grammar.command_line import CommandParser, integer, positive
+from rlx.grammar.stack import roomy
 from rlx.grammar.streams import (
     CARRIAGE_RETURN,
     complain,
@@ -75,6 +76,7 @@ A campaign continues an earlier one with the same --out, --seed and oracle. A fi
 exit status: 0 nothing new was found; 1 new findings; 2 wrong usage."""
 
 
+@roomy
 def main(argv: Sequence[str], prog: str = "rlx fuzz") -> int:
     """Run the command, and return the exit status."""
     started = time.monotonic()

@@ -12,6 +12,7 @@ from rlx.generate.programs.plan import FEATURES, NEEDS, Options
 from rlx.grammar.command_line import CommandParser, integer, positive
 from rlx.grammar.dialects import DEFAULT, DIALECTS
 from rlx.grammar.nodes.ast import IRModule
+from rlx.grammar.stack import roomy
 from rlx.grammar.streams import say_line, write_program
 from rlx.writing import make_folder, write
 
@@ -25,6 +26,7 @@ features: {" ".join(sorted(FEATURES)[:9])}
 exit status: 0 all is well; 2 wrong usage, or a file that cannot be written."""
 
 
+@roomy
 def main(argv: Sequence[str], prog: str = "rlx generate") -> int:
     """Run the command, and return the exit status."""
     parser = _parser(prog)

@@ -9,6 +9,7 @@ from rlx.commands.compiling import made_or_status
 from rlx.commands.outputs import refused
 from rlx.commands.project import UNABLE, add_options, loaded
 from rlx.grammar.command_line import CommandParser
+from rlx.grammar.stack import roomy
 from rlx.grammar.streams import complain_line, json_text, write_data
 from rlx.semantics.run.options import UsageError
 
@@ -16,6 +17,7 @@ FORMATS = ("dot", "svg", "html", "json")
 VERSION = 1
 
 
+@roomy
 def main(argv: Sequence[str], prog: str = "rlx graph") -> int:
     """Run the command, and return the exit status."""
     options = _parser(prog).parse_args(argv)

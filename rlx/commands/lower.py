@@ -1,4 +1,4 @@
-"""`rlx lower`: a program on its way to the virtual machine."""
+"""`rlx lower`: prints a program after each step of its lowering for the virtual machine."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from rlx.commands.outputs import add_format, print_record
 from rlx.commands.project import UNABLE, add_options, loaded
 from rlx.grammar.command_line import CommandParser
 from rlx.grammar.nodes.ast import IRModule
+from rlx.grammar.stack import roomy
 from rlx.grammar.streams import write_program
 from rlx.semantics.run.options import UsageError
 
 
+@roomy
 def main(argv: Sequence[str], prog: str = "rlx lower") -> int:
     """Run the command, and return the exit status."""
     from rlx.grammar.print.printer import print_module

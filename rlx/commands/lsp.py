@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from rlx.grammar.stack import roomy
 from rlx.grammar.streams import complain_line
 
 UNABLE = 2
 
 
+@roomy
 def main(argv: Sequence[str], prog: str = "rlx lsp") -> int:
     """Run the command, and return the exit status."""
     from rlx.commands.project import add_options

@@ -1,4 +1,4 @@
-"""`rlx memory`: how much memory a program needs, as a formula over its sizes."""
+"""`rlx memory`: the memory that a program needs, as a formula over its sizes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from rlx.commands.compiling import made_or_status
 from rlx.commands.outputs import refused
 from rlx.commands.project import UNABLE, add_options, loaded
 from rlx.grammar.command_line import CommandParser
+from rlx.grammar.stack import roomy
 from rlx.grammar.streams import json_text, say, write_data
 from rlx.semantics.run.options import UsageError
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from rlx.grammar.nodes.ast import IRModule
 
 
+@roomy
 def main(argv: Sequence[str], prog: str = "rlx memory") -> int:
     """Run the command, and return the exit status."""
     options = _parser(prog).parse_args(argv)
@@ -181,19 +183,18 @@ def _all_given(answer: FunctionMemory, names: set[str]) -> None:
 def _answers(module: IRModule, entries: Sequence[str], tvm: bool) -> list[FunctionMemory]:
     """What each function needs; the module is planned once for all of them."""
     from rlx.commands.memory_report import FunctionMemory, Plan
-    from rlx.transform.memory_use import memory_use
+    from rlx.transform.memory_use import memory_uses
 
     planned = [("rlx", *_our_plan(module)), *([("TVM", *_tvm_plan(module))] if tvm else [])]
-    return [
-        FunctionMemory(
-            memory_use(module, entry),
-            tuple(
-                Plan(by, None if plan is None else memory_use(plan, entry), why)
-                for by, plan, why in planned
-            ),
-        )
-        for entry in entries
+    plans = [
+        [
+            Plan(by, made, why)
+            for made in (memory_uses(plan, entries) if plan else [None] * len(entries))
+        ]
+        for by, plan, why in planned
     ]
+    used = memory_uses(module, entries)
+    return [FunctionMemory(use, tuple(each)) for use, *each in zip(used, *plans, strict=True)]
 
 
 def _our_plan(module: IRModule) -> tuple[IRModule | None, str]:

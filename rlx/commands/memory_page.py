@@ -1,4 +1,4 @@
-"""The answer of `rlx memory` as a page: the formulas, and a chart as a picture; it loads nothing."""
+"""The page of `rlx memory`: the formulas and a chart, without external files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `rlx memory` says: in lines for people, as data, and as the curves of a chart."""
+"""The output of `rlx memory`: lines for people, JSON, and the curves of a chart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the operating system refuses, in the words of the commands."""
+"""Messages for errors of the operating system."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that commands write: whether they can, before hours of work are lost; returned tensors."""
+"""Output files of commands: early checks that they can be written, and returned tensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What a command takes from the project around it, and what only if the user trusts the project."""
+"""The settings that a command takes from the project around it, and those that need the user's
+trust.
+"""
 
 from __future__ import annotations
 

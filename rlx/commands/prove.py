@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rlx.commands.outputs import add_format
+from rlx.grammar.stack import roomy
 from rlx.grammar.streams import complain_line, json_text, say, write_data
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ even if both branches are evaluated.
 exit status: 0 proved; 1 refuted; 2 wrong usage; 3 unknown."""
 
 
+@roomy
 def main(argv: Sequence[str] | None = None, prog: str = "rlx prove") -> int:
     """Answer one question.
 

@@ -13,6 +13,7 @@ from rlx.commands.outputs import add_format, print_record, refused
 from rlx.commands.project import add_options, loaded
 from rlx.generate.reduce.search import reduced
 from rlx.grammar.command_line import CommandParser
+from rlx.grammar.stack import roomy
 from rlx.grammar.streams import complain, complain_line, write_program
 from rlx.subject import SubjectError, source_of, why_unreadable
 from rlx.writing import scratch, scribble, write
@@ -28,6 +29,7 @@ exit status: 0 a reduced program was written; 1 COMMAND fails on the file itself
 an unreadable file."""
 
 
+@roomy
 def main(argv: Sequence[str], prog: str = "rlx reduce") -> int:
     """Run the command, and return the exit status."""
     parser = _parser(prog)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlx.commands.outputs import add_format
+from rlx.grammar.stack import roomy
 from rlx.grammar.streams import complain, complain_line, json_text, say, write_data
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ exit status: 0 proved; 1 refuted, with inputs on which both were run; 2 wrong us
 that cannot be compared; 3 unknown."""
 
 
+@roomy
 def main(argv: Sequence[str] | None = None, prog: str = "rlx refines") -> int:
     """Compare two programs.
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from rlx.grammar.command_line import CommandParser, natural
+from rlx.grammar.stack import roomy
 from rlx.grammar.streams import (
     complain,
     complain_line,
@@ -40,6 +41,7 @@ exit status: 0 done; 1 the program has errors, or the run ended without a value;
 unreadable file; 3 out of fuel or unsupported; 101 a bug in the tool."""
 
 
+@roomy
 def main(argv: Sequence[str], prog: str = "rlx relay") -> int:
     """Run the command, and return the exit status."""
     parser = _parser(prog)

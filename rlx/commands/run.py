@@ -11,6 +11,7 @@ from rlx.checker.driver.time_limit import lift
 from rlx.commands.outputs import write_tensors
 from rlx.commands.project import add_options, loaded
 from rlx.grammar.command_line import natural
+from rlx.grammar.stack import roomy
 from rlx.grammar.streams import complain_line, json_text, say, say_line, visible, write_data
 from rlx.semantics.run.json_values import json_value
 from rlx.semantics.run.options import (
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 VERSION = 1
 
 
+@roomy
 def main(argv: Sequence[str], prog: str = "rlx run") -> int:
     """Run the command, and return the exit status."""
     options = _parser(prog).parse_args(argv)

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from importlib.resources import files
 
 from rlx.grammar.command_line import CommandParser
+from rlx.grammar.stack import roomy
 from rlx.grammar.streams import say
 
 
+@roomy
 def main(argv: Sequence[str], prog: str = "rlx skill") -> int:
     """Print the page, and return the exit status."""
     parser = CommandParser(

@@ -12,6 +12,7 @@ from rlx.commands.compiling import made_or_status
 from rlx.commands.outputs import refused
 from rlx.commands.project import UNABLE, add_options, loaded
 from rlx.grammar.command_line import integer
+from rlx.grammar.stack import roomy
 from rlx.grammar.streams import complain_line, json_text, say_line, write_data
 from rlx.semantics.live_memory import limited
 from rlx.semantics.machine import MachineProgram
@@ -29,6 +30,7 @@ from rlx.semantics.run.trace import LIMIT, Trace, TraceRecorder, page
 from rlx.writing import write
 
 
+@roomy
 def main(argv: Sequence[str], prog: str = "rlx step") -> int:
     """Run the command, and return the exit status."""
     arguments = parser(

@@ -1,16 +1,18 @@
-"""``rlx verify-proof``: whether a file is a proof, by a checker that shares nothing with the prover."""
+"""``rlx verify-proof``: checks a proof in a file, independently of the prover."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
 
+from rlx.grammar.stack import roomy
 from rlx.grammar.streams import complain_line, say, visible
 
 _LENGTH = 16_000_000
 _REFUSED, _UNABLE = 1, 2
 
 
+@roomy
 def main(argv: Sequence[str] | None = None, prog: str = "rlx verify-proof") -> int:
     """Check certificates.
 

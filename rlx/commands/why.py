@@ -1,4 +1,4 @@
-"""`rlx why FILE:LINE[:COLUMN]`: which rules gave what stands there its struct info."""
+"""`rlx why FILE:LINE[:COLUMN]`: the rules that derived the struct info at a place."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from rlx.commands.project import add_options, loaded
 from rlx.grammar.command_line import CommandParser, natural
 from rlx.grammar.nodes.node import Record
+from rlx.grammar.stack import roomy
 from rlx.grammar.streams import complain_line, json_text, say_line, write_data
 
 FINE, FOUND, UNABLE = 0, 1, 2
@@ -40,6 +41,7 @@ class _Wanted(Record):
     column: int | None
 
 
+@roomy
 def main(argv: Sequence[str], prog: str = "rlx why") -> int:
     """Run the command, and return the exit status."""
     parser = _parser(prog)

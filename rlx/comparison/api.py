@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from rlx.grammar.stack import recursion_room, roomy
+from rlx.grammar.stack import roomy
 from rlx.subject import Subject, SubjectError, chosen, flag, name_or_none, whole_number
 
 if TYPE_CHECKING:
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 
 @roomy
-@recursion_room()
 def compare(
     subject: Subject,
     other: Subject | Mapping[str, object] | None = None,
@@ -64,7 +63,7 @@ def compare(
     from rlx.comparison.peer import TvmProcess
     from rlx.grammar.nodes.ast import ObjectStructInfo
     from rlx.semantics.outcome import Returned
-    from rlx.semantics.run.inputs import from_python
+    from rlx.semantics.run.literals import from_python
 
     name_or_none("entry", entry)
     whole_number("seed", seed, 0)

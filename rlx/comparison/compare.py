@@ -11,9 +11,9 @@ import numpy as np
 
 from rlx.checker.derive import derive
 from rlx.comparison.cut import CutOut, cut
-from rlx.comparison.difference import Apart, alike, apart, pairs
+from rlx.comparison.difference import Apart, Settled, alike, apart, pairs
 from rlx.comparison.follow import BoundVariable, computes, followed
-from rlx.comparison.own import own
+from rlx.comparison.own import may_write, own
 from rlx.comparison.peer import ProbedValue, TvmError, TvmProcess
 from rlx.comparison.probes import probed
 from rlx.comparison.rounding import RoundingBounds, arrays, bounds, distinct
@@ -26,6 +26,9 @@ from rlx.semantics.outcome import Ended, Outcome, Returned
 from rlx.semantics.values import Closure, TupleValue, Value, copied
 
 RULES, TVM = "the rules", "TVM"
+
+Slices = Callable[[], list[ast.Var]]
+"""Finds the bindings that belong to one, when they are needed."""
 
 
 class Spot(Record):
@@ -144,6 +147,8 @@ class Run:
         self.compared = 0
         self.notes: dict[str, None] = {}
         self.not_finite: Discovery | None = None
+        self.settled = Settled()
+        self._stays = not may_write(self.module)
         self._pending: dict[int, list[ast.Var]] = {}
         self._frames: list[object] = []
 
@@ -183,6 +188,8 @@ class Run:
             if other is not None:
                 self._compare(each, other, slices)
                 self._adopt(each, other)
+                if self._stays:
+                    self.settled.add(each.value, other)
             if computes(each.expr):
                 self._look(each, slices)
         raise AssertionError("a run ends with its outcome")
@@ -197,14 +204,14 @@ class Run:
         ] = None
         bound.value = other
 
-    def _compare(self, bound: BoundVariable, other: Value, slices: list[ast.Var]) -> None:
+    def _compare(self, bound: BoundVariable, other: Value, slices: Slices) -> None:
         self.compared += 1
 
         def rounding(eps: float) -> RoundingBounds:
             made = self.cut(bound, slices)
             return RoundingBounds(None, []) if made is None else bounds(made, eps)
 
-        found = apart(bound.value, other, rounding, exact=self.exact)
+        found = apart(bound.value, other, rounding, exact=self.exact, settled=self.settled)
         if found is not None:
             raise ComparisonStop(
                 Discovery(self.spot(bound), "differs", found.said, found, self.cut(bound, slices))
@@ -212,7 +219,7 @@ class Run:
 
     def _adopt(self, bound: BoundVariable, other: Value) -> None:
         """Go on with the other side's value, in the memory of ours, which others may share."""
-        for _, one, two in pairs(bound.value, other):
+        for _, one, two in pairs(bound.value, other, self.settled):
             if one.tobytes() == two.tobytes():
                 continue
             if one.flags.writeable:
@@ -220,16 +227,14 @@ class Run:
             else:
                 bound.value = other
 
-    def _slice(self, bound: BoundVariable, *, matched: bool) -> list[ast.Var]:
+    def _slice(self, bound: BoundVariable, *, matched: bool) -> Slices:
         """The bindings since the other side's last values that this one depends on, and itself."""
         pending = self._pending.setdefault(id(bound.frame), [])
         self._frames.append(bound.frame)  # so that its address stays its own
-        if matched and computes(bound.expr):
-            slices = self._needed(bound.var, pending)
-        else:
+        count = len(pending)
+        if not (matched and computes(bound.expr)):
             pending.append(bound.var)
-            slices = self._needed(bound.var, pending[:-1])
-        return slices
+        return lambda: self._needed(bound.var, pending[:count])
 
     def _needed(self, var: ast.Var, pending: list[ast.Var]) -> list[ast.Var]:
         wanted = {var}
@@ -240,7 +245,7 @@ class Run:
                 wanted.update(free_vars(self.bindings[each].value))
         return found[::-1]
 
-    def _look(self, bound: BoundVariable, slices: list[ast.Var]) -> None:
+    def _look(self, bound: BoundVariable, slices: Slices) -> None:
         """Note the first NaN, and the first infinity, that comes of finite operands."""
         if self.not_finite is not None:
             return
@@ -331,9 +336,9 @@ class Run:
         line = None if span is None else self.source.position(span[0])[0]
         return Spot(bound.var.name_hint, bound.function, line)
 
-    def cut(self, bound: BoundVariable, slices: list[ast.Var]) -> CutOut | None:
+    def cut(self, bound: BoundVariable, slices: Slices) -> CutOut | None:
         """A binding with its inputs."""
-        taken = [self.bindings[var] for var in slices if var in self.bindings]
+        taken = [self.bindings[var] for var in slices() if var in self.bindings]
         if not taken:
             return None
         return cut(self.module, taken, bound.around, self.infos)
@@ -473,11 +478,17 @@ def _ending(
 def recorded(run: Run) -> tuple[dict[str, list[Value]], Outcome]:
     """The values of a run by the names of their bindings in the entry, and how it ends."""
     found: dict[str, list[Value]] = {}
+    kept = copied if may_write(run.module) else lambda value: value
+    counts: dict[int, int] = {}
+    alive: list[TupleValue] = []  # so that their ids stay theirs
     for each in followed(run.program, run.entry, own(run.module, run.args)):
         if isinstance(each, Outcome):
             return found, each
-        if each.computed and each.function == run.entry and distinct(each.value):
-            found.setdefault(each.var.name_hint, []).append(copied(each.value))
+        if each.computed and each.function == run.entry:
+            if isinstance(each.value, TupleValue):
+                alive.append(each.value)
+            if run.settled.count(each.value, counts):
+                found.setdefault(each.var.name_hint, []).append(kept(each.value))
     raise AssertionError("a run ends with its outcome")
 
 
@@ -512,7 +523,7 @@ def against_named(
         value = final.get(bound.var, value)
         if value is None or not bound.computed or bound.var in final:
             return value
-        if not alike(bound.value, value):
+        if not alike(bound.value, value, run.settled):
             kinds = [
                 ", ".join(f"{a.dtype}{list(a.shape)}" for a in arrays(each))
                 for each in (bound.value, value)

@@ -1,4 +1,4 @@
-"""How two values of one binding differ."""
+"""Differences between two values of one binding."""
 
 from __future__ import annotations
 
@@ -13,6 +13,53 @@ from rlx.grammar.nodes.node import Record
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
 
 Array = np.ndarray[Any, Any]
+
+
+LARGE = 1 << 26
+"""Bytes of arrays that :class:`Settled` keeps alive at most."""
+
+
+class Settled:
+    """Pairs of tuples that have been compared, so that a tuple that contains them is compared in
+    its other fields only. Nothing may be written to their tensors.
+    """
+
+    def __init__(self) -> None:
+        self._pairs: dict[tuple[int, int], tuple[Value, Value]] = {}  # which keeps the ids
+        self._counts: dict[int, int] = {}
+        self._bytes = 0
+
+    def has(self, one: Value, other: Value) -> bool:
+        """Whether these two have been compared."""
+        return (id(one), id(other)) in self._pairs
+
+    def count(self, value: Value, counts: dict[int, int]) -> int:
+        """The number of arrays in a value, written out; `counts` has those of other tuples."""
+        if not isinstance(value, TupleValue):
+            return int(isinstance(value, Tensor))
+        known = self._counts.get(id(value), counts.get(id(value)))
+        if known is None:
+            known = sum([self.count(field, counts) for field in value.fields])
+            counts[id(value)] = known
+        return known
+
+    def add(self, one: Value, other: Value) -> None:
+        """Remember a pair, and the pairs in it."""
+        if not isinstance(one, TupleValue) or not isinstance(other, TupleValue):
+            return
+        if self._bytes > LARGE:
+            self._pairs.clear()
+            self._counts.clear()
+            self._bytes = 0
+        stack: list[tuple[Value, Value]] = [(one, other)]
+        while stack:
+            a, b = stack.pop()
+            if isinstance(a, Tensor) and isinstance(b, Tensor):
+                self._bytes += a.data.nbytes + b.data.nbytes
+            elif isinstance(a, TupleValue) and isinstance(b, TupleValue) and not self.has(a, b):
+                self._pairs[id(a), id(b)] = a, b
+                stack += zip(a.fields, b.fields, strict=True)
+        self.count(one, self._counts)
 
 
 class Apart(Record):
@@ -57,6 +104,7 @@ def apart(
     rounding: Callable[[float], RoundingBounds],
     *,
     exact: bool = False,
+    settled: Settled | None = None,
 ) -> Apart | None:
     """How a value differs from the expected one; None if it may be what rounding made of it.
 
@@ -66,12 +114,15 @@ def apart(
         Computes what the binding may give; asked only where elements are not nearly equal.
     exact
         Whether elements that are whole numbers have to be equal.
+    settled
+        The tuples that are known not to differ.
     """
-    unlike = _unlike(expected, found)
+    settled = settled or Settled()
+    unlike = _unlike(expected, found, set(), settled)
     if unlike:
         return Apart(unlike)
     known: RoundingBounds | None = None
-    for field, one, other in pairs(expected, found):
+    for field, one, other in pairs(expected, found, settled):
         if one.tobytes() == other.tobytes():
             continue
         wrong, allowed = _first_look(one, other, exact)
@@ -88,15 +139,18 @@ def apart(
     return None
 
 
-def pairs(one: Value, other: Value) -> Iterator[tuple[int, Array, Array]]:
+def pairs(
+    one: Value, other: Value, settled: Settled | None = None
+) -> Iterator[tuple[int, Array, Array]]:
     """The arrays at the same places of two values, each pair of shared tuples once, with the number
-    of the place.
+    of the place. Tuples that are `settled` are left out.
 
     Raises
     ------
     ValueError
         If one value has a tensor or another number of fields where the other one does not.
     """
+    settled = settled or Settled()
     counts: dict[int, int] = {}
     seen: set[tuple[int, int]] = set()
     stack = [(one, other, 0)]
@@ -106,38 +160,31 @@ def pairs(one: Value, other: Value) -> Iterator[tuple[int, Array, Array]]:
             yield at, a.data, b.data
         elif isinstance(a, Tensor) or isinstance(b, Tensor):
             raise ValueError("only one is a tensor")  # noqa: TRY004 - as where lengths differ
+        elif settled.has(a, b):
+            continue
         elif isinstance(a, TupleValue) and isinstance(b, TupleValue) and (id(a), id(b)) not in seen:
             seen.add((id(a), id(b)))
             fields = []
             for x, y in zip(a.fields, b.fields, strict=True):
                 fields.append((x, y, at))
-                at += _count(x, counts)
+                at += settled.count(x, counts)
             stack.extend(reversed(fields))
 
 
-def _count(value: Value, counts: dict[int, int]) -> int:
-    """The number of arrays in a value, written out."""
-    if not isinstance(value, TupleValue):
-        return int(isinstance(value, Tensor))
-    if id(value) not in counts:
-        counts[id(value)] = sum(_count(field, counts) for field in value.fields)
-    return counts[id(value)]
-
-
-def alike(one: Value, other: Value) -> bool:
+def alike(one: Value, other: Value, settled: Settled) -> bool:
     """Whether two values have tensors at the same places, of the same shapes and types."""
+    found = pairs(one, other, settled)
     try:
-        return all(a.shape == b.shape and a.dtype == b.dtype for _, a, b in pairs(one, other))
+        return all(a.shape == b.shape and a.dtype == b.dtype for _, a, b in found)
     except ValueError:
         return False
 
 
-def _unlike(expected: Value, found: Value, seen: set[tuple[int, int]] | None = None) -> str:
+def _unlike(expected: Value, found: Value, seen: set[tuple[int, int]], settled: Settled) -> str:
     """How two values are not even of one kind, shape and type; or differ, if they are numbers.
 
     Tuples may share their fields; ``seen`` has those that were compared.
     """
-    seen = set() if seen is None else seen
     match expected, found:
         case Tensor(data=one), Tensor(data=other):
             if one.shape != other.shape:
@@ -148,10 +195,10 @@ def _unlike(expected: Value, found: Value, seen: set[tuple[int, int]] | None = N
         case TupleValue(fields=some), TupleValue(fields=others):
             if len(some) != len(others):
                 return f"expected a tuple of {len(some)}, found one of {len(others)}"
-            if (id(expected), id(found)) in seen:
+            if (id(expected), id(found)) in seen or settled.has(expected, found):
                 return ""
             seen.add((id(expected), id(found)))
-            found_ = (_unlike(a, b, seen) for a, b in zip(some, others, strict=True))
+            found_ = (_unlike(a, b, seen, settled) for a, b in zip(some, others, strict=True))
             return next((f"field {at}: {words}" for at, words in enumerate(found_) if words), "")
         case Scalar(value=one), Scalar(value=other):
             same = one == other or (math.isnan(one) and math.isnan(other))

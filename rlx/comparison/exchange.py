@@ -1,4 +1,4 @@
-"""Values between two processes: a line of JSON, and a `.npy` file for each tensor."""
+"""Exchange of values between two processes: a line of JSON, and a `.npy` file for each tensor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run of the rules that goes on with the values of another run.
+"""A run of the rules that continues with the values of another run.
 
 Each binding is computed from the other side's operands, so a difference at a binding is made
 there, and not before.
@@ -12,6 +12,8 @@ from typing import Any
 from rlx.grammar.nodes import ast
 from rlx.semantics.machine import Configuration, MachineProgram, environment
 from rlx.semantics.machine.configuration import Frame, Instruction, Variable, bind
+from rlx.semantics.machine.outcome_of_stop import ended
+from rlx.semantics.machine.program import out_of_fuel
 from rlx.semantics.outcome import Ended, Outcome
 from rlx.semantics.values import Value
 
@@ -94,6 +96,7 @@ def followed(
         elif made is not None:
             yield made
         now = after
+    yield ended(out_of_fuel(FUEL), now) if isinstance(now, Configuration) else now
 
 
 def _made(before: Configuration, after: Configuration | Outcome) -> BoundVariable | None:
@@ -115,5 +118,11 @@ def _made(before: Configuration, after: Configuration | Outcome) -> BoundVariabl
 
 
 def computes(expr: ast.Expr) -> bool:
-    """Whether a binding to this value computes something, rather than naming it again."""
-    return isinstance(expr, ast.Call | ast.If)
+    """Whether a binding to this value computes something, rather than naming it again, or making
+    a tensor, whose elements nobody has written.
+    """
+    if isinstance(expr, ast.Call):
+        function = expr.op
+        name = function.global_symbol if isinstance(function, ast.ExternFunc) else expr.op_name
+        return not name.endswith(".alloc_tensor")
+    return isinstance(expr, ast.If)

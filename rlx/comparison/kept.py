@@ -1,4 +1,4 @@
-"""One run with given inputs, repeated for each form that a program takes on its way through passes."""
+"""One run with given inputs, repeated after each pass of a pipeline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arguments of a run that is repeated: no run finds what an earlier one wrote."""
+"""Copies of the arguments of a repeated run, so that no run reads the writes of an earlier one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def own(module: ast.IRModule, args: Sequence[Value]) -> list[Value]:
     """The arguments for one run: copies if the program may write to them, and otherwise the same
     memory, since weights are large.
     """
-    change = copied if _may_write(module) else _sealed
+    change = copied if may_write(module) else _sealed
     return [change(arg) for arg in args]
 
 
@@ -30,7 +30,7 @@ def _read_only(value: Value) -> Value:
     return replace(value, data=data)
 
 
-def _may_write(module: ast.IRModule) -> bool:
+def may_write(module: ast.IRModule) -> bool:
     """Whether a function may write to a tensor that it is given."""
     kernels = {var for var, f in module.functions.items() if isinstance(f, tir.PrimFunc)}
     return any(

@@ -1,4 +1,4 @@
-"""What a comparison found, as text and as JSON."""
+"""The result of a comparison, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -81,10 +81,10 @@ def _found(
         exact = "" if apart.exact is None else f"; in float64 it is {_digits(apart.exact)}"
         yield f"  {sides[0]}: {_digits(apart.expected)}; {sides[1]}: {_digits(apart.found)}{exact}"
     if apart is not None and apart.ulp is not None and isfinite(apart.ulp):
-        yield (
-            f"  off by {apart.ulp:.4g} ulp, {apart.relative:.3g} relative; rounding explains"
-            f" {apart.allowed:.3g} at most"
-        )
+        explained = f"rounding explains {apart.allowed:.3g} at most"
+        if apart.exact is None:
+            explained = f"without its value in float64, {apart.allowed:.3g} is accepted"
+        yield f"  off by {apart.ulp:.4g} ulp, {apart.relative:.3g} relative; {explained}"
     if found.cut is not None:
         for name, value in found.cut.inputs.items():
             yield f"  {visible(name)} = {line(value)}"

@@ -1,4 +1,4 @@
-"""How far a value may be off by rounding: computed from the binding and its inputs.
+"""The rounding error that a value may have, computed from the binding and its inputs.
 
 The binding is computed again in float64 on the same inputs, with what the rules give and with the
 results of its scalar operations moved by one unit in the last place of the original type, up, down
@@ -50,7 +50,7 @@ LARGE = 1 << 20
 ITERATIONS = {"native": 2_000_000_000, "steps": 2_000_000}
 FUEL = 100_000
 
-_NARROWER = re.compile(r"\b(float32|float16|bfloat16)\b")
+_NARROWER = re.compile(r"\b(float32|float16|bfloat16|float[468]_\w+)\b")
 
 
 def unit(array: Array) -> float:

@@ -1,4 +1,4 @@
-"""Where the boxes of a picture stand: in rows, each below what it uses, with few crossings."""
+"""Positions of the boxes of a picture: in rows, each below its operands, with few crossings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A graph as a page with zoom and search, which loads nothing."""
+"""A graph as a page with zoom and search, without external files."""
 
 from __future__ import annotations
 

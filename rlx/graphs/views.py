@@ -1,4 +1,6 @@
-"""What one picture shows: items of a function, or folds of many; a long function is several views."""
+"""The contents of one picture: items of a function, or folds of many; a long function has several
+views.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the server can do, as the protocol says it: the answer to `initialize`."""
+"""The capabilities of the server, as the answer to `initialize`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be written at a place: names in scope, words of the script, arguments, data types."""
+"""Completions at a place: names in scope, words of the script, arguments, data types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an editor asks of one text: what stands where, where it comes from, what it may be called."""
+"""Answers about one text: the construct at a place, its definition, its possible new names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Some functions of a text as a text of their own, beside what they need of the others."""
+"""A text of some functions of a module, with the declarations that they need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A whole check of a text, with what each function is to the others."""
+"""The check of a whole text, with the interface of each function to the others."""
 
 from __future__ import annotations
 

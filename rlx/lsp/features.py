@@ -1,4 +1,4 @@
-"""What the server answers about the structure of texts, and what surrounds a place."""
+"""Answers of the server about the structure of texts, and about the surroundings of a place."""
 
 from __future__ import annotations
 

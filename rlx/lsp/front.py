@@ -1,5 +1,5 @@
-"""The side of the server that faces the editor: every request gets one answer, whatever happens
-to the processes that check documents.
+"""The side of the server that faces the editor. Every request gets one answer, even if the
+processes that check documents die or hang.
 
 Documents are checked by :mod:`rlx.lsp.worker` in processes of their own. Each is sent one message
 at a time. While a process is busy with one document, the others move to another process; a process
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import queue
-import re
 import subprocess
 import time
 from collections import deque
@@ -26,97 +25,7 @@ from rlx.grammar.processes import environment, from_outside, python
 from rlx.lsp.capabilities import capabilities as offered
 from rlx.lsp.capabilities import wants
 from rlx.lsp.framing import BadMessage, framed, messages
-
-# The texts of open documents, and the edits that a client sends: positions count lines and UTF-16
-# units, from 0.
-
-
-_END = re.compile(r"\r\n|\n|\r")
-_SURROGATE = re.compile("[\ud800-\udfff]")
-LARGEST = 2**31 - 1
-"""The largest number that the protocol has in a position."""
-
-
-class InvalidParams(Exception):
-    """Parameters that the protocol does not allow; the text says which."""
-
-
-def edited(text: str, changes: object) -> str:
-    """A text after the changes of a notification. Raises InvalidParams if they are not changes; the
-    text is then as it was.
-    """
-    if not isinstance(changes, list):
-        raise InvalidParams("`contentChanges` is not a list")
-    for change in changes:
-        new = member(change, "text", str)
-        if change.get("range") is None:
-            text = new
-            continue
-        start, end = (_offset(text, at) for at in span(change["range"]))
-        start, end = min(start, end), max(start, end)
-        text = text[:start] + new + text[end:]
-        if _SURROGATE.search(text):  # two edits may have brought the halves of one character
-            text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
-    return text
-
-
-def clean(text: str) -> str:
-    """A text with the same positions, with newlines alone and without halves of characters."""
-    if _SURROGATE.search(text):
-        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
-        text = _SURROGATE.sub("\ufffd", text)
-    return _END.sub("\n", text) if "\r" in text else text
-
-
-def member(value: object, name: str, kind: type | tuple[type, ...]) -> Any:
-    """A member of an object. Raises InvalidParams if it is missing, or of another type."""
-    if not isinstance(value, dict):
-        raise InvalidParams(f"expected an object with `{name}`")
-    if name not in value:
-        raise InvalidParams(f"`{name}` is missing")
-    found = value[name]
-    if not isinstance(found, kind) or isinstance(found, bool):
-        raise InvalidParams(f"`{name}` has a wrong type")
-    return found
-
-
-def place(value: object) -> tuple[int, int]:
-    """A position. Raises InvalidParams if it is none."""
-    found = member(value, "line", int), member(value, "character", int)
-    for name, number in zip(("line", "character"), found, strict=True):
-        if not 0 <= number <= LARGEST:
-            raise InvalidParams(f"`{name}` is {_short(number)}; it must be from 0 to {LARGEST}")
-    return found
-
-
-def span(value: object) -> tuple[tuple[int, int], tuple[int, int]]:
-    """A range. Raises InvalidParams if it is none."""
-    return place(member(value, "start", dict)), place(member(value, "end", dict))
-
-
-def _short(number: int) -> str:
-    return str(number) if abs(number) < 10**20 else "a number of more than 20 digits"
-
-
-def _offset(text: str, at: tuple[int, int]) -> int:
-    """The offset of a position; behind the end of a line or of the text, that end."""
-    line, units = at
-    start = 0
-    for _ in range(line):
-        end = _END.search(text, start)
-        if end is None:
-            return len(text)
-        start = end.end()
-    end = _END.search(text, start)
-    inside = text[start : end.start() if end else len(text)]
-    if inside.isascii():
-        return start + min(units, len(inside))
-    for at_character, character in enumerate(inside):
-        if units <= 0:
-            return start + at_character
-        units -= 2 if ord(character) > 0xFFFF else 1
-    return start + len(inside)
-
+from rlx.lsp.texts import InvalidParams, clean, edited, member, place, span
 
 LIMIT = 60.0
 """Seconds that a document may take, if the user does not set another limit."""

@@ -1,4 +1,4 @@
-"""What an editor shows of the word under the cursor, as Markdown."""
+"""The hover text of a word, as Markdown."""
 
 from __future__ import annotations
 

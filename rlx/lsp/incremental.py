@@ -1,4 +1,4 @@
-"""Checking a text again after an edit: only the functions that it concerns.
+"""The check of a text after an edit, limited to the affected functions.
 
 The text is cut into functions. What is checked after an edit is an excerpt: the functions that
 changed and those to which they mean something else now, beside the heads of what these mention.
@@ -23,8 +23,7 @@ from rlx.lsp.cut import Cut, cut, recut, words
 from rlx.lsp.excerpt import Excerpt, Move, circle, excerpt, names_of
 from rlx.lsp.faces import Checked, checked, of_report, report_on
 
-# What is known of one version of a text.
-
+# ---------------------------------------------------------------- one version of a text
 
 NO_CLASS_NAME = "is not defined"
 """How the error ends that the name of a class is not known."""

@@ -1,4 +1,4 @@
-"""The names of a text: where each is bound and where it is used, read from the tokens alone.
+"""The names of a text, with the places of their bindings and uses, read from the tokens alone.
 
 Every function is read by itself, and only when its text changes, so that an editor is answered at
 once however long the text is. Scopes are those of the script: a Relax function binds a name anew

@@ -1,5 +1,5 @@
-"""Between offsets in a text and the positions of the Language Server Protocol: lines and UTF-16
-units, from 0.
+"""Conversion between offsets in a text and the protocol's positions: lines and UTF-16 units, from
+0.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""The server: what clients of the Language Server Protocol ask, answered by
-:mod:`rlx.lsp.document`.
-"""
+"""The server: the requests of the Language Server Protocol, answered by :mod:`rlx.lsp.document`."""
 
 from __future__ import annotations
 

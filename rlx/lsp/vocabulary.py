@@ -1,4 +1,4 @@
-"""The words of the script: what an editor offers behind `R.`, `T.` and `I.`, and says of them."""
+"""The words of the script that an editor offers after `R.`, `T.` and `I.`, with their descriptions."""
 
 from __future__ import annotations
 

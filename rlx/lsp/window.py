@@ -1,4 +1,4 @@
-"""The part of a long text that an editor asks about, as a text of its own."""
+"""The part of a long text around a request of an editor, as a text of its own."""
 
 from __future__ import annotations
 

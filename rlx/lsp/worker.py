@@ -1,4 +1,4 @@
-"""A process that answers for some documents, started by :mod:`rlx.lsp.front`.
+"""A process that answers requests about some documents, started by :mod:`rlx.lsp.front`.
 
 It answers one message after another; the front decides what it is sent, and ends it if a document
 takes too long.

@@ -1,5 +1,5 @@
-"""Modules of TVM in memory: what rlx says of them, and of what each pass makes of them; and TVM's
-arithmetic analyzer on the prover.
+"""Modules of TVM in memory: checks of them and of each pass's result; and TVM's arithmetic analyzer
+on the prover.
 
 Nothing here needs TVM to be imported; :class:`Analyzer`, :class:`Instrument` and :func:`check` take
 what TVM gives them.

@@ -1,4 +1,5 @@
-"""Whether TVM builds a module for a processor: what of it no pass of `tvm.compile` lowers, call by call.
+"""Prediction of whether TVM builds a module for a processor: the calls that no pass of
+`tvm.compile` lowers.
 
 `built_0_27.json` has what TVM said of a call of each operator and of each intrinsic, with arguments of many types;
 `python -m tests.tvm.build_table` asks it. Nothing here needs TVM.

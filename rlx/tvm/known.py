@@ -1,4 +1,4 @@
-"""Differences by choice: what findings say of passes that are not wrong."""
+"""Differences by choice: passes that are right although a finding names them."""
 
 from __future__ import annotations
 

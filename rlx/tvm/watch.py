@@ -1,4 +1,4 @@
-"""What passes make of a module, watched from text to text."""
+"""Checks of a module after each pass, from text to text."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from rlx.generate.campaign.oracles.meaning import Meaning
 
 
-# Passes of TVM that change on purpose what the functions of a module take or return, so that runs
-# before and after say nothing about them.
-
+# ------------------------------------------------------ passes that change interfaces
 
 _PARAMETERS = "it moves computations of parameters out of the function"
 _PRECISION = "it computes with other numbers on purpose"

@@ -35,7 +35,7 @@ from rlx.semantics.values import (
 )
 from rlx.spec.registry import rule
 
-# Run-time functions of the design document: shape heaps, and the end of memory.
+# ---------------------------------------------------------------- shape heaps and memory
 
 
 @rule("V-store-shape", "machine instruction")
@@ -108,8 +108,7 @@ HEAP_FUNCTIONS: dict[str, Callable[..., Value]] = {
 """The functions by their names without `vm.builtin.`."""
 
 
-# The functions of TVM's run time on the values of a tensor: `relax.run.unique`,
-# `relax.run.nonzero`.
+# ---------------------------------------------------------------- values of tensors
 
 
 @rule("E-builtin-unique", "part of a step")

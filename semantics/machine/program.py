@@ -335,7 +335,7 @@ def external(name: str, call: External) -> Packed:
     return Packed(convert, name)
 
 
-# Inspection of configurations: variables in scope, the stack.
+# ---------------------------------------------------------------- inspection of configurations
 
 
 def environment(configuration: Configuration) -> dict[Variable, Any]:

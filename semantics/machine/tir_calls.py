@@ -322,8 +322,7 @@ def invoke_closure(at: Instruction[None], c: Configuration) -> Configuration:
     return Configuration(frame.code.entry, frame, at.rule, c.version)
 
 
-# Detection of the elements that an external function wrote: they no longer have the fill pattern.
-
+# ---------------------------------------------------------------- elements that were written
 
 _PATTERN = bytes.fromhex("a96bd3f15e7788c3a96bd3f15e7788c3")
 """A bit pattern that does not occur in useful numbers."""

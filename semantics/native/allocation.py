@@ -12,7 +12,8 @@ from rlx.grammar.nodes.dtype import INT64
 from rlx.semantics.native import c_types
 from rlx.semantics.native.c_types import CValue, refuse
 from rlx.semantics.native.expressions import integral, value_of
-from rlx.semantics.native.ranges import literal, poly_of, text_of
+from rlx.semantics.native.indices import poly_of
+from rlx.semantics.native.ranges import literal, text_of
 from rlx.semantics.native.state import CBuffer, Generation
 from rlx.semantics.native.write_analysis import flat, statements, written_first
 from rlx.solver.poly import Polynomial

@@ -13,7 +13,7 @@ from rlx.grammar.nodes.node import Span
 from rlx.semantics.faults import UnsupportedStop
 from rlx.spec.registry import refuted
 
-# Errors for constructs without native code.
+# ---------------------------------------------------------------- constructs without native code
 
 
 def refuse(what: str, span: Span | None = None) -> NoReturn:

@@ -12,198 +12,21 @@ import errno
 import hashlib
 import os
 import platform
-import shlex
 import shutil
-import signal
 import stat
-import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
-from threading import Thread
-from typing import IO, Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
-from rlx.grammar.processes import absolute_folders, environment
+from rlx.grammar.processes import absolute_folders
 from rlx.semantics.native.interface import ffi
+from rlx.semantics.native.limited_process import TooSlow, limit, run
 from rlx.semantics.native.prelude import WRITTEN_OUT, calls_libm, is_wide
+from rlx.semantics.native.steps import by_steps
 from rlx.spec.registry import refuted, rule
 from rlx.writing import make_folder, scratch, scribble, write
-
-# Programs of the compiler, run for a limited time, with limited output.
-
-
-VARIABLE = "RLX_COMPILER_TIMEOUT"
-"""Environment variable: seconds after which a compiler is ended."""
-
-DEFAULT = 120.0
-
-KEPT = 1 << 16
-"""Bytes of the end of what a program prints."""
-
-
-class TooSlow(Exception):
-    """A program was ended because it took too long; the text says what to do."""
-
-
-class Done(NamedTuple):
-    """How a program ended: its exit status, and the end of what it printed."""
-
-    status: int
-    said: str
-
-
-def limit() -> float:
-    """The seconds that a compiler may take. Raises ValueError if the environment variable is not a
-    positive number.
-    """
-    given = os.environ.get(VARIABLE, "").strip()
-    try:
-        found = float(given or DEFAULT)
-    except ValueError:
-        found = 0.0
-    if not found > 0:  # nan, too
-        raise ValueError(f"{VARIABLE}: expected a positive number of seconds, found {given!r}")
-    return found
-
-
-def run(
-    command: Sequence[str], seconds: float, folder: Path | None = None, reads: str | None = None
-) -> Done:
-    """Run a program. It and what it has started in its process group are ended in the end. Raises
-    TooSlow if it took longer; OSError if it cannot be started.
-
-    Parameters
-    ----------
-    seconds
-        How long it may take.
-    folder
-        Where it runs; the root of the file system if it is None.
-    reads
-        The stream to read, ``"stdout"`` or ``"stderr"``; None for neither.
-    """
-    nowhere, pipe = subprocess.DEVNULL, subprocess.PIPE
-    process = subprocess.Popen(
-        command,
-        stdin=nowhere,
-        stdout=pipe if reads == "stdout" else nowhere,
-        stderr=pipe if reads == "stderr" else nowhere,
-        cwd=os.sep if folder is None else folder,
-        env=environment(),
-        start_new_session=True,
-    )
-    kept = bytearray()
-    reader = None
-    stream = process.stdout or process.stderr
-    if stream is not None:
-        reader = Thread(target=_keep_the_end, args=(stream, kept), daemon=True)
-        reader.start()
-    try:
-        status = process.wait(seconds)
-        if reader is not None:
-            reader.join(0.2)  # longer only if something that it started holds the stream
-    except subprocess.TimeoutExpired:
-        raise TooSlow(
-            f"the C compiler needed more than {seconds:g} s and was ended; set {VARIABLE} to"
-            " another number of seconds"
-        ) from None
-    finally:
-        _end(process)
-        if reader is not None and stream is not None:
-            reader.join(1.0)
-            if not reader.is_alive():
-                stream.close()
-    return Done(status, kept.decode("utf-8", "replace"))
-
-
-def _keep_the_end(stream: IO[bytes], kept: bytearray) -> None:
-    with suppress(OSError, ValueError):
-        while data := os.read(stream.fileno(), KEPT):
-            kept += data
-            del kept[:-KEPT]
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    with suppress(OSError):
-        if hasattr(os, "killpg"):
-            os.killpg(process.pid, signal.SIGKILL)
-        else:
-            process.kill()
-    process.wait()
-
-
-# The programs that a compiler's driver runs, started without the driver, which takes a sixth of
-# the compile time of a small kernel.
-
-
-Command = tuple[str, ...]
-
-_SOURCE, _ASSEMBLY, _OBJECT, _LIBRARY = "kernel.c", "kernel.s", "kernel.o", "kernel.so"
-
-
-def by_steps(
-    path: str, flags: Command, link: Command, source: str, target: Path, seconds: float
-) -> bool:
-    """Make a library from C code in the target's folder; return whether this succeeded.
-
-    If not, the driver gives the reason, or may still succeed.
-
-    Raises TooSlow if one of the programs takes longer.
-    """
-    folder = target.parent
-    scribble(folder / _SOURCE, source)
-    try:
-        steps = step_commands(path, flags, link, seconds)
-        if not steps or not all((not run(command, seconds, folder).status) for command in steps):
-            return False
-    except OSError:  # a program cannot be started
-        return False
-    try:
-        scribble(target, (folder / _LIBRARY).read_bytes())
-    except OSError:  # the linker wrote no file
-        return False
-    return True
-
-
-@cache
-def step_commands(
-    path: str, flags: Command, link: Command, seconds: float = DEFAULT
-) -> tuple[Command, ...]:
-    """The commands that GCC's driver would run to make a library: compiler, assembler, linker.
-
-    Empty for other compilers, which compile in the driver or run other programs.
-
-    Raises TooSlow if the driver takes longer.
-    """
-    asked = [path, *flags, "-o", _LIBRARY, _SOURCE, *link, "-###"]
-    try:
-        said = run(asked, seconds, reads="stderr").said
-        found = [shlex.split(line) for line in said.splitlines() if line.startswith(" ")]
-    except (OSError, ValueError):
-        return ()
-    if [Path(program).name for program, *_ in found] != ["cc1", "as", "collect2"]:
-        return ()
-    linker = shutil.which("ld", path=absolute_folders(os.environ.get("PATH", os.defpath)))
-    if linker is None or not all("-o" in command for command in found):
-        return ()
-    names = dict(zip(map(_after_o, found), (_ASSEMBLY, _OBJECT, _LIBRARY), strict=True))
-    compiler, assembler, (_, *collect) = ([names.get(a, a) for a in c] for c in found)
-    # kernels include nothing; else the compiler would look for a header that it always includes
-    alone = (*compiler, "-nostdinc")
-    return alone, tuple(assembler), (linker, *_without_plugin(collect))
-
-
-def _after_o(command: list[str]) -> str:
-    return command[command.index("-o") + 1]
-
-
-def _without_plugin(words: Sequence[str]) -> Iterator[str]:
-    """The linker's words but for what optimises across files: there is one."""
-    for before, word in pairwise(("", *words)):
-        if before != "-plugin" and not word.startswith("-plugin"):
-            yield word
-
 
 FLAGS = (
     *("-std=gnu11", "-fPIC", "-shared", "-w", "-fwrapv", "-fno-strict-aliasing"),
@@ -521,15 +344,17 @@ def distrust(message: str) -> NoReturn:
 def directory() -> Path:
     """The cache directory, created if need be: ``$RLX_CACHE``, or ``rlx/native`` under
     ``$XDG_CACHE_HOME``. Raises UntrustedCache if it exists and is not the user's own, private
-    directory.
+    directory, or if it depends on the folder that rlx works in.
     """
     own = os.environ.get("RLX_CACHE")
     if own:
-        path = Path(own).absolute()
+        path = Path(own)
     else:
         home = os.environ.get("XDG_CACHE_HOME", "")
-        base = Path(home) if os.path.isabs(home) else Path.home() / ".cache"
+        base = Path(home) if os.path.isabs(home) else Path(os.path.expanduser("~"), ".cache")
         path = base / "rlx" / "native"
+    if not path.is_absolute():  # whoever made the folder could have put libraries there
+        distrust(f"{path} is not an absolute path")
     with suppress(FileExistsError):  # told below
         make_folder(path, mode=0o700)
     found = path.lstat()

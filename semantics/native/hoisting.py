@@ -9,8 +9,10 @@ from collections.abc import Iterator
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.node import Span
-from rlx.semantics.native.expressions import converted, integral, value_of
-from rlx.semantics.native.ranges import Bounds, text_of, usable
+from rlx.semantics.native.conversions import converted
+from rlx.semantics.native.expressions import integral, value_of
+from rlx.semantics.native.indices import usable
+from rlx.semantics.native.ranges import Bounds, text_of
 from rlx.semantics.native.state import Generation, Hoisted
 from rlx.semantics.native.write_analysis import flat
 from rlx.solver.poly import Polynomial

@@ -10,7 +10,8 @@ from rlx.semantics.native import c_types, prelude, statements
 from rlx.semantics.native.allocation import MOST, plan, strides
 from rlx.semantics.native.arrays import GUARDED
 from rlx.semantics.native.c_types import ZERO, CValue, refuse
-from rlx.semantics.native.expressions import constant, integral
+from rlx.semantics.native.conversions import constant
+from rlx.semantics.native.expressions import integral
 from rlx.semantics.native.frame import FIRST_SLOT
 from rlx.semantics.native.ranges import SMALL, literal, text_of
 from rlx.semantics.native.state import CBuffer, Generation

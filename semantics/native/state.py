@@ -11,18 +11,8 @@ from rlx.grammar.nodes.node import Record, Span
 from rlx.grammar.nodes.prim_operators import DIVISIONS
 from rlx.semantics.native import c_types
 from rlx.semantics.native.c_types import ZERO, CValue, refuse
-from rlx.semantics.native.ranges import (
-    ROOM,
-    SMALL,
-    Bounds,
-    IndexKnowledge,
-    facts_of,
-    magnitude,
-    poly_of,
-    rejoined,
-    text_of,
-    usable,
-)
+from rlx.semantics.native.indices import facts_of, poly_of, rejoined, usable
+from rlx.semantics.native.ranges import ROOM, SMALL, Bounds, IndexKnowledge, magnitude, text_of
 from rlx.solver.poly import Polynomial
 
 Known = tuple[tuple[Polynomial, ...], dict[tir.PrimExpr, Polynomial | None]]

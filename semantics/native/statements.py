@@ -14,9 +14,11 @@ from rlx.grammar.nodes.node import Span
 from rlx.semantics.native import c_types, emit_reduction, hoisting
 from rlx.semantics.native.allocation import allocate, element, release
 from rlx.semantics.native.c_types import refuse
-from rlx.semantics.native.expressions import converted, guard, integral, value_of
+from rlx.semantics.native.conversions import converted
+from rlx.semantics.native.expressions import guard, integral, value_of
 from rlx.semantics.native.hoisting import bind_axis, loop_range
-from rlx.semantics.native.ranges import literal, poly_of, usable
+from rlx.semantics.native.indices import poly_of, usable
+from rlx.semantics.native.ranges import literal
 from rlx.semantics.native.recognise_reduction import recognise
 from rlx.semantics.native.state import Generation, Payment
 from rlx.semantics.native.write_analysis import loads

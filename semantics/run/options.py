@@ -9,7 +9,6 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from threading import current_thread, main_thread
 from typing import TYPE_CHECKING
 
@@ -281,12 +280,12 @@ def show_errors(report: Report) -> None:
 
 
 def _read(path: str) -> str:
-    from rlx.checker.driver.sources import text_of, why_no_text
+    from rlx.checker.driver.sources import read_file, text_of, why_no_text
 
     try:
         if path == "-":
             return sys.stdin.read()
-        return text_of(Path(path).read_bytes(), path)
+        return text_of(read_file(path), path)
     except UnicodeDecodeError as error:
         raise UsageError(why_no_text(path, error)) from None
     except OSError as error:

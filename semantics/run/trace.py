@@ -42,8 +42,7 @@ from rlx.semantics.values import Storage, Tensor, TupleValue, Value
 from rlx.spec.reader import Inference, Rule
 from rlx.spec.typeset import typeset
 
-# The elements of a tensor as cells of small tables.
-
+# ---------------------------------------------------------------- tensors as tables
 
 ROWS, COLUMNS, SLICES = 8, 8, 4
 """The maximum numbers of shown rows, columns, and tables of a tensor of rank 3 or more."""

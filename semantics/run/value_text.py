@@ -116,26 +116,28 @@ def number(element: Any) -> str:
 
 def block(value: Value, indent: str = "") -> str:
     """A value over several lines, with tensors in NumPy's format; at most :data:`VALUES` values."""
-    return _block(value, indent, [VALUES])
+    lines: list[str] = []
+    _add_block(value, indent, [VALUES], lines)
+    return "\n".join(lines)
 
 
-def _block(value: Value, indent: str, room: list[int]) -> str:
+def _add_block(value: Value, indent: str, room: list[int], lines: list[str]) -> None:
     room[0] -= 1
     match value:
         case Tensor(data=array):
             with np.printoptions(precision=6, threshold=200, edgeitems=3, linewidth=100):
                 body = str(array)
-            inner = "\n".join(f"{indent}  {text}" for text in body.split("\n"))
-            return f"{indent}{tensor_kind(value)}\n{inner}"
+            lines.append(f"{indent}{tensor_kind(value)}")
+            lines += [f"{indent}  {text}" for text in body.split("\n")]
         case TupleValue(fields=fields) if fields:
-            parts = []
+            lines.append(f"{indent}tuple of {len(fields)}")
             for field in fields:
                 if room[0] <= 0:
-                    parts.append(f"{indent}  …")
+                    lines.append(f"{indent}  …")
                     break
-                parts.append(_block(field, f"{indent}  ", room))
-            return "\n".join([f"{indent}tuple of {len(fields)}", *parts])
-    return indent + line(value)
+                _add_block(field, f"{indent}  ", room, lines)
+        case _:
+            lines.append(indent + line(value))
 
 
 def outcome_line(result: outcome.Outcome) -> str:

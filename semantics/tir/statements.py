@@ -17,8 +17,7 @@ from rlx.semantics.tir.terms import Evaluate, Frame, converted, located
 from rlx.semantics.tir.values import fault, unsupported, vector_element, wrapping
 from rlx.spec.registry import rule
 
-# Loops of PrimFuncs, and what leaves them.
-
+# ---------------------------------------------------------------- loops
 
 Execute = Callable[[Frame], None]
 

@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
-from rlx.solver.order.bind import Conflict, Instance, Instantiation, bind, instantiate, to_type
-from rlx.solver.order.compatibility import COMPATIBLE, Compatibility, compatibility, where, why
+from rlx.solver.order.bind import Conflict, Instance, Instantiation, bind, instantiate
+from rlx.solver.order.compatibility import COMPATIBLE, Compatibility, compatibility
 from rlx.solver.order.disjoint import disjoint, meet_is_empty
 from rlx.solver.order.erase import erase
 from rlx.solver.order.lub_glb import glb, lub
+from rlx.solver.order.mismatch_text import where, why
 from rlx.solver.order.substitute import (
     free_shape_vars,
     free_vars,
@@ -18,6 +19,7 @@ from rlx.solver.order.substitute import (
     substitute_prim,
 )
 from rlx.solver.order.subtype import Mismatch, NotSubtype, Path, UndecidedDims, subtype
+from rlx.solver.order.traditional import to_type
 
 __all__ = [
     "COMPATIBLE",

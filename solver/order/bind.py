@@ -19,7 +19,6 @@ from rlx.grammar.nodes.ast import (
     TupleStructInfo,
 )
 from rlx.grammar.nodes.node import Record
-from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver.order.substitute import (
     Dimensions,
@@ -28,7 +27,6 @@ from rlx.solver.order.substitute import (
     dimensions,
     free_shape_vars,
     identical,
-    rank,
     substitute,
     substitute_prim,
 )
@@ -312,29 +310,3 @@ def bound_by(
     mentioned = {v for part in (*params, ret) for v in free_shape_vars(part)}
     binders = tuple(v for v in candidates if v in mentioned)
     return binders if bound.issuperset(binders) else None
-
-
-# Traditional types: StructInfo without expressions.
-
-
-@rule("TYPE-erase", "type")
-def to_type(info: StructInfo) -> StructInfo:
-    """The traditional type of a StructInfo, as a StructInfo without further information.
-
-    ``DynTensorType(ndim, dtype)`` is ``TensorStructInfo(dtype=dtype, ndim=ndim)`` and so on;
-    ``PackedFuncType`` is the opaque function that derives Object. Purity is kept (ledger 50).
-    """
-    match info:
-        case TensorStructInfo(dtype=dtype):
-            return TensorStructInfo(None, dtype, rank(info))
-        case ShapeStructInfo():
-            return ShapeStructInfo(None, rank(info))
-        case PrimStructInfo(dtype=dtype):
-            return PrimStructInfo(dtype)
-        case TupleStructInfo(fields=fields):
-            return TupleStructInfo(tuple(to_type(f) for f in fields))
-        case FuncStructInfo(params=None, purity=purity):
-            return FuncStructInfo(None, OBJECT, purity, "empty")
-        case FuncStructInfo(params=tuple() as params, ret=ret, purity=purity):
-            return FuncStructInfo(tuple(to_type(p) for p in params), to_type(ret), purity)
-    return OBJECT

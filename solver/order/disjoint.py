@@ -1,6 +1,4 @@
-"""Disjointness: whether a value can belong to both of two annotations. If not, a cast always
-fails.
-"""
+"""Disjointness: two annotations without a common value. A cast between them always fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Erasure: what remains of a StructInfo when some of its variables go out of scope.
+"""Erasure: a StructInfo without the variables that go out of scope.
 
 A result is widened. Parameters of functions are contravariant, so they must be narrowed; if this is
 impossible, the function itself becomes Object (ledger 6).

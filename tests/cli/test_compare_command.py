@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from rlx.commands.compare import main
+from rlx.comparison import follow
 
 MODEL = """\
 @R.function
@@ -172,3 +173,29 @@ def test_mistakes_of_users(files: Files) -> None:
     ):
         status, out, err = files.compare(*words)
         assert (status, out) == (2, "") and said in err, words
+
+
+def test_a_tuple_in_a_tuple_that_was_compared_does_not_hide_the_rest(files: Files) -> None:
+    text = """\
+@R.function
+def main(x: R.Tensor((2,), "float32"), y: R.Tensor((2,), "float32")):
+    a = (x, x)
+    b = (a, y)
+    c = (b, a, {})
+    return c
+"""
+    files.program("one.rlx", text.format("x"))
+    files.program("two.rlx", text.format("y"))
+    status, out, _ = files.compare("one.rlx", "two.rlx")
+    assert status == 1 and "one.rlx:5" in out, out
+    assert files.compare("one.rlx", "one.rlx")[0] == 0
+
+
+def test_a_run_without_an_end(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(follow, "FUEL", 1000)
+    files.program(
+        "loop.rlx",
+        "@R.function\ndef main(x: R.Object) -> R.Object:\n    y: R.Object = main(x)\n    return y\n",
+    )
+    status, _, said = files.compare("loop.rlx", "loop.rlx", "--input", "x=1")
+    assert status == 2 and "did not end within 1000 steps" in said, said

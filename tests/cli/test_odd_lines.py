@@ -37,6 +37,7 @@ LINES_AND_ANSWERS = [
     ("run p.rlx --input y=1", "there is no parameter or shape variable 'y'"),
     ("run p.rlx --out p.rlx", "--out p.rlx: File exists"),
     ("step p.rlx --html p.rlx", "--html p.rlx: this would overwrite the program"),
+    ("check . --output-file p.rlx", "--output-file p.rlx: this would overwrite the program"),
     ("step p.rlx --html nothing", "--html nothing: Is a directory"),
     ("step p.rlx --limit nan", "argument --limit: expected an integer, found 'nan'"),
     ("build p.rlx -o p.rlx", "--out p.rlx: this would overwrite the program"),

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from rlx.checker.driver.configuration import trusts
+from rlx.semantics.native.compiler import UntrustedCache, directory
+
 BIN = Path(sys.executable).parent
 
 MODULE = """\
@@ -145,3 +148,23 @@ def test_the_note_is_one_line_whatever_a_project_names(project: Path) -> None:
 def test_both_options_exclude_each_other(project: Path) -> None:
     done = rlx(project, "check", "--trust-config", "--isolated", "a.rlx")
     assert done.returncode == 2 and "not allowed with" in done.stderr
+
+
+@pytest.mark.parametrize("home", [".", "sub"])
+def test_without_a_home_nothing_of_the_folder_is_the_users(
+    home: str, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its paths would be relative, and the folder that is checked could have put files there."""
+    monkeypatch.chdir(project)
+    monkeypatch.setenv("HOME", home)
+    for name in ("RLX_CACHE", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    planted = project / home / ".config" / "rlx" / "config.toml"
+    planted.parent.mkdir(parents=True)
+    planted.write_text('trust = ["/"]\n', encoding="utf-8")
+    assert not trusts(str(project))
+    with pytest.raises(UntrustedCache, match="not an absolute path"):
+        directory()
+    monkeypatch.setenv("RLX_CACHE", "cache")
+    with pytest.raises(UntrustedCache, match="not an absolute path"):
+        directory()

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from rlx.generate.campaign.programs import program
-from rlx.generate.inputs import RandomElements, value
+from rlx.generate.elements import RandomElements
+from rlx.generate.inputs import value
 from rlx.generate.near import CODES, near_miss
 from rlx.generate.programs import random_module
 from rlx.generate.strategies import prim_func_of

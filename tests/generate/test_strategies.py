@@ -23,7 +23,8 @@ from rlx.generate import (
     shapes,
     struct_infos,
 )
-from rlx.generate.inputs import RandomElements, value
+from rlx.generate.elements import RandomElements
+from rlx.generate.inputs import value
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import dtype

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from rlx.cli import COMMANDS
+from rlx.checker.driver import sources
+from rlx.cli import COMMANDS, guarded
 
 from .corpus import CLEAN, FOUND, Answer, complaint
 
@@ -191,6 +192,19 @@ def test_a_thread_with_a_small_stack_and_no_memory_for_another_one() -> None:
     )
     assert done.stdout.startswith("StackError the stack of this thread is too small for rlx")
     assert "call rlx from a thread with a stack of 7 MiB" in done.stdout
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no device without an end")
+@pytest.mark.parametrize("line", ["check", "fmt", "run", "disasm", "why /dev/zero:1", "lower"])
+def test_a_device_without_an_end(
+    line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sources, "MOST", 1 << 22)
+    name, *words = line.split()
+    ran = import_module(COMMANDS[name][0]).main
+    assert guarded(ran, words or ["/dev/zero"], f"rlx {name}") == 2
+    done = capsys.readouterr()
+    assert "this is longer than 4 MiB" in done.out + done.err
 
 
 DOUBLING = "".join(f"    v{i} = (v{i - 1}, v{i - 1})\n" for i in range(1, 45))

@@ -240,7 +240,7 @@ CHANGES = {
         (
             Edit("grammar/read/lexer.py", '"this string is not closed', '"this text is not closed'),
             Edit(
-                "grammar/read/relax_statements.py",
+                "grammar/read/relax_branches.py",
                 "both branches of an if",
                 "the branches of an if",
             ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rlx import relay
-from rlx.relay.expression_reader import MOST_CYCLES
+from rlx.relay.names_in_scope import MOST_CYCLES
 from rlx.relay.nodes import RelayCall
 from rlx.relay.parser import read
 

@@ -10,7 +10,7 @@ import pytest
 
 import rlx
 from rlx.semantics.live_memory import TooMuchMemory, limited
-from rlx.semantics.machine.operators import bounded
+from rlx.semantics.operator_memory import bounded
 from rlx.semantics.outcome import Fault, Returned
 
 MIB = 1 << 20

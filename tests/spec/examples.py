@@ -26,7 +26,8 @@ from rlx.semantics import native
 from rlx.semantics.faults import Stop
 from rlx.semantics.machine import load
 from rlx.semantics.outcome import Ended, Outcome, Returned
-from rlx.semantics.run.inputs import inputs, literal
+from rlx.semantics.run.inputs import inputs
+from rlx.semantics.run.literals import literal
 from rlx.semantics.run.value_text import line
 from rlx.semantics.tir import evaluate
 from rlx.semantics.tir.memory import numpy_type

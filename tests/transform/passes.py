@@ -2,18 +2,25 @@
 
 Programs get what the passes look for: calls that are made twice, products with a bias, shapes of what is known. The machine is the judge: the same
 value, the same effects in the same order, the same fault, for several sizes of the inputs.
+
+``python -m tests.transform.passes FILE… [--seconds N] [--from N]`` takes the legal modules of files (`.rlx`, `.txt`, `.md`, `.py`), and also asks that a second
+run of a pass changes nothing.
 """
 
 from __future__ import annotations
 
 import random
+import re
 import sys
+import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import rlx
+from rlx.checker.check import check_text
 from rlx.generate.campaign.oracles.meaning import arguments, compare
 from rlx.generate.campaign.peer import PACKED
 from rlx.generate.programs import random_module
@@ -26,15 +33,21 @@ from rlx.semantics.machine import load
 from rlx.semantics.outcome import Ended, Outcome, OutOfFuel, Returned, Unsupported
 from rlx.solver.order.substitute import dimensions
 from rlx.transform import (
+    CallTIRRewrite,
     CanonicalizeBindings,
     ConvertToDataflow,
     DeadCodeElimination,
     EliminateCommonSubexpr,
     FoldConstant,
     InlinePrivateFunctions,
+    Normalize,
+    RemovePurityChecking,
     RemoveUnusedOutputs,
     RemoveUnusedParameters,
+    Sequential,
+    ToNonDataflow,
     lambda_lifting,
+    legalize,
     passes,
 )
 from rlx.transform.passes.common_subexpressions import key
@@ -62,6 +75,18 @@ PASSES: dict[str, Pass] = {
     "deduce_shapes": lambda module: deduce_shapes(module, broadcast=True),
     **{str(each).removesuffix("()"): each for each in SHELF},
 }
+LOWERING = (
+    Normalize(),
+    ToNonDataflow(),
+    RemovePurityChecking(),
+    Sequential([ToNonDataflow(), RemovePurityChecking(), CallTIRRewrite()]),
+)
+ON_FILES: dict[str, Pass] = {
+    **PASSES,
+    **{str(each).removesuffix("()"): each for each in LOWERING},
+    "legalize": legalize,
+}
+"""What is asked of the modules of files."""
 SIZES = (3, 1, 0)
 FUEL = 50_000
 OPTIONS = replace(DEFAULT, size=8)
@@ -243,12 +268,81 @@ def failures(
     return found
 
 
+def modules(paths: Sequence[str]) -> Iterator[tuple[str, IRModule]]:
+    """The legal modules of files, and of the files in folders, each once."""
+    kinds = {".rlx", ".txt", ".md", ".py"}
+    seen: set[str] = set()
+    for path in map(Path, paths):
+        files = (
+            [f for f in sorted(path.rglob("*")) if f.suffix in kinds] if path.is_dir() else [path]
+        )
+        for file in files:
+            text = file.read_text("utf-8")
+            blocks = re.findall(r"^```\w*rlx\w*\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+            for part in blocks if file.suffix == ".md" else [text]:
+                report = check_text(part, str(file) if file.suffix == ".py" else f"{file}.rlx")
+                for number, module in enumerate(report.modules if report.ok else ()):
+                    shown = rlx.show(module)
+                    if shown not in seen and module.functions and rlx.check(module).ok:
+                        seen.add(shown)
+                        yield f"{file}#{number}", module
+
+
+def on_modules(
+    given: Sequence[tuple[str, IRModule]],
+    changed: Counter[str],
+    names: Sequence[str] = tuple(ON_FILES),
+) -> Iterator[str]:
+    """What is wrong with passes on these modules; ``changed`` counts what they changed."""
+    for place, module in given:
+        judge = Judge(module, 0)
+        for name in names:
+            try:
+                after = ON_FILES[name](module)
+                if after is module:
+                    continue
+                changed[name] += 1
+                wrong = judge.judged(after, name == "deduce_shapes")
+                if not wrong and rlx.show(ON_FILES[name](after)) != rlx.show(after):
+                    wrong = "the second run changes something"
+            except Exception as error:  # noqa: BLE001 - whatever a pass raises is a finding
+                wrong = f"{type(error).__name__}: {error}"
+            if wrong:
+                yield f"{name}, {place}: {wrong}"
+
+
+def _files(paths: Sequence[str], seconds: float, first: int, names: Sequence[str]) -> None:
+    changed: Counter[str] = Counter()
+    count = failed = 0
+    for each in modules(paths):
+        count += 1
+        if count <= first:
+            continue
+        for wrong in on_modules([each], changed, names):
+            failed += 1
+            print(wrong.replace("\n", " ")[:400], flush=True)
+        if time.process_time() > seconds:
+            print("the time is up: go on with --from", count)
+            break
+    print(f"{count - first} modules, {failed} failures; changed: {dict(changed)}")
+    sys.exit(bool(failed))
+
+
 def main() -> None:
     """Judge the passes, and say how often each changed a program."""
+    import argparse
     import warnings
 
-    count, seed = int(sys.argv[1]), int(sys.argv[2])
     warnings.simplefilter("ignore", rlx.BuildWarning)
+    if not sys.argv[1].isdigit():
+        parser = argparse.ArgumentParser()
+        parser.add_argument("paths", nargs="+")
+        parser.add_argument("--seconds", type=float, default=600)
+        parser.add_argument("--from", type=int, default=0, dest="first")
+        parser.add_argument("--pass", action="append", dest="names", choices=tuple(ON_FILES))
+        options = parser.parse_args()
+        _files(options.paths, options.seconds, options.first, options.names or tuple(ON_FILES))
+    count, seed = int(sys.argv[1]), int(sys.argv[2])
     changed: Counter[str] = Counter()
     found = failures(count, seed, changed, sys.argv[3:] or tuple(PASSES))
     print("\n".join(found[:20]))

@@ -66,13 +66,13 @@ class Module:
 PASSES: list[tuple[ModulePass, list[str], list[str]]] = [
     (DeadCodeElimination(), ["element = ", "def pair"], ["product", "def unused"]),
     (DeadCodeElimination(["unused"], may_fail=True), ["def unused"], ["product", "element"]),
-    (FoldConstant(), ['k = R.const(3.0, "float32")'], []),
-    (EliminateCommonSubexpr(), ["j = a", "return (l, a, j)"], ["b = R.add"]),
+    (FoldConstant(), ['f = R.multiply(e, R.const(3.0, "float32"))'], ["k = "]),
+    (EliminateCommonSubexpr(), ["b = a", "return (l, a, j)"], ["b = R.add"]),
     (CanonicalizeBindings(), ["i = R.exp(f)", "return (i, b, j)"], ["h", "l = i"]),
-    (ConvertToDataflow(), ["R.output(a, b, f, i)"], []),
+    (ConvertToDataflow(), ["R.output(a, b, i)"], []),
     (InlinePrivateFunctions(), ["R.sin(a)", "d = (a1, b1)"], ["def pair"]),
     (RemoveUnusedParameters(), ["cls.pair(a)", "def pair(x:"], ["y:"]),
-    (RemoveUnusedOutputs(), ["return (a,)", "e = d[0]"], []),
+    (RemoveUnusedOutputs(), ["return a", "f = R.multiply(d, k)"], ["b = R.sin", "e = "]),
 ]
 
 

@@ -80,6 +80,42 @@ def main(x: R.Tensor((3,), "float32")):
     assert found.difference is not None and found.difference.spot.name == "z"
 
 
+def test_memory_that_nobody_has_written_is_not_compared(tvm: TvmProcess) -> None:
+    """TVM's has what was there before."""
+    found = compared(
+        tvm,
+        """\
+@R.function(pure=False)
+def main(x: R.Tensor((8,), "float32")):
+    s = R.vm.alloc_storage(R.shape([32]), 0, R.dtype("uint8"))
+    t = R.vm.alloc_tensor(s, 0, R.shape([8]), R.dtype("float32"))
+    y = R.add(x, x)
+    return y
+""",
+        {"x": np.ones(8, np.float32)},
+    )
+    assert found.agrees and found.compared == 1, found
+
+
+def test_a_long_sum_of_eight_bits_may_be_off_by_several_units(tvm: TvmProcess) -> None:
+    """TVM adds 144 products in another order, or with more bits."""
+    import ml_dtypes
+
+    random = np.random.default_rng(3)
+    x, w = (random.standard_normal(s).astype(ml_dtypes.float8_e4m3fn) for s in ((4, 144), (144, 4)))
+    found = compared(
+        tvm,
+        """\
+@R.function
+def main(x: R.Tensor((4, 144), "float8_e4m3fn"), w: R.Tensor((144, 4), "float8_e4m3fn")):
+    y = R.matmul(x, w)
+    return y
+""",
+        {"x": x, "w": w},
+    )
+    assert found.agrees, found.difference
+
+
 def test_an_operator_that_is_legalised_wrong(tvm: TvmProcess) -> None:
     """Whole numbers that are both true: their exclusive or is false, and not that of their bits."""
     found = compared(

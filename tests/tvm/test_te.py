@@ -17,6 +17,7 @@ from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.ast import GlobalVar, IRModule
 from rlx.semantics.tir import evaluate
 from rlx.solver.evaluate import evaluate as number
+from tests.tvm import te_indices
 from tests.tvm.target import QUICK
 from tests.tvm.te_expressions import EXPRESSIONS
 
@@ -65,6 +66,10 @@ def test_a_prim_func_is_that_of_tvm(name: str, index: str | None) -> None:
     wanted = theirs.create_prim_func(build(THEIRS), index_dtype_override=index)
     wanted = wanted.with_attr("global_symbol", "main")
     tvm.ir.assert_structural_equal(made.with_attr("global_symbol", "main"), wanted)
+
+
+def test_indices_are_simplified_as_by_tvm() -> None:
+    assert te_indices.differences(6, 60) == []
 
 
 def arguments(function: tir.PrimFunc, size: int) -> list[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rlx.semantics.run.inputs import literal
+from rlx.semantics.run.literals import literal
 from rlx.spec import rules
 from rlx.spec.reader import Example
 from rlx.vm import Executable, RunError, VirtualMachine

@@ -46,6 +46,30 @@ def said(
 # ---------------------------------------------------------------- links
 
 
+@pytest.mark.skipif(not hasattr(os, "O_PATH"), reason="the folders above cannot be held open")
+def test_a_folder_that_becomes_a_link_while_its_file_is_written(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process may change the folder between the look at a path and the write."""
+    (here.parent / "outside").mkdir()
+    for folder in (Path("sub"), here.parent / "outside"):
+        folder.mkdir(exist_ok=True)
+        (folder / "a.rlx").write_text("before")
+    look = os.path.realpath
+
+    def looked(path: str) -> str:
+        found = look(path)
+        if not Path("sub").is_symlink():
+            Path("sub").rename("moved")
+            Path("sub").symlink_to(here.parent / "outside")
+        return found
+
+    monkeypatch.setattr(os.path, "realpath", looked)
+    with pytest.raises(OSError, match="Not a directory"):
+        writing.write("sub/a.rlx", "after", within=["."])
+    assert (here.parent / "outside" / "a.rlx").read_text() == "before"
+
+
 @pytest.mark.parametrize(("line", "name"), [("fmt .", "ugly"), ("check --fix .", "wrong")])
 def test_a_link_out_of_the_folder_that_is_searched(
     line: str,
@@ -198,6 +222,24 @@ def test_a_pipe_with_a_name(here: Path) -> None:
         writing.rewrite("pipe", b"text")
     with pytest.raises(OSError, match="not a regular file"):
         writing.write("pipe", b"text", within=["."])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "check ../wrong.rlx --output-file pipe",
+        "step ../ugly.rlx --html pipe",
+        "reduce ../ugly.rlx --test true -o pipe",
+        "build ../ugly.rlx -o pipe",
+    ],
+)
+def test_a_pipe_that_nobody_reads(
+    line: str, here: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(writing, "READER", 0.1)
+    os.mkfifo("pipe")
+    status, words = said(line, monkeypatch, capfd)
+    assert status == 2 and "no process reads this named pipe" in words, words
 
 
 def test_a_file_that_is_read_from_standard_input_is_not_formatted_in_place(here: Path) -> None:

@@ -22,8 +22,7 @@ from rlx.transform.builder.finish import finish
 from rlx.transform.builder.frame import Frame, head_of
 from rlx.transform.builder.module_functions import ModuleFunctions
 
-# Queries on the function that a builder is building.
-
+# ---------------------------------------------------------------- queries
 
 Given = object
 """Values that convert to an expression: an expression, a number, a text, a tuple or list of such

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import groupby
 
 from rlx.checker.derive import module
 from rlx.checker.derive.bindings import bind, parameter
@@ -16,89 +15,21 @@ from rlx.checker.well_formed.traversal import walk_binding, walk_expression
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Binding, DataflowVar, Expr, StructInfo, VarBinding
-from rlx.grammar.nodes.dtype import BOOL
 from rlx.grammar.nodes.equal import structural_equal
-from rlx.grammar.nodes.node import Span, all_same, complete, replace
-from rlx.grammar.nodes.overloaded import NUMBER
+from rlx.grammar.nodes.node import Span, complete, replace
 from rlx.grammar.nodes.python_places import Place
 from rlx.grammar.nodes.struct_infos import OBJECT, bind_callable, binding_positions
 from rlx.grammar.nodes.visit import free_vars as free_vars_of
 from rlx.grammar.nodes.visit import is_leaf
 from rlx.solver.order import compatibility, free_shape_vars, free_vars
 from rlx.transform.builder import states
+from rlx.transform.builder.blocks import GrowingBlocks
 from rlx.transform.builder.errors import BuildError, at_python, violation, warn
 from rlx.transform.builder.known_calls import KnownCalls, SharedInfos, call_key
 from rlx.transform.builder.names import Names
+from rlx.transform.builder.numbers import settled
 
-# The blocks of a function under construction.
-
-
-class OpenBlock:
-    """A block under construction; ``original`` is the block that it replaces, if there is one."""
-
-    __slots__ = ("bindings", "kind", "original", "place")
-
-    def __init__(
-        self,
-        kind: type[ast.BindingBlock],
-        place: Span | None,
-        original: ast.BindingBlock | None = None,
-    ) -> None:
-        self.kind, self.place, self.original = kind, place, original
-        self.bindings: list[Binding] = []
-
-    def finished(self) -> ast.BindingBlock:
-        """The block, or the original one if it has the same bindings."""
-        if self.original is not None and all_same(self.original.bindings, self.bindings):
-            return self.original
-        return self.kind(tuple(self.bindings), self.place)
-
-
-class GrowingBlocks:
-    """The blocks of one sequence.
-
-    Attributes
-    ----------
-    bindings
-        The bindings of the last block. The next binding is added here.
-    """
-
-    __slots__ = ("_blocks", "_last", "bindings")
-
-    def __init__(self, place: Span | None) -> None:
-        self._last = OpenBlock(ast.BindingBlock, place)
-        self._blocks, self.bindings = [self._last], self._last.bindings
-
-    def open(
-        self,
-        kind: type[ast.BindingBlock],
-        place: Span | None,
-        original: ast.BindingBlock | None = None,
-    ) -> None:
-        """Continue in a block of this kind: the last one if it matches, otherwise a new one."""
-        last = self._last
-        if last.kind is not kind or (original is not None and not last.bindings):
-            self._last = OpenBlock(kind, place, original)
-            self._blocks.append(self._last)
-            self.bindings = self._last.bindings
-
-    def finished(self) -> tuple[ast.BindingBlock, ...]:
-        """The blocks so far. Empty blocks are omitted, and adjacent blocks of the same kind are
-        merged.
-        """
-        made: list[ast.BindingBlock] = []
-        filled = (block for block in self._blocks if block.bindings)
-        for kind, alike in groupby(filled, lambda block: block.kind):
-            first, *rest = alike
-            if rest:
-                joined = OpenBlock(kind, first.place)
-                joined.bindings = [each for block in (first, *rest) for each in block.bindings]
-                first = joined
-            made.append(first.finished())
-        return tuple(made)
-
-
-# The head of a function under construction: everything except its body.
+# ---------------------------------------------------------------- the head of a function
 
 
 def head_of(
@@ -127,43 +58,6 @@ def head_of(
         name_span=place,
         span=place,
     )
-
-
-# Bare numbers beside tensors: a constant of the tensor's element type.
-
-
-def settled(call: ast.Call, known: states.Growing) -> ast.Call:
-    """A call of Python code in which numbers beside a tensor of known element type are replaced by constants.
-
-    The first tensor determines the type. A Boolean tensor does so only if there is no other,
-    because it is usually a condition (``where``). A number that does not fit into the element type
-    is kept, and the checker reports it.
-    """
-    if not call.spelled or NUMBER not in call.spelled.values():
-        return call
-    if not isinstance(call.span, Place):
-        return call  # numbers of texts stay what the text says
-    kinds = [
-        info.dtype
-        for at, arg in enumerate(call.args)
-        if call.spelled.get(at) != NUMBER
-        and isinstance(info := known.info(arg), ast.TensorStructInfo)
-        and not info.dtype.is_void
-    ]
-    if not kinds:
-        return replace(call, spelled={})
-    kind = next((kind for kind in kinds if kind != BOOL), BOOL)
-    args: list[Expr] = []
-    for at, arg in enumerate(call.args):
-        value = arg.value if isinstance(arg, ast.PrimValue) else None
-        if call.spelled.get(at) != NUMBER or not isinstance(value, tir.IntImm | tir.FloatImm):
-            args.append(arg)
-        elif kind.is_float or (isinstance(value, tir.IntImm) and kind.is_integer):
-            number = float(value.value) if kind.is_float else value.value
-            args.append(ast.Constant(ast.Literal(number, kind, ()), call.span))
-        else:
-            args.append(arg)
-    return replace(call, args=tuple(args), spelled={})
 
 
 class Frame:

@@ -1,1 +1,1 @@
-"""Lowering of Relax for a virtual machine: passes over modules, each of which is one step."""
+"""Lowering of Relax for a virtual machine, as passes over modules."""

@@ -55,7 +55,9 @@ _NO_VAR = frozenset({ast.ShapeExpr, type(None)})
 
 
 class RemovePurityChecking(ModulePass):
-    """Functions get ``relax.force_pure``; calls that only promise purity become plain calls."""
+    """Functions get ``relax.force_pure``; calls that only promise purity become plain calls, but
+    for those in dataflow blocks, which contain no others: run :class:`ToNonDataflow` before.
+    """
 
     def apply(self, module: IRModule) -> IRModule:
         """The module with ``relax.force_pure`` on every function that is declared pure, also on
@@ -91,12 +93,25 @@ def _may_be_no_function(callee: ast.Expr) -> bool:
 
 
 class _Unwrapped(Rewriter):
+    _dataflow = False
+
     def function(self, function: ast.Function) -> ast.Function:
-        return _forced(super().function(function))
+        around, self._dataflow = self._dataflow, False
+        made = _forced(super().function(function))
+        self._dataflow = around
+        return made
+
+    def block(self, block: ast.BindingBlock) -> ast.BindingBlock:
+        around, self._dataflow = self._dataflow, isinstance(block, ast.DataflowBlock)
+        made = super().block(block)
+        self._dataflow = around
+        return made
 
     def call(self, call: ast.Call) -> ast.Expr:
         made = super().call(call)
         assert isinstance(made, ast.Call)
+        if self._dataflow:
+            return made
         name = operator_name(made)
         if name in ("relax.call_pure_packed", "relax.call_inplace_packed"):
             if _may_be_no_function(made.args[0]):  # only such a call takes it (D14)

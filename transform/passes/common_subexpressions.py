@@ -1,4 +1,4 @@
-"""Common subexpression elimination: which calls are equal, and which of them may be one."""
+"""Common subexpression elimination: equality of calls, and conditions to merge them."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from rlx.transform.visitors.mutator import ExprMutator
 Key = tuple[object, ...]
 
 _CALLS_OUT = ("relax.call_", "relax.invoke_", "relax.vm.", "relax.memory.", "relax.builtin.")
+_KERNEL = "relax.call_tir"
 _ONLY_SHOWS = frozenset(["relax.print", "relax.assert_op"])
 
 
@@ -22,8 +23,10 @@ def key(value: Expr) -> Key | None:
     if not isinstance(value, ast.Call) or not isinstance(value.op, ast.Op):
         return None
     operator = lookup(value.op_name)
-    if operator is None or not operator.pure or value.op_name.startswith(_CALLS_OUT):
+    if operator is None or not operator.pure:
         return None
+    if value.op_name.startswith(_CALLS_OUT) and value.op_name != _KERNEL:
+        return None  # calls of packed functions are part of the meaning
     args = tuple(map(_leaf, value.args))
     attrs = tuple((name, _leaf(given)) for name, given in sorted(value.attrs.items()))
     return (value.op_name, args, attrs, tuple(map(str, value.sinfo_args)))
@@ -38,7 +41,9 @@ def _leaf(given: object) -> object:
             return given
         case ast.Tuple(fields=parts):
             return (ast.Tuple, *map(_leaf, parts))
-        case ast.Constant():
+        case ast.Constant(data=data):
+            if data.shape == () and data.value is not None:
+                return (ast.Constant, str(data.dtype), repr(data.value))
             return given  # its data may be large, and texts leave data out
         case ast.ShapeExpr(values=parts):
             return (ast.ShapeExpr, *map(_scalar, parts))
@@ -49,10 +54,17 @@ def _leaf(given: object) -> object:
 
 def _scalar(part: object) -> object:
     """Variables are told apart by what they are, not by their names."""
+    return tir.interned(part) if isinstance(part, tir.PrimExpr) else part
 
-    if isinstance(part, tir.IntImm):
-        return (part.value, part.dtype)
-    return part  # compound expressions are equal only to themselves
+
+def _part_key(value: Expr) -> Key | None:
+    """A key of a tuple or of a field of one."""
+    match value:
+        case ast.Tuple(fields=fields) if fields:
+            return (ast.Tuple, *map(_leaf, fields))
+        case ast.TupleGetItem(tuple_value=whole, index=index):
+            return (ast.TupleGetItem, _leaf(whole), index)
+    return None
 
 
 def writes(module: IRModule) -> bool:
@@ -69,14 +81,24 @@ def _may_write(call: ast.Call) -> bool:
     return operator is not None and not operator.pure and call.op_name not in _ONLY_SHOWS
 
 
-# Common subexpression elimination.
+# ---------------------------------------------------------------- the pass
 
 
-class _Common(ExprMutator):
-    """Remembers the calls that are in scope, with the variables that hold their values."""
+class Common(ExprMutator):
+    """Remembers the calls that are in scope, with the variables that hold their values.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    copies
+        Whether a variable of an equal value becomes a copy, and does not go.
+    calls
+        Whether only calls are remembered.
+    """
+
+    def __init__(self, copies: bool = False, calls: bool = True) -> None:
         self._known: list[dict[Key, ast.Var]] = [{}]
+        self._copies, self._calls = copies, calls
+        self._block: dict[ast.Var, ast.Var] = {}
 
     def visit_seq_expr(self, seq: ast.SeqExpr) -> Expr:
         self._known.append({})
@@ -95,7 +117,10 @@ class _Common(ExprMutator):
         return made
 
     def visit_dataflow_block(self, block: ast.DataflowBlock) -> None:
+        self._block = {}
         super().visit_dataflow_block(block)
+        for var, copy in self._block.items():  # what leaves the block keeps its name
+            self.replace_var(var, copy)
         for scope in self._known:
             for made in [k for k, var in scope.items() if type(var) is ast.DataflowVar]:
                 del scope[made]
@@ -105,7 +130,7 @@ class _Common(ExprMutator):
             super().visit_var_binding(binding)
             return
         value = self.visit_expr(binding.value)
-        made = key(value)
+        made = key(value) if self._calls else key(value) or _part_key(value)
         earlier = (
             None
             if made is None
@@ -115,10 +140,30 @@ class _Common(ExprMutator):
             var = self.rebind(binding, value)
             if made is not None and earlier is None:
                 self._known[-1][made] = var
+        elif self._copies:
+            self._block[binding.var] = self.rebind(binding, earlier)
+            self.replace_var(binding.var, earlier)
         elif type(binding.var) is ast.DataflowVar or type(earlier) is not ast.DataflowVar:
             self.replace_var(binding.var, earlier)
         else:
             self.rebind(binding, earlier)
+
+    def visit_match_cast(self, binding: ast.MatchCast) -> None:
+        value, var = self.visit_expr(binding.value), binding.var
+        made: Key = (ast.MatchCast, _leaf(value), str(binding.struct_info))
+        if self._calls or var is None:
+            super().visit_match_cast(binding)
+            return
+        for scope in self._known if not binding.shape_vars else ():
+            earlier = scope.get(made)
+            if earlier is not None and structural_equal(
+                self.builder.struct_info(earlier), self.visit_struct_info(binding.struct_info)
+            ):
+                self.visit_var_binding(ast.VarBinding(var, earlier, binding.span, binding.span))
+                self.replace_var(var, earlier)
+                return
+        super().visit_match_cast(binding)
+        self._known[-1][made] = var
 
     def _says_as_much(self, earlier: ast.Var, value: Expr) -> bool:
         info = self.builder.struct_info
@@ -132,4 +177,4 @@ def common_subexpressions(module: IRModule) -> IRModule:
     If something may be overwritten in place, equal values must not share memory, so the module is
     not changed.
     """
-    return module if writes(module) else _Common()(module)
+    return module if writes(module) else Common()(module)

@@ -14,7 +14,7 @@ from rlx.solver.order.substitute import dimensions
 from rlx.transform.arguments import operands
 from rlx.transform.visitors.mutator import ExprMutator
 
-# Arithmetic on literal numbers, and literals with a special meaning.
+# ---------------------------------------------------------------- literal numbers
 
 
 def _is_read(dim: PrimExpr) -> bool:

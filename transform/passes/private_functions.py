@@ -3,192 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 
 from rlx.checker.normalize import normalize
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, GlobalVar, IRModule, StructInfo
+from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import changed, replace
-from rlx.grammar.nodes.overloaded import prim
-from rlx.grammar.nodes.python_places import MisuseError, Place, described, here
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.struct_infos import binding_positions
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.nodes.visit import bindings, called_globals, evaluated, expressions, reached
-from rlx.solver.order import bind, free_shape_vars, free_vars, substitute, substitute_prim, subtype
-from rlx.solver.prover import Prover
-from rlx.transform.builder.values import const
+from rlx.solver.order import bind, free_shape_vars, free_vars, subtype
 from rlx.transform.lowering.passes import ModulePass
+from rlx.transform.passes.dead_code import dead_code
+from rlx.transform.passes.parameters import WithValues
 from rlx.transform.passes.simple import without_unreached
 from rlx.transform.visitors.mutator import ExprMutator
 from rlx.transform.visitors.uses import uses
-
-# Values for parameters and for shape variables of functions.
-
-
-Values = Mapping[str | ast.Var, object]
-Sizes = Mapping[str | tir.Var, int | PrimExpr]
-
-
-class WithValues(Rewriter):
-    """A function with expressions in place of variables, and scalars in place of shape variables.
-    `values` and `dims`: what stands for each variable and shape variable.
-    """
-
-    def __init__(self, values: Mapping[ast.Var, Expr], dims: Mapping[tir.Var, PrimExpr]) -> None:
-        super().__init__()
-        self.values, self.dims = dict(values), dict(dims)
-
-    def var(self, var: ast.Var) -> Expr:
-        found = self.values.get(var)
-        return super().var(var) if found is None else found
-
-    def function(self, function: ast.Function) -> ast.Function:
-        made = super().function(function)
-        left = tuple(v for v in made.shape_vars if v not in self.dims)
-        return made if left == made.shape_vars else replace(made, shape_vars=left)
-
-    def struct_info(self, info: StructInfo) -> StructInfo:
-        return substitute(info, self.dims)
-
-    def prim_expr(self, expr: PrimExpr) -> PrimExpr:
-        return substitute_prim(expr, self.dims)
-
-
-def bind_symbolic_vars(function: ast.Function, sizes: Sizes) -> ast.Function:
-    """A function with numbers, or scalars, for shape variables of its signature.
-
-    Parameters
-    ----------
-    sizes
-        The values by shape variable or by name.
-
-    Raises
-    ------
-    MisuseError
-        If the function has no such shape variable, or two of this name.
-    """
-    place = here()
-    dims: dict[tir.Var, PrimExpr] = {}
-    for key, size in sizes.items():
-        named = [v for v in function.shape_vars if v is key or v.name == key]
-        if len(named) != 1:
-            known = ", ".join(v.name for v in function.shape_vars) or "none"
-            word = key if isinstance(key, str) else key.name
-            what = "several" if named else "no"
-            raise MisuseError(f"{what} shape variables {word!r}; there are: {known}", place)
-        (var,) = named
-        dims[var] = prim(size, var.dtype, place)
-    return WithValues({}, dims).function(function) if dims else function
-
-
-def bind_params(function: ast.Function, values: Values) -> ast.Function:
-    """A function without some of its parameters, for which constants stand.
-
-    Parameters
-    ----------
-    values
-        Arrays, numbers or constants, by parameter or by its name. The shape variables in the
-        parameters' annotations get the dimensions of the arrays.
-
-    Raises
-    ------
-    MisuseError
-        If the function has no such parameter, or two of this name, or a value does not fit it.
-    """
-    place = here()
-    found: dict[ast.Var, Expr] = {}
-    for key, value in values.items():
-        named = [p for p in function.params if p is key or p.name_hint == key]
-        if len(named) != 1:
-            word = key if isinstance(key, str) else described(key)
-            known = ", ".join(p.name_hint for p in function.params) or "none"
-            what = "several parameters" if named else "no parameter"
-            raise MisuseError(f"{what} {word!r}; there are: {known}", place)
-        (param,) = named
-        info = param.struct_info_annotation
-        kind = info.dtype if isinstance(info, ast.TensorStructInfo) else None
-        given = value if isinstance(value, Expr) else const(value, kind)
-        found[param] = given
-    dims = _dimensions(found, place)
-    made = WithValues(found, dims).function(function)
-    left = tuple(p for p, old in zip(made.params, function.params, strict=True) if old not in found)
-    return replace(made, params=left)
-
-
-def _dimensions(found: Mapping[ast.Var, Expr], place: Place) -> dict[tir.Var, PrimExpr]:
-    """The shape variables that constants determine."""
-    pairs: list[tuple[StructInfo, StructInfo]] = []
-    for param, value in found.items():
-        wanted = param.struct_info_annotation
-        if wanted is not None and isinstance(value, ast.Constant):
-            shape = tuple(tir.IntImm(size) for size in value.data.shape or ())
-            made = ast.TensorStructInfo(ast.ShapeExpr(shape), value.data.dtype, len(shape))
-            pairs.append((wanted, made))
-    prover = Prover()
-    names = frozenset(v for wanted, _ in pairs for v in free_shape_vars(wanted))
-    images = bind(tuple(w for w, _ in pairs), tuple(k for _, k in pairs), names, prover).mapping
-    for wanted, known in pairs:
-        if not subtype(known, substitute(wanted, images), prover).proved:
-            raise MisuseError(f"a value is {known}, and its parameter {wanted}", place)
-    return {v: image for v, image in images.items() if isinstance(v, tir.Var)}  # type: ignore[misc]
-
-
-class BindParams(ModulePass):
-    """Constants stand for parameters of a function.
-
-    Parameters
-    ----------
-    func_name
-        The name of the function.
-    params
-        As for :func:`bind_params`.
-    """
-
-    def __init__(self, func_name: str, params: Values) -> None:
-        self._function, self._values = func_name, params
-
-    def apply(self, module: IRModule) -> IRModule:
-        """The module with the changed function."""
-        return _with(module, self._function, lambda f: bind_params(f, self._values))
-
-
-class BindSymbolicVars(ModulePass):
-    """Numbers stand for shape variables.
-
-    Parameters
-    ----------
-    binding_map
-        As for :func:`bind_symbolic_vars`.
-    func_name
-        The function; None for all that have such a variable.
-    """
-
-    def __init__(self, binding_map: Sizes, func_name: str | None = None) -> None:
-        self._sizes, self._function = binding_map, func_name
-
-    def apply(self, module: IRModule) -> IRModule:
-        """The module with the changed functions."""
-        if self._function is not None:
-            return _with(module, self._function, lambda f: bind_symbolic_vars(f, self._sizes))
-        functions = dict(module.functions)
-        for gv, function in functions.items():
-            if isinstance(function, ast.Function):
-                own = {*function.shape_vars, *(v.name for v in function.shape_vars)}
-                sizes = {key: size for key, size in self._sizes.items() if key in own}
-                functions[gv] = bind_symbolic_vars(function, sizes)
-        return replace(module, functions=functions)
-
-
-def _with(module: IRModule, name: str, change: Callable[[ast.Function], ast.Function]) -> IRModule:
-    functions = dict(module.functions)
-    for gv, function in functions.items():
-        if gv.name_hint == name and isinstance(function, ast.Function):
-            functions[gv] = change(function)
-            return replace(module, functions=functions)
-    known = ", ".join(gv.name_hint for gv in functions) or "none"
-    raise MisuseError(f"the module has no Relax function {name!r}; it has: {known}", here())
-
 
 Functions = dict[GlobalVar, ast.Function]
 
@@ -232,14 +64,14 @@ class InlinePrivateFunctions(ModulePass):
             gv: f for gv, f in private.items() if gv not in circles and not _names_dimensions(f)
         }
         made = _Inline(plain)(normal)
-        if made is normal:
-            return module
         left = {
             gv
             for f in made.functions.values()
             for gv in (called_globals(f) if isinstance(f, ast.Function) else ())
         }
-        return without_unreached(made, [g for g in made.functions if g not in plain or g in left])
+        kept = [g for g in made.functions if g not in plain or g in left]
+        found = without_unreached(made, kept)
+        return module if found is normal else found
 
 
 class _Inline(ExprMutator):
@@ -250,8 +82,17 @@ class _Inline(ExprMutator):
         found = self._inlined(binding.value)
         if found is None:
             super().visit_var_binding(binding)
+        elif isinstance(found, ast.Var) and self._holds(binding.var, found):
+            self.replace_var(binding.var, found)
         else:
             self.rebind(binding, found)
+
+    def _holds(self, var: ast.Var, value: ast.Var) -> bool:
+        """Whether a variable may stand for the variable of a call."""
+        local = type(var) is ast.DataflowVar or type(value) is not ast.DataflowVar
+        said = var.struct_info_annotation
+        same = said is None or structural_equal(said, self.builder.struct_info(value))
+        return local and same and var.shape_var is None
 
     def _inlined(self, value: Expr) -> Expr | None:
         """The result of an inlined call, whose bindings are emitted; None if the call stays."""
@@ -287,6 +128,9 @@ class _Inline(ExprMutator):
         if isinstance(binding, ast.VarBinding):
             value = copy.expr(binding.value)
             inlined = self._inlined(value)
+            if isinstance(inlined, ast.Var):
+                copy.put(binding.var, inlined)
+                return
             value = value if inlined is None else inlined
             copy.put(binding.var, self.builder.emit(value, binding.var.name_hint))
         elif isinstance(binding, ast.MatchCast):
@@ -455,7 +299,9 @@ def infos_of(node: ast.Expr) -> tuple[StructInfo, ...]:
 
 
 class RemoveUnusedOutputs(ModulePass):
-    """Remove fields of the tuples that private functions return, if no caller asks for them."""
+    """Remove fields of the tuples that private functions return, if no caller asks for them, and
+    what computed them. A single field that is left is returned without a tuple.
+    """
 
     def apply(self, module: IRModule) -> IRModule:
         """The module without these fields."""
@@ -473,7 +319,7 @@ class RemoveUnusedOutputs(ModulePass):
             for gv, f in private.items()
             if gv in asked and len(asked[gv]) < len(_fields(f) or ())
         }
-        return _chosen(normal, {}, kept) if kept else module
+        return dead_code(_chosen(normal, {}, kept)) if kept else module
 
 
 def _fields(function: ast.Function) -> tuple[Expr, ...] | None:
@@ -549,10 +395,16 @@ def _head(gv: GlobalVar, function: ast.Function, params: Kept, fields: Kept) -> 
         return function
     body, whole, ret = function.body, _fields(function), function.ret_struct_info
     assert isinstance(body, ast.SeqExpr) and whole is not None
-    chosen = ast.Tuple(tuple(whole[k] for k in keep))
+    chosen = whole[keep[0]] if len(keep) == 1 else ast.Tuple(tuple(whole[k] for k in keep))
     if isinstance(ret, ast.TupleStructInfo):
-        ret = ast.TupleStructInfo(tuple(ret.fields[k] for k in keep))
+        ret = _selected(ret, keep)
     return changed(function, body=changed(body, body=chosen), ret_struct_info=ret)
+
+
+def _selected(info: ast.TupleStructInfo, keep: list[int]) -> StructInfo:
+    """The type of some fields; one alone is no tuple."""
+    fields = tuple(info.fields[k] for k in keep)
+    return fields[0] if len(fields) == 1 else ast.TupleStructInfo(fields)
 
 
 class _Calls(Rewriter):
@@ -579,14 +431,18 @@ class _Calls(Rewriter):
             if isinstance(value, ast.Call) and isinstance(value.op, GlobalVar)
             else None
         )
-        if keep is None:
-            return (made,)
         assert isinstance(made, ast.VarBinding)
+        if keep is None:
+            copied = made.value is not value and isinstance(made.value, ast.Var)
+            if copied and (
+                type(made.value) is not ast.DataflowVar or type(made.var) is ast.DataflowVar
+            ):
+                self.renamed[binding.var] = made.value  # type: ignore[assignment]
+                return ()
+            return (made,)
         var, info = made.var, made.var.struct_info_annotation
         if isinstance(info, ast.TupleStructInfo):
-            var = replace(
-                var, struct_info_annotation=ast.TupleStructInfo(tuple(info.fields[k] for k in keep))
-            )
+            var = replace(var, struct_info_annotation=_selected(info, keep))
         self.renamed[binding.var] = var
         self._results[var] = keep
         return (replace(made, var=var),)
@@ -595,4 +451,8 @@ class _Calls(Rewriter):
         made = super().tuple_get_item(expr)
         assert isinstance(made, ast.TupleGetItem)
         keep = self._results.get(made.tuple_value)
-        return made if keep is None else replace(made, index=keep.index(made.index))
+        if keep is None:
+            return made
+        if len(keep) == 1:
+            return made.tuple_value
+        return replace(made, index=keep.index(made.index))

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import math
+from collections.abc import Collection, Iterator, Sequence
 
 from rlx.checker.normalize import normalize, normalize_function
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Binding, Expr, IRModule
 from rlx.grammar.nodes.equal import structural_equal
-from rlx.grammar.nodes.node import changed, replace
+from rlx.grammar.nodes.node import changed, replace, same
 from rlx.grammar.nodes.overloaded import constant
 from rlx.grammar.nodes.rewrite import Rewriter, joined
 from rlx.grammar.nodes.visit import called_globals, expressions, reached
 from rlx.operators.registry import lookup
+from rlx.semantics.values import ShapeValue, Tensor, TupleValue, Value
+from rlx.solver.order import subtype
+from rlx.solver.verdict import Proved
 from rlx.transform.certain import Certainty
 from rlx.transform.lowering.passes import ModulePass
-from rlx.transform.passes.common_subexpressions import common_subexpressions
+from rlx.transform.passes.common_subexpressions import Common, writes
 from rlx.transform.passes.dead_code import dead_code
 from rlx.transform.visitors.mutator import ExprMutator
 from rlx.transform.visitors.uses import uses
@@ -65,12 +69,12 @@ def without_unreached(module: IRModule, first: Sequence[ast.GlobalVar]) -> IRMod
 
 class FoldConstant(ModulePass):
     """Replace pure calls on constants by what the evaluator computes, up to
-    :data:`LARGEST_CONSTANT` elements; calls that fail are left.
+    :data:`LARGEST_CONSTANT` elements, and remove what is then unused; calls that fail are left.
     """
 
     def apply(self, module: IRModule) -> IRModule:
         """The module with constants in place of calls."""
-        return _FoldConstants(module)(module)
+        return dead_code(_FoldConstants(module)(module))
 
 
 class _FoldConstants(ExprMutator):
@@ -83,31 +87,20 @@ class _FoldConstants(ExprMutator):
         if found is None:
             super().visit_var_binding(binding)
         else:
-            var = self.rebind(binding, found)
-            if type(var) is ast.DataflowVar:
-                self.replace_var(binding.var, found)
+            self.rebind(binding, found)
+            self.replace_var(binding.var, found)
 
     def _folded(self, value: Expr) -> Expr | None:
         operator = lookup(value.op_name) if isinstance(value, ast.Call) else None
         if operator is None or not operator.pure or not isinstance(value, ast.Call):
             return None
         args = tuple(self._constant(arg) for arg in value.args)
-        if not any(isinstance(e, ast.Constant) for arg in args if arg for e in expressions(arg)):
+        if None in args or any(isinstance(a, Expr) for a in value.attrs.values()):
             return None
-        if any(arg is None for arg in args) or any(
-            isinstance(a, Expr) for a in value.attrs.values()
-        ):
+        size = _elements(self.builder.struct_info(value))
+        if size is None or size > LARGEST_CONSTANT:
             return None
-        info = self.builder.struct_info(value)
-        shape = info.shape if isinstance(info, ast.TensorStructInfo) else None
-        if not isinstance(shape, ast.ShapeExpr):
-            return None
-        count = 1
-        for dim in shape.values:
-            if not isinstance(dim, tir.IntImm):
-                return None
-            count *= dim.value
-        return self._evaluated(replace(value, args=args)) if count <= LARGEST_CONSTANT else None
+        return self._evaluated(replace(value, args=args))
 
     def _constant(self, expr: Expr) -> Expr | None:
         """An argument as a constant; None if it is none."""
@@ -125,8 +118,6 @@ class _FoldConstants(ExprMutator):
         return expr if isinstance(expr, kinds) else None
 
     def _evaluated(self, call: ast.Call) -> Expr | None:
-        import numpy as np
-
         from rlx.semantics.machine import load
         from rlx.semantics.outcome import Returned
 
@@ -134,34 +125,87 @@ class _FoldConstants(ExprMutator):
         kernels = {gv: f for gv, f in self._module.functions.items() if isinstance(f, tir.PrimFunc)}
         alone = IRModule({**kernels, ast.GlobalVar("folded"): normalize_function(head)})
         outcome = load(alone, backend="steps").run("folded", [], fuel=1000)
-        found = outcome.numpy() if isinstance(outcome, Returned) else None
-        if not isinstance(found, np.ndarray) or not np.all(np.isfinite(found)):
-            return None
-        return constant(found, self.place)
+        return self._written(outcome.value) if isinstance(outcome, Returned) else None
+
+    def _written(self, value: Value) -> Expr | None:
+        """A value as an expression; None if it has no text."""
+        import numpy as np
+
+        match value:
+            case Tensor(data=data):
+                return constant(data, self.place) if np.all(np.isfinite(data)) else None
+            case TupleValue(fields=fields):
+                made = [self._written(each) for each in fields]
+                return None if None in made else ast.Tuple(tuple(filter(None, made)))
+            case ShapeValue(values=values):
+                return ast.ShapeExpr(tuple(map(tir.IntImm, values)))
+        return None
+
+
+def _elements(info: ast.StructInfo) -> int | None:
+    """The number of elements of a value of known size; None for another one."""
+    match info:
+        case ast.TensorStructInfo(shape=ast.ShapeExpr(values=dims)):
+            known = [dim.value for dim in dims if isinstance(dim, tir.IntImm)]
+            return math.prod(known) if len(known) == len(dims) else None
+        case ast.TupleStructInfo(fields=fields):
+            sizes = [_elements(each) for each in fields]
+            return None if None in sizes else sum(filter(None, sizes))
+        case ast.ShapeStructInfo():
+            return 0
+    return None
 
 
 class EliminateCommonSubexpr(ModulePass):
-    """Compute equal pure values once; see
-    :func:`rlx.transform.common_subexpressions`.
+    """Compute equal pure values once; a variable of an equal value becomes a copy, which
+    :class:`CanonicalizeBindings` removes. See :func:`rlx.transform.common_subexpressions`.
+
+    Parameters
+    ----------
+    call_only
+        Whether tuples, their fields, and casts stay.
     """
+
+    def __init__(self, call_only: bool = False) -> None:
+        self._call_only = call_only
 
     def apply(self, module: IRModule) -> IRModule:
         """The module with each value computed once."""
-        return common_subexpressions(module)
+        return module if writes(module) else Common(copies=True, calls=self._call_only)(module)
 
 
 class CanonicalizeBindings(ModulePass):
-    """Remove copies of variables, casts that say nothing new, and fields of tuples that are known."""
+    """Remove copies of variables, casts that say nothing new, fields of tuples that are known,
+    and tuples of all fields of another one. Shape variables of casts become the known dimensions,
+    scalar constants stand where they are used, and variables of dataflow blocks that are not used
+    behind them become local.
+    """
 
     def apply(self, module: IRModule) -> IRModule:
         """The module without them."""
-        return _Canonical()(module)
+        made = _Canonical()(module)
+        functions = {
+            gv: _Localized(f).function(f) if isinstance(f, ast.Function) else f
+            for gv, f in made.functions.items()
+        }
+        kept = all(functions[gv] is f for gv, f in made.functions.items())
+        return made if kept else replace(made, functions=functions)
 
 
 class _Canonical(ExprMutator):
+    strengthens = True
+
     def visit_global_function(self, gv: ast.GlobalVar, function: ast.Function) -> None:
         self._outputs: dict[ast.Var, ast.Var] = {}
+        self._dims: dict[tir.Var, tir.PrimExpr] = {}
         super().visit_global_function(gv, function)
+
+    def visit_prim_expr(self, value: tir.PrimExpr) -> tir.PrimExpr:
+        return tir.substitute(value, self._dims) if self._dims else value
+
+    def visit_var(self, var: ast.Var) -> Expr:
+        dim = None if var.shape_var is None else self._dims.get(var.shape_var)
+        return super().visit_var(var) if dim is None else ast.PrimValue(dim)
 
     def visit_dataflow_block(self, block: ast.DataflowBlock) -> None:
         """A local variable whose copy leaves the block gets the copy's name."""
@@ -185,41 +229,98 @@ class _Canonical(ExprMutator):
 
     def visit_var_binding(self, binding: ast.VarBinding) -> None:
         value = binding.value
-        if isinstance(value, ast.Var):
-            made = self.visit_expr(value)
+        if isinstance(value, ast.Var | ast.TupleGetItem | ast.Tuple):
+            made = self._same_value(self.visit_expr(value))
             if made is binding.var:
                 return
             local = type(binding.var) is ast.DataflowVar or type(made) is not ast.DataflowVar
-            if local and self._same(made, binding.var):
+            copied = isinstance(made, ast.Var) or (_is_scalar(made) and isinstance(value, ast.Var))
+            if local and copied and self._says_all(made, binding.var):
                 self.replace_var(binding.var, made)
                 return
-        if isinstance(value, ast.TupleGetItem):
-            whole = self.visit_expr(value.tuple_value)
-            bound = self.lookup_binding(whole) if isinstance(whole, ast.Var) else whole
-            if isinstance(bound, ast.Tuple):
-                made = bound.fields[value.index]
-                local = type(binding.var) is ast.DataflowVar or type(made) is not ast.DataflowVar
-                if local and isinstance(made, ast.Var) and self._same(made, binding.var):
-                    self.replace_var(binding.var, made)
-                    return
         super().visit_var_binding(binding)
+        if _is_scalar(value):
+            self.replace_var(binding.var, value)
+
+    def _same_value(self, expr: Expr) -> Expr:
+        """A variable that holds the value of a field or of a tuple, if there is one."""
+        if isinstance(expr, ast.TupleGetItem):
+            fields = self._fields(expr.tuple_value)
+            return expr if fields is None else fields[expr.index]
+        if isinstance(expr, ast.Tuple) and expr.fields:
+            parts = [self.lookup_binding(f) if isinstance(f, ast.Var) else f for f in expr.fields]
+            wholes = {
+                part.tuple_value
+                for index, part in enumerate(parts)
+                if isinstance(part, ast.TupleGetItem) and part.index == index
+            }
+            if len(wholes) == 1 and all(isinstance(part, ast.TupleGetItem) for part in parts):
+                (whole,) = wholes
+                info = self.builder.struct_info(whole)
+                every = [p.index for p in parts if isinstance(p, ast.TupleGetItem)]
+                if isinstance(info, ast.TupleStructInfo) and every == [*range(len(info.fields))]:
+                    return whole
+        return expr
+
+    def _fields(self, expr: Expr) -> tuple[Expr, ...] | None:
+        """The fields of a tuple, if they are known."""
+        if isinstance(expr, ast.Var):
+            bound = self.lookup_binding(expr)
+            return None if bound is None else self._fields(bound)
+        if isinstance(expr, ast.TupleGetItem):
+            found = self._same_value(expr)
+            return None if found is expr else self._fields(found)
+        return expr.fields if isinstance(expr, ast.Tuple) else None
 
     def visit_match_cast(self, binding: ast.MatchCast) -> None:
         made = self.visit_expr(binding.value)
-        if not binding.shape_vars and isinstance(made, ast.Var) and binding.var is not None:
+        info = self.builder.struct_info(made)
+        for size, dim in _determined(binding.struct_info, info):
+            if size in binding.shape_vars:
+                self._dims.setdefault(size, self.visit_prim_expr(dim))
+        if isinstance(made, ast.Var):
+            var = binding.var
             target = self.visit_struct_info(binding.struct_info)
-            local = type(binding.var) is ast.DataflowVar or type(made) is not ast.DataflowVar
-            if local and structural_equal(self.builder.struct_info(made), target):
-                self.replace_var(binding.var, made)
+            local = type(var) is ast.DataflowVar or type(made) is not ast.DataflowVar
+            if (local or var is None) and structural_equal(info, target):
+                if var is not None:
+                    self.replace_var(var, made)
                 return
-        super().visit_match_cast(binding)
+        left = tuple(v for v in binding.shape_vars if v not in self._dims)
+        super().visit_match_cast(changed(binding, shape_vars=left))
 
-    def _same(self, made: Expr, var: ast.Var) -> bool:
-        """Whether a copy says nothing else of its value."""
+    def _says_all(self, made: Expr, var: ast.Var) -> bool:
+        """Whether a copy says nothing that is not known of its value."""
         said = var.struct_info_annotation
         if var.shape_var is not None:
             return False  # a dimension may be its name
-        return said is None or structural_equal(self.builder.struct_info(made), said)
+        if said is None:
+            return True
+        info = self.builder.struct_info(made)
+        return structural_equal(info, said) or isinstance(
+            subtype(info, said, self.builder.prover), Proved
+        )
+
+
+def _determined(
+    target: ast.StructInfo, info: ast.StructInfo
+) -> Iterator[tuple[tir.Var, tir.PrimExpr]]:
+    """The variables that are dimensions of a cast's target, with the known dimensions there."""
+    match target, info:
+        case (
+            ast.TensorStructInfo(shape=ast.ShapeExpr(values=wanted)),
+            ast.TensorStructInfo(shape=ast.ShapeExpr(values=known)),
+        ) | (ast.ShapeStructInfo(values=tuple(wanted)), ast.ShapeStructInfo(values=tuple(known))):
+            if len(wanted) == len(known):
+                pairs = zip(wanted, known, strict=True)
+                yield from ((one, two) for one, two in pairs if isinstance(one, tir.Var))
+        case ast.TupleStructInfo(fields=parts), ast.TupleStructInfo(fields=others):
+            for one, other in zip(parts, others, strict=False):
+                yield from _determined(one, other)
+
+
+def _is_scalar(value: Expr) -> bool:
+    return isinstance(value, ast.Constant) and value.data.shape == ()
 
 
 def _alike(one: ast.Var, other: ast.Var) -> bool:
@@ -253,10 +354,43 @@ class ConvertToDataflow(ModulePass):
         for gv, f in normal.functions.items():
             if isinstance(f, ast.Function):
                 circle = {g for g in normal.functions if gv in reached([g], callees)}
-                functions[gv] = _Dataflow(f, normal, self._least, circle).function(f)
+                made = _Dataflow(f, normal, self._least, circle).function(f)
+                functions[gv] = _Localized(made).function(made)
         if all(functions[gv] is f for gv, f in normal.functions.items()):
             return module
         return replace(normal, functions=functions)
+
+
+class _Localized(Rewriter):
+    """Variables of dataflow blocks that are used nowhere else become local to their block."""
+
+    def __init__(self, function: ast.Function) -> None:
+        super().__init__()
+        self._uses = uses(function)
+
+    def block(self, block: ast.BindingBlock) -> ast.BindingBlock:
+        if isinstance(block, ast.DataflowBlock):
+            block = changed(block, bindings=same(block.bindings, self.local(block.bindings)))
+        return super().block(block)
+
+    def local(self, run: Sequence[Binding]) -> Sequence[Binding]:
+        """The bindings of a run; variables that only the run uses are local to it."""
+        inside: dict[ast.Var, int] = {}
+        for binding in run:
+            for each in expressions(binding):
+                if isinstance(each, ast.Var):
+                    inside[each] = inside.get(each, 0) + 1
+        made: list[Binding] = []
+        for binding in run:
+            var = binding.var  # type: ignore[attr-defined]
+            if var is None or type(var) is not ast.Var or inside.get(var, 0) < self._uses[var]:
+                made.append(binding)
+                continue
+            info = var.struct_info_annotation
+            local = ast.DataflowVar(var.name_hint, info, var.annotation_span, var.span)
+            self.renamed[var] = local
+            made.append(replace(binding, var=local))
+        return made
 
 
 class _Dataflow(Rewriter):
@@ -270,7 +404,6 @@ class _Dataflow(Rewriter):
         super().__init__()
         self._circle = circle
         self._certain, self._least = Certainty(function, module), least
-        self._uses = uses(function)
 
     def sequence(self, seq: ast.SeqExpr) -> Expr:
         blocks: list[ast.BindingBlock] = []
@@ -292,7 +425,7 @@ class _Dataflow(Rewriter):
         made: list[ast.BindingBlock] = []
         for pure, run in runs:
             if pure and len(run) >= self._least:
-                made.append(ast.DataflowBlock(tuple(self._local(run)), block.span))
+                made.append(ast.DataflowBlock(tuple(run), block.span))
             else:
                 made.append(ast.BindingBlock(tuple(run), block.span))
         return [block] if len(made) == 1 and type(made[0]) is ast.BindingBlock else made
@@ -309,22 +442,3 @@ class _Dataflow(Rewriter):
         if isinstance(value, ast.Call) and isinstance(value.op, ast.Var):
             return False  # it may be the local function around it
         return self._certain.is_pure(value)
-
-    def _local(self, run: Sequence[Binding]) -> Sequence[Binding]:
-        """The bindings of a run; variables that only the run uses are local to it."""
-        inside: dict[ast.Var, int] = {}
-        for binding in run:
-            for each in expressions(binding):
-                if isinstance(each, ast.Var):
-                    inside[each] = inside.get(each, 0) + 1
-        made: list[Binding] = []
-        for binding in run:
-            var = binding.var  # type: ignore[attr-defined]
-            if var is None or type(var) is not ast.Var or inside.get(var, 0) < self._uses[var]:
-                made.append(binding)
-                continue
-            info = var.struct_info_annotation
-            local = ast.DataflowVar(var.name_hint, info, var.annotation_span, var.span)
-            self.renamed[var] = local
-            made.append(replace(binding, var=local))
-        return made

@@ -19,8 +19,7 @@ from rlx.transform.arguments import alike, argument, operands, python_literal
 from rlx.transform.builder import values
 from rlx.transform.patterns.attempt import Attempt, MatchedValues
 
-# Conversions of the other arguments of patterns; an invalid argument is an error at the line of
-# the call.
+# ---------------------------------------------------------------- arguments of patterns
 
 
 class PatternError(ValueError):

@@ -9,13 +9,15 @@ from rlx.checker.normalize import normalize
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, GlobalVar, IRModule, StructInfo, TensorStructInfo
 from rlx.grammar.nodes.dtype import VOID, DataType
+from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Node, replace
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.operators.elementwise import ANY, ARITHMETIC, COMPARISON, FLOAT, FLOAT_NN, TEST
 from rlx.solver.order import free_shape_vars
 from rlx.solver.order.substitute import dimensions
 from rlx.transform.arguments import operands
-from rlx.transform.shapes.propagate import Stronger, is_open, says_more
+from rlx.transform.shapes.propagate import Stronger
+from rlx.transform.shapes.specialise import is_open, says_more
 
 _KEEPS_TYPE = frozenset([*FLOAT.split(), *ANY.split(), *FLOAT_NN.split(), "relax.nn.relu"])
 _KEEPS_SHAPE = _KEEPS_TYPE | {*TEST.split(), "relax.astype"}
@@ -71,6 +73,7 @@ class _Backwards:
     ) -> None:
         self.function, self.info, self.broadcast = function, info, broadcast
         self.wanted: Known = {}
+        self.cast: dict[Expr, StructInfo] = {}
 
     def deduced(self) -> Known:
         """What is found of each value of which less is known without it."""
@@ -87,6 +90,7 @@ class _Backwards:
             for var, info in ((var, self.best(var)) for var in self.wanted)
             if info is not None
             and is_open(self.info.get(var, OBJECT))
+            and not (var in self.cast and structural_equal(self.cast[var], info))
             and (var not in self.function.params or bound.issuperset(free_shape_vars(info)))
         }
 
@@ -95,6 +99,8 @@ class _Backwards:
         if isinstance(binding, ast.MatchCast):
             if not binding.shape_vars and isinstance(binding.struct_info, TensorStructInfo):
                 self.want(binding.value, binding.struct_info)
+                if binding.value not in self.function.params:
+                    self.cast[binding.value] = binding.struct_info
             return
         assert isinstance(binding, ast.VarBinding)
         result, value = self.best(binding.var), binding.value

@@ -1,6 +1,4 @@
-"""The oracles: each looks at one program and says what is wrong, with the program or with who
-judges it.
-"""
+"""The oracles: each examines one program and returns the mistakes of rlx or of TVM."""
 
 from __future__ import annotations
 
@@ -8,9 +6,11 @@ from collections.abc import Callable
 
 from rlx.generate.campaign.finding import Finding
 from rlx.generate.campaign.oracles.case import Case
-from rlx.generate.campaign.oracles.own import check, derive, roundtrip
+from rlx.generate.campaign.oracles.check import check
+from rlx.generate.campaign.oracles.derive import derive
 from rlx.generate.campaign.oracles.passes import passes
 from rlx.generate.campaign.oracles.refine import refine
+from rlx.generate.campaign.oracles.roundtrip import roundtrip
 from rlx.generate.campaign.oracles.run import run
 
 Oracle = Callable[[Case], list[Finding]]

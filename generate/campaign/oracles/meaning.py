@@ -1,4 +1,4 @@
-"""What programs return: run on inputs of several sizes, compared value for value."""
+"""Results of programs on inputs of several sizes, compared value by value."""
 
 from __future__ import annotations
 

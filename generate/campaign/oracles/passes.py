@@ -1,4 +1,4 @@
-"""Passes: each keeps programs legal, and keeps their meaning."""
+"""The law of passes: each pass keeps programs legal, and keeps their meaning."""
 
 from __future__ import annotations
 

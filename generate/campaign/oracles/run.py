@@ -1,14 +1,12 @@
-"""Meaning: TVM's virtual machine returns what the rules of evaluation say; our two ways to run
-PrimFuncs agree.
+"""The law of meaning: TVM's virtual machine returns the value that the rules of evaluation give,
+and native code and reference evaluator agree on PrimFuncs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
-
-import numpy as np
 
 from rlx.generate.campaign.finding import Finding
 from rlx.generate.campaign.oracles.case import Case, kind_of, raised
@@ -21,165 +19,14 @@ from rlx.generate.campaign.oracles.meaning import (
     compare,
     how,
     out_of_memory,
-    unequal_elements,
 )
+from rlx.generate.campaign.oracles.rerun import Rerun
+from rlx.generate.campaign.oracles.rounding import is_rounding
 from rlx.generate.campaign.oracles.traits import ELEMENT_TYPE, KIND, MEMORY_PLAN, SHAPE, trait
 from rlx.generate.campaign.peer import PACKED
 from rlx.grammar.nodes import ast
 from rlx.semantics.outcome import Outcome, Returned, Stuck
 from rlx.semantics.values import MANY, Scalar, ShapeValue, Tensor, TupleValue, Value
-
-# A run of the rules seen from inside: the tensors that operators make, while they are made.
-
-
-class Rerun:
-    """A run that can be done again.
-
-    Attributes
-    ----------
-    text
-        The program.
-    entry, given
-        Which function is called, and its arguments.
-    """
-
-    def __init__(self, text: str, entry: str, given: Sequence[Value]) -> None:
-        self.text, self.entry, self.given = text, entry, given
-
-    def watched(self, see: Callable[[np.ndarray[Any, Any]], None]) -> Outcome | None:
-        """Run once more, and show each array that a call of an operator makes, before it is used.
-
-        Returns
-        -------
-        Outcome | None
-            How the run ended; None if it took too many steps.
-        """
-        from rlx.grammar.read.parser import parse
-        from rlx.semantics.machine import Configuration, environment, load
-
-        module, *_ = parse(self.text).modules  # anew, for what is seen may be changed
-        program = load(
-            module,
-            packed=PACKED,
-            backend="steps",
-            output=lambda line: None,
-            iterations=ITERATIONS,
-        )
-        given = deepcopy(list(self.given))
-        now = program.start(self.entry, given, keep=False)
-        known = {id(tensor): tensor for value in given for tensor in tensors(value)}
-        for _ in range(FUEL):
-            if not isinstance(now, Configuration):
-                return now
-            made = now.at.expr
-            now = program.step(now)
-            if not isinstance(now, Configuration):
-                continue
-            for value in environment(now).values():
-                for tensor in tensors(value):
-                    if id(tensor) in known:
-                        continue
-                    known[id(tensor)] = tensor
-                    if isinstance(made, ast.Call) and isinstance(made.op, ast.Op):
-                        see(tensor.data)
-        return None
-
-    def meets_nan(self) -> bool:
-        """Whether an argument or what an operator makes has a NaN."""
-        met = [has_nan(tensor.data) for value in self.given for tensor in tensors(value)]
-        self.watched(lambda array: met.append(has_nan(array)))
-        return any(met)
-
-
-def tensors(value: object) -> Iterator[Tensor]:
-    """The tensors in a value."""
-    if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, TupleValue):
-        for field in value.fields:
-            yield from tensors(field)
-
-
-def has_nan(array: np.ndarray[Any, Any]) -> bool:
-    """Whether an array has a NaN."""
-    return array.dtype.kind not in "biu" and bool(np.isnan(array.astype(np.float64)).any())
-
-
-# Whether two values differ by rounding alone: a step that is a little off near a pole or a jump
-# gives a result that is far off, and both sides are right.
-
-
-UNIT = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
-"""The unit in the last place of 1."""
-
-UNITS = 4
-"""So many of them a result may be off: sums round more than once."""
-
-RUNS = 8
-"""Runs that are compared: in each an element goes up or down by chance."""
-
-BEYOND = 4.0
-"""The values may differ by so many times what those runs do."""
-
-WHOLE = 256.0
-"""Whole numbers up to that are mostly exact: counts, constants, results of `floor`. They stay."""
-
-Array = np.ndarray[Any, Any]
-
-
-def is_rounding(again: Rerun, expected: Value, returned: Value, seed: int) -> bool:
-    """Whether the elements that differ between two values of one type depend on rounding."""
-    ours = [tensor.data for tensor in tensors(expected)]
-    theirs = [tensor.data for tensor in tensors(returned)]
-    if not ours or not _alike(ours, theirs):
-        return False
-    random = np.random.default_rng(seed)
-    spread = [np.zeros(array.shape) for array in ours]
-    for _ in range(RUNS):
-        outcome = again.watched(lambda array: nudge(array, random))
-        if not isinstance(outcome, Returned):
-            continue
-        moved = [tensor.data for tensor in tensors(outcome.value)]
-        if not _alike(ours, moved):
-            return True  # even the shape depends on it
-        changed = map(distance, ours, moved)
-        spread = [np.maximum(*pair) for pair in zip(spread, changed, strict=True)]
-    wrong = False
-    for one, other, most in zip(ours, theirs, spread, strict=True):
-        at = unequal_elements(one, other)
-        wrong = wrong or bool(at.any())
-        if (at & ~(distance(one, other) <= BEYOND * most)).any():
-            return False
-    return wrong
-
-
-def _alike(some: list[Array], others: list[Array]) -> bool:
-    return [(a.shape, a.dtype) for a in some] == [(a.shape, a.dtype) for a in others]
-
-
-def distance(one: Array, other: Array) -> Array:
-    """How far apart elements are: infinity where one is a NaN or an infinity and the other is not
-    the same, or where they are no floats and differ.
-    """
-    if one.dtype.kind in "biu":
-        return np.where(one == other, 0.0, np.inf)
-    a, b = one.astype(np.float64), other.astype(np.float64)
-    same = (a == b) | (np.isnan(a) & np.isnan(b))
-    with np.errstate(invalid="ignore"):
-        apart = np.where(same, 0.0, np.abs(a - b))
-    return np.where(np.isnan(apart), np.inf, apart)
-
-
-def nudge(array: Array, random: np.random.Generator) -> None:
-    """Move the floats of an array by a few units in the last place, up or down."""
-    unit = UNIT.get(str(array.dtype))
-    if unit is None or not array.flags.writeable:
-        return
-    wide = array.astype(np.float64)
-    exact = ~np.isfinite(wide) | ((wide == np.rint(wide)) & (np.abs(wide) <= WHOLE))
-    by = random.integers(-UNITS, UNITS + 1, array.shape) * unit
-    with np.errstate(over="ignore"):
-        array[...] = np.where(exact, array, (wide * (1.0 + by)).astype(array.dtype))
 
 
 def run(case: Case) -> list[Finding]:

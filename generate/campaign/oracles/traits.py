@@ -1,6 +1,4 @@
-"""What is special about the input on which values differ: the part of a cause that no message
-names.
-"""
+"""Special properties of the input on which values differ, which the message does not name."""
 
 from __future__ import annotations
 

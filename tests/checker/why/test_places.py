@@ -7,7 +7,8 @@ from random import Random
 import pytest
 
 from rlx.checker.check import check_text
-from rlx.checker.why.build import Applied, StepBuilder
+from rlx.checker.why.applied import Applied
+from rlx.checker.why.build import StepBuilder
 from rlx.checker.why.explain import at_place, why
 from rlx.checker.why.place import PlaceError
 from rlx.checker.why.recorder import RuleApplication, recording

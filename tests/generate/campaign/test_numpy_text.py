@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rlx.generate.campaign.replay import ExpressionError, Shape, argument, call_of, evaluate
+from rlx.generate.campaign.numpy_text import ExpressionError, Shape, argument, call_of, evaluate
 
 X = np.arange(6.0).reshape(2, 3)
 

@@ -13,7 +13,8 @@ from rlx.generate.campaign.finding import Finding
 from rlx.generate.campaign.oracles import ORACLES, examine
 from rlx.generate.campaign.oracles.case import Case, kind_of, raised
 from rlx.generate.campaign.oracles.meaning import SIZES, arguments
-from rlx.generate.campaign.oracles.run import Rerun, larger_difference
+from rlx.generate.campaign.oracles.rerun import Rerun
+from rlx.generate.campaign.oracles.run import larger_difference
 from rlx.grammar.nodes import ast
 from rlx.grammar.print.printer import print_module
 from rlx.grammar.read.parser import parse

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from rlx.generate.campaign.oracles.meaning import arguments
-from rlx.generate.campaign.oracles.run import Rerun, distance, is_rounding, nudge, tensors
+from rlx.generate.campaign.oracles.rerun import Rerun, tensors
+from rlx.generate.campaign.oracles.rounding import distance, is_rounding, nudge
 from rlx.generate.campaign.programs import program as random_text
 from rlx.grammar.nodes import ast
 from rlx.grammar.read.parser import parse

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rlx.generate import struct_infos
-from rlx.generate.inputs import RandomElements, value
+from rlx.generate.elements import RandomElements
+from rlx.generate.inputs import value
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import VOID
 from rlx.semantics.cast import check

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rlx.checker.check import check_text
-from rlx.generate.reduce.search import PASSES, Pass, size
+from rlx.generate.reduce.passes import PASSES, Pass, size
 from rlx.grammar.print.printer import print_module
 from rlx.grammar.read.parser import parse
 from tests.markdown import assert_example, examples

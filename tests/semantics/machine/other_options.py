@@ -14,7 +14,7 @@ from typing import Any
 
 from rlx.checker.check import check_text
 from rlx.generate.programs import FEATURES, Options, random_module
-from rlx.generate.reduce.search import PASSES
+from rlx.generate.reduce.passes import PASSES
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Node, replace
 from rlx.grammar.nodes.rewrite import rebuild

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import BOOL, INT64, VOID, dtype
 from rlx.semantics.cast import CastFailed, check
-from rlx.semantics.machine.compile import fast_check
+from rlx.semantics.machine.signature import fast_check
 from rlx.semantics.values import NULL, Scalar, ShapeValue, Tensor, Value
 
 N, M = tir.Var("n"), tir.Var("m")

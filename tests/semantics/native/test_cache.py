@@ -18,7 +18,7 @@ import pytest
 from rlx.semantics import native
 from rlx.semantics.faults import UnsupportedStop
 from rlx.semantics.native import compiler, prelude
-from rlx.semantics.native.compiler import TooSlow
+from rlx.semantics.native.limited_process import TooSlow
 from rlx.writing import scratch
 
 from .programs import of_body

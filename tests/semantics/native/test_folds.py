@@ -12,7 +12,7 @@ from rlx.grammar.nodes.dtype import dtype as data_type
 from rlx.semantics import native
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.native import compiler
-from rlx.semantics.native.emit_reduction import BY_VECTORS
+from rlx.semantics.native.emit_rows import BY_VECTORS
 from rlx.semantics.native.frame import FIRST_SLOT
 from tests.semantics.native.programs import of_body
 from tests.semantics.native.sanitised.batch import Array

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from rlx.semantics.native.compiler import TooSlow, run
+from rlx.semantics.native.limited_process import TooSlow, run
 
 PROGRAM = """\
 @I.ir_module

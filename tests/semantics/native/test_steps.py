@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rlx.semantics import native
-from rlx.semantics.native import compiler
+from rlx.semantics.native import compiler, steps
 from tests.semantics.native.programs import of_body
 
 LOOP = of_body('x: T.Buffer((64,), "float32")', "for i in range(64): x[i] = T.exp(x[i]) + x[i]")
@@ -18,12 +18,12 @@ def test_the_library_is_the_one_that_the_driver_makes(tmp_path: Path) -> None:
     source = native.compile(LOOP).source
     flags = compiler.flags_for(source, all_flags)
     link = tuple(compiler.link_options(flags, source))
-    if not compiler.step_commands(path, flags, link):
+    if not steps.step_commands(path, flags, link):
         pytest.skip("the compiler here is not GCC")
     alone, driven = tmp_path / "alone" / "kernel.so", tmp_path / "driven" / "kernel.so"
     alone.parent.mkdir()
     driven.parent.mkdir()
-    assert compiler.by_steps(path, flags, link, source, alone, 60)
+    assert steps.by_steps(path, flags, link, source, alone, 60)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(compiler, "by_steps", lambda *_: False)
         compiler.run_compiler(path, flags, source, driven, link)
@@ -45,13 +45,13 @@ def test_another_driver_is_left_to_itself(said: str, tmp_path: Path) -> None:
     (tmp_path / "said").write_text(said)
     driver.write_text(f"#!/bin/sh\ncat '{tmp_path}/said' >&2\n")
     driver.chmod(0o700)
-    assert compiler.step_commands(str(driver), (), ()) == ()
-    assert not compiler.by_steps(str(driver), (), (), "int x;", tmp_path / "x.so", 60)
+    assert steps.step_commands(str(driver), (), ()) == ()
+    assert not steps.by_steps(str(driver), (), (), "int x;", tmp_path / "x.so", 60)
 
 
 def test_what_does_not_compile_is_left_to_the_driver(tmp_path: Path) -> None:
     path, flags, _ = compiler.toolchain()
-    assert not compiler.by_steps(path, flags, (), "this is no C", tmp_path / "x.so", 60)
+    assert not steps.by_steps(path, flags, (), "this is no C", tmp_path / "x.so", 60)
     with pytest.raises(compiler.CompilerGaveUp, match="unknown type name"):
         compiler.run_compiler(path, flags, "this is no C", tmp_path / "x.so")
-    assert compiler.step_commands(str(tmp_path / "no such compiler"), (), ()) == ()
+    assert steps.step_commands(str(tmp_path / "no such compiler"), (), ()) == ()

@@ -15,7 +15,7 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.read.parser import parse
 from rlx.semantics.machine.program import callable_functions, default_entry
-from rlx.semantics.run import files, inputs
+from rlx.semantics.run import files, literals
 from rlx.semantics.values import DoesNotFit
 
 REASONS = {
@@ -61,9 +61,9 @@ def test_a_text_that_python_cannot_read(error: Exception, monkeypatch: pytest.Mo
     def refuse(text: str) -> None:
         raise error
 
-    monkeypatch.setattr(inputs, "expression_of", refuse)
+    monkeypatch.setattr(literals, "expression_of", refuse)
     with pytest.raises(ValueError, match="some text"):
-        inputs.literal("some text")
+        literals.literal("some text")
 
 
 @pytest.mark.parametrize("count", [0, 1, 3])
@@ -71,10 +71,10 @@ def test_tuples_of_another_length(count: int) -> None:
     info = ast.TupleStructInfo((ast.PrimStructInfo(INT64), ast.PrimStructInfo(INT64)))
     said = f"found {count} field{'' if count == 1 else 's'} instead of 2"
     with pytest.raises(DoesNotFit, match=said):
-        inputs.value_of((1,) * count, info)
+        literals.value_of((1,) * count, info)
     with pytest.raises(DoesNotFit, match=said):
-        inputs.from_python("x", (1,) * count, info)
-    assert len(inputs.value_of((1, 2), info).fields) == 2  # type: ignore[attr-defined]
+        literals.from_python("x", (1,) * count, info)
+    assert len(literals.value_of((1, 2), info).fields) == 2  # type: ignore[attr-defined]
 
 
 def test_the_function_that_is_called_by_default() -> None:

@@ -10,7 +10,7 @@ import math
 import numpy as np
 import pytest
 
-from rlx.semantics.tir.calls import C_MATH
+from rlx.semantics.tir.c_math import C_MATH
 from tests.semantics.tir.programs import computed
 
 LIBRARY = ctypes.CDLL(ctypes.util.find_library("m"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rlx.grammar.nodes import tir
-from rlx.solver.tactics import generalizations
+from rlx.solver.generalize import generalizations
 
 N, M = tir.Var("n"), tir.Var("m")
 

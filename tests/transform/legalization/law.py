@@ -280,7 +280,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args(argv)
-    names = options.only.split(",") if options.only else DEFINED
+    asked = [name.removeprefix("relax.") for name in options.only.split(",") if name]
+    if unknown := [name for name in asked if name not in DEFINED]:
+        parser.error(f"no operator with a definition is called {', '.join(unknown)}")
+    names = asked or DEFINED
     wrong = runs = calls = 0
     whole: list[str] = []
     for name in names:

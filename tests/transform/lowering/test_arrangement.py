@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rlx.grammar.read.parser import parse
+from rlx.transform.lowering.arrangement import LIMIT, Most, Need, arrange
 from rlx.transform.lowering.calls import CallTIRRewrite
 from rlx.transform.lowering.memory import StaticPlanBlockMemory
-from rlx.transform.lowering.planned_piece import LIMIT, Most, Need, arrange
 
 PRODUCTS = 3
 NEEDS = st.lists(

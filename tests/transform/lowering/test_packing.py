@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlx.transform.lowering.planned_piece import ALIGNMENT, Item, lower_bound, pack
+from rlx.transform.lowering.packing import ALIGNMENT, Item, lower_bound, pack
 
 ITEMS = st.lists(
     st.builds(

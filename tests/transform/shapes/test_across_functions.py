@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import rlx
@@ -237,3 +238,30 @@ def test_operands_by_keyword_say_the_same() -> None:
         infos = [str(param.struct_info_annotation) for param in before.params]
         assert infos == [str(param.struct_info_annotation) for param in after.params]
         assert "(m, n)" in infos[0] or "Tensor((m, n)" in rlx.show(one)
+
+
+def test_a_shape_of_dimensions_that_casts_bind() -> None:
+    module = rlx.parse("""
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor("float32", ndim=2), y: R.Tensor):
+        z = Module.joined(x, y)
+        return z
+    @R.function(private=True)
+    def joined(a: R.Tensor("float32", ndim=2), b: R.Tensor):
+        n, m, k = T.int64(), T.int64(), T.int64()
+        c = R.match_cast(a, R.Tensor((n, m), "float32"))
+        d = R.match_cast(b, R.Tensor((k, m), "float32"))
+        e = R.concat((c, d), axis=0)
+        f = R.nn.relu(e)
+        return f
+""")
+    made = propagate_shapes(module)
+    text = rlx.show(made)
+    assert "return R.shape([n + k, m])" in text
+    assert 'R.match_cast(z, R.Tensor(shape, dtype="float32"))' in text
+    given = {"x": np.ones((2, 3), "float32"), "y": np.ones((4, 3), "float32")}
+    found = rlx.run(made, inputs=given)
+    assert found.numpy().shape == (6, 3)
+    assert rlx.show(propagate_shapes(made)) == text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import rlx
-from rlx.transform.shapes.propagate import is_open
+from rlx.transform.shapes.specialise import is_open
 
 OPEN: tuple[str, ...] = (
     "R.Tensor((3,))",

@@ -1,0 +1,82 @@
+"""Error nodes for an unreadable statement: they bind the names that it would have bound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.node import Span
+from rlx.grammar.read.entries import Token, unquote
+from rlx.grammar.read.lexer import KEYWORDS
+from rlx.grammar.read.reports import ReadContext
+from rlx.grammar.read.source_tokens import end_of_target, parts_of, statements
+
+_LETTERS = frozenset("RTI")
+_CAST = "match_"
+"""A part of the words for what binds shape variables."""
+
+
+def lose(context: ReadContext, span: Span) -> list[ast.Binding]:
+    """Bind the names of an unreadable statement, so that their uses are not errors.
+
+    A statement whose name is doubtful may have bound another one, too.
+    """
+    scope = context.scope
+    read = list(statements(context.text, span))
+    names = {name for part in read for name in _targets(part) | _glued(part)}
+    sign = end_of_target(context.text, read[0]) if len(read) == 1 else None
+    known = sign is not None and not context.reports.has_errors_in((span[0], sign - 1))
+    if not known:
+        scope.missing += 1
+    casts = any(_CAST in token.value for statement in read for token in statement)
+    for name in _words(context.text, span) if casts else ():
+        if name not in scope.names:
+            scope.shape_var(name, span)
+    error = ast.ErrorExpr(casts or not known, span)
+    found: list[ast.Binding] = [ast.VarBinding(ast.Var("_", None, None, span), error, span, span)]
+    for name in sorted(names):
+        if name not in scope.modules and name not in _LETTERS:
+            var = ast.Var(name, None, None, span)
+            scope.lost.add(var)
+            scope.bind(name, var)
+            found.append(ast.VarBinding(var, error, span, span))
+    return found
+
+
+def _words(text: str, span: Span) -> Iterator[str]:
+    """The names in a text, quoted ones and those inside of annotations included."""
+    for token in parts_of(text, span):
+        word = unquote(token.value) if token.type == "STRING" else token.value
+        if token.type in ("NAME", "STRING") and word.isidentifier():
+            yield word
+
+
+def _targets(statement: list[Token]) -> set[str]:
+    """What stands in front of `=` or `:`; of a damaged statement, what can be made of it."""
+    words: list[str] = []
+    for token in statement:
+        match token.type:
+            case "NAME" | "DOTTED":
+                words += token.value.split(".")
+            case "DEF":
+                return {token.value.split()[-1]}
+            case "TARGET":
+                words.append(token.value)
+                return {*words, "".join(words)}
+            case "COLON" | "EQUAL":
+                return {*words, "".join(words)} - {""}
+            case "HEAD" | "LPAR" | "INFO":
+                break
+            case word if token is statement[0] and word in KEYWORDS.values():
+                break
+    # `y R.exp(x)`: the sign between them is missing, or another stands there
+    first, *rest = statement
+    return {first.value} if first.type == "NAME" and rest else set()
+
+
+def _glued(statement: list[Token]) -> set[str]:
+    """What stands in front of a `:` or `=` further on, where the end of a line is missing."""
+    pairs = pairwise(statement)
+    names = {a.value for a, b in pairs if a.type == "NAME" and b.type == "COLON"}
+    return names | {t.value for t in statement[1:] if t.type == "TARGET"}

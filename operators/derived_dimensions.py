@@ -1,0 +1,65 @@
+"""Short forms of the dimensions that a rule derives.
+
+The length of a slice mentions the sliced length twice, so the length of a slice of a slice of …
+would double with each step. What equals something shorter for all sizes in the context becomes
+that: ``T.min(5, n + 7) - T.min(0, n + 7)`` is ``5``.
+"""
+
+from __future__ import annotations
+
+from rlx.grammar.nodes.ast import ShapeExpr, ShapeStructInfo, StructInfo, TensorStructInfo
+from rlx.grammar.nodes.node import changed, same
+from rlx.grammar.nodes.struct_infos import rebuilt
+from rlx.grammar.nodes.tir import Add, Binary, IntImm, Mul, PrimExpr, Sub, Var
+from rlx.operators.context import OperatorContext
+
+_PLAIN = 4
+"""The number of operations in a sum or product of variables that is left as it is."""
+
+
+def shortened(info: StructInfo, ctx: OperatorContext) -> StructInfo:
+    """The struct info with every dimension in its normal form under the facts, where that is
+    shorter.
+    """
+    return rebuilt(info, lambda part: _shortened(part, ctx))
+
+
+def _shortened(info: StructInfo, ctx: OperatorContext) -> StructInfo:
+    if type(info) is TensorStructInfo:
+        shape = info.shape
+        if type(shape) is not ShapeExpr or not _any_long(shape.values):
+            return info
+        return changed(info, shape=changed(shape, values=_dims(shape.values, ctx)))
+    if type(info) is ShapeStructInfo:
+        if info.values is None or not _any_long(info.values):
+            return info
+        return changed(info, values=_dims(info.values, ctx))
+    return info
+
+
+def _dims(values: tuple[PrimExpr, ...], ctx: OperatorContext) -> tuple[PrimExpr, ...]:
+    return same(values, [ctx.prover.shortened(v) if _is_long(v) else v for v in values])
+
+
+def _any_long(values: tuple[PrimExpr, ...]) -> bool:
+    return any(map(_is_long, values))
+
+
+def _is_long(dim: PrimExpr) -> bool:
+    """Whether a dimension is more than a short sum or product of variables and numbers."""
+    kind = type(dim)
+    if kind is Var or kind is IntImm:
+        return False
+    stack, count = [dim], 0
+    while stack:
+        node = stack.pop()
+        kind = type(node)
+        if kind is Add or kind is Sub or kind is Mul:
+            assert isinstance(node, Binary)
+            count += 1
+            if count > _PLAIN:
+                return True
+            stack += (node.a, node.b)
+        elif kind is not Var and kind is not IntImm:
+            return True
+    return False

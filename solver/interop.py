@@ -1,0 +1,299 @@
+"""Conversion between TVM's expressions and ours, through TVM's public attributes.
+
+Reading an expression does not need TVM itself.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import BOOL, INT32, INT64, DataType, dtype
+from rlx.grammar.nodes.prim_operators import BY_NAME, BY_NODE
+from rlx.grammar.nodes.tir import PrimExpr
+from rlx.solver import prim_exprs
+
+_EXPECTED = "expected an expression, as a text, a PrimExpr or one of TVM"
+_HANDLE = dtype("handle")
+_BITS = {
+    "BitwiseAnd": "bitwise_and",
+    "BitwiseOr": "bitwise_or",
+    "BitwiseXor": "bitwise_xor",
+    "BitwiseNot": "bitwise_not",
+    "LShift": "shift_left",
+    "RShift": "shift_right",
+}
+_PURE = 2
+"""The largest ``TCallEffectKind`` of a call that changes nothing: it reads the state."""
+_NUMBERS = frozenset(BY_NAME) | {"Var", "SizeVar", "IntImm", "Select", "Cast", "Not", "Let", "Call"}
+
+
+def is_expression(value: object) -> bool:
+    """Whether this is an expression of TVM, or ``a == b`` of two of them."""
+    kind = type(value)
+    return (
+        kind.__name__ in _NUMBERS
+        or hasattr(value, "asobject")
+        or any(base.__name__ in ("Expr", "PrimExpr", "IterVar") for base in kind.__mro__)
+    ) and kind.__module__.partition(".")[0] in ("tvm", "tvm_ffi")
+
+
+class Foreign:
+    """The expressions of TVM in questions, which share their variables.
+
+    A variable of TVM becomes one variable. A value that is no integer arithmetic, such as an
+    element of a buffer, a call or a cast of a float, becomes one unknown integer, the same wherever
+    TVM's expressions are structurally equal; so loads of one element count as equal, as in TVM. What
+    is no integer either makes its question unknown. Arithmetic on types other than int32 and int64
+    wraps; in these two, TVM assumes that nothing overflows.
+    """
+
+    def __init__(self) -> None:
+        self._variables: dict[Any, PrimExpr] = {}
+        self._values: dict[Any, PrimExpr] = {}
+        self._origin: dict[PrimExpr, Any] = {}
+        self._wraps = False
+        self._lets = 0
+
+    def read(self, expr: object) -> PrimExpr:
+        """Our expression for one of TVM. Raises TypeError if it is not an expression of TVM."""
+        if not is_expression(expr):
+            from rlx.solver.usage_errors import described
+
+            raise TypeError(f"{_EXPECTED}, found {described(expr)}")
+        root = _object(expr)
+        # By the address of the object: TVM's `==` makes an expression.
+        done: dict[int, PrimExpr] = {}
+        strange: set[PrimExpr] = set()
+        stack: list[tuple[Any, Any]] = [(root, None)]
+        while stack:
+            node, below = stack.pop()
+            if isinstance(node, _Definition):
+                node.outer = self._variables.get(node.var), done
+                self._variables[node.var] = done[hash(node.value)]
+                self._lets += 1
+                done = {}  # the variable has another value inside
+                continue
+            key = hash(node)
+            if below is None:
+                if key in done:
+                    continue
+                below = _operands(node)
+                if below:
+                    stack.append((node, below))
+                    stack.extend((operand, None) for operand in reversed(below))
+                    continue
+            if type(node).__name__ == "Let":
+                _, definition, body = below
+                whole = done[hash(body)]
+                done = self._leave(definition)
+                done[key] = whole
+            else:
+                operands = tuple([done[hash(operand)] for operand in below])
+                done[key] = self._node(node, operands, strange)
+        return done[hash(root)]
+
+    def _leave(self, definition: _Definition) -> dict[int, PrimExpr]:
+        assert definition.outer is not None
+        self._lets -= 1
+        before, done = definition.outer
+        if before is None:
+            del self._variables[definition.var]
+        else:
+            self._variables[definition.var] = before
+        return done
+
+    def _node(self, node: Any, operands: tuple[PrimExpr, ...], strange: set[PrimExpr]) -> PrimExpr:
+        name = type(node).__name__
+        if operands:
+            odd = next((operand for operand in operands if operand in strange), None)
+            if odd is not None:
+                kind = _dtype(node) if all(_type(each) for each in operands) else None
+                words = f"{name} with {prim_exprs.named(odd)}"
+                return self._opaque(node, strange, tir.Call(words, (), kind))
+            match name, operands:
+                case _, (a, b) if name in BY_NAME:
+                    return self._wrapped(node, BY_NAME[name](a, b))
+                case "Cast", (value,):
+                    cast = tir.Cast(_dtype(node), value)
+                    if not prim_exprs.scalar(cast.dtype):
+                        strange.add(cast)
+                    return cast
+                case "Select", (condition, a, b):
+                    return tir.Select(condition, a, b)
+                case "Not", (a,):
+                    return tir.Not(a)
+                case "Call", _:
+                    return self._call(node, operands, strange)
+            if name in _BITS:
+                return tir.Call(_BITS[name], operands, _dtype(node))
+        elif name in ("Var", "SizeVar"):
+            found = self._variables.get(node)
+            if found is None:
+                size = True if name == "SizeVar" else None
+                found = tir.Var(
+                    str(getattr(node, "name", None) or node.name_hint), _dtype(node), is_size=size
+                )
+                self._variables[node] = found
+                self._keep(found, node, strange)
+            elif not prim_exprs.scalar(tir.type_of(found)):
+                strange.add(found)
+            return found
+        elif name == "IntImm":
+            return tir.IntImm(int(node.value), _dtype(node))
+        return self._opaque(node, strange)
+
+    def _call(self, node: Any, operands: tuple[PrimExpr, ...], strange: set[PrimExpr]) -> PrimExpr:
+        _, _, op = str(node.op.name).rpartition(".")
+        call = tir.Call(op, operands, _dtype(node))
+        if prim_exprs.conditional(call) or prim_exprs.has_call([call]):
+            return call
+        return self._opaque(node, strange, call)
+
+    def _opaque(self, node: Any, strange: set[PrimExpr], call: tir.Call | None = None) -> PrimExpr:
+        """A value that is not computed here; one for all that are structurally equal."""
+        if call is None:
+            name, kind = type(node).__name__, _dtype(node)
+            if name == "Call":
+                name = str(getattr(node.op, "name", name)).rpartition(".")[2]
+            # The type of what depends on a call that changes the state is not told, so that it is
+            # no integer.
+            call = tir.Call(name, (), kind if _pure(node) else None)
+        found: PrimExpr = call
+        if self._lets == 0:
+            import tvm_ffi
+
+            found = self._values.setdefault(tvm_ffi.StructuralKey(node), call)  # type: ignore[call-arg]
+        self._keep(found, node, strange)
+        return found
+
+    def _keep(self, found: PrimExpr, node: Any, strange: set[PrimExpr]) -> None:
+        self._origin.setdefault(found, node)
+        kind = found.dtype if isinstance(found, (tir.Call, tir.Var)) else None
+        if kind is None or not prim_exprs.scalar(kind):
+            strange.add(found)
+        elif not _overflows_never(kind) and kind != BOOL:
+            self._wraps = True
+
+    def _wrapped(self, node: Any, found: PrimExpr) -> PrimExpr:
+        if not self._wraps or isinstance(found, (tir.Comparison, tir.And, tir.Or)):
+            return found
+        kind = _dtype(node)
+        return found if _overflows_never(kind) else tir.Cast(kind, found)
+
+    def write(self, expr: PrimExpr, original: object) -> Any:
+        """TVM's expression of the type of another one, for what its variables are known to be.
+
+        It is None where the type cannot hold a value that occurs in it.
+        """
+        from tvm import prim  # type: ignore[import-not-found,unused-ignore]
+
+        wanted = _dtype(_object(original))
+        leaves = [self._origin[node] for node in tir.postorder(expr) if node in self._origin]
+        kinds = [kind for kind in map(_dtype, leaves) if kind != BOOL]
+        width = max((kind.bits for kind in kinds), default=64) if wanted == BOOL else wanted.bits
+        if wanted != BOOL and not _overflows_never(wanted) and not isinstance(expr, tir.IntImm):
+            return self._origin.get(expr)
+        number = wanted if wanted != BOOL else INT32 if width <= 32 else INT64
+        if any(k.bits > number.bits or (k.bits == number.bits and k != number) for k in kinds):
+            return None
+        low, high = prim_exprs.dtype_range(number)
+        values: dict[PrimExpr, Any] = {}
+        for node in tir.postorder(expr, known=self._origin):
+            below = [self._written(child, values, number) for child in tir.children(node)]
+            match node:
+                case tir.IntImm(value=value, dtype=kind):
+                    if not low <= value <= high:
+                        return None
+                    values[node] = prim.IntImm(str(kind if kind == BOOL else number), value)
+                case tir.Select():
+                    values[node] = prim.Select(*below)
+                case tir.Not():
+                    values[node] = prim.Not(*below)
+                case tir.Binary() if type(node) in BY_NODE:
+                    # TVM has the names of our classes, but for the truncated divisions.
+                    name = {"TruncDiv": "Div", "TruncMod": "Mod"}.get(
+                        type(node).__name__, type(node).__name__
+                    )
+                    values[node] = getattr(prim, name)(*below)
+                case _:
+                    return None
+        found = self._written(expr, values, number)
+        kind = _dtype(found)
+        return found if kind == wanted else None
+
+    def _written(self, node: PrimExpr, values: dict[PrimExpr, Any], number: DataType) -> Any:
+        """An operand in TVM; a narrower one is cast to the type of the arithmetic."""
+        from tvm import prim
+
+        if node not in self._origin:
+            return values[node]
+        leaf = self._origin[node]
+        kind = _dtype(leaf)
+        return leaf if kind in (number, BOOL) else prim.Cast(str(number), leaf)
+
+
+class _Definition:
+    """Stands between the value and the body of a ``Let``, and gives its variable the value."""
+
+    def __init__(self, var: Any, value: Any) -> None:
+        self.var, self.value = var, value
+        self.outer: tuple[PrimExpr | None, dict[int, PrimExpr]] | None = None
+
+
+def _object(expr: Any) -> Any:
+    """``n == m`` and ``n != m`` of TVM are not expressions yet: they wait for a ``bool()`` that
+    asks for identity.
+    """
+    expr = expr.asobject() if hasattr(expr, "asobject") else expr
+    return expr.var if type(expr).__name__ == "IterVar" else expr
+
+
+def _operands(node: Any) -> tuple[Any, ...]:
+    name = type(node).__name__
+    if name in BY_NAME or name in _BITS:
+        return (node.a,) if name == "BitwiseNot" else (node.a, node.b)
+    match name:
+        case "Select":
+            return (node.condition, node.true_value, node.false_value)
+        case "Cast":
+            return (node.value,)
+        case "Not":
+            return (node.a,)
+        case "Let":
+            return (node.value, _Definition(node.var, node.value), node.body)
+        case "Call" if _pure(node):
+            return tuple(node.args)
+    return ()
+
+
+def _type(found: PrimExpr) -> DataType | None:
+    """The type of an operand; None for a call that changes the state."""
+    return found.dtype if isinstance(found, tir.Call) else INT64
+
+
+def _pure(node: Any) -> bool:
+    """Whether an expression is no call that changes the state."""
+    if type(node).__name__ != "Call":
+        return True
+    effect = getattr(node.op, "get_attr", lambda _: None)("TCallEffectKind")
+    return effect is not None and int(effect) <= _PURE
+
+
+def _dtype(node: Any) -> DataType:
+    """Newer TVM keeps the data type in ``ty``, older in ``dtype``; a handle is no number."""
+    found = getattr(getattr(node, "ty", None), "dtype", None) or getattr(node, "dtype", None)
+    return _HANDLE if found is None else _named(str(found))
+
+
+@cache
+def _named(text: str) -> DataType:
+    try:
+        return dtype(text)
+    except ValueError:
+        return _HANDLE
+
+
+def _overflows_never(kind: DataType) -> bool:
+    return kind in (INT32, INT64)

@@ -1,0 +1,230 @@
+"""Steps that close a case: by the normal form, by contradictory facts, or by a case distinction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import lcm
+from typing import Any
+
+from rlx.solver.poly import TooMuchWorkError
+from rlx.solver.proofs.checker import Cond, Poly, beside, combine, shift, value
+from rlx.solver.proofs.draft import ONE, NotFoundError, parts_of
+from rlx.solver.proofs.inequalities import without
+from rlx.solver.proofs.rewriting import CaseScope, Rewriting
+
+_CLASSES = 600
+
+
+class Closing(Rewriting):
+    """The search for a proof of a case."""
+
+    def close(self, splits: int, scope: CaseScope | None, conds: list[Cond]) -> None:
+        """Close the present case."""
+        if self.closed:
+            return
+        self.saturate()
+        for cond in self.targets:
+            if cond[0] == "or" and self.index[cond] not in self.done:
+                self.cases(self.index[cond], lambda part: self.aimed(splits, scope, conds, part))
+                return
+        for cond in self.targets:
+            if scope is not None and cond[0] in ("ge", "ne", "eq"):
+                try:
+                    others = [c for c in self.targets if c is not cond and c[0] != "or"]
+                    self.against(self.scope([*conds, *others]) if others else scope, cond)
+                except (NotFoundError, TooMuchWorkError, RecursionError):
+                    pass
+            if self.closed:
+                return
+        try:
+            self.contradiction()
+            return
+        except NotFoundError:
+            if self.closed:
+                return
+        if not splits or not self.by_split(splits, scope, conds):
+            raise NotFoundError("no case distinction helps")
+
+    def aimed(self, splits: int, scope: CaseScope | None, conds: list[Cond], part: Cond) -> None:
+        """The same where one alternative of the negated goal holds."""
+        before, self.targets = self.targets, parts_of(part)
+        try:
+            self.close(splits, scope, conds)
+        finally:
+            self.targets = before
+
+    def against(self, scope: CaseScope | None, cond: Cond) -> None:
+        """Close a case by the opposite of one condition, from the normal form."""
+        if scope is None:
+            return
+        kind, parts = cond
+        number = self.index[cond]
+        if kind == "ne":
+            result, items = self.rewritten(scope, dict(parts))
+            if not result:
+                self.apply("clash", uses=[self.total(items), number])
+                return
+            for sign in (1, -1):
+                self.nonneg_after(scope, dict(parts), sign)
+            self.clash(cond)
+        elif kind == "eq":
+            result, items = self.rewritten(scope, dict(parts))
+            minus: Poly = {(): -1}
+            self.total([(ONE, (number,)), *self.scaled(items, minus)])
+            for sign in (1, -1) if not self.closed else ():
+                try:
+                    apart = self.nonneg(shift(result, -1, sign))
+                except NotFoundError:
+                    continue
+                turn: Poly = {(): sign}
+                opposite: Poly = {(): -sign}
+                self.total([*apart, *self.scaled(items, turn), (opposite, (number,))])
+                return
+        elif kind == "ge":
+            fact = self.nonneg_after(scope, shift(dict(parts), -1, -1), 1)
+            self.total([(ONE, (fact,)), (ONE, (number,))])
+
+    def nonneg_after(self, scope: CaseScope, poly: Poly, sign: int) -> int:
+        """The fact that a polynomial is at least 0, by its normal form."""
+        result, items = self.rewritten(scope, poly)
+        known = self.nonneg(shift(result, 0, sign))
+        number = self.total([*known, *self.scaled(items, {(): sign})])
+        if number is None:
+            raise NotFoundError("the case is closed")
+        return number
+
+    def saturate(self) -> None:
+        """Factors of what is not 0 are not 0 either; what is never negative is then at least 1, and
+        equations are divided by it.
+        """
+        for cond, number in [*self.index.items()]:
+            if cond[0] != "ne":
+                continue
+            poly = dict(cond[1])
+            if len(poly) == 1:
+                ((mono, coef),) = poly.items()
+                if len(mono) > 1 or coef != 1:
+                    for index in dict.fromkeys(mono):
+                        at = mono.index(index)
+                        rest: Poly = {mono[:at] + mono[at + 1 :]: coef}
+                        try:
+                            self.apply("factor", None, [{(index,): 1}, rest], [number])
+                        except NotFoundError:
+                            continue
+        self.strict()
+        equations = [cond for cond in self.index if cond[0] == "eq" and len(cond[1]) > 1]
+        for cond in equations:
+            poly = dict(cond[1])
+            for index in self.common(poly, 1)[:1]:
+                least = self.nonneg_fact({(index,): 1, (): -1})
+                terms: list[Poly] = [{(index,): 1}, without(poly, index)]
+                divided = self.apply("cut", None, terms, [self.index[cond], least])
+                equations.append(self.checker.facts[self.number(divided)])
+
+    def strict(self) -> None:
+        """What is not 0 and never negative is at least 1."""
+        for cond, number in [*self.index.items()]:
+            if cond[0] != "ne":
+                continue
+            for sign in (1, -1):
+                poly = shift(dict(cond[1]), 0, sign)
+                least = self.index.get(beside("ge", poly))
+                if least is None and beside("ge", shift(poly, -1)) not in self.index:
+                    items = self.shifted(poly)
+                    least = None if items is None else self.total(items)
+                if least is not None:
+                    self.apply("strict", None, uses=[number, least])
+                    break
+
+    def by_split(self, splits: int, scope: CaseScope | None, conds: list[Cond]) -> bool:
+        """Close a case by a case distinction."""
+        for number, close in [*self.questions(scope)][:2]:
+            kept = len(self.steps), dict(self.index), len(self.checker.facts)
+
+            def inside(part: Cond) -> None:
+                more = [*conds, *(part[1] if part[0] == "and" else (part,))]
+                more = [cond for cond in more if cond[0] in ("ge", "eq", "ne")]
+                try:
+                    below = self.scope(more)
+                except (TooMuchWorkError, RecursionError):
+                    below = None
+                self.close(splits - 1, below, more)
+
+            try:
+                close(number, inside)
+                return True
+            except (NotFoundError, TooMuchWorkError):
+                del self.steps[kept[0] :]
+                del self.checker.facts[kept[2] :], self.checker.used[kept[2] :]
+                self.index = kept[1]
+        return False
+
+    def questions(self, scope: CaseScope | None) -> Iterator[tuple[Any, Any]]:
+        """Case distinctions that may help, the best first."""
+        targets = [c for c in self.targets if c[0] in ("ge", "eq", "ne")]
+        polys = [dict(cond[1]) for cond in targets]
+        normal = []
+        for poly in polys:
+            if scope is not None:
+                try:
+                    normal.append(self.back(scope, self.engine_poly(scope, poly)))
+                except (NotFoundError, TooMuchWorkError):
+                    normal.append(poly)
+        for poly in [*normal, *polys]:
+            for index in self.branching(poly):
+                cases = self.alternatives(index)
+                if cases is not None:
+                    yield cases, self.cases
+        for cond, number in [*self.index.items()]:
+            if cond[0] == "or" and number not in self.done:
+                yield number, self.cases
+        periods = self.periods([*normal, *polys])
+        if periods:
+            yield periods, self.tables
+        for cond, number in [*self.index.items()]:
+            if cond[0] == "ne" and number not in self.done and cond not in self.targets:
+                yield number, self.cases
+
+    def periods(self, polys: list[Poly]) -> list[tuple[int, int]]:
+        """For each variable under a division by a constant, what it matters modulo."""
+        periods: dict[int, int] = {}
+        for poly in polys:
+            for index in self.below(poly, 4):
+                kind, operands = self.checker.atoms[index]
+                if kind != "div" or not value(dict(operands[1])):
+                    continue
+                size = abs(value(dict(operands[1])) or 1)
+                inner = self.below(dict(operands[0]), 4)
+                for each in inner:
+                    if self.checker.atoms[each][0] == "div":
+                        size *= abs(value(dict(self.checker.atoms[each][1][1])) or 1)
+                for each in inner:
+                    if self.checker.atoms[each][0] == "var":
+                        periods[each] = lcm(periods.get(each, 1), size)
+        total = 1
+        for size in periods.values():
+            total *= size
+        return sorted(periods.items()) if 1 < total <= _CLASSES else []
+
+    def tables(self, periods: list[tuple[int, int]], close: Any) -> None:
+        """Close a case by the residues of variables."""
+        if not periods:
+            return
+        (index, size), *others = periods
+        quotient = self.checker.div({(index,): 1}, {(): size})
+        ((atom,),) = quotient
+        low = self.apply("floor-low", atom)
+        high = self.apply("floor-high", atom)
+        rest = combine((1, {(index,): 1}), (-size, quotient))
+        proofs = []
+        for residue in range(size):
+            part = beside("eq", shift(rest, -residue))
+            with self.case(part) as proof:
+                if others:
+                    self.tables(
+                        others, lambda more, part=part: close(("and", (part, *parts_of(more))))
+                    )
+                else:
+                    close(part)
+            proofs.append(proof)
+        self.apply("table", None, [rest], [low, high], proofs)

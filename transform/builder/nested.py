@@ -1,0 +1,125 @@
+"""Sequences, local functions and branches inside a function under construction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from rlx.checker.derive import expressions, module
+from rlx.checker.derive.expressions import branch_facts
+from rlx.checker.derive.knowledge import DerivationScope
+from rlx.checker.derive.naming import signature
+from rlx.checker.well_formed.traversal import SavedScope, walk_expression
+from rlx.checker.well_formed.traversal import begin as enter_function
+from rlx.checker.well_formed.traversal import end as leave_function
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import DataflowVar, Expr
+from rlx.grammar.nodes.node import Span, changed, same
+from rlx.grammar.nodes.python_places import Place
+from rlx.transform.builder.blocks import GrowingBlocks
+from rlx.transform.builder.frame import Frame
+from rlx.transform.builder.known_calls import KnownCalls
+
+
+class OuterFunction(NamedTuple):
+    """An open local function, and the state that it replaces."""
+
+    var: ast.Var | None
+    outside: bool
+    around: SavedScope
+    opened: module.Opened
+
+
+class OuterSequence(NamedTuple):
+    """The state that a sequence replaces when it is opened."""
+
+    blocks: GrowingBlocks
+    block: ast.DataflowBlock | None
+    outside: bool
+    mark: int
+    scope: DerivationScope
+    known: KnownCalls
+
+
+def open_sequence(frame: Frame, place: Span | None) -> OuterSequence:
+    """Begin a sequence inside a value, such as a branch; it has its own scope."""
+    state, walk = frame.state, frame.walk
+    before = OuterSequence(
+        frame.blocks, walk.block, frame.in_dataflow, len(walk.added), state.enter(), frame.known
+    )
+    frame.in_dataflow, frame.known = state.effects.dataflow, KnownCalls()
+    walk.block = None
+    frame.blocks = GrowingBlocks(place)
+    return before
+
+
+def close_sequence(
+    frame: Frame,
+    before: OuterSequence,
+    result: Expr,
+    place: Place,
+    original: ast.SeqExpr | None = None,
+) -> ast.SeqExpr:
+    """End a sequence with its result. Raises BuildError if the result violates a rule."""
+    state, walk = frame.state, frame.walk
+    result = frame.leaf(result, place)
+    mark, known = len(walk.added), len(state.info_of)
+    walk.block = None
+    walk_expression(walk, result, getattr(original, "body_span", None) or place)
+    if not walk.diagnostics:
+        state.info(result)
+    frame.settle(place, mark, known)
+    blocks = frame.blocks.finished()
+    if original is None:
+        found = ast.SeqExpr(blocks, result, place, place)
+    else:
+        found = changed(original, blocks=same(original.blocks, blocks), body=result)
+    state.info_of[found] = expressions.end(state, found, before.scope)
+    walk.walked.add(found)
+    walk.leave(before.mark)
+    frame.blocks, walk.block, frame.in_dataflow, _, _, frame.known = before
+    state.effects.dataflow = frame.in_dataflow or walk.block is not None
+    return found
+
+
+def open_function(
+    frame: Frame, head: ast.Function, var: ast.Var | None, place: Place
+) -> OuterFunction:
+    """Begin a local function, which can refer to itself by its variable. Raises BuildError if its
+    signature violates a rule.
+    """
+    walk, state = frame.walk, frame.state
+    mark, known = len(walk.added), len(state.info_of)
+    if var is not None:
+        walk.enter(var, walk.block if type(var) is DataflowVar else None)
+        walk.holders.add(var)
+        state.info_of[var] = var.struct_info_annotation or signature(head)
+    outside = frame.in_dataflow
+    around = enter_function(walk, head, "" if var is None else var.name_hint)
+    opened = module.begin(state, head)
+    frame.in_dataflow = False
+    frame.settle(place, mark, known)
+    return OuterFunction(var, outside, around, opened)
+
+
+def close_function(
+    frame: Frame, before: OuterFunction, function: ast.Function, place: Place
+) -> ast.Function:
+    """End a local function with its body. Raises BuildError if its result violates a rule."""
+    walk, state = frame.walk, frame.state
+    info = module.end(state, function, state.info(function.body), before.opened)
+    leave_function(walk, before.around)
+    frame.in_dataflow = before.outside
+    walk.holders.difference_update([before.var])
+    state.info_of[function] = info
+    walk.walked.add(function)
+    frame.settle(place, len(walk.added), len(state.info_of))
+    return function
+
+
+@contextmanager
+def assuming(frame: Frame, condition: Expr, holds: bool) -> Iterator[None]:
+    """Assume a condition on shape variables inside the ``with`` statement."""
+    with branch_facts(frame.state, frame.state.info(condition), holds):
+        yield

@@ -1,0 +1,180 @@
+"""Values for parameters and for shape variables of functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr, IRModule, StructInfo
+from rlx.grammar.nodes.node import replace
+from rlx.grammar.nodes.overloaded import prim
+from rlx.grammar.nodes.python_places import MisuseError, Place, described, here
+from rlx.grammar.nodes.rewrite import Rewriter
+from rlx.grammar.nodes.tir import PrimExpr
+from rlx.solver.order import bind, free_shape_vars, substitute, substitute_prim, subtype
+from rlx.solver.prover import Prover
+from rlx.transform.builder.values import const
+from rlx.transform.lowering.passes import ModulePass
+
+Values = Mapping[str | ast.Var, object]
+Sizes = Mapping[str | tir.Var, int | PrimExpr]
+
+
+class WithValues(Rewriter):
+    """A function with expressions in place of variables, and scalars in place of shape variables.
+    `values` and `dims`: what stands for each variable and shape variable.
+    """
+
+    def __init__(self, values: Mapping[ast.Var, Expr], dims: Mapping[tir.Var, PrimExpr]) -> None:
+        super().__init__()
+        self.values, self.dims = dict(values), dict(dims)
+
+    def var(self, var: ast.Var) -> Expr:
+        found = self.values.get(var)
+        return super().var(var) if found is None else found
+
+    def function(self, function: ast.Function) -> ast.Function:
+        made = super().function(function)
+        left = tuple(v for v in made.shape_vars if v not in self.dims)
+        return made if left == made.shape_vars else replace(made, shape_vars=left)
+
+    def struct_info(self, info: StructInfo) -> StructInfo:
+        return substitute(info, self.dims)
+
+    def prim_expr(self, expr: PrimExpr) -> PrimExpr:
+        return substitute_prim(expr, self.dims)
+
+
+def bind_symbolic_vars(function: ast.Function, sizes: Sizes) -> ast.Function:
+    """A function with numbers, or scalars, for shape variables of its signature.
+
+    Parameters
+    ----------
+    sizes
+        The values by shape variable or by name.
+
+    Raises
+    ------
+    MisuseError
+        If the function has no such shape variable, or two of this name.
+    """
+    place = here()
+    dims: dict[tir.Var, PrimExpr] = {}
+    for key, size in sizes.items():
+        named = [v for v in function.shape_vars if v is key or v.name == key]
+        if len(named) != 1:
+            known = ", ".join(v.name for v in function.shape_vars) or "none"
+            word = key if isinstance(key, str) else key.name
+            what = "several" if named else "no"
+            raise MisuseError(f"{what} shape variables {word!r}; there are: {known}", place)
+        (var,) = named
+        dims[var] = prim(size, var.dtype, place)
+    return WithValues({}, dims).function(function) if dims else function
+
+
+def bind_params(function: ast.Function, values: Values) -> ast.Function:
+    """A function without some of its parameters, for which constants stand.
+
+    Parameters
+    ----------
+    values
+        Arrays, numbers or constants, by parameter or by its name. The shape variables in the
+        parameters' annotations get the dimensions of the arrays.
+
+    Raises
+    ------
+    MisuseError
+        If the function has no such parameter, or two of this name, or a value does not fit it.
+    """
+    place = here()
+    found: dict[ast.Var, Expr] = {}
+    for key, value in values.items():
+        named = [p for p in function.params if p is key or p.name_hint == key]
+        if len(named) != 1:
+            word = key if isinstance(key, str) else described(key)
+            known = ", ".join(p.name_hint for p in function.params) or "none"
+            what = "several parameters" if named else "no parameter"
+            raise MisuseError(f"{what} {word!r}; there are: {known}", place)
+        (param,) = named
+        info = param.struct_info_annotation
+        kind = info.dtype if isinstance(info, ast.TensorStructInfo) else None
+        given = value if isinstance(value, Expr) else const(value, kind)
+        found[param] = given
+    dims = _dimensions(found, place)
+    made = WithValues(found, dims).function(function)
+    left = tuple(p for p, old in zip(made.params, function.params, strict=True) if old not in found)
+    return replace(made, params=left)
+
+
+def _dimensions(found: Mapping[ast.Var, Expr], place: Place) -> dict[tir.Var, PrimExpr]:
+    """The shape variables that constants determine."""
+    pairs: list[tuple[StructInfo, StructInfo]] = []
+    for param, value in found.items():
+        wanted = param.struct_info_annotation
+        if wanted is not None and isinstance(value, ast.Constant):
+            shape = tuple(tir.IntImm(size) for size in value.data.shape or ())
+            made = ast.TensorStructInfo(ast.ShapeExpr(shape), value.data.dtype, len(shape))
+            pairs.append((wanted, made))
+    prover = Prover()
+    names = frozenset(v for wanted, _ in pairs for v in free_shape_vars(wanted))
+    images = bind(tuple(w for w, _ in pairs), tuple(k for _, k in pairs), names, prover).mapping
+    for wanted, known in pairs:
+        if not subtype(known, substitute(wanted, images), prover).proved:
+            raise MisuseError(f"a value is {known}, and its parameter {wanted}", place)
+    return {v: image for v, image in images.items() if isinstance(v, tir.Var)}  # type: ignore[misc]
+
+
+class BindParams(ModulePass):
+    """Constants stand for parameters of a function.
+
+    Parameters
+    ----------
+    func_name
+        The name of the function.
+    params
+        As for :func:`bind_params`.
+    """
+
+    def __init__(self, func_name: str, params: Values) -> None:
+        self._function, self._values = func_name, params
+
+    def apply(self, module: IRModule) -> IRModule:
+        """The module with the changed function."""
+        return _with(module, self._function, lambda f: bind_params(f, self._values))
+
+
+class BindSymbolicVars(ModulePass):
+    """Numbers stand for shape variables.
+
+    Parameters
+    ----------
+    binding_map
+        As for :func:`bind_symbolic_vars`.
+    func_name
+        The function; None for all that have such a variable.
+    """
+
+    def __init__(self, binding_map: Sizes, func_name: str | None = None) -> None:
+        self._sizes, self._function = binding_map, func_name
+
+    def apply(self, module: IRModule) -> IRModule:
+        """The module with the changed functions."""
+        if self._function is not None:
+            return _with(module, self._function, lambda f: bind_symbolic_vars(f, self._sizes))
+        functions = dict(module.functions)
+        for gv, function in functions.items():
+            if isinstance(function, ast.Function):
+                own = {*function.shape_vars, *(v.name for v in function.shape_vars)}
+                sizes = {key: size for key, size in self._sizes.items() if key in own}
+                functions[gv] = bind_symbolic_vars(function, sizes)
+        return replace(module, functions=functions)
+
+
+def _with(module: IRModule, name: str, change: Callable[[ast.Function], ast.Function]) -> IRModule:
+    functions = dict(module.functions)
+    for gv, function in functions.items():
+        if gv.name_hint == name and isinstance(function, ast.Function):
+            functions[gv] = change(function)
+            return replace(module, functions=functions)
+    known = ", ".join(gv.name_hint for gv in functions) or "none"
+    raise MisuseError(f"the module has no Relax function {name!r}; it has: {known}", here())
