@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 else:
     np, ml_dtypes = LateModule("numpy"), LateModule("ml_dtypes")
     te, scalars = LateModule("rlx.te"), LateModule("rlx.te.scalar")
-    externals = LateModule("rlx.te.graph")
+    externals = LateModule("rlx.te.external")
 
 
 def later(module: object, name: str) -> Callable[..., Any]:

@@ -290,7 +290,7 @@ class Function(Expr):
         return import_module(_BINDING).bind_symbolic_vars(self, sizes)  # type: ignore[no-any-return]
 
 
-_BINDING = "rlx.transform.passes.private_functions"
+_BINDING = "rlx.transform.passes.parameters"
 """The module that binds parameters, by name, because it is above this one."""
 
 
