@@ -291,12 +291,12 @@ class _Canonical(ExprMutator):
 
     def _says_all(self, made: Expr, var: ast.Var) -> bool:
         """Whether a copy says nothing that is not known of its value."""
-        said = var.struct_info_annotation
+        annotation = var.struct_info_annotation
         if var.shape_var is not None:
             return False  # a dimension may be its name
-        if said is None:
+        if annotation is None:
             return True
-        info = self.builder.struct_info(made)
+        info, said = self.builder.struct_info(made), self.visit_struct_info(annotation)
         return structural_equal(info, said) or isinstance(
             subtype(info, said, self.builder.prover), Proved
         )
