@@ -39,6 +39,8 @@ class Report(Record):
         Struct info of every variable, global variable and expression of these modules.
     statistics
         The questions to the prover, by module.
+    poison
+        Expressions that are wrong already, of which nothing more is said.
     """
 
     source: Source
@@ -47,6 +49,7 @@ class Report(Record):
     modules: tuple[ast.IRModule, ...]
     info: Mapping[Node, StructInfo]
     statistics: tuple[Statistics, ...] = ()
+    poison: frozenset[Node] = frozenset()
 
     @property
     def ok(self) -> bool:
@@ -192,6 +195,7 @@ class Findings:
         self.info: dict[Node, StructInfo] = {}
         self.normal: list[ast.IRModule] = []
         self.unknown_operators: set[str] = set()
+        self.poison: set[Node] = set()
         self.statistics: list[Statistics] = []
         self.proved = self.refuted = self.unknown = 0
 
@@ -211,6 +215,7 @@ class Findings:
         derivation = derive(normal, self.unknown_operators, captured, self.words)
         self._take(derivation.diagnostics)
         self.info.update(derivation.info)
+        self.poison |= derivation.poison
         if derivation.overwrites:
             from rlx.checker.overwritten import overwritten
 
@@ -282,6 +287,7 @@ def _check(
         tuple(gathered.normal),
         gathered.info,
         tuple(gathered.statistics),
+        frozenset(gathered.poison),
     )
 
 

@@ -49,7 +49,9 @@ def check_modules(
     # A comment that silences nothing here may be for today's rules.
     kept = tuple(d for d in report.diagnostics if d.code != "IGNORE-unused")
     derivations = tuple(findings.derivations)
-    return OlderReport(source, kept, report.obligations, report.modules, {}, (), derivations)
+    return OlderReport(
+        source, kept, report.obligations, report.modules, {}, derivations=derivations
+    )
 
 
 class _Findings(check.Findings):

@@ -50,7 +50,7 @@ def check(text: str, path: str = "<text>") -> RelayReport:
     made = translate(found.module, path)
     if any(d.is_error for d in made.diagnostics):
         listed = tuple(sorted(made.diagnostics, key=position))
-        return RelayReport(source, listed, Obligations(), (), {}, (), found.module)
+        return RelayReport(source, listed, Obligations(), (), {}, module=found.module)
     report = check_module(made.module, source)
     wrong = [*made.diagnostics, *(replace(d, edit=None) for d in report.diagnostics)]
     types = {old.name: report.info[new] for old, new in made.names.items()}
@@ -61,6 +61,6 @@ def check(text: str, path: str = "<text>") -> RelayReport:
         report.modules,
         report.info,
         report.statistics,
-        found.module,
-        types,
+        module=found.module,
+        types=types,
     )

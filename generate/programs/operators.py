@@ -181,7 +181,7 @@ def _may_stand_around(name: str) -> bool:
     """Whether the arguments of an operator may be calls: those that work element by element."""
     operator = lookup(name)
     assert operator is not None
-    return operator.rule.__module__ in ("rlx.operators.elementwise", "rlx.operators.elementwise")
+    return operator.rule.__module__ == "rlx.operators.elementwise"
 
 
 def _inline(builder: FunctionBuilder, choices: Choices, found: Expr, template: Template) -> Expr:

@@ -346,17 +346,26 @@ def _make_map_children(self: Node, change: Any, define: Any = None) -> Node:
 
 def nodes_in(value: Any) -> list[Node]:
     """The nodes in data: in tuples, lists and the values of mappings."""
-    if isinstance(value, Node):
-        return [value]
-    if isinstance(value, Mapping):
-        value = value.values()
-    elif not isinstance(value, tuple | list):
+    kind = type(value)
+    if kind in _PLAIN:
         return []
-    return [node for part in value for node in nodes_in(part)]
+    if kind is not tuple and kind is not list and kind is not dict:
+        if isinstance(value, Node):
+            return [value]
+        if not isinstance(value, tuple | list | Mapping):
+            return []
+    parts = value.values() if isinstance(value, Mapping) else value
+    return [node for part in parts if type(part) not in _PLAIN for node in nodes_in(part)]
+
+
+_PLAIN = frozenset([str, int, float, bool, type(None)])
+"""The types of most data, in which there are no nodes."""
 
 
 def map_data(value: Any, change: Callable[[Any], Any]) -> Any:
     """Data with its nodes changed, or itself if they are the same objects."""
+    if type(value) in _PLAIN:
+        return value
     if isinstance(value, Node):
         return change(value)
     if isinstance(value, tuple | list):

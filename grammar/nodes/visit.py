@@ -94,14 +94,25 @@ def bindings(root: Node) -> Iterator[ast.VarBinding | ast.MatchCast]:
 
     A binding comes before the bindings in its value.
     """
-    return evaluated(root, Binding)  # type: ignore[arg-type]
+    return _holders(root, Binding)  # type: ignore[arg-type]
 
 
 def sequences(root: Node) -> Iterator[ast.Function | ast.SeqExpr]:
     """The functions and the sequences in a node, beginning with itself, outer ones before inner
     ones.
     """
-    return evaluated(root, ast.Function | ast.SeqExpr)
+    return _holders(root, ast.Function | ast.SeqExpr)
+
+
+def _holders(root: Node, kinds: type[N] | UnionType) -> Iterator[N]:
+    """As :func:`evaluated`, of kinds that no leaf is of: most nodes are leaves."""
+    stack, nothing = [root], _NOTHING_INSIDE
+    while stack:
+        node = stack.pop()
+        if isinstance(node, kinds):
+            yield node
+        if not node._shared:
+            stack += [each for each in reversed(node.children()) if type(each) not in nothing]
 
 
 def struct_infos(root: Node) -> Iterator[StructInfo]:

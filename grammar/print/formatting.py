@@ -24,6 +24,7 @@ from rlx.grammar.stack import roomy
 if TYPE_CHECKING:
     from rlx.grammar.read.entries import Token
     from rlx.grammar.read.parser import Parsed
+    from rlx.grammar.read.versions import SpellingUse
 
 
 SAME, CHANGED, FAILED = 0, 1, 2
@@ -104,6 +105,7 @@ def _within_python(text: str, path: str, version: str, parsed: Parsed, width: in
     """A text with Python around its definitions, each of which is formatted where it stands."""
     from rlx.grammar.print.within_python import UnformattedError, format_within
     from rlx.grammar.read.parser import parse
+    from rlx.grammar.read.versions import uses
 
     def write(part: str) -> tuple[str | None, str | None]:
         made = _format(part, "", version, width)
@@ -116,7 +118,7 @@ def _within_python(text: str, path: str, version: str, parsed: Parsed, width: in
         where = _place(parsed, path, error.at)
         reason = error.reason or "it depends on the Python code around it"
         return Formatted(None, (f"{where}: not formatted: {reason}",), FAILED)
-    modules = _in_dialect(text, parsed, version)
+    modules = _in_dialect(text, parsed, version, uses(text, parsed.modules))
     lost = lost_at(replace(parsed, modules=tuple(modules)), parse(made, path))
     if lost is None:
         return Formatted(made)
@@ -127,23 +129,28 @@ def _within_python(text: str, path: str, version: str, parsed: Parsed, width: in
 def _written(text: str, path: str, version: str, parsed: Parsed, width: int) -> Formatted:
     """The text as a dialect writes it, if that reads back as the same program."""
     from rlx.grammar.read.parser import parse
+    from rlx.grammar.read.versions import uses
 
+    found = uses(text, parsed.modules)
     try:
-        modules = _in_dialect(text, parsed, version)
+        modules = _in_dialect(text, parsed, version, found)
     except InexpressibleError as error:
         where = _place(parsed, path, error.span[0] if error.span else 0)
         return Formatted(None, (f"{where}: not formatted: {error.words}",), FAILED)
-    parsed = replace(parsed, modules=tuple(modules))
     printed = _printed(text, modules, _metadata(text), version, width)
-    again = parse(printed, path)
-    lost = lost_at(parsed, again)
+    there = replace(parsed, modules=tuple(modules))
+    again = parsed if printed == text else parse(printed, path)
+    lost = lost_at(there, again)
     if lost is None:
-        settled = _printed(printed, again.modules, _metadata(printed), version, width)
+        settled = printed
+        if again is not parsed:
+            settled = _printed(printed, again.modules, _metadata(printed), version, width)
         if settled != printed:  # other names than before: those of the second text stay
             again = parse(settled, path)
-            lost = lost_at(parsed, again)
+            lost = lost_at(there, again)
         if lost is None:
-            return _read_there(settled, again, path, version)
+            found = found if settled == text else uses(settled, again.modules)
+            return _read_there(settled, again, path, version, found)
     opaque = [d.span for d in parsed.diagnostics if d.code == "PARSE-opaque" and d.span]
     reason = _misread(again, version)
     if opaque:
@@ -155,27 +162,31 @@ def _written(text: str, path: str, version: str, parsed: Parsed, width: int) -> 
     return Formatted(None, (reason,), FAILED)
 
 
-def _in_dialect(text: str, parsed: Parsed, version: str) -> list[ast.IRModule]:
-    """The modules of a text as a dialect can write them."""
+def _in_dialect(
+    text: str, parsed: Parsed, version: str, found: Sequence[SpellingUse]
+) -> list[ast.IRModule]:
+    """The modules of a text, of which the spellings were ``found``, as a dialect can write them."""
     from rlx.grammar.read.prim_scalars import assigns_lets
-    from rlx.grammar.read.versions import is_old, uses
+    from rlx.grammar.read.versions import is_old
 
     modules = parsed.modules
     if dialect(version).function_flag and assigns_lets(text):
         modules = tuple(map(with_flags, modules))
-    old = is_old(uses(text, modules))
+    old = is_old(found)
     return [expressible(module, dialect(version), text, old) for module in modules]
 
 
-def _read_there(text: str, parsed: Parsed, path: str, version: str) -> Formatted:
+def _read_there(
+    text: str, parsed: Parsed, path: str, version: str, found: Sequence[SpellingUse]
+) -> Formatted:
     """A text, unless it has a spelling or an operator that its version does not have."""
-    from rlx.grammar.read.versions import later_operators, uses
+    from rlx.grammar.read.versions import later_operators
 
     for call, name, since in later_operators(parsed.modules, version):
         where = _place(parsed, path, call.span[0] if call.span else 0)
         words = f"dialect {version} has no operator {name}, which came with {since}"
         return Formatted(None, (f"{where}: not formatted: {words}",), FAILED)
-    for use in uses(text, parsed.modules):
+    for use in found:
         if not use.readers.reads(version):
             return Formatted(
                 None, (f"{path}: not formatted: dialect {version} has no `{use.form}`",), FAILED

@@ -152,9 +152,7 @@ class _ModulePrinter:
             put(declared, f'{name} = TypeVar("{name}")', "", self.remarks.named(words, (0, start)))
         above = self.remarks.before(start)
         gap = [above.pop()] if above and above[-1].startswith(BLANK) else []
-        while above and above[0].startswith(BLANK):
-            del above[0]
-        known = set(above) & set(self.remarks.imports)
+        known = set(self.remarks.imports)
         header = self._header(known)
         if known:
             above = [self._import(each) if each in known else each for each in above]

@@ -9,7 +9,7 @@ from typing import Any
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import INT32, VOID
 from rlx.grammar.nodes.node import Span
-from rlx.grammar.read import misspelt
+from rlx.grammar.read import misspelt, script_signatures
 from rlx.grammar.read.actions_atoms import ExpressionActions, owned
 from rlx.grammar.read.coerce import Coerce
 from rlx.grammar.read.entries import Entry, Rejected
@@ -103,11 +103,17 @@ class CallActions(ExpressionActions):
             raise Rejected(words, *where, certain=True)
         form = FORMS.get(word)
         given = self._arguments(word, arguments, span)
+        if word[1:2] == ".":
+            self._bind(given)
         if form is not None:
             return form(self.context, given)
         if "." not in word:
             return self._call_by_name(given, where)
         return self._call_dotted(word, given)
+
+    def _bind(self, given: Arguments) -> None:
+        quoted = not self.scope.in_prim_body() or self.scope.in_head
+        script_signatures.bind(self.context, given, quoted)
 
     def _call_dotted(self, head: str, given: Arguments) -> Any:
         """A call of `a.b…` that is no form under this name."""
@@ -130,6 +136,8 @@ class CallActions(ExpressionActions):
                 rest = rest.removeprefix("op.")
             head = given.head = ALIASES[word] + "." + rest
             word = ALIASES[word]
+            if word == "T":
+                self._bind(given)
             form = FORMS.get(head)
             if form is not None:
                 return form(self.context, given)

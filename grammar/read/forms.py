@@ -150,13 +150,18 @@ class Arguments:
     def done(self, count: int) -> None:
         """Reject remaining keywords, and more than this number of positional arguments."""
         self.at_most(count)
-        for name, value in self.keywords.items():
-            where = self.named[name][0] if name in self.named else value.span
-            meant = [other for other in closest(name, self.asked) if other not in self.named]
-            help = did_you_mean(meant) or (
-                f"its arguments are {', '.join(self.asked)}" if self.asked else None
-            )
-            raise Rejected(f"{self.head} has no argument {name!r}", *where, help=help, certain=True)
+        for name in self.keywords:
+            raise self.unknown(name)
+
+    def unknown(self, name: str) -> Rejected:
+        """What is said of a keyword that no argument has that was asked for."""
+        where = self.named[name][0] if name in self.named else self.keywords[name].span
+        meant = [other for other in closest(name, self.asked) if other not in self.named]
+        help = did_you_mean(meant) or (
+            f"its arguments are {', '.join(self.asked)}" if self.asked else None
+        )
+        words = f"{self.head} has no argument {name!r}"
+        return Rejected(words, *where, help=help, certain=True)
 
     def at_most(self, count: int) -> None:
         """Reject more than this number of positional arguments."""

@@ -11,7 +11,7 @@ from rlx.grammar.nodes.prim_operators import BY_NAME
 from rlx.grammar.read.arithmetic import beside
 from rlx.grammar.read.entries import Entry, Rejected
 from rlx.grammar.read.forms import Arguments, form
-from rlx.grammar.read.partial_nodes import Form
+from rlx.grammar.read.partial_nodes import Form, Sequence, describe
 
 if TYPE_CHECKING:
     from rlx.grammar.read.reports import ReadContext
@@ -42,7 +42,8 @@ def scalar(context: ReadContext, a: Arguments) -> Any:
         try:
             value = float(value) if data_type.is_float else int(value)
         except ValueError:
-            raise Rejected(f"expected a number, found {value!r}", start, end) from None
+            words = f"expected a number, found {value!r}"
+            raise Rejected(words, start, end, certain=True) from None
         a.positional[0] = Entry(value, start, end)
     if isinstance(value, (int, float)) and data_type.is_float:
         return tir.FloatImm(float(value), data_type, a.span)
@@ -50,6 +51,9 @@ def scalar(context: ReadContext, a: Arguments) -> Any:
         if a.head == "T.bool" and value not in (0, 1):
             raise Rejected(f"T.bool takes 0 or 1, found {value}", start, end, certain=True)
         return tir.IntImm(context.coerce.integer(a.positional[0]), data_type, a.span)
+    if isinstance(value, (Sequence, dict)):
+        words = f"{a.head} takes a scalar, found {describe(value)}"
+        raise Rejected(words, start, end, certain=True)
     literal = INT32 if context.scope.in_prim_func() else INT64
     return tir.converted(context.coerce.prim(a.positional[0], literal), data_type, a.span)
 

@@ -145,13 +145,16 @@ class PrimStatements:
         only(self.reports, form, ())
         items = unfolded(form.args)
         for item in items:
-            if isinstance(item.value, (dict, str)):
+            if isinstance(item.value, (dict, str, type(None))):
                 raise Rejected(f"{form.head} takes regions of buffers", *item.span, certain=True)
         return tuple(self.coerce.prim(item, INT32) for item in items)
 
     def asserted(self, condition: Entry, message: Entry | None, span: Span) -> tir.Stmt:
         """`assert c`, `assert c, "text"`, `assert c, ("RuntimeError", ["part", …])`."""
         found = self.coerce.prim(condition, INT32)
+        if message is not None and isinstance(message.value, (int, float, dict, type(None))):
+            words = f"the message of an assert is a string, found {describe(message.value)}"
+            raise Rejected(words, *message.span, certain=True)
         match None if message is None else message.value:
             case None:
                 return tir.Assert(found, (), None, span)
@@ -219,6 +222,9 @@ class PrimStatements:
             self.scope.bind(name.value, tir.Var(name.value, span=name.span))
         if isinstance(value, Form) and value.head in BLOCK_WORDS:
             self._refuse_more_than_a_name(value, head.span)
+            if names and value.head != BLOCK_WORDS[0]:  # that of 2021 gave its axes
+                words = f"{value.head} gives no value that `as` could bind"
+                self.reports.error(words, names[0].span)
         return value
 
     def _refuse_more_than_a_name(self, block: Form, span: Span) -> None:

@@ -216,12 +216,14 @@ def _our_plan(module: IRModule) -> tuple[IRModule | None, str]:
 def _tvm_plan(module: IRModule) -> tuple[IRModule | None, str]:
     """The module as TVM has planned its memory; without it, why there is none."""
     from rlx import api
+    from rlx.grammar.nodes.node import replace
     from rlx.grammar.read.parser import parse
     from rlx.subject import SubjectError
     from rlx.tvm.plan import NoPlanError, planned_by_tvm
 
     try:
-        text = planned_by_tvm(api.fmt(module, "0.27"))
+        whole = replace(module, name=module.name or "Module", bare=False)  # TVM plans modules
+        text = planned_by_tvm(api.fmt(whole, "0.27"))
     except (NoPlanError, SubjectError) as error:
         return None, str(error)
     read = parse(text)

@@ -80,7 +80,7 @@ def cut(text: str) -> Cut:
 
 def recut(old: Cut, text: str) -> Cut:
     """The same for the next version of a text: only what stands around the edit is read."""
-    start, behind = _edited(old.text, text)
+    start, behind = edited(old.text, text)
     before = sum(piece.span[0] <= start for piece in old.pieces)
     kept = old.pieces[: max(0, before - 2)]
     if not kept:
@@ -97,7 +97,7 @@ def recut(old: Cut, text: str) -> Cut:
     return Cut(text, tuple(made))
 
 
-def _edited(old: str, new: str) -> Span:
+def edited(old: str, new: str) -> Span:
     """Where two texts begin to differ, and in the second one where they stop to."""
     limit = min(len(old), len(new))
     start = _common(limit, lambda n: old[:n] == new[:n])

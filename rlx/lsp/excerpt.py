@@ -7,14 +7,22 @@ from collections.abc import Collection, Mapping
 
 from rlx.grammar.diagnostic import Diagnostic, Edit, Label
 from rlx.grammar.nodes.node import Record, Span, replace
+from rlx.lsp.body import Reduction
 from rlx.lsp.cut import Cut, Piece, words
 
 
 class Excerpt(Record):
-    """A text with functions cut down, and where each piece of it stands in the whole one."""
+    """A text with functions cut down, and where each piece of it stands in the whole one.
+
+    Attributes
+    ----------
+    bodies
+        Which statements there are of functions that lack some.
+    """
 
     cut: Cut
     whole: Cut
+    bodies: Mapping[int, Reduction] = {}
 
     @property
     def text(self) -> str:
@@ -32,11 +40,19 @@ def names_of(cut: Cut) -> dict[str, list[int]]:
 
 def mentioned(cut: Cut, number: int, names: Mapping[str, list[int]]) -> set[int]:
     """The functions whose names one mentions, those of its own name included."""
-    return {other for name in words(cut.of(number)) & names.keys() for other in names[name]}
+    return _named(cut.of(number), names)
+
+
+def _named(text: str, names: Mapping[str, list[int]]) -> set[int]:
+    return {other for name in words(text) & names.keys() for other in names[name]}
 
 
 def excerpt(
-    cut: Cut, wanted: Collection[int], kept: Collection[str], lines: bool = False
+    cut: Cut,
+    wanted: Collection[int],
+    kept: Collection[str],
+    lines: bool = False,
+    bodies: Mapping[int, Reduction] = {},
 ) -> Excerpt:
     """The functions that are wanted, with what they mention.
 
@@ -46,10 +62,13 @@ def excerpt(
         The names of functions of which something may be told though nothing mentions them.
     lines
         Whether each line keeps its number.
+    bodies
+        Functions that are wanted, of which some statements are enough.
     """
     names = names_of(cut)
-    whole = _whole(cut, wanted, names)
-    heads = {other for number in whole for other in mentioned(cut, number, names)}
+    own_text = {n: cut.pieces[n].head + body.text for n, body in bodies.items()}
+    whole = _whole(cut, wanted, names, own_text)
+    heads = {n for at in whole for n in _named(own_text.get(at) or cut.of(at), names)}
     for start, end in cut.gaps():
         for name in words(cut.text[start:end]) & names.keys():
             heads.update(names[name])
@@ -61,7 +80,7 @@ def excerpt(
     for number, piece in enumerate(cut.pieces):
         gap = cut.gap(number)
         if number in whole:
-            own = cut.of(number)
+            own = own_text.get(number) or cut.of(number)
         elif piece.closed and (number in heads or (lines and piece.name in kept)):
             own = piece.head + _body(piece, f"return {_anything(piece)}")
         else:
@@ -73,15 +92,21 @@ def excerpt(
         length = start + len(own)
         reduced.append(piece.moved(start, length))
     parts.append(cut.gap(len(cut.pieces)))
-    return Excerpt(Cut("".join(parts), tuple(reduced)), cut)
+    return Excerpt(Cut("".join(parts), tuple(reduced)), cut, bodies)
 
 
-def _whole(cut: Cut, wanted: Collection[int], names: Mapping[str, list[int]]) -> set[int]:
+def _whole(
+    cut: Cut,
+    wanted: Collection[int],
+    names: Mapping[str, list[int]],
+    own_text: Mapping[int, str],
+) -> set[int]:
     """What cannot be cut down: functions that others know by more than their heads."""
     found, pending = set(wanted), list(wanted)
     while pending:
         number = pending.pop()
-        more = {n for n in mentioned(cut, number, names) if not cut.pieces[n].closed}
+        named = _named(own_text.get(number) or cut.of(number), names)
+        more = {n for n in named if not cut.pieces[n].closed}
         if not cut.pieces[number].closed:
             more |= circle(cut, number, names)
         pending += more - found
@@ -142,12 +167,20 @@ class Move:
         What becomes of each function; what is not there is gone.
     heads
         The functions of which only the head is what it was.
+    bodies
+        Functions of which the text before has some statements.
     """
 
     def __init__(
-        self, before: Cut, now: Cut, to: Mapping[int, int], heads: Collection[int] = ()
+        self,
+        before: Cut,
+        now: Cut,
+        to: Mapping[int, int],
+        heads: Collection[int] = (),
+        bodies: Mapping[int, Reduction] = {},
     ) -> None:
         self.before, self.now, self.to, self.heads = before, now, to, heads
+        self.bodies = bodies
         self.starts = [piece.span[0] for piece in before.pieces]
 
     def number(self, offset: int) -> int | None:
@@ -179,5 +212,15 @@ class Move:
         if into is None or (at in self.heads and span[1] > piece.span[0] + len(piece.head)):
             return None
         old, new = piece.span, self.now.pieces[into].span
+        if at in self.bodies and span[0] < old[1]:
+            start = new[0] + self._inside(at, span[0] - old[0])
+            if span[1] == span[0]:
+                return start, start
+            return start, new[0] + self._inside(at, span[1] - 1 - old[0]) + 1
         shift = new[0] - old[0] if span[0] < old[1] else new[1] - old[1]
         return span[0] + shift, span[1] + shift
+
+    def _inside(self, number: int, offset: int) -> int:
+        """An offset in a function of which some statements are left out, in all of it."""
+        head = len(self.before.pieces[number].head)
+        return offset if offset <= head else head + self.bodies[number].back(offset - head)

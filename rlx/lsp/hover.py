@@ -63,6 +63,8 @@ def _name(document: Document, window: Window, name: PlacedName, part: Callable[[
     if info is not None:
         words = fenced("python", visible(f"{name.name}: {info}"))
         alone = part()
+        if alone.part is not None and alone.part.bodies:  # what it is made from is left out
+            return f"{words}\n\n{document.derivation(name.span[0])}".rstrip()
         return f"{words}\n\n{alone.document.derivation(alone.into(name.span[0]))}".rstrip()
     what = KINDS.get(name.kind, name.kind)
     uses = len(document.names.places(name)) - 1

@@ -10,18 +10,21 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 
-from rlx.checker.check import Report, position
+from rlx.checker.check import MARK, Report, position
 from rlx.checker.driver.configuration import ALWAYS
 from rlx.grammar.diagnostic import Diagnostic, Source
+from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.suggest import closest
-from rlx.lsp.cut import Cut, cut, recut, words
+from rlx.lsp.body import Body, Reduction, body
+from rlx.lsp.cut import Cut, cut, edited, recut, words
 from rlx.lsp.excerpt import Excerpt, Move, circle, excerpt, names_of
-from rlx.lsp.faces import Checked, checked, of_report, report_on
+from rlx.lsp.faces import Checked, of_report, report_on
 
 # ---------------------------------------------------------------- one version of a text
 
@@ -36,11 +39,14 @@ class TextVersion(Record):
     ----------
     faces
         What functions are to others, by their numbers.
+    bodies
+        What is known of the statements of functions, by their numbers.
     """
 
     cut: Cut
     diagnostics: tuple[Diagnostic, ...]
     faces: tuple[str | None, ...]
+    bodies: Mapping[int, Derived] = {}
 
     def told_of(self, chosen: Iterable[Diagnostic]) -> set[int]:
         """The functions that diagnostics are about, or that they stand between."""
@@ -67,9 +73,55 @@ class TextVersion(Record):
         return False
 
 
-def version(at: Cut, found: Checked) -> TextVersion:
-    """A version of which all was checked."""
-    return TextVersion(at, found.diagnostics, by_number(at, found))
+class Derived:
+    """What is known of the statements of a function, found out when it is asked for."""
+
+    def __init__(self, make: Callable[[], Body | None]) -> None:
+        self._make: Callable[[], Body | None] | None = make
+        self._made: Body | None = None
+
+    @property
+    def body(self) -> Body | None:
+        """None if it has to be checked whole."""
+        if self._make is not None:
+            self._made, self._make = self._make(), None  # which lets go of the report
+        return self._made
+
+
+def version(at: Cut, found: Checked, report: Report | None = None) -> TextVersion:
+    """A version of which all was checked, in this process if there is a report."""
+    bodies = {} if report is None else derived(at, report, range(len(at.pieces)))
+    return TextVersion(at, found.diagnostics, by_number(at, found), bodies)
+
+
+def derived(at: Cut, report: Report, numbers: Iterable[int]) -> dict[int, Derived]:
+    """What a check of a text says of the statements of some functions that it has whole."""
+    functions = functions_in(at, report)
+
+    def of(number: int, function: ast.Function) -> Derived:
+        piece = at.pieces[number]
+        start, end = piece.span[0] + len(piece.head), piece.span[1]
+
+        def make() -> Body | None:
+            said = [d for d in report.diagnostics if d.span and piece.span[0] <= d.span[0] < end]
+            return body(at.text[start:end], start, report, function, said)
+
+        return Derived(make)
+
+    return {n: of(n, functions[n]) for n in numbers if n in functions}
+
+
+def functions_in(at: Cut, report: Report) -> dict[int, ast.Function]:
+    """The functions of Relax that were read, by their numbers."""
+    move = Move(at, at, {})
+    found = {}
+    for module in report.modules:
+        for function in module.functions.values():
+            if isinstance(function, ast.Function) and function.name_span is not None:
+                number = move.number(function.name_span[0])
+                if number is not None:
+                    found[number] = function
+    return found
 
 
 def by_number(at: Cut, found: Checked) -> tuple[str | None, ...]:
@@ -95,6 +147,10 @@ PART = 0.7
 """Where an excerpt would be more than this part of a text, all of it is checked."""
 
 
+VERSIONS = 4
+"""How many versions of a text are remembered: an edit is often taken back."""
+
+
 class Checker:
     """Checks the versions of one text, each as cheaply as those before allow.
 
@@ -111,13 +167,18 @@ class Checker:
         self.full = 0
         self.report: Report | None = None
         self._last: TextVersion | None = None
-        self._legal: TextVersion | None = None
+        self._legal: deque[TextVersion] = deque(maxlen=VERSIONS)
 
     @property
     def cut(self) -> Cut | None:
         """The functions of a long text; None for one that is checked in full."""
         last = self._last
         return None if last is None or len(last.cut.text) < SMALL else last.cut
+
+    @property
+    def bodies(self) -> Mapping[int, Derived]:
+        """What is known of the statements of the functions of the last text."""
+        return {} if self._last is None else self._last.bodies
 
     def known(self, text: str) -> Cut | None:
         """The functions of a text, if it is the last one."""
@@ -128,23 +189,36 @@ class Checker:
         """The diagnostics of the next version."""
         made = self.report = None
         if len(text) >= SMALL:
-            for before in dict.fromkeys((self._legal, self._last)):
-                if made is None and before is not None:
+            for before in self._bases(text):
+                if made is None:
                     made = _Step(before, text, self.path, self.target).take()
         if made is None:
             self.full += 1
             self.report = report_on(text, self.path, self.target)
-            made = version(cut(text), of_report(self.report))
+            made = version(cut(text), of_report(self.report), self.report)
         return self._keep(made)
+
+    def _bases(self, text: str) -> Iterator[TextVersion]:
+        """The versions to begin with: the most similar one first."""
+
+        def differs(version: TextVersion) -> int:
+            start, end = edited(version.cut.text, text)
+            return end - start + max(0, len(version.cut.text) - len(text))
+
+        last = [] if self._last is None else [self._last]
+        yield from dict.fromkeys([*sorted(self._legal, key=differs)[:2], *last])
 
     def remember(self, text: str, found: Checked) -> tuple[Diagnostic, ...]:
         """Note what is known of a version from a check of all of it."""
-        return self._keep(version(cut(text), found))
+        last, made = self._last, version(cut(text), found)
+        if last is not None and last.cut.text == text:
+            made = replace(made, bodies=last.bodies)
+        return self._keep(made)
 
     def _keep(self, made: TextVersion) -> tuple[Diagnostic, ...]:
         self._last = made
         if not unread(made.diagnostics):
-            self._legal = made
+            self._legal.appendleft(made)
         return made.diagnostics
 
 
@@ -175,6 +249,8 @@ class _Step:
         self.renamed: set[str] = set()
         self.wanted: set[int] = set()
         self.entered = False
+        self.bodies: dict[int, Reduction] = {}
+        self.bodies_now: dict[int, Derived] = {}
 
     @cached_property
     def names(self) -> dict[str, list[int]]:
@@ -186,6 +262,7 @@ class _Step:
         if not self._align():
             return None
         self._concerned()
+        self._reduce()
         for _ in range(_ROUNDS):
             made = self._excerpt()
             if made is None:
@@ -193,10 +270,12 @@ class _Step:
             found = self._checked(made)
             if found is None:
                 return None
-            more = self._more(found) - self.wanted
-            if not more:
+            more, elsewhere = self._more(found)
+            if more <= self.wanted and self.bodies.keys().isdisjoint(elsewhere):
                 return self._made(found)
             self.wanted |= more
+            for number in elsewhere:
+                self.bodies.pop(number, None)
         return None
 
     # ------------------------------------------------------------ what changed
@@ -285,8 +364,35 @@ class _Step:
 
     def _excerpt(self, kept: Collection[str] = ()) -> Excerpt | None:
         """The text to be checked; None where that is nearly all."""
-        made = excerpt(self.now, self.wanted, {*kept, *self._entry()})
+        made = excerpt(self.now, self.wanted, {*kept, *self._entry()}, bodies=self.bodies)
         return None if len(made.text) > PART * len(self.now.text) else made
+
+    def _reduce(self) -> None:
+        """Find the functions of which the edit concerns only some statements."""
+        for number in self.heads:
+            into, known = self.to[number], self.before.bodies.get(number)
+            old, new = self.before.cut.pieces[number], self.now.pieces[into]
+            if known is None or old.head != new.head or MARK in self.now.text:
+                continue
+            before, text = known.body, self.now.of(into)[len(new.head) :]
+            if before is not None and new.name not in words(text):
+                made = Reduction(before, text, self.renamed)
+                if not made.failed:
+                    self.bodies[into] = made
+
+    def _statements(self, made: Excerpt, report: Report) -> bool:
+        """Whether all that a check of some statements says is known."""
+        functions = functions_in(made.cut, report) if self.bodies else {}
+        done = True
+        for number, each in [*self.bodies.items()]:
+            piece = made.cut.pieces[number]
+            start, end = piece.span[0] + len(piece.head), piece.span[1]
+            said = [d for d in report.diagnostics if d.span and piece.span[0] <= d.span[0] < end]
+            if each.more(report, functions.get(number), start, said):
+                done = False
+            if each.failed:
+                del self.bodies[number]
+        return done
 
     def _entry(self) -> Iterator[str]:
         """The name of a function to be called from outside: without one there is a warning."""
@@ -308,13 +414,21 @@ class _Step:
         return found
 
     def _said(self, made: Excerpt) -> TextVersion | None:
-        found = checked(made.text, self.path, self.target)
-        at = Move(made.cut, self.now, {n: n for n in range(len(self.now.pieces))})
+        report = report_on(made.text, self.path, self.target)
+        while not self._statements(made, report):
+            again = self._excerpt()
+            if again is None:
+                return None
+            made, report = again, report_on(again.text, self.path, self.target)
+        found = of_report(report)
+        at = Move(made.cut, self.now, {n: n for n in range(len(self.now.pieces))}, (), self.bodies)
         kept = []
         for diagnostic in found.diagnostics:
             if diagnostic.span is None or diagnostic.code == "WF12-entry":
                 return None
             number = at.number(diagnostic.span[0])
+            if number in self.bodies and not self._is_of_a_statement(made, number, diagnostic):
+                continue
             if diagnostic.code == "PARSE" and self._scope_broken(diagnostic, at):
                 return None
             if number is None or number in self.wanted:
@@ -323,7 +437,17 @@ class _Step:
                 kept.append(moved)
             elif diagnostic.code in ALWAYS:
                 return None
+        whole = self.wanted - self.bodies.keys()
+        self.bodies_now = {
+            **derived(made.cut, report, whole),
+            **{n: Derived(each.body) for n, each in self.bodies.items()},
+        }
         return TextVersion(self.now, tuple(kept), by_number(made.cut, found))
+
+    def _is_of_a_statement(self, made: Excerpt, number: int, found: Diagnostic) -> bool:
+        """Whether something that was found in a function is of a statement that is looked at."""
+        piece = made.cut.pieces[number]
+        return self.bodies[number].says(found, piece.span[0] + len(piece.head))
 
     def _scope_broken(self, found: Diagnostic, at: Move) -> bool:
         """Whether an error is one of what stands around functions, or where it begins."""
@@ -350,8 +474,10 @@ class _Step:
         others = self.names.keys()
         return [name for word in set(said) if word not in others for name in closest(word, others)]
 
-    def _more(self, found: TextVersion) -> set[int]:
-        """The functions that what was found concerns, too."""
+    def _more(self, found: TextVersion) -> tuple[set[int], set[int]]:
+        """The functions that what was found concerns, and those of them to which another one means
+        something else.
+        """
         before = self.before.faces
         changed = {
             self.now.pieces[new].name
@@ -360,12 +486,9 @@ class _Step:
         }
         errors = (d for d in found.diagnostics if d.code in ALWAYS)
         self.entered = bool(changed or self.renamed)
-        more = (
-            found.told_of(errors)
-            | self._mention(changed)
-            | self._mention_unknown(found.diagnostics)
-        )
-        return more | self._contradicted(found)
+        elsewhere = self._mention(changed) | self._contradicted(found)
+        unknown = self._mention_unknown(found.diagnostics)
+        return found.told_of(errors) | unknown | elsewhere, elsewhere
 
     # ------------------------------------------------------------ the new version
 
@@ -396,7 +519,8 @@ class _Step:
         for old, new in self.to.items():
             if new not in self.wanted:
                 faces[new] = before.faces[old]
-        return TextVersion(self.now, tuple(all_found), tuple(faces))
+        bodies = {self.to[n]: known for n, known in before.bodies.items() if n in self.to}
+        return TextVersion(self.now, tuple(all_found), tuple(faces), {**bodies, **self.bodies_now})
 
     def _same_notes(self, found: TextVersion) -> bool:
         """Whether what is said once for all its places still stands where it stood."""

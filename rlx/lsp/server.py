@@ -36,6 +36,9 @@ T = TypeVar("T")
 LIMIT = 60.0
 """Seconds that a check of a whole text may take."""
 
+PAUSE = 0.1
+"""Seconds without an edit after which what questions need is made ready."""
+
 QUIET = 0.6
 """Seconds without an edit after which a text that was checked in part is checked whole."""
 
@@ -74,7 +77,7 @@ class OpenText:
         self.diagnostics: tuple[Diagnostic, ...] = ()
         self.version: int | None = None
         self.settling: asyncio.Task[None] | None = None
-        self.windows: dict[frozenset[int], Window] = {}
+        self.windows: dict[frozenset[object], Window] = {}
         self.answers: dict[str, Any] = {}
 
     def window(self, start: int, end: int) -> Window:
@@ -92,9 +95,24 @@ class OpenText:
         made: T = self.answers[name]
         return made
 
+    def prepare(self) -> Iterator[object]:
+        """Find out, step by step, what edits and questions about a long text will need."""
+        document = self.document
+        if len(document.source.text) < SMALL:
+            return
+        for derived in self.checker.bodies.values():
+            yield derived.body
+        names = document.names
+        for stretch, start in enumerate(names.starts):
+            end = names.starts[stretch + 1] if stretch + 1 < len(names.starts) else None
+            if len(document.source.text[start:end]) >= SMALL:
+                yield names.reading(stretch)
+        if document.is_checked:
+            yield document.constructs
+
     def part(self, start: int, end: int) -> Window:
         """The functions in a stretch of the text, as a text of their own."""
-        made = window(self.checker.cut, self.document, start, end)
+        made = window(self.checker.cut, self.document, start, end, self.checker.bodies)
         return self.windows.setdefault(made.key, made)
 
 
@@ -177,12 +195,19 @@ class Server(LanguageServer):
         self.tell(uri)
         if found.settling is not None:
             found.settling.cancel()
-        if found.checker.full == whole:
-            found.settling = asyncio.get_running_loop().create_task(self.settle(uri, found))
+        partly = found.checker.full == whole
+        found.settling = asyncio.get_running_loop().create_task(self.settle(uri, found, partly))
 
-    async def settle(self, uri: str, found: OpenText) -> None:
-        """When the user stops typing, check the whole text."""
-        await asyncio.sleep(QUIET)
+    async def settle(self, uri: str, found: OpenText, partly: bool) -> None:
+        """When the user stops typing, get ready for questions, and check the whole text if it was
+        checked in part.
+        """
+        await asyncio.sleep(PAUSE)
+        for _ in found.prepare():
+            await asyncio.sleep(0)  # another message goes first
+        if not partly:
+            return
+        await asyncio.sleep(QUIET - PAUSE)
         source = found.document.source
         whole = await _checked_aside(source, found.checker.target)
         if whole is None:  # what is known of its parts has to do

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from rlx.grammar.nodes.node import Record, Span
+from rlx.lsp.body import Reduction
 from rlx.lsp.cut import Cut
 from rlx.lsp.document import Document
 from rlx.lsp.excerpt import Excerpt, Move, excerpt
+from rlx.lsp.incremental import Derived
 
 
 class Window(Record):
@@ -21,7 +25,7 @@ class Window(Record):
         Where its functions stand in the whole text; None if it is the whole text.
     """
 
-    key: frozenset[int]
+    key: frozenset[object]
     document: Document
     part: Excerpt | None
 
@@ -29,22 +33,45 @@ class Window(Record):
         """An offset of the whole text in the document."""
         if self.part is None:
             return offset
-        return _moved(self.part.whole, self.part.cut, (offset, offset))[0]
+        part = self.part
+        for number, body in part.bodies.items():
+            start, end = part.whole.pieces[number].span
+            head = start + len(part.whole.pieces[number].head)
+            if head <= offset < end:
+                here = part.cut.pieces[number]
+                return here.span[0] + len(here.head) + body.into(offset - head)
+        return _moved(part, part.whole, part.cut, (offset, offset))[0]
 
     def back(self, span: Span) -> Span:
         """A place in the document in the whole text."""
-        return span if self.part is None else _moved(self.part.cut, self.part.whole, span)
+        if self.part is None:
+            return span
+        return _moved(self.part, self.part.cut, self.part.whole, span)
 
 
-def _moved(before: Cut, now: Cut, span: Span) -> Span:
-    found = Move(before, now, {n: n for n in range(len(now.pieces))}).span(span)
+def _moved(part: Excerpt, before: Cut, now: Cut, span: Span) -> Span:
+    bodies = part.bodies if before is part.cut else {}
+    found = Move(before, now, {n: n for n in range(len(now.pieces))}, (), bodies).span(span)
     assert found is not None
     return found
 
 
-def window(cut: Cut | None, whole: Document, start: int, end: int) -> Window:
-    """The functions of a text between two offsets; all of it if no function is there. `cut`: where
-    the functions are; None for a text that is not cut.
+def window(
+    cut: Cut | None,
+    whole: Document,
+    start: int,
+    end: int,
+    bodies: Mapping[int, Derived] = {},
+) -> Window:
+    """The functions of a text between two offsets; all of it if no function is there.
+
+    Parameters
+    ----------
+    cut
+        Where the functions are; None for a text that is not cut.
+    bodies
+        What is known of the statements of functions: those of a long one that are not asked about
+        are left out.
     """
     pieces = () if cut is None or cut.text != whole.source.text else cut.pieces
     key = frozenset(
@@ -52,6 +79,17 @@ def window(cut: Cut | None, whole: Document, start: int, end: int) -> Window:
     )
     if cut is None or not key:
         return Window(frozenset([-1]), whole, None)
-    part = excerpt(cut, key, (), lines=True)
+    reduced: dict[int, Reduction] = {}
+    for number in key:
+        known = bodies[number].body if number in bodies else None
+        if known is not None:
+            head = cut.pieces[number].span[0] + len(cut.pieces[number].head)
+            text = cut.text[head : cut.pieces[number].span[1]]
+            shown = max(0, start - head), max(0, end - head)
+            made = Reduction(known, text, shown=shown)
+            if not made.failed:
+                reduced[number] = made
+    part = excerpt(cut, key, (), lines=True, bodies=reduced)
     document = Document(part.text, whole.source.path, target=whole.target)
-    return Window(key, document, part)
+    at = {(n, *sorted(each.wanted)) for n, each in reduced.items()}
+    return Window(key | at, document, part)

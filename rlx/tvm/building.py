@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections import ChainMap
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from functools import cache
 from importlib.resources import files
 from typing import Any, cast
@@ -120,11 +121,12 @@ def _function(function: ast.Function, info: Mapping[Node, StructInfo]) -> Iterat
     bound: dict[ast.Expr, ast.Expr] = {}
     less: dict[Node, StructInfo] = {}
     info = ChainMap(less, cast("dict[Node, StructInfo]", info))  # what TVM knows
+    sizes = {each for each in walk(function) if isinstance(each, tir.Var)}
     for binding in bindings(function):
         if binding.var is not None:
             bound[binding.var] = binding.value
             made = info.get(binding.var)
-            if isinstance(made, ast.TensorStructInfo) and _has_shape_of_data(binding.value, bound):
+            if isinstance(made, ast.TensorStructInfo) and _has_size_of_data(made, sizes):
                 less[binding.var] = replace(made, shape=None)
         if binding.var is not None and isinstance(binding, ast.VarBinding):
             declared[binding.value] = info.get(binding.var, ast.ObjectStructInfo())
@@ -304,12 +306,11 @@ def _of_values(
     return None
 
 
-def _has_shape_of_data(value: ast.Expr, bound: Mapping[ast.Expr, ast.Expr]) -> bool:
-    """Whether TVM infers no shape for a value, since it does not look into R.tensor_to_shape."""
-    if not isinstance(value, ast.Call) or str(value.op).removeprefix("R.") not in _SHAPED:
-        return False
-    shape = bound.get(value.args[1]) if len(value.args) > 1 else None
-    return isinstance(shape, ast.Call) and str(shape.op) == "R.tensor_to_shape"
+def _has_size_of_data(made: ast.TensorStructInfo, sizes: AbstractSet[tir.Var]) -> bool:
+    """Whether a size has no name in the text, as that of R.nonzero: TVM infers no shape then."""
+    return made.shape is not None and any(
+        isinstance(each, tir.Var) and each not in sizes for each in walk(made.shape)
+    )
 
 
 def _has_sizes(info: StructInfo | None) -> bool:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rlx.checker.check import check_text
 from rlx.grammar.diagnostic import Diagnostic
-from rlx.lsp import incremental
+from rlx.lsp import body, incremental
 from rlx.lsp.incremental import Checker
 from tests.hostile.damage import damaged, tokens
 
@@ -82,6 +82,26 @@ def letters(text: str, rng: random.Random) -> str:
     return text[:at] + made + text[at + rng.randrange(4) :]
 
 
+def name_used(text: str, rng: random.Random) -> str:
+    """Another name of the text in the place of one."""
+    import re
+
+    found = list(re.finditer(r"\b[a-z]\w*", text))
+    if not found:
+        return text
+    place, other = rng.choice(found), rng.choice(found)[0]
+    return text[: place.start()] + other + text[place.end() :]
+
+
+def number_changed(text: str, rng: random.Random) -> str:
+    """Another number in the place of one."""
+    import re
+
+    found = list(re.finditer(r"\b\d+\b", text)) or list(re.finditer("$", text))
+    place = rng.choice(found)
+    return text[: place.start()] + str(rng.randrange(9)) + text[place.end() :]
+
+
 def block_moved(text: str, rng: random.Random) -> str:
     """Some lines copied, or taken to another place."""
     lines = text.splitlines(keepends=True)
@@ -104,7 +124,8 @@ def name_changed(text: str, rng: random.Random) -> str:
 
 
 EDITS: list[Callable[[str, random.Random], str]] = [
-    *(damage, damage, line_lost, line_copied, typed, letters, block_moved, name_changed)
+    *(damage, damage, line_lost, line_copied, typed, letters, block_moved, name_changed),
+    *(name_used, name_used, number_changed),
 ]
 
 
@@ -151,7 +172,8 @@ def _difference(
 
 def main(count: int = 100, seed: int = 0) -> None:
     """Make the edits."""
-    incremental.SMALL, incremental.PART = 0, 2.0  # so that the shortest text is checked in parts
+    # so that the shortest text is checked in parts
+    incremental.SMALL, incremental.PART, body.FEW, body.MOST = 0, 2.0, 0, 2.0
     made = whole = 0
     for path in texts():
         try:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rlx.checker.check import check_text
-from rlx.lsp import incremental
+from rlx.lsp import body, incremental
 from rlx.lsp.cut import cut
 from rlx.lsp.incremental import Checker
 from tests.lsp import law
@@ -46,6 +46,8 @@ def test_an_edit_gives_what_a_check_of_all_gives(
 ) -> None:
     monkeypatch.setattr(incremental, "SMALL", 0)
     monkeypatch.setattr(incremental, "PART", 2.0)
+    monkeypatch.setattr(body, "FEW", 0)
+    monkeypatch.setattr(body, "MOST", 2.0)
     assert len(list(law.session(path, 5, 0))) >= 5
 
 

@@ -177,3 +177,21 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert main([before, wrong]) == 2
     assert main([before, str(tmp_path / "none.rlx")]) == 2
     assert "none.rlx" in capsys.readouterr().err
+
+
+def test_an_unknown_answer_names_where_it_stops() -> None:
+    """A check of AFTER that depends on a sum that is not proved to be that of BEFORE."""
+    before = """
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n", 4), "float32")):
+        double = R.add(x, x)
+        cast = R.match_cast(R.call_pure_packed("f", double, sinfo_args=R.Object), R.Tensor((2,), "float32"))
+        return cast
+"""
+    after = before.replace("R.add(x, x)", "R.sinh(x)")
+    found = rlx.refines(before, after)
+    assert (
+        found.unknown and "`double` of AFTER is not proved to be `double` of BEFORE" in found.reason
+    )

@@ -13,6 +13,8 @@ from rlx.cli import COMMANDS
 from rlx.commands.bisect import main
 from rlx.generate.campaign.oracles import examine
 
+from .networks.decoder import decoder
+
 tvm = pytest.importorskip("tvm")
 
 TEXT = """
@@ -81,3 +83,12 @@ def test_the_oracle() -> None:
     assert examine("refine", rlx.show(TEXT), 1, "tvm", "LegalizeOps") == []
     assert examine("refine", rlx.show(TEXT), 1, "tvm", "TVM's virtual machine") == []
     assert examine("refine", TEXT, 1) == []
+
+
+def test_a_decoder_and_what_a_pipeline_makes_of_it() -> None:
+    """Fused and lowered to loops; with no token TVM leaves sums unwritten, so there is one."""
+    before = decoder(1)
+    with tvm.target.Target("llvm"):
+        after = tvm.relax.get_pipeline("zero")(before)
+    assume = ["n >= 1", "total_length >= 1"]
+    assert rlx.refines(before, after, floats="real", assume=assume).proved

@@ -133,6 +133,26 @@ class _Pass(Rewriter):
         self._numbers: dict[str, int] = {}
         self._alike: dict[object, list[GlobalVar]] = {}
         self._function = ""
+        self._known: dict[object, tuple[Staged, GlobalVar, list[int]]] = {}
+
+    def _again(self, call: ast.Call, key: object) -> Expr | None:
+        """The call of the PrimFunc that was made for a call of the same operator with arguments of
+        the same struct info.
+        """
+        known = self._known.get(key)
+        if known is None:
+            return None
+        made, gv, places = known
+        info = self.info.get(call, made.result)
+        result = info if _has_shapes(info) else made.result
+        args = tuple([call.args[at] for at in places])
+        return replace(replace(made, args=args, result=result).call(gv), span=call.span)
+
+    def _remember(self, call: ast.Call, key: object, made: Staged, gv: GlobalVar) -> None:
+        """Note what was made for a call, if it passes nothing but arguments of the call."""
+        at = {arg: place for place, arg in reversed([*enumerate(call.args)])}
+        if all(arg in at for arg in made.args):
+            self._known[key] = made, gv, [at[arg] for arg in made.args]
 
     def _add(self, function: tir.PrimFunc, hint: str) -> GlobalVar:
         """The name of a function in the module; equal functions have one."""
@@ -177,13 +197,38 @@ class _Pass(Rewriter):
         if operator is None or name in _PLAIN:
             return found
         short = name.removeprefix("relax.")
+        key = _arguments_key(call, self.info)
+        again = None if key is None else self._again(call, key)
+        if again is not None:
+            return again
         try:
             made = define(operator, call, self.info, self._named)
         except Declined as reason:
             self.left.append(Left(short, str(reason), self._function))
             return found
         gv = self._add(made.function, short.rpartition(".")[2])
+        if key is not None:
+            self._remember(call, key, made, gv)
         return replace(made.call(gv), span=call.span)
+
+
+def _arguments_key(call: ast.Call, info: Mapping[Node, StructInfo]) -> object:
+    """What the PrimFunc of a call depends on, where that is the struct info of variables, numbers
+    and words alone; None where it may be more.
+    """
+    parts: list[object] = [call.op]
+    for arg in call.args:
+        known = info.get(arg) if isinstance(arg, ast.Var) else None
+        if not isinstance(known, ast.TensorStructInfo) or not _has_shapes(known):
+            return None
+        dims = map(tir.interned, known.shape.values)  # type: ignore[union-attr]
+        parts.append((call.args.index(arg), known.dtype, known.vdevice, tuple(dims)))
+    for name, value in call.attrs.items():
+        plain = value if isinstance(value, tuple) else (value,)
+        if not all(isinstance(each, str | int | float | bool | None) for each in plain):
+            return None
+        parts.append((name, *((type(each), repr(each)) for each in plain)))
+    return None if call.sinfo_args else tuple(parts)
 
 
 def _outline(function: tir.PrimFunc) -> object:

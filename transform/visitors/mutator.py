@@ -10,7 +10,7 @@ from rlx.checker.derive.module import bottom_up
 from rlx.checker.normalize import normalize_function
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, GlobalVar, IRModule, StructInfo
-from rlx.grammar.nodes.node import changed, replace, same
+from rlx.grammar.nodes.node import Node, changed, replace, same
 from rlx.grammar.nodes.python_places import Place, here, module_of
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.tir import PrimExpr
@@ -31,6 +31,13 @@ from rlx.transform.builder.nested import (
 from rlx.transform.visitors.dispatch import EXPRESSIONS, module_around, unknown_method
 
 Changed = TypeVar("Changed", IRModule, ast.Function)
+
+
+_OF_INFOS = (
+    *("visit_struct_info", "visit_prim_expr", "visit_expr", "visit_var", "visit_dataflow_var"),
+    *("visit_shape_expr", "visit_prim_value"),
+)
+"""The methods that see the parts of an annotation."""
 
 
 class ExprMutator:
@@ -63,6 +70,7 @@ class ExprMutator:
     strengthens = False
     """Whether result annotations are replaced by more precise derived ones."""
     builder: BlockBuilder
+    _keeps_infos = True
     _changed: set[GlobalVar]
     _vars: dict[ast.Var, Expr]
     _place: Place | None
@@ -79,6 +87,8 @@ class ExprMutator:
         problem = unknown_method(cls, ExprMutator)
         if problem is not None:
             raise TypeError(problem)
+        of_infos = (getattr(cls, name) is getattr(ExprMutator, name) for name in _OF_INFOS)
+        cls._keeps_infos = all(of_infos)
 
     _inside: _Inside
 
@@ -146,7 +156,7 @@ class ExprMutator:
             head = changed(normal, params=params, body=ast.Tuple(()), ret_struct_info=None)
             frame = self.builder.begin_again(gv, head, normal, _names(normal), place)
             frame.strengthens = self.strengthens
-            if not self._changed.isdisjoint(called_globals(normal)):
+            if self._changed and not self._changed.isdisjoint(called_globals(normal)):
                 frame.is_untouched = False  # its callees are others now
             try:
                 body = normal.body
@@ -210,7 +220,9 @@ class ExprMutator:
 
     def _defined(self, var: ast.Var) -> ast.Var:
         info = var.struct_info_annotation
-        new = None if info is None else self.visit_struct_info(info)
+        if info is None or (self._keeps_infos and not self._vars):
+            return var
+        new = self.visit_struct_info(info)
         if new is info:
             return var
         other = replace(var, struct_info_annotation=new)
@@ -411,6 +423,9 @@ class _Inside(Rewriter):
     def __init__(self, mutator: ExprMutator) -> None:
         super().__init__()
         self.mutator = mutator
+
+    def part(self, node: Node) -> Node:
+        return self.mutator.visit_expr(node) if isinstance(node, Expr) else super().part(node)
 
     def expr(self, expr: Expr) -> Expr:
         return self.mutator.visit_expr(expr)

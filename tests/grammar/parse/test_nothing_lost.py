@@ -94,8 +94,14 @@ def test_an_argument_given_twice_is_an_error(head: str) -> None:
         ("x = 5", ["expected a decorated function in the module"]),
         ("x: R.Object = R.exp(y)", ["expected a decorated function in the module"]),
         ("T.foo(1)", ["expected a decorated function in the module"]),
-        ("I.module_attrs(5)", ["I.module_attrs takes one dictionary"]),
-        ('I.module_attrs({"a": 1}, 5)', ["I.module_attrs takes one dictionary"]),
+        (
+            "I.module_attrs(5)",
+            ["I.module_attrs takes a dictionary with strings as keys as 'attrs', found 5"],
+        ),
+        (
+            'I.module_attrs({"a": 1}, 5)',
+            ["I.module_attrs takes a dictionary with strings as keys as 'attrs', found 5"],
+        ),
         (
             'I.module_attrs({"a": 1})\n    I.module_attrs({"a": 2})',
             ["I.module_attrs is given twice"],

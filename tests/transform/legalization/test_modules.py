@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 import rlx
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.equal import structural_equal
+from rlx.grammar.nodes.visit import bindings
 from rlx.semantics.machine import load
 from rlx.semantics.machine.numpy_conversion import to_value
 from rlx.semantics.outcome import Returned
@@ -122,3 +125,48 @@ def main(x: R.Tensor(("n",), "float32")):
     loaded = load(module, backend="steps", iterations=5_000)
     made = loaded.run("main", [to_value(np.ones(1000, np.float32))], fuel=100)
     assert isinstance(made, Returned), made
+
+
+LINES = [
+    "R.add(x, x)",
+    "R.add(x, y)",
+    "R.add(y, x)",
+    "R.add(x, row)",
+    "R.add(x, y)",
+    "R.clip(x, min=0, max=1)",
+    "R.clip(x, min=0, max=2)",
+    "R.clip(x, min=0.0, max=2)",
+    "R.sum(x, axis=[0])",
+    "R.sum(x, axis=[1])",
+    "R.sum(y, axis=[1])",
+    "R.nn.layer_norm(x, row, row, axes=[-1], epsilon=1e-05)",
+    "R.nn.layer_norm(x, row, row, axes=[-1], epsilon=1e-06)",
+    "R.concat((x, y), axis=0)",
+    "R.concat((x, x), axis=0)",
+    "R.add(narrow, narrow)",
+]
+
+
+def test_a_call_has_the_kernel_that_it_has_alone() -> None:
+    """Whatever calls of the same operator stand before it."""
+    head = (
+        'n = TypeVar("n")\n@R.function\ndef main(x: R.Tensor((n, 4), "float32"),'
+        ' y: R.Tensor((n, 4), "float32"), row: R.Tensor((4,), "float32"),'
+        ' narrow: R.Tensor((n, 4), "float16")):\n'
+    )
+
+    def kernels(lines: list[str]) -> list[tuple[tir.PrimFunc, ast.Call]]:
+        rows = "".join(f"    v{i} = {line}\n" for i, line in enumerate(lines))
+        made = legalize(parsed(f"{head}{rows}    return x\n"))
+        (main,) = (f for f in made.functions.values() if isinstance(f, ast.Function))
+        calls = [b.value for b in bindings(main) if isinstance(b.value, ast.Call)]
+        called = [c for c in calls if c.op_name == "relax.call_tir"]
+        return [(made.functions[c.args[0]], c) for c in called]  # type: ignore[index,misc]
+
+    together = kernels(LINES)
+    assert len(together) == len(LINES)
+    for (kernel, call), line in zip(together, LINES, strict=True):
+        ((alone, its),) = kernels([line])
+        assert structural_equal(kernel, alone), line
+        given = [[str(a) for a in c.args[1].fields] for c in (call, its)]  # type: ignore[attr-defined]
+        assert given[0] == given[1] and str(call.sinfo_args) == str(its.sinfo_args), line
