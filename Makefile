@@ -23,7 +23,7 @@ coverage-of-rules:  ## which rules the tests apply, which premises they make fai
 	$(PYTHON) -m rlx.spec --coverage
 
 bench:  ## speed, beside TVM's (benchmarks/README.md)
-	$(PYTHON) -m benchmarks.relax_check
+	$(PYTHON) -m benchmarks all
 
 rules:  ## the rules with their judgements and where they are implemented
 	$(PYTHON) -m rlx.spec

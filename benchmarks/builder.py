@@ -193,7 +193,7 @@ def seconds(*works: Callable[[], object]) -> list[float]:
 def main() -> None:
     """Print the table."""
     most = int(sys.argv[1]) if len(sys.argv) > 1 else 40_000
-    print("work | bindings | ours, µs each | TVM, µs each | ours / TVM")
+    print("| work | bindings | ours, µs each | TVM, µs each | TVM / ours |\n|---|---|---|---|---|")
     for count in (most // 4, most):
         mine, other = ours(count), theirs(count)
         pairs: dict[str, tuple[Callable[[], object], Callable[[], object]]] = {
@@ -208,7 +208,7 @@ def main() -> None:
         for name, works in pairs.items():
             here, there = seconds(*works)
             each = f"{here / count * 1e6:.1f} | {there / count * 1e6:.1f}"
-            print(f"{name} | {count:,} | {each} | {here / there:.2f}", flush=True)
+            print(f"| {name} | {count:,} | {each} | {there / here:.2f} |", flush=True)
 
 
 if __name__ == "__main__":

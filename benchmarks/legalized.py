@@ -4,7 +4,8 @@
 milliseconds of the kernels that we make of it, of those that LegalizeOps makes, both as our native
 code, and of TVM's default build of these; and the two ratios. Times are the least of several
 rounds in turns on one thread, in seconds of the process. The last lines are geometric means, and
-how many calls are under 0.8 of LegalizeOps. Symbolic dimensions are 256.
+how many calls are under 0.8 of LegalizeOps. Symbolic dimensions are 256. ``--summary`` prints the
+means and the slowest calls alone.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from rlx.solver import Prover
 from rlx.transform.legalization import legalized
 
 SIZE = 256
-ROUNDS = 15
+ROUNDS = 18
 Shape = tuple[int | str, ...]
 
 
@@ -196,12 +197,13 @@ def theirs(module: Any, found: dict[str, tir.PrimFunc]) -> Callable[[], None]:
 
 def best(runs: list[Callable[[], None]]) -> list[float]:
     """The shortest time of each; they take turns."""
-    shortest = [math.inf] * len(runs)
+    shortest, turn = [math.inf] * len(runs), list(enumerate(runs))
     for _ in range(ROUNDS):
-        for at, run in enumerate(runs):
+        for at, run in turn:
             start = time.process_time()
             run()
             shortest[at] = min(shortest[at], time.process_time() - start)
+        turn.append(turn.pop(0))  # what runs before leaves the caches to what runs behind
     return shortest
 
 
@@ -219,28 +221,60 @@ def measure(case: Timed) -> list[float] | str:
     return best([runner(kernels(ours.module)), runner(peer), theirs(module, peer)])
 
 
-def main(words: list[str]) -> None:
-    """Print the table."""
-    print(f"{'call':70}{'ours':>9}{'their':>9}{'LLVM':>9}{'their/':>8}{'LLVM/':>8}")
-    ratios = []
-    for case in cases():
-        shown = f"{case.call} {' '.join(map(str, case.shapes))}"
-        if words and not any(word in shown for word in words):
-            continue
-        found = measure(case)
-        if isinstance(found, str):
-            print(f"{shown:70} {found}", flush=True)
-            continue
-        ours, peer, llvm = found
-        ratios.append((peer / ours, llvm / ours))
-        times = "".join(f"{t * 1e3:9.3f}" for t in found)
-        print(f"{shown[:70]:70}{times}{peer / ours:8.2f}{llvm / ours:8.2f}", flush=True)
-    for word, found_ratios in zip(
-        ("LegalizeOps / ours", "LLVM / ours"), zip(*ratios, strict=True), strict=True
+class Compared(NamedTuple):
+    """A call and its three times in seconds."""
+
+    call: str
+    ours: float
+    peer: float
+    llvm: float
+
+    def row(self) -> str:
+        """A line of the table."""
+        times = " | ".join(f"{t * 1e3:.3f}" for t in self[1:])
+        return f"| `{self.call}` | {times} | {self.peer / self.ours:.2f} | {self.llvm / self.ours:.2f} |"
+
+
+HEAD = (
+    "| call | ours, ms | LegalizeOps, ms | LLVM, ms | LegalizeOps / ours | LLVM / ours |\n"
+    "|---|---|---|---|---|---|"
+)
+
+
+def means(found: list[Compared]) -> Iterator[str]:
+    """The geometric means of the ratios."""
+    for word, ratios in (
+        ("LegalizeOps / ours, through our backend", [each.peer / each.ours for each in found]),
+        ("TVM's LLVM / ours", [each.llvm / each.ours for each in found]),
     ):
-        mean = math.exp(sum(map(math.log, found_ratios)) / len(found_ratios))
-        under = sum(ratio < 0.8 for ratio in found_ratios)
-        print(f"{word}: geometric mean {mean:.2f}, {under} of {len(found_ratios)} under 0.8")
+        mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+        under = sum(ratio < 0.8 for ratio in ratios)
+        yield f"| {word} | {mean:.2f} | {under} of {len(ratios)} |"
+
+
+def main(words: list[str]) -> None:
+    """Print the tables."""
+    summary = "--summary" in words
+    wanted = [word for word in words if not word.startswith("-")]
+    found: list[Compared] = []
+    if not summary:
+        print(HEAD)
+    for case in cases():
+        kinds = " ".join(dict.fromkeys(case.dtypes))
+        shown = f"{case.call} {' '.join(map(str, case.shapes))} {kinds}"
+        if wanted and not any(word in shown for word in wanted):
+            continue
+        times = measure(case)
+        if isinstance(times, str):
+            print(f"| `{shown}` | {times} |", flush=True)
+            continue
+        found.append(Compared(shown, *times))
+        if not summary:
+            print(found[-1].row(), flush=True)
+    print("\n| | geometric mean | under 0.8 |\n|---|---|---|", *means(found), sep="\n")
+    if summary:
+        slowest = sorted(found, key=lambda each: each.peer / each.ours)[:10]
+        print("\nThe slowest beside LegalizeOps:\n", HEAD, *map(Compared.row, slowest), sep="\n")
 
 
 if __name__ == "__main__":

@@ -1,93 +1,46 @@
 """The server of editors, as an editor meets it: ``python -m benchmarks.lsp [REPEATS]``.
 
-A client of its own talks JSON-RPC to `rlx lsp` over pipes. It opens a long file, and makes edits of
-several kinds in the middle of it, each followed by one that takes it back. Timed is the way from
-the first byte of an edit to the last byte of its diagnostics; the processor time is the server's,
-on average. Then it asks every question of the protocol at places all over the text: ``--questions``
-asks these alone, and ``--one`` puts all lines into one function.
+A client of its own talks JSON-RPC to `rlx lsp` over pipes. It opens a decoder of 90 layers in one
+function, whose widths all differ and whose length is symbolic, and edits lines all over it, each
+edit followed by one that takes it back. Timed is the way from the first byte of an edit to the last
+byte of its diagnostics; the processor time is the server's, on average. Then it asks every question
+of the protocol at places all over the text. TVM has no such server.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import random
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from statistics import median
 from typing import Any
 
+from benchmarks.first_run import decoder
+
 URI = "file:///work/model.rlx"
-FUNCTIONS, BINDINGS = 320, 20
-TENSOR = 'R.Tensor(("n", "m", 4), "float32")'
-PASTED = f"    @R.function\n    def g(x: {TENSOR}) -> {TENSOR}:\n        return x\n\n"
+LAYERS = 90
 PAUSE = 0.05
 """Seconds between two edits: quicker than anybody types, so that nothing is checked in between."""
 
-
-def text() -> str:
-    """A module of 320 functions, 8,322 lines: each calls the one before."""
-    lines = ["@I.ir_module", "class Module:"]
-    for k in range(FUNCTIONS):
-        lines += ["    @R.function", f"    def f{k}(x: {TENSOR}, y: {TENSOR}) -> {TENSOR}:"]
-        lines.append("        cls = Module")
-        for i in range(BINDINGS):
-            lines.append(f"        v{i} = R.add({f'v{i - 1}' if i else 'x'}, y)")
-        lines.append(f"        w = {f'cls.f{k - 1}(v0, y)' if k else 'R.exp(v0)'}")
-        lines += ["        return w", ""]
-    return "\n".join(lines) + "\n"
-
-
-def one_function() -> str:
-    """A module of one function with as many lines."""
-    lines = ["@I.ir_module", "class Module:", "    @R.function"]
-    lines += [f"    def main(x: {TENSOR}, y: {TENSOR}) -> {TENSOR}:"]
-    for k in range(FUNCTIONS * (BINDINGS + 6)):
-        lines.append(f"        v{k} = R.add({f'v{k - 1}' if k else 'x'}, y)")
-    return "\n".join([*lines, f"        return v{k}"]) + "\n"
-
-
 Edit = tuple[str, str]
-"""What is taken from the middle of the text, and what is put there."""
+"""What is taken from a line, and what is put there."""
 
 EDITS: Mapping[str, Edit] = {
-    "good": ("v5 = R.add(v4, y)", "v5 = R.multiply(v4, y)"),
-    "unknown name": ("v5 = R.add(v4, y)", "v5 = R.add(v4, yy)"),
-    "wrong shape": ("v5 = R.add(v4, y)", "v5 = R.permute_dims(v4)"),
-    "half a token": ("v5 = R.add(v4, y)", "v5 = R.ad"),
-    "open bracket": ("v5 = R.add(v4, y)", "v5 = R.add(v4, "),
-    "open string": ("v5 = R.add(v4, y)", 'v5 = R.add(v4, "'),
-    "half a line": ("v5 = R.add(v4, y)", "v5 ="),
-    "new line": ("v5 = R.add(v4, y)\n", "v5 = R.add(v4, y)\n        q = R.exp(v5)\n"),
-    "empty line": ("v5 = R.add(v4, y)\n", "v5 = R.add(v4, y)\n\n"),
-    "name of a function": ("def f160(", "def f160x("),
-    "signature": ("def f160(x: R.Tensor(", "def f160(x: R.Tens"),
-    "def line deleted": (f"    def f160(x: {TENSOR}, y: {TENSOR}) -> {TENSOR}:\n", ""),
-    "function pasted": (
-        "    @R.function\n    def f160(",
-        f"{PASTED}    @R.function\n    def f160(",
-    ),
+    "good": ("R.nn.silu(", "R.nn.gelu("),
+    "unknown name": ("R.nn.silu(", "R.nn.silu(y"),
+    "wrong shape": ("R.nn.silu(", "R.permute_dims("),
+    "half a token": ("R.nn.silu(", "R.nn.si("),
+    "open bracket": ("R.add(", "R.add(("),
+    "open string": ("R.add(", 'R.add("'),
+    "half a line": ("R.add(", "R.add"),
+    "new line": ("= R.add(", "= p0\n            q = R.add("),
+    "another axis": ("axes=[0, 2, 1]", "axes=[0, 1, 2]"),
 }
-
-_MIDDLE = FUNCTIONS * (BINDINGS + 6) // 2
-
-
-def _in_the_middle(part: str) -> str:
-    return (
-        part.replace("v4,", f"v{_MIDDLE - 1},")
-        .replace("v5 ", f"v{_MIDDLE} ")
-        .replace("(v5)", f"(v{_MIDDLE})")
-    )
-
-
-IN_ONE: Mapping[str, Edit] = {
-    name: (_in_the_middle(old), _in_the_middle(new))
-    for name, (old, new) in EDITS.items()
-    if "v5" in old
-}
-"""The edits of a statement in the middle of the one long function."""
 
 
 class Client:
@@ -172,9 +125,15 @@ class Client:
         return time.perf_counter() - begun
 
     def processor(self) -> float:
-        """Seconds of processor time that the server has taken."""
-        fields = Path(f"/proc/{self.server.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        """Seconds of processor time that the server and its workers have taken."""
+        total, waiting = 0, [self.server.pid]
+        while waiting:
+            process = Path(f"/proc/{waiting.pop()}")
+            fields = (process / "stat").read_text().rpartition(")")[2].split()
+            total += int(fields[11]) + int(fields[12])
+            for task in (process / "task").iterdir():
+                waiting += map(int, (task / "children").read_text().split())
+        return total / os.sysconf("SC_CLK_TCK")
 
     def close(self) -> None:
         """End the server."""
@@ -190,21 +149,22 @@ def place(content: str, offset: int) -> list[int]:
 
 
 def measure(client: Client, content: str, edit: Edit, repeats: int) -> tuple[list[float], int]:
-    """Seconds of an edit and of taking it back, many times, and the number of its diagnostics."""
+    """Seconds of edits at random lines and of taking them back, and the most diagnostics of one."""
     old, new = edit
-    at = content.index(old, max(0, content.find("    @R.function\n    def f160(")))
-    edited = content[:at] + new + content[at + len(old) :]
+    found = [at for at in range(len(content)) if content.startswith(old, at)]
     seconds: list[float] = []
-    count = 0
-    for _ in range(repeats):
+    most = 0
+    for at in random.Random(0).choices(found, k=repeats):
+        edited = content[:at] + new + content[at + len(old) :]
         start = place(content, at)
         forth, count = client.change(start, place(content, at + len(old)), new)
         time.sleep(PAUSE)
         back, none = client.change(start, place(edited, at + len(new)), old)
         time.sleep(PAUSE)
         assert none == 0
+        most = max(most, count)
         seconds += (forth, back)
-    return seconds, count
+    return seconds, most
 
 
 def percentile(seconds: list[float], part: float) -> float:
@@ -217,9 +177,9 @@ def figures(seconds: list[float]) -> tuple[str, str]:
     return f"{1000 * median(seconds):.0f} ms", f"{1000 * percentile(seconds, 0.95):.0f} ms"
 
 
-def row(name: str, *cells: str) -> None:
-    """One line of the table."""
-    print(f"{name:<20}", *(f"{cell:>12}" for cell in cells))
+def row(*cells: str) -> str:
+    """One line of a table."""
+    return f"| {' | '.join(cells)} |"
 
 
 AT_PLACE = (
@@ -233,64 +193,66 @@ OF_TEXT = (
 )
 
 
-def questions(client: Client, content: str, repeats: int) -> None:
-    """Ask everything at places that lie apart, and print how long that takes."""
+def questions(client: Client, content: str, repeats: int) -> Iterator[str]:
+    """Ask everything at places that lie apart."""
     lines = content.splitlines()
     step = len(lines) // (repeats + 1)
     places = [{"line": step * (n + 1), "character": 14} for n in range(repeats)]
     options = {"tabSize": 4, "insertSpaces": True}
     everything: list[float] = []
 
-    def ask(method: str, asked: list[dict[str, Any]]) -> None:
+    def ask(method: str, asked: list[dict[str, Any]]) -> str:
         taken = [client.timed(method, **params) for params in asked]
         everything.extend(taken)
-        row(method.partition("/")[2] or method, f"{1000 * taken[0]:.0f} ms", *figures(taken))
+        name = method.partition("/")[2] or method
+        return row(name, f"{1000 * taken[0]:.0f} ms", *figures(taken))
 
-    row("question", "first", "median", "95 %")
+    yield row("question", "first", "median", "95 %")
+    yield row(*["---"] * 4)
     for name in AT_PLACE:
         more = {"context": {"includeDeclaration": True}} if name == "references" else {}
         asked = [{"position": at, "newName": f"other{n}", **more} for n, at in enumerate(places)]
-        ask(f"textDocument/{name}", asked)
+        yield ask(f"textDocument/{name}", asked)
     for name in IN_RANGE:
         spans = [{"start": at, "end": {"line": at["line"] + 50, "character": 0}} for at in places]
         asked = [
             {"range": span, "options": options, "context": {"diagnostics": []}} for span in spans
         ]
-        ask(f"textDocument/{name}", asked)
+        yield ask(f"textDocument/{name}", asked)
     for name in OF_TEXT:
-        ask(f"textDocument/{name}", [{"options": options}] * repeats)
-    ask("textDocument/selectionRange", [{"positions": [at]} for at in places])
-    ask("workspace/symbol", [{"query": f"f{n}"} for n in range(repeats)])
-    row("all", "", *figures(everything))
+        yield ask(f"textDocument/{name}", [{"options": options}] * repeats)
+    yield ask("textDocument/selectionRange", [{"positions": [at]} for at in places])
+    yield row("all", "", *figures(everything))
 
 
-def main(*words: str) -> None:
-    """Measure and print the tables."""
-    repeats = next((int(word) for word in words if word.isdigit()), 20)
-    content = one_function() if "--one" in words else text()
-    begun = time.perf_counter()
-    client = Client()
-    print(f"initialize: {time.perf_counter() - begun:.2f} s")
-    seconds = client.open(content)
-    print(f"{len(content.splitlines())} lines, {len(content) // 1000} kB, open: {seconds:.2f} s")
-    if "--questions" not in words:
-        edits(client, content, repeats, IN_ONE if "--one" in words else EDITS)
-    questions(client, content, repeats)
-    client.close()
-
-
-def edits(client: Client, content: str, repeats: int, made: Mapping[str, Edit]) -> None:
-    """Make the edits, and print how long their diagnostics take."""
-    row("edit", "diagnostics", "median", "95 %", "processor")
+def edits(client: Client, content: str, repeats: int) -> Iterator[str]:
+    """Make the edits."""
+    yield row("edit", "diagnostics", "median", "95 %", "processor")
+    yield row(*["---"] * 5)
     everything: list[float] = []
-    for name, edit in made.items():
+    for name, edit in EDITS.items():
         before = client.processor()
         taken, count = measure(client, content, edit, repeats)
         everything += taken
         used = (client.processor() - before) / len(taken)
-        row(name, str(count), *figures(taken), f"{1000 * used:.0f} ms")
-    row("all", "", *figures(everything), "")
+        yield row(name, f"at most {count}", *figures(taken), f"{1000 * used:.0f} ms")
+    yield row("all", "", *figures(everything), "")
+
+
+def rows(repeats: int = 8) -> Iterator[str]:
+    """The tables."""
+    content = decoder(LAYERS)
+    client = Client()
+    seconds = client.open(content)
+    lines = len(content.splitlines())
+    yield f"A decoder of {lines:,} lines, {len(content) // 1000} kB; opened in {seconds:.2f} s."
+    yield ""
+    yield from edits(client, content, repeats)
+    yield ""
+    yield from questions(client, content, repeats)
+    client.close()
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    for line in rows(*map(int, sys.argv[1:])):
+        print(line, flush=True)

@@ -369,10 +369,10 @@ FIGURES: dict[str, Callable[[], Iterator[str]]] = {
 
 
 def main(names: Sequence[str]) -> None:
-    """Print the figures of those names, or all."""
+    """Print the figures of those names, or all, as a list."""
     for name in names or FIGURES:
         for line in FIGURES[name]():
-            print(line, flush=True)
+            print(f"  - {line.strip()}" if line.startswith(" ") else f"- {line}", flush=True)
 
 
 if __name__ == "__main__":

@@ -470,27 +470,30 @@ def _transposed_definition(
     spacing = per_axis(dilation, count)
     inputs = x.shape[1] // exprs.int64(groups)
     channel = te.reduce_axis((0, inputs), name="c")
+
+    def product(*i: te.Scalar) -> Any:
+        """What the channels of one element add to a place of its window."""
+        first = channel if groups == 1 else i[1] // w.shape[1] * inputs + channel
+        inner = i[1] if groups == 1 else i[1] % w.shape[1]
+        value = exprs.wide(exprs.convert(exprs.wide(x(i[0], first, *i[2 + count :])), out.dtype))
+        weights = exprs.wide(w(first, inner, *i[2 : 2 + count]))
+        return te.sum(value * exprs.wide(exprs.convert(weights, out.dtype)), axis=channel)
+
+    places = [*lengths[:2], *w.shape[2:], *x.shape[2:]]
+    products = te.compute(places, product, name="T_products")
     window = exprs.window_axes(w.shape[2:])
 
     def element(*i: te.Scalar) -> Any:
-        group = i[1] // w.shape[1]
-        first = group * inputs + channel
         far = [
             i[2 + k] + exprs.int64(around[k][0]) - window[k] * exprs.int64(spacing[k])
             for k in range(count)
         ]
-        at = [t // exprs.int64(s) for t, s in zip(far, steps, strict=True)]
-        meets = exprs.every(
-            exprs.equals(t % exprs.int64(s), exprs.int64(0))
-            for t, s in zip(far, steps, strict=True)
-        )
-        inside = exprs.both(meets, exprs.within(at, x.shape[2:], [True] * count))
-        value = exprs.wide(exprs.convert(exprs.wide(x(i[0], first, *at)), out.dtype))
-        factor = exprs.wide(
-            exprs.convert(exprs.wide(w(first, i[1] % w.shape[1], *window)), out.dtype)
-        )
-        held = te.if_then_else(inside, value * factor, te.const(0, value.dtype))
-        return te.sum(held, axis=[channel, *window])
+        pairs = [(t, exprs.int64(s)) for t, s in zip(far, steps, strict=True)]
+        at = [t // s for t, s in pairs]
+        met = [exprs.equals(t % s, exprs.int64(0)) for t, s in pairs]
+        inside = exprs.every([*met, exprs.within(at, x.shape[2:], [True] * count)])
+        zero = te.const(0, products.dtype)
+        return te.sum(te.if_then_else(inside, products(*i[:2], *window, *at), zero), axis=window)
 
     made = te.compute(lengths, element, name="T_conv_transpose")
     return exprs.arranged(out, made, out_layout or layout, f"NC{axes}")

@@ -149,8 +149,9 @@ def softplus_definition(out: Result, x: te.Tensor, beta: float, threshold: float
 
     def element(v: te.Scalar) -> te.Scalar:
         scaled, limit = v * te.const(beta, v.dtype), te.const(threshold, v.dtype)
-        smooth = te.log1p(te.exp(exprs.smaller(scaled, limit))) / te.const(beta, v.dtype)
-        return te.select(scaled > limit, v, smooth)
+        large = scaled > limit
+        smooth = te.log1p(te.exp(te.select(large, limit, scaled))) / te.const(beta, v.dtype)
+        return te.select(large, v, smooth)
 
     return exprs.elementwise(out, element, x)
 
@@ -1048,6 +1049,10 @@ def _binary_definition(name: str) -> Definition:
             exprs.need_floats(a.dtype)
         if name in _ON_BITS and a.dtype.is_float:
             decline("it is not defined for floats")
+        if name in ("maximum", "minimum") and a.dtype == b.dtype == out.dtype:  # stays as it is
+            return exprs.filled(
+                out, lambda *i: function(exprs.broadcast(a, i), exprs.broadcast(b, i))
+            )
         return exprs.elementwise(out, function, a, b)
 
     return define

@@ -115,16 +115,20 @@ def convert(x: te.Scalar, kind: DataType) -> te.Scalar:
 
 
 def _to_integer(x: te.Scalar, kind: DataType) -> te.Scalar:
-    whole = te.cast(FLOAT64, x)
-    low, high = te.min_value(kind), te.max_value(kind)
-    if kind.bits <= 32:  # whose bounds are floats: what is in range needs no condition
-        least, most = te.const(float(int(low)), FLOAT64), te.const(float(int(high)), FLOAT64)
-        held = te.select(whole < least, least, te.select(whole > most, most, whole))
-        return te.cast(kind, te.select(te.isnan(whole), te.const(0, FLOAT64), held))
-    inside = te.cast(kind, whole)
-    above = te.if_then_else(whole >= te.const(float(int(high)), FLOAT64), high, inside)
-    below = te.if_then_else(whole <= te.const(float(int(low)), FLOAT64), low, above)
-    return te.if_then_else(te.isnan(whole), te.const(0, kind), below)
+    """Held within the floats that have a value in the type before it is cast, so that the cast
+    needs no condition; what is above the largest of them is the largest integer.
+    """
+    x = wide(x)
+    digits = 53 if x.dtype == FLOAT64 else 24
+    low, high = int(te.min_value(kind)), int(te.max_value(kind))
+    bits = high.bit_length()
+    least, most = (
+        te.const(float(bound), x.dtype)
+        for bound in (low, high if bits <= digits else 2**bits - 2 ** (bits - digits))
+    )
+    held = te.select(x < least, least, te.select(x > most, most, x))
+    found = te.cast(kind, te.select(te.isnan(x), te.const(0, x.dtype), held))
+    return found if bits <= digits else te.select(x > most, te.const(high, kind), found)
 
 
 # ---------------------------------------------------------------- scalars
@@ -141,7 +145,7 @@ def larger(a: te.Scalar, b: te.Scalar) -> te.Scalar:
         return te.any(a, b)
     if not a.dtype.is_float:
         return te.maximum(a, b)
-    return te.select(te.any(a > b, te.isnan(a)), a, b)
+    return te.select(te.any(wide(a) > wide(b), te.isnan(wide(a))), a, b)
 
 
 def smaller(a: te.Scalar, b: te.Scalar) -> te.Scalar:
@@ -150,7 +154,7 @@ def smaller(a: te.Scalar, b: te.Scalar) -> te.Scalar:
         return te.all(a, b)
     if not a.dtype.is_float:
         return te.minimum(a, b)
-    return te.select(te.any(a < b, te.isnan(a)), a, b)
+    return te.select(te.any(wide(a) < wide(b), te.isnan(wide(a))), a, b)
 
 
 def equals(a: Any, b: Any) -> te.Scalar:
@@ -228,7 +232,7 @@ def filled(out: Result, value: Callable[..., te.Scalar], name: str | None = None
 
 
 def reduced(
-    x: te.Tensor,
+    x: te.Tensor | DerivedView,
     axes: Sequence[int],
     reducer: Any,
     name: str,
@@ -246,7 +250,9 @@ def reduced(
     return te.compute(shape, value, name=name)
 
 
-def summed(x: te.Tensor, axes: Sequence[int], name: str, element: Any = wide) -> te.Tensor:
+def summed(
+    x: te.Tensor | DerivedView, axes: Sequence[int], name: str, element: Any = wide
+) -> te.Tensor:
     """The sums along axes, which are kept with length 1."""
     return reduced(x, axes, te.sum, name, element)  # type: ignore[no-any-return]
 
@@ -273,12 +279,14 @@ def some() -> te.Reducer:
     return te.comm_reducer(lambda a, b: te.any(a, b), lambda kind: te.const(False, kind), "some")
 
 
-def count_of(x: te.Tensor, axes: Sequence[int]) -> te.Scalar:
+def count_of(x: te.Tensor | DerivedView, axes: Sequence[int]) -> te.Scalar:
     """The number of elements along axes."""
     return product([x.shape[a] for a in axes])
 
 
-def means(x: te.Tensor, axes: Sequence[int], name: str, element: Any = wide) -> te.Tensor:
+def means(
+    x: te.Tensor | DerivedView, axes: Sequence[int], name: str, element: Any = wide
+) -> te.Tensor:
     """The means of floats along axes, which are kept with length 1."""
     sums = summed(x, axes, f"{name}_sum", element)
     count = count_of(x, axes)
@@ -288,6 +296,24 @@ def means(x: te.Tensor, axes: Sequence[int], name: str, element: Any = wide) -> 
 
 
 # ---------------------------------------------------------------- layouts and windows
+
+
+class DerivedView:
+    """Elements that are computed where they are read: there is no tensor of them.
+
+    Attributes
+    ----------
+    shape, dtype, ndim
+        As those of a tensor.
+    """
+
+    def __init__(self, like: te.Tensor, element: Element) -> None:
+        self.shape, self.ndim, self._element = like.shape, like.ndim, element
+        self.dtype = working(like.dtype)
+
+    def __call__(self, *indices: te.Scalar) -> te.Scalar:
+        """An element."""
+        return self._element(*indices)
 
 
 class WindowView:

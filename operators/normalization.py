@@ -443,9 +443,7 @@ def batch_norm_definition(
 def _moments(x: te.Tensor, rest: Sequence[int], axis: int) -> tuple[te.Tensor, te.Tensor]:
     """Mean and variance of each channel."""
     middle = exprs.means(x, rest, "T_mean")
-    off = te.compute(
-        x.shape, lambda *i: exprs.wide(x(*i)) - middle(*_dropped(i, rest)), name="T_centred"
-    )
+    off = exprs.DerivedView(x, lambda *i: exprs.wide(x(*i)) - middle(*_dropped(i, rest)))
     spread = exprs.means(off, rest, "T_variance", lambda v: v * v)
 
     def line(of: te.Tensor, name: str) -> Any:
@@ -627,21 +625,17 @@ def _along_definition(
     return exprs.wide(parameter(*(indices[a] for a in axes)))
 
 
-def _normed_definition(x: te.Tensor, over: Sequence[int], epsilon: float) -> te.Tensor:
+def _normed_definition(x: te.Tensor, over: Sequence[int], epsilon: float) -> exprs.DerivedView:
     """Zero mean and unit variance over axes; the variance is that of the elements themselves."""
     middle = exprs.means(x, over, "T_mean")
-    off = te.compute(
-        x.shape, lambda *i: exprs.wide(x(*i)) - middle(*_dropped(i, over)), name="T_centred"
-    )
+    off = exprs.DerivedView(x, lambda *i: exprs.wide(x(*i)) - middle(*_dropped(i, over)))
     spread = exprs.means(off, over, "T_variance", lambda v: v * v)
     root = te.compute(
         spread.shape,
         lambda *i: te.sqrt(spread(*i) + te.const(epsilon, spread.dtype)),
         name="T_deviation",
     )
-    return te.compute(  # type: ignore[no-any-return]
-        x.shape, lambda *i: off(*i) / root(*_dropped(i, over)), name="T_normed"
-    )
+    return exprs.DerivedView(x, lambda *i: off(*i) / root(*_dropped(i, over)))
 
 
 def _scaled_definition(

@@ -470,14 +470,13 @@ def _pool_definition(
 
     def final(*i: te.Scalar) -> te.Scalar:
         found = made(*i)
-        if kind == "max":
-            return found
         number = plan.counts(x.shape[2:], i[2:], count_padding)
         if found.dtype.is_float:
             return found / te.cast(found.dtype, number)
         return te.cast(found.dtype, te.truncdiv(te.cast("int64", found), number))
 
-    return exprs.arranged(out, final, out_layout or layout, f"NC{axes}")
+    value = made if kind == "max" else final
+    return exprs.arranged(out, value, out_layout or layout, f"NC{axes}")
 
 
 def _adaptive_definition(

@@ -362,7 +362,10 @@ def _extreme(x: te.Tensor, axes: Sequence[int], reducer: Any, booleans: Any) -> 
 
 
 def mean_of_definition(
-    x: te.Tensor, axes: Sequence[int], element: Any = exprs.wide, name: str = "T_mean_of"
+    x: te.Tensor | exprs.DerivedView,
+    axes: Sequence[int],
+    element: Any = exprs.wide,
+    name: str = "T_mean_of",
 ) -> Any:
     """The mean over axes, which are kept with length 1. Means of integers are rounded towards zero,
     and their sums wrap.
@@ -383,13 +386,12 @@ def mean_of_definition(
 def variance_of(x: te.Tensor, axes: Sequence[int]) -> Any:
     """The mean of the squared deviations from the mean."""
     middle = mean_of_definition(x, axes)
-    off = te.compute(
-        x.shape,
+    off = exprs.DerivedView(
+        x,
         lambda *i: (
             exprs.wide(x(*i))
             - middle(*(exprs.int64(0) if a in axes else v for a, v in enumerate(i)))
         ),
-        name="T_off",
     )
     return mean_of_definition(off, axes, lambda v: v * v, "T_variance_of")
 
@@ -435,26 +437,37 @@ def first_best(largest: bool) -> te.Reducer:
     )
 
 
+def _counted(value: te.Scalar) -> te.Scalar:
+    """An element as it is compared."""
+    return te.cast("int8", value) if value.dtype == BOOL else exprs.wide(value)
+
+
 def _place(name: str) -> Definition:
     def define(out: Result, x: te.Tensor, given: int | None, keepdims: int) -> te.Tensor:
         axes = exprs.axes_of(None if given is None else (given,), x.ndim)
+        if not axes:
+            return exprs.filled(out, lambda *i: te.const(0, out.dtype))
+        best = exprs.largest() if name == "argmax" else exprs.smallest()
+        top = exprs.reduced(x, axes, best, f"T_{name}_best", _counted)
         over = {a: te.reduce_axis((0, x.shape[a]), name=f"k{a}") for a in axes}
         left = [a for a in range(x.ndim) if a not in over]
+        count = exprs.product([x.shape[a] for a in axes])
+        kind = "int64" if count.value is None or count.value >= 2**31 else "int32"
 
-        def element(*i: te.Scalar) -> Any:
+        def first(*i: te.Scalar) -> Any:
+            """The first place of an element that is the best, or NaN: then it is the first NaN."""
             place = dict(zip(left, i, strict=True))
-            at = [over[a] if a in over else place[a] for a in range(x.ndim)]
+            value = _counted(x(*(over[a] if a in over else place[a] for a in range(x.ndim))))
+            held = exprs.equals(value, top(*(place.get(a, exprs.int64(0)) for a in range(x.ndim))))
+            if value.dtype.is_float:
+                held = te.any(held, te.isnan(value))
             number = exprs.int64(0)
             for a in axes:
                 number = number * x.shape[a] + over[a]
-            value = exprs.wide(x(*at))
-            if value.dtype == BOOL:
-                value = te.cast("int8", value)
-            return first_best(name == "argmax")((number, value), axis=list(over.values()))
+            chosen = te.select(held, te.cast(kind, number), te.cast(kind, count))
+            return te.min(chosen, axis=list(over.values()))
 
-        if not axes:
-            return exprs.filled(out, lambda *i: te.const(0, out.dtype))
-        where, _ = te.compute([x.shape[a] for a in left], element, name=f"T_{name}_of")
+        where = te.compute([x.shape[a] for a in left], first, name=f"T_{name}_of")
 
         def found(*i: te.Scalar) -> te.Scalar:
             rest = [v for k, v in enumerate(i) if k not in axes] if out.ndim == x.ndim else i

@@ -180,6 +180,10 @@ def _guarded(atom: PrimExpr) -> tuple[PrimExpr, PrimExpr]:
     return terms.TRUE, atom
 
 
+def _and(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    return b if a is terms.TRUE else a if b is terms.TRUE else tir.And(a, b)
+
+
 class _Normal:
     """Elements as sums."""
 
@@ -285,8 +289,24 @@ class _Normal:
             inner = [a for a in mono if not own.isdisjoint(tir.free_vars(a))]
             over, extents, when = list(axes), list(x.extents), guard
             product: list[PrimExpr] = []
-            for atom in inner:
-                if (
+            while inner:
+                atom = inner.pop(0)
+                condition, part = _guarded(atom)
+                if condition is not terms.TRUE:
+                    when = _and(when, condition)
+                    with self._matcher.scope():
+                        self._matcher.facts.index(axes, x.extents)
+                        self._matcher.facts.assume(when)
+                        chosen = self.sum(part)
+                    if len(chosen) != 1:
+                        product.append(part)
+                        continue
+                    [(atoms, scale)] = chosen.items()
+                    factor *= scale
+                    for each in atoms:
+                        free = own.isdisjoint(tir.free_vars(each))
+                        (outer if free else inner).append(each)
+                elif (
                     isinstance(atom, Reduce)
                     and atom.combiner.name == "sum"
                     and _is_zero(atom.init[0])
@@ -295,14 +315,10 @@ class _Normal:
                     more = terms.fresh(atom.axes)
                     condition, (part,) = terms.opened(atom, more)
                     product.append(part)
-                    over += more
-                    extents += atom.extents
-                    when = tir.And(when, condition) if when is not terms.TRUE else condition
+                    over, extents = [*more, *over], [*atom.extents, *extents]
+                    when = _and(when, condition)
                 else:
-                    condition, part = _guarded(atom)
-                    product.append(part)
-                    if condition is not terms.TRUE:
-                        when = condition if when is terms.TRUE else tir.And(when, condition)
+                    product.append(atom)
             if any(not own.isdisjoint(tir.free_vars(e)) for e in extents):
                 return {(x,): Fraction(1)}
             if not product and when is terms.TRUE and all(map(self._is_size, extents)):

@@ -46,11 +46,11 @@ def check(text: str, path: str = "<text>") -> RelayReport:
     source = Source(text, path)
     found = read(text, path)
     if found.module is None:
-        return RelayReport(source, found.diagnostics, Obligations(), (), {}, ())
+        return RelayReport(source, found.diagnostics, Obligations(), (), {}, (), frozenset())
     made = translate(found.module, path)
     if any(d.is_error for d in made.diagnostics):
         listed = tuple(sorted(made.diagnostics, key=position))
-        return RelayReport(source, listed, Obligations(), (), {}, module=found.module)
+        return RelayReport(source, listed, Obligations(), (), {}, (), frozenset(), found.module)
     report = check_module(made.module, source)
     wrong = [*made.diagnostics, *(replace(d, edit=None) for d in report.diagnostics)]
     types = {old.name: report.info[new] for old, new in made.names.items()}
@@ -61,6 +61,7 @@ def check(text: str, path: str = "<text>") -> RelayReport:
         report.modules,
         report.info,
         report.statistics,
-        module=found.module,
-        types=types,
+        report.poison,
+        found.module,
+        types,
     )

@@ -4,6 +4,7 @@ variables, inequalities.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import permutations
 
@@ -54,6 +55,8 @@ def load(
         _limits_of_solved(engine)
         if before == (len(engine.solved), engine.ranges):
             break
+        if not definitions and not _reconsidered(engine, before, facts):
+            break
         if len(facts) == 1 and engine.solved and not (engine.inequalities or engine.others):
             # The only fact is an equation that is solved: there is nothing it could change.
             engine.assumed.clear()
@@ -61,6 +64,22 @@ def load(
     multiply_quotients(engine)
     engine.forget()
     return True
+
+
+def _reconsidered(
+    engine: Engine, before: tuple[int, dict[int, Range]], facts: Sequence[PrimExpr]
+) -> bool:
+    """Whether what a round has changed may change the normal form of a fact: not if only limits of
+    variables are new that a single fact has, which tells them.
+    """
+    solved, ranges = before
+    if solved != len(engine.solved):
+        return True
+    changed = {
+        engine.atoms[i].key for i, limits in engine.ranges.items() if ranges.get(i) != limits
+    }
+    users = Counter(var for fact in facts for var in tir.free_vars(fact))
+    return any(not isinstance(key, tir.Var) or users[key] > 1 for key in changed)
 
 
 def multiply_quotients(engine: Engine, first: int = 0) -> None:
@@ -299,6 +318,8 @@ class SharedNormalForm:
         self._conditions = conditions
         self._engine: Engine | None = None
         self._consistent = True
+        self.bare = not (conditions or state.definitions)
+        """Whether there are limits of variables only."""
 
     def forget(self) -> None:
         """Drop the expressions of questions."""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import product
 from math import lcm, prod
 
 from rlx.solver import assumptions, intervals
+from rlx.solver.atom_values import poly_value
 from rlx.solver.known_store import split
 from rlx.solver.normal_form import Engine
-from rlx.solver.poly import Atom, Cond, Poly, TooMuchWorkError
+from rlx.solver.poly import Atom, Cond, Part, Poly, TooMuchWorkError
 
 _CLASSES = 600
+_GRID = 3_000
+"""The maximum number of points at which a polynomial is evaluated."""
 _MODULUS = 1 << 20
 _SPLITS = 6
 _INEQUALITIES = 12
@@ -150,6 +153,10 @@ def _by_residues(engine: Engine, cond: Cond) -> bool:
     periods = _periods(engine, cond)
     if not periods or prod(periods.values()) > _CLASSES:
         return False
+    if cond.kind == "eq" and cond.poly is not None:
+        zero = _zero_on_classes(engine, cond.poly, periods)
+        if zero is not None:
+            return zero
     fresh = {i: _class_variable(engine, i, m) for i, m in periods.items()}
     for residues in product(*(range(m) for m in periods.values())):
         mapping = {
@@ -159,6 +166,83 @@ def _by_residues(engine: Engine, cond: Cond) -> bool:
         if not _decided(engine, engine.replace_in(cond, mapping)):
             return False
     return True
+
+
+def _zero_on_classes(engine: Engine, poly: Poly, periods: dict[int, int]) -> bool | None:
+    """Whether a polynomial is zero for all numbers, by its values on a grid; None if this does not
+    tell.
+
+    In a class ``M*k + r`` every quotient is a polynomial in k, so the whole is zero if it is at one
+    point more than its degree. Maxima and indicators do not change in a class if what they compare
+    does not. A point where it is not zero refutes it if there are no facts.
+    """
+    compared: list[Poly] = []
+    degrees: dict[Poly, dict[int, int]] = {}
+    atoms = engine.atoms_in(poly)
+    for atom in atoms:
+        if atom.kind in ("relu", "ind"):
+            compared += _compared(atom.parts)
+        elif not (atom.is_variable or atom.is_quotient):
+            return None
+    variables = [atom.index for atom in atoms if atom.is_variable]
+    most = [_degree_in(engine, poly, i, degrees) for i in variables]
+    most = [
+        max(d, *(_degree_in(engine, p, i, degrees) for p in compared)) if compared else d
+        for d, i in zip(most, variables, strict=True)
+    ]
+    sizes = [periods.get(i, 1) for i in variables]
+    if prod(m * (d + 1) for m, d in zip(sizes, most, strict=True)) > _GRID:
+        return None
+    limited = bool(engine.inequalities or engine.equations or engine.others)
+    for residues in product(*map(range, sizes)):
+        first: list[int] | None = None
+        for steps in product(*(range(d + 1) for d in most)):
+            engine.spend(len(atoms))
+            point = [m * k + r for m, k, r in zip(sizes, steps, residues, strict=True)]
+            known = dict(zip(variables, point, strict=True))
+            try:
+                if poly_value(engine, poly, known):
+                    inside = all(
+                        _within(engine, i, x) for i, x in zip(variables, point, strict=True)
+                    )
+                    return False if inside and not limited else None
+                seen = [poly_value(engine, each, known) for each in compared]
+            except ArithmeticError:
+                return None
+            if seen != (first := seen if first is None else first):
+                return None
+    return True
+
+
+def _within(engine: Engine, index: int, value: int) -> bool:
+    low, high = engine.ranges.get(index, (None, None))
+    return (low is None or low <= value) and (high is None or value <= high)
+
+
+def _compared(parts: Iterable[Part]) -> Iterator[Poly]:
+    """The polynomials whose signs decide a maximum or an indicator."""
+    for part in parts:
+        if isinstance(part, Poly):
+            yield part
+        else:
+            yield from _compared([part.poly] if part.poly is not None else part.parts)
+
+
+def _degree_in(engine: Engine, poly: Poly, variable: int, known: dict[Poly, dict[int, int]]) -> int:
+    """The largest degree of a polynomial in a variable within one class of residues."""
+    found = known.setdefault(poly, {})
+    if variable not in found:
+        degrees: dict[int, int] = {}
+        for index in {i for mono in poly.terms for i in mono}:
+            atom = engine.atoms[index]
+            top = atom.parts[0] if atom.is_quotient else None
+            degrees[index] = (
+                _degree_in(engine, top, variable, known)
+                if isinstance(top, Poly)
+                else int(index == variable)
+            )
+        found[variable] = max((sum(degrees[i] for i in m) for m in poly.terms), default=0)
+    return found[variable]
 
 
 def _decided(engine: Engine, cond: Cond) -> bool:

@@ -9,8 +9,10 @@ from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver.context import ContextState, Range
 from rlx.solver.evaluate import UndefinedError, evaluate
 
-_SIMPLE = (1, 4, 0)
-"""Simple values that satisfy most assumptions."""
+_SIMPLE = ((1, 0), (4, 0), (0, 0), (0, 1), (48, -1), (0, 48))
+"""Values that satisfy most assumptions: that of the first variable, and what each next one has
+more.
+"""
 
 
 def empty_range(state: ContextState) -> bool:
@@ -20,12 +22,12 @@ def empty_range(state: ContextState) -> bool:
 
 
 def simply_possible(state: ContextState, conditions: Sequence[PrimExpr]) -> bool:
-    """Whether conditions hold if all variables have the same simple value, or the nearest one in
-    their ranges.
-    """
+    """Whether conditions hold for some simple values, or the nearest ones in the ranges."""
     variables = tir.free_vars(*conditions)
-    for value in _SIMPLE:
-        point = {v: nearest(value, state.range_of(v)) for v in variables}
+    for first, step in _SIMPLE:
+        point = {
+            v: nearest(first + step * place, state.range_of(v)) for place, v in enumerate(variables)
+        }
         try:
             if all(evaluate(condition, point) for condition in conditions):
                 return True

@@ -5,6 +5,7 @@ Reading an expression does not need TVM itself.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -24,6 +25,8 @@ _BITS = {
     "LShift": "shift_left",
     "RShift": "shift_right",
 }
+_SHARED = 40_000
+"""The maximum number of nodes that are kept for later questions."""
 _PURE = 2
 """The largest ``TCallEffectKind`` of a call that changes nothing: it reads the state."""
 _NUMBERS = frozenset(BY_NAME) | {"Var", "SizeVar", "IntImm", "Select", "Cast", "Not", "Let", "Call"}
@@ -55,6 +58,7 @@ class Foreign:
         self._origin: dict[PrimExpr, Any] = {}
         self._wraps = False
         self._lets = 0
+        self._shared: dict[tuple[object, ...], PrimExpr] = {}
 
     def read(self, expr: object) -> PrimExpr:
         """Our expression for one of TVM. Raises TypeError if it is not an expression of TVM."""
@@ -79,7 +83,8 @@ class Foreign:
             if below is None:
                 if key in done:
                     continue
-                below = _operands(node)
+                kind = BY_NAME.get(type(node).__name__)
+                below = _operands(node) if kind is None else (node.a, node.b)
                 if below:
                     stack.append((node, below))
                     stack.extend((operand, None) for operand in reversed(below))
@@ -91,8 +96,24 @@ class Foreign:
                 done[key] = whole
             else:
                 operands = tuple([done[hash(operand)] for operand in below])
-                done[key] = self._node(node, operands, strange)
+                kind = BY_NAME.get(type(node).__name__)
+                if kind is None or strange or self._wraps:
+                    done[key] = self._node(node, operands, strange)
+                else:
+                    done[key] = self._one(kind, *operands)
         return done[hash(root)]
+
+    def _one(self, kind: Callable[..., PrimExpr], *parts: Any) -> PrimExpr:
+        """A node that stands for all of its kind and parts, so that answers and normal forms are
+        remembered from one question to the next, whose expressions are other objects of TVM.
+        """
+        key = (kind, *parts)
+        found = self._shared.get(key)
+        if found is None:
+            if len(self._shared) > _SHARED:
+                self._shared.clear()
+            found = self._shared[key] = kind(*parts)
+        return found
 
     def _leave(self, definition: _Definition) -> dict[int, PrimExpr]:
         assert definition.outer is not None
@@ -141,7 +162,7 @@ class Foreign:
                 strange.add(found)
             return found
         elif name == "IntImm":
-            return tir.IntImm(int(node.value), _dtype(node))
+            return self._one(tir.IntImm, int(node.value), _dtype(node))
         return self._opaque(node, strange)
 
     def _call(self, node: Any, operands: tuple[PrimExpr, ...], strange: set[PrimExpr]) -> PrimExpr:

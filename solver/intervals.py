@@ -11,12 +11,11 @@ from rlx.solver.poly import Atom, Cond, Mono, Poly, quotient
 _ANY: Range = (None, None)
 EFFORT = 3
 _TRIES = 8
+_SHIFTED = 8
+"""The largest degree of a polynomial whose variables are made to begin at zero."""
+_SQUARE = 2
+"""The degree of the smallest products."""
 _EXPONENT = 4096
-
-
-def _scaled(bounds: Range, factor: int) -> Range:
-    least, most = (None if limit is None else limit * factor for limit in bounds)
-    return (least, most) if factor > 0 else (most, least)
 
 
 def product(a: Range, b: Range) -> Range:
@@ -56,10 +55,12 @@ def atom_interval(engine: KnownStore, atom: Atom) -> Range:
 
 def meet(a: Range, b: Range) -> Range:
     """The values that are in both ranges."""
-    lows, highs = (
-        [limit for limit in both if limit is not None] for both in zip(a, b, strict=True)
-    )
-    return (max(lows, default=None), min(highs, default=None))
+    (low, high), (least, most) = a, b
+    if low is None or (least is not None and least > low):
+        low = least
+    if high is None or (most is not None and most < high):
+        high = most
+    return (low, high)
 
 
 def _derived(engine: KnownStore, atom: Atom) -> Range:
@@ -141,10 +142,15 @@ def interval(engine: KnownStore, poly: Poly) -> Range:
     if found is None:
         low: int | None = 0
         high: int | None = 0
+        known = engine.intervals
         for mono, coef in poly.terms.items():
-            least, most = _scaled(mono_interval(engine, mono), coef)
-            low = None if low is None or least is None else low + least
-            high = None if high is None or most is None else high + most
+            least, most = (known.get(mono[0]) if len(mono) == 1 else None) or mono_interval(
+                engine, mono
+            )
+            if coef < 0:
+                least, most = most, least
+            low = None if low is None or least is None else low + coef * least
+            high = None if high is None or most is None else high + coef * most
             if low is None and high is None:
                 break
         found = engine.poly_intervals[poly] = (low, high)
@@ -199,11 +205,9 @@ def _nonneg(engine: KnownStore, poly: Poly, effort: int) -> bool:
         return True
     if high is not None and high < 0:
         return False
-    shifted = shift_to_zero(engine, poly)
-    if shifted is not poly:
-        low, _ = interval(engine, shifted)
-        if low is not None and low >= 0:
-            return True
+    low = _least_from_zero(engine, poly)
+    if low is not None and low >= 0:
+        return True
     if engine.inequalities and _is_fact(engine, poly):
         return True
     if effort == 0:
@@ -254,53 +258,67 @@ def _is_fact(engine: KnownStore, poly: Poly) -> bool:
     return False
 
 
-def from_low(engine: KnownStore, atom: Atom, low: int) -> Poly:
-    """``low + x'`` for an atom x that is at least ``low``; x' begins at 0."""
-    moved = engine.atom("var", (), ("above", atom.index, low))
-    if moved.index not in engine.ranges:
-        _, high = atom_interval(engine, atom)
-        engine.ranges[moved.index] = (0, None if high is None else high - low)
-    return engine.shift(engine.of_atom(moved), low)
-
-
-def shift_to_zero(engine: KnownStore, poly: Poly) -> Poly:
-    """The polynomial over variables that begin at zero: x becomes low + x'.
+def _least_from_zero(engine: KnownStore, poly: Poly) -> int | None:
+    """The lower limit of the polynomial over variables that begin at zero: x becomes low + x'.
 
     All coefficients of ``n*m - n`` with ``m >= 1`` are then non-negative.
     """
-    mapping: dict[int, Poly] = {}
-    for mono in poly.terms:
+    if max(map(len, poly.terms), default=0) < _SQUARE:
+        return None  # that of a sum of multiples is the same
+    limits = {i: atom_interval(engine, engine.atoms[i]) for mono in poly.terms for i in mono}
+    lows = {i: low for i, (low, _) in limits.items() if low}
+    if not lows or max(map(len, poly.terms)) > _SHIFTED:
+        return None
+    terms: dict[Mono, int] = {}
+    for mono, coef in poly.terms.items():
+        parts: list[tuple[Mono, int]] = [((), coef)]
         for index in mono:
-            if index not in mapping:
-                low, _ = atom_interval(engine, engine.atoms[index])
-                if low:
-                    mapping[index] = from_low(engine, engine.atoms[index], low)
-    return engine.replace_top(poly, mapping) if mapping else poly
+            low = lows.get(index)
+            moved = [(m, c * low) for m, c in parts] if low else []
+            parts = [*(((*m, index), c) for m, c in parts), *moved]
+        engine.spend(len(parts))
+        for term, size in parts:
+            terms[term] = terms.get(term, 0) + size
+    total = 0
+    for term, size in terms.items():
+        bounds: Range = (1, 1)
+        for index in term:
+            low, high = limits[index]
+            start = (None if low is None else 0, None if high is None else high - (low or 0))
+            bounds = product(bounds, start)
+        end = bounds[size < 0]
+        if size and end is None:
+            return None
+        total += size * (end or 0)
+    return total
 
 
-def _weaker(engine: KnownStore, poly: Poly) -> list[Poly]:
+def _weaker(engine: KnownStore, poly: Poly) -> Iterator[Poly]:
     """Polynomials that are not larger than a positive multiple of this one, anywhere."""
     indices = sorted({i for mono in poly.terms for i in mono}, reverse=True)
-    quotients = [i for i in indices if engine.atoms[i].is_quotient]
-    found: list[Poly] = []
+    atoms = engine.atoms
+    quotients = [i for i in indices if atoms[i].is_quotient]
     if len(quotients) > EFFORT:
-        found.append(_without_quotients(engine, poly, quotients))
-    maxima = [i for i in indices if engine.atoms[i].kind == "relu"]
+        yield _without_quotients(engine, poly, quotients)
+    maxima = [i for i in indices if atoms[i].kind == "relu"]
     if len(maxima) > EFFORT:
-        found.append(_without_relus(engine, poly, maxima))
+        yield _without_relus(engine, poly, maxima)
+    tried = 0
     for index in indices:
-        atom = engine.atoms[index]
+        atom = atoms[index]
+        found: list[Poly] = []
         if atom.is_quotient:
-            found.extend(_without_quotient(engine, poly, atom))
+            found = _without_quotient(engine, poly, atom)
         elif atom.kind == "relu":
-            found.extend(_without_relu(engine, poly, atom))
+            found = _without_relu(engine, poly, atom)
         elif atom.kind == "and":
-            found.extend(_without_conjunction(engine, poly, atom))
-        if len(found) >= _TRIES:
+            found = _without_conjunction(engine, poly, atom)
+        yield from found
+        tried += len(found)
+        if tried >= _TRIES:
             break
-    found.extend(_without_squares(engine, poly))
-    found.extend(_by_facts(engine, poly))
-    return found
+    yield from _without_squares(engine, poly)
+    yield from _by_facts(engine, poly)
 
 
 def coefficient(engine: KnownStore, poly: Poly, index: int) -> tuple[Poly, Poly] | None:
@@ -312,8 +330,14 @@ def coefficient(engine: KnownStore, poly: Poly, index: int) -> tuple[Poly, Poly]
 def _without_quotient(engine: KnownStore, poly: Poly, atom: Atom) -> list[Poly]:
     """Use ``D*(X//D) = X - r`` with ``0 <= r <= D - 1`` where that makes the polynomial smaller."""
     top, divisor = atom.parts
+    assert isinstance(top, Poly)
+    assert isinstance(divisor, Poly)
+    if divisor.value is not None and divisor.value > 0:
+        simple = _without_simple_quotient(engine, poly, atom, top, divisor.value)
+        if simple is not None:
+            return [simple]
     parts = coefficient(engine, poly, atom.index)
-    if parts is None or not isinstance(top, Poly) or not isinstance(divisor, Poly):
+    if parts is None:
         return []
     if not nonneg(engine, divisor, 1):
         return []
@@ -334,6 +358,21 @@ def _without_quotient(engine: KnownStore, poly: Poly, atom: Atom) -> list[Poly]:
         return []
     quotients = engine.mul(left, engine.of_atom(atom))
     return [engine.combine(((1, engine.mul(times, taken)), (1, quotients), (1, rest)))]
+
+
+def _without_simple_quotient(
+    engine: KnownStore, poly: Poly, atom: Atom, top: Poly, divisor: int
+) -> Poly | None:
+    """The same for a number as divisor, if the quotient stands in one term, alone."""
+    if sum([atom.index in mono for mono in poly.terms]) > 1 or atom.mono not in poly.terms:
+        return None
+    terms = {mono: divisor * coef for mono, coef in poly.terms.items()}
+    coef = terms.pop(atom.mono) // divisor
+    for mono, size in top.terms.items():
+        terms[mono] = terms.get(mono, 0) + coef * size
+    slack = (divisor - 1) * (1 - max(coef, 0))
+    terms[()] = terms.get((), 0) + slack
+    return engine.poly({mono: size for mono, size in terms.items() if size})
 
 
 def _without_quotients(engine: KnownStore, poly: Poly, quotients: list[int]) -> Poly:

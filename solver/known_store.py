@@ -104,6 +104,8 @@ def _split_terms(engine: PolyStore, a: Poly, mono: Mono, coef: int) -> tuple[Pol
             whole[below] = times
         if left:
             rest[term] = left
+    if not whole:
+        return engine.zero, a
     return engine.poly(whole), engine.poly(rest)
 
 

@@ -130,6 +130,14 @@ def conditional(node: PrimExpr) -> bool:
     return type(node) is tir.Call and node.op == "if_then_else" and len(node.args) == 3
 
 
+def has_choice(nodes: Iterable[PrimExpr]) -> bool:
+    """Whether one of the nodes is such a choice."""
+    for node in nodes:  # a loop, as in `has_call`
+        if (type(node) is tir.Select or type(node) is tir.Call) and conditional(node):
+            return True
+    return False
+
+
 def lazily(expr: PrimExpr) -> PrimExpr:
     """The expression with every ``Select`` replaced by an ``if_then_else``."""
     if not any(type(node) is tir.Select for node in tir.postorder(expr)):
@@ -342,5 +350,10 @@ def length(expr: PrimExpr, known: dict[PrimExpr, int] | None = None) -> int:
 def measure(order: Iterable[PrimExpr], known: dict[PrimExpr, int]) -> None:
     """Add the lengths of nodes, operands first, to ``known``."""
     for node in order:
-        below = [known[child] for child in tir.children(node)]
-        known[node] = min(_LONGEST, 1 + sum(below)) if below else 1
+        if node in known:
+            continue
+        if isinstance(node, tir.Binary):
+            known[node] = min(_LONGEST, 1 + known[node.a] + known[node.b])
+        else:
+            below = [known[child] for child in tir.children(node)]
+            known[node] = min(_LONGEST, 1 + sum(below)) if below else 1

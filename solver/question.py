@@ -10,11 +10,12 @@ from rlx.grammar.nodes.prim_operators import INTEGER_DIVISIONS
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import assumptions, intervals, normal_form, prim_exprs, search, smt
 from rlx.solver.assumptions import SharedNormalForm
+from rlx.solver.atom_values import poly_value
 from rlx.solver.budget import FUEL, LARGE, Work
 from rlx.solver.context import ContextState, Int64State, Range, demands, divisors, order
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.normal_form import Engine
-from rlx.solver.poly import Atom, Cond, Poly, TooMuchWorkError
+from rlx.solver.poly import TooMuchWorkError
 from rlx.solver.rebuild import rebuilt
 from rlx.solver.search import Point, Tape
 from rlx.solver.verdict import CONTRADICTORY, NEVER_DEFINED, Refuted
@@ -148,7 +149,8 @@ class Question:
     @cached_property
     def tape(self) -> Tape:
         """Facts and goal, compiled for evaluation."""
-        return Tape([*self.facts, self.goal], self.variables)
+        facts = self.facts
+        return Tape([*facts, self.goal], self.variables, None if facts else self.order)
 
     def refute(self, values: dict[tir.Var, int], means: str) -> Refuted | None:
         """The refutation by these values, replayed by the evaluator; None if the evaluator
@@ -179,6 +181,10 @@ class Question:
         """The normal form under the facts and the assumption that the divisors of the goal are
         nonzero.
         """
+        shared = self.shared
+        if self.known_engine is None and shared is not None and shared.bare and not self.demands:
+            self.known_engine = shared.ready(self.order, self.work)
+            self.consistent = True
         if self.known_engine is None:
             engine = Engine(FUEL)
             self.work.lend(engine, self.size)
@@ -305,43 +311,3 @@ class Samples:
                 continue
             if self._in_range(point):
                 yield point
-
-
-def poly_value(engine: Engine, poly: Poly, known: dict[int, int]) -> int:
-    """The value of a polynomial; values of atoms are added to ``known``.
-
-    Raises
-    ------
-    ArithmeticError
-        On a division by zero or an atom without a value.
-    """
-    total = 0
-    for mono, coef in poly.terms.items():
-        for index in mono:
-            value = known.get(index)
-            if value is None:
-                value = known[index] = _atom_value(engine, engine.atoms[index], known)
-            coef *= value
-        total += coef
-    return total
-
-
-def _atom_value(engine: Engine, atom: Atom, known: dict[int, int]) -> int:
-    match atom.kind, atom.parts:
-        case "div", (Poly() as a, Poly() as b):
-            return poly_value(engine, a, known) // poly_value(engine, b, known)
-        case "relu", (Poly() as a,):
-            return max(poly_value(engine, a, known), 0)
-        case "prod", (Poly() as a, Poly() as b):
-            return poly_value(engine, a, known) * poly_value(engine, b, known)
-        case "ind", (Cond() as c,):
-            return int(_holds(engine, c, known))
-    raise ArithmeticError(f"{atom.kind} has no value")
-
-
-def _holds(engine: Engine, cond: Cond, known: dict[int, int]) -> bool:
-    if cond.poly is None:
-        decide = all if cond.kind in ("and", "true") else any
-        return decide(_holds(engine, part, known) for part in cond.parts)
-    value = poly_value(engine, cond.poly, known)
-    return {"eq": value == 0, "ne": value != 0, "ge": value >= 0}[cond.kind]

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, permutations
+from math import isqrt
+from typing import Any
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL
@@ -29,33 +31,39 @@ class _Poison:
 _POISON = _Poison()
 
 
-def _select(c: int, t: int, f: int) -> int:
-    return t if c else f
+def _pair(t: object, f: object) -> object:
+    """Both branches of a choice as one value, so that every step has two operands."""
+    return (t, f)
 
 
-_STEPS: dict[type[PrimExpr], Callable[..., int]] = {
-    **{kind: exact(kind) for kind in ON_INTEGERS},
-    tir.Not: operator.not_,
-    tir.Select: _select,
-    tir.Call: _select,
-}
+def _select(c: int, branches: tuple[int, int]) -> int:
+    return branches[0] if c else branches[1]
 
 
-def _wrapper(low: int, high: int) -> Callable[[int], int]:
+_PAIRS: dict[type[PrimExpr], Callable[..., Any]] = {kind: exact(kind) for kind in ON_INTEGERS}
+
+
+def _wrapper(low: int, high: int) -> Callable[[int, int], int]:
     size = high - low + 1
-    return lambda value: low + (value - low) % size
+    return lambda value, _: low + (value - low) % size
 
 
 def _guarded(step: Callable[..., object]) -> Callable[..., object]:
-    def run(*operands: object) -> object:
-        if _POISON in operands:
+    def run(a: object, b: object) -> object:
+        if a is _POISON or b is _POISON:
             return _POISON
         try:
-            return step(*operands)
+            return step(a, b)
         except ZeroDivisionError:
             return _POISON
 
     return run
+
+
+def _strictly(c: object, branches: tuple[object, object]) -> object:
+    if c is _POISON or _POISON in branches:
+        return _POISON
+    return branches[0] if c else branches[1]
 
 
 def _lazy(decided: bool) -> Callable[[object, object], object]:
@@ -67,8 +75,8 @@ def _lazy(decided: bool) -> Callable[[object, object], object]:
     return run
 
 
-def _branch(c: object, t: object, f: object) -> object:
-    return c if c is _POISON else (t if c else f)
+def _branch(c: object, branches: tuple[object, object]) -> object:
+    return c if c is _POISON else branches[0] if c else branches[1]
 
 
 def _power(one: int, exponent: int) -> int:
@@ -83,6 +91,7 @@ _BITS: dict[str, Callable[[int, int], int]] = {
     "bitwise_xor": operator.xor,
     "shift_left": _power,
 }
+_LEAVES = frozenset((tir.Var, tir.IntImm))
 _LAZY = frozenset((tir.And, tir.Or, tir.Call))
 """The operations that may skip an operand."""
 
@@ -103,65 +112,94 @@ class Tape:
         hundreds.
     """
 
-    def __init__(self, roots: Sequence[PrimExpr], variables: Sequence[tir.Var]) -> None:
+    def __init__(
+        self,
+        roots: Sequence[PrimExpr],
+        variables: Sequence[tir.Var],
+        order: Sequence[PrimExpr] | None = None,
+    ) -> None:
+        """``order`` has the nodes of all roots, operands first, if the caller has them."""
+        if order is None:
+            order = tir.postorder(*roots)
         self.variables = tuple(variables)
         self.usable = True
         self.literals: dict[int, None] = {}
-        self._steps: list[tuple[Callable[..., object], tuple[int, ...]]] = []
-        self._size = len(self.variables)
-        degrees = [1] * self._size
-        lazy = any(type(n) in _LAZY for n in tir.postorder(*roots))
-
-        def place(node: PrimExpr, operands: list[int]) -> int:
-            degrees.append(self._compile(node, operands, degrees, lazy))
-            self._size += 1
-            return self._size - 1
-
-        places: dict[PrimExpr, int] = {v: i for i, v in enumerate(self.variables)}
-        self._roots = [tir.fold(root, place, places) for root in roots]
+        self._steps: list[tuple[Callable[..., object], int, int]] = []
+        numbers = {n: int(n.value) for n in order if type(n) is tir.IntImm}
+        self._numbers = (*numbers.values(),)
+        places: dict[PrimExpr, int] = {v: i for i, v in enumerate((*self.variables, *numbers))}
+        degrees = [1] * len(self.variables)
+        for number in self._numbers:
+            if abs(number) > SMALL:
+                self.literals[number] = None
+            degrees.append(number.bit_length() // 64)
+        lazy = not _LAZY.isdisjoint(map(type, order))
+        for node in order:
+            if node in places:
+                continue
+            step = _PAIRS.get(type(node))
+            if step is None or lazy:
+                self._other(node, places, degrees, lazy)
+            else:
+                first, second = places[node.a], places[node.b]  # type: ignore[attr-defined]
+                self._steps.append((step, first, second))
+                x, y = degrees[first], degrees[second]
+                degrees.append(x + y if type(node) is tir.Mul else max(x, y))
+            places[node] = len(degrees) - 1
+        self._roots = [places[root] for root in roots]
+        self._size = len(degrees)
         self.degree = max(degrees, default=0)
         self.usable = self.usable and self.degree <= _DEGREE_LIMIT
 
     def __len__(self) -> int:
         return self._size
 
-    def _compile(self, node: PrimExpr, operands: list[int], degrees: list[int], lazy: bool) -> int:
-        """Append the step of one node; an estimate of the size of its value."""
-        if type(node) is tir.IntImm:
-            value = int(node.value)
-            if abs(value) > SMALL:
-                self.literals[value] = None
-            self._steps.append((lambda: value, ()))
-            return value.bit_length() // 64
+    def _other(
+        self, node: PrimExpr, places: dict[PrimExpr, int], degrees: list[int], lazy: bool
+    ) -> None:
+        """Append the steps of a node that is no plain operation on two numbers, and an estimate of
+        the size of each value.
+        """
+        operands = [places[child] for child in tir.children(node)]
+        sizes = [degrees[i] for i in operands]
         if not prim_exprs.interpreted(node):
             self.usable = False
-            return 0
-        step: Callable[..., object] = _STEPS.get(type(node)) or _cast_step(node)
-        bits = prim_exprs.bitwise(node)
-        if bits:
-            assert isinstance(node, tir.Call)
-            step = _BITS[node.op]
-        if lazy:
-            match node:
-                case tir.And():
-                    step = _lazy(False)
-                case tir.Or():
-                    step = _lazy(True)
-                case tir.Call() if not bits:
-                    step = _branch
-                case _:
-                    step = _guarded(step)
-        self._steps.append((step, tuple(operands)))
-        sizes = [degrees[i] for i in operands]
-        return sum(sizes) if type(node) is tir.Mul else max(sizes)
+            degrees.append(0)
+            return
+        if prim_exprs.conditional(node):
+            _, *branches = operands
+            self._steps.append((_pair, branches[0], branches[1]))
+            operands[1:] = [len(degrees)]
+            degrees.append(max(sizes))
+        step = self._step(node, lazy)
+        self._steps.append((step, operands[0], operands[-1]))
+        degrees.append(sum(sizes) if type(node) is tir.Mul else max(sizes))
+
+    def _step(self, node: PrimExpr, lazy: bool) -> Callable[..., object]:
+        match node:
+            case tir.And() if lazy:
+                return _lazy(False)
+            case tir.Or() if lazy:
+                return _lazy(True)
+            case tir.Select():
+                return _strictly if lazy else _select
+            case tir.Call(op=op):
+                return _guarded(_BITS[op]) if prim_exprs.bitwise(node) else _branch
+            case tir.Not():
+                step: Callable[..., object] = _negated
+            case tir.Cast():
+                step = _cast_step(node)
+            case _:
+                step = _PAIRS[type(node)]
+        return _guarded(step) if lazy else step
 
     def run(self, point: Point) -> list[int] | None:
         """The values of the roots, or None if one of them is undefined."""
-        values: list[object] = list(point)
+        values: list[object] = [*point, *self._numbers]
         append = values.append
         try:
-            for step, operands in self._steps:
-                append(step(*[values[i] for i in operands]))
+            for step, first, second in self._steps:
+                append(step(values[first], values[second]))
         except ZeroDivisionError:
             return None
         results = [values[i] for i in self._roots]
@@ -170,14 +208,61 @@ class Tape:
         return results  # type: ignore[return-value]
 
 
-def _cast_step(node: PrimExpr) -> Callable[[int], int]:
-    assert isinstance(node, tir.Cast)
+def _negated(value: int, _: int) -> bool:
+    return not value
+
+
+def _cast_step(node: tir.Cast) -> Callable[[int, int], int]:
     if node.dtype == BOOL:
-        return lambda value: int(value != 0)
+        return lambda value, _: int(value != 0)
     limits = prim_exprs.wraps_to(node)
-    return operator.pos if limits is None else _wrapper(*limits)
+    return (lambda value, _: +value) if limits is None else _wrapper(*limits)
 
 
+_PROBES = ((26879, 53759, 80639, 107519), (0, 1, 2, 0, 4))
+"""Large numbers that are -1 modulo many others, and small ones."""
+_PRODUCTS = 12
+"""The maximum number of products of a condition that is evaluated at these."""
+
+
+def fails_somewhere(order: Sequence[PrimExpr], limits: Callable[[tir.Var], Range]) -> bool | None:
+    """Whether a condition is false at one of two points: quicker than to look for a proof.
+
+    ``order`` has its nodes, operands first. It is None if they are not all operations on two
+    integers.
+    """
+    products = 0
+    for node in order:
+        kind = type(node)
+        if kind is tir.Mul:
+            products += 1
+        elif kind not in _PAIRS and kind not in _LEAVES:
+            return None
+    if products > _PRODUCTS:
+        return None
+    variables = [node for node in order if type(node) is tir.Var]
+    ranges = [limits(var) for var in variables]
+    for shares in _PROBES:
+        values: dict[PrimExpr, Any] = {}
+        for place, (var, (low, high)) in enumerate(zip(variables, ranges, strict=True)):
+            value = shares[place % len(shares)] + (low or 0)
+            values[var] = value if high is None or value <= high else high
+        try:
+            for node in order:
+                step = _PAIRS.get(type(node))
+                if step is not None:
+                    values[node] = step(values[node.a], values[node.b])  # type: ignore[attr-defined]
+                elif type(node) is tir.IntImm:
+                    values[node] = node.value
+        except ZeroDivisionError:
+            continue
+        if not values[order[-1]]:
+            return True
+    return False
+
+
+_FACTORS = 300
+"""How many numbers are tried as a factor of a literal."""
 SMALL = 12
 _AWKWARD = (0, 1, 2, 3, 4, 5, 7, 8, 11, 13, 16, 17, 31, 32, 61, 64, 97, 127, 128, 255, 256, 1009)
 _HUGE = (4096, 65536, 65537, 2**31 - 1, 2**31, 2**32 + 1, 2**62 + 1, 2**63 - 1)
@@ -220,7 +305,29 @@ def points(ranges: Sequence[Range], budget: int, literals: Sequence[int] = ()) -
                 if direction and (point := _at(bases, ranges, shares)):
                     yield point
                     given += 1
+    if literals and count > 1:
+        for point in _factors(bases, ranges, literals[: budget // (6 * count)]):
+            yield point
+            given += 1
     yield from _mixed(bases, ranges, budget - given)
+
+
+def _factors(
+    bases: Sequence[tuple[int, int]], ranges: Sequence[Range], literals: Sequence[int]
+) -> Iterator[Point]:
+    """Two variables whose product is a literal, both as near to its root as can be."""
+    for literal in literals:
+        root = isqrt(abs(literal))
+        factor = next((f for f in range(root, max(1, root - _FACTORS), -1) if literal % f == 0), 0)
+        for first, second in permutations(range(len(bases)), 2) if factor else ():
+            shares = [0] * len(bases)
+            for place, value in ((first, factor), (second, literal // factor)):
+                start, direction = bases[place]
+                shares[place] = direction * (value - start)
+            if all(bases[place][1] for place in (first, second)) and (
+                point := _at(bases, ranges, tuple(shares))
+            ):
+                yield point
 
 
 def _base(limits: Range) -> tuple[int, int]:

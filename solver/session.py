@@ -16,7 +16,8 @@ from rlx.solver.consistency import empty_range, simply_possible
 from rlx.solver.context import Components, ContextState, constraints
 from rlx.solver.proofs.producer import PARANOID, certificate
 from rlx.solver.question import Question, named
-from rlx.solver.tactics import CHAIN, SEARCH, TACTICS, Tactic, decide, holds_simply
+from rlx.solver.search import fails_somewhere
+from rlx.solver.tactics import CHAIN, LIKELY, POINTS, SEARCH, TACTICS, Tactic, decide, holds_simply
 from rlx.solver.verdict import CONTRADICTORY, Evidence, Proved, Refuted, Relation, Unknown, Verdict
 
 _KEPT = 40_000
@@ -198,10 +199,17 @@ class Session:
             order = tir.postorder(goal)
         if self._first and len(order) <= LARGE:
             # Most questions end here, so nothing else is prepared for them.
+            fails = None if self._conditions else fails_somewhere(order, self.state.range_of)
+            if fails:
+                question = self.question(goal, order)
+                refuted = decide(question, POINTS)
+                self.trail += question.trail
+                if isinstance(refuted, Refuted):
+                    return refuted
             self.trail.append("normal form")
             if self.shared.proves(goal, order, self.work):
                 return self.shared.proved("normal form", goal, order, self.work)
-            return self._finished(self.question(goal, order), SEARCH)
+            return self._finished(self.question(goal, order), LIKELY if fails is False else SEARCH)
         return self._finished(self.question(goal, order), TACTICS)
 
     def _finished(self, question: Question, tactics: Sequence[Tactic]) -> Verdict:
@@ -234,25 +242,25 @@ class Session:
 
         ``factored`` says whether a factor that several terms have is written once.
         """
-        whole = self._simplified(expr, factored)
-        if whole is not expr or not any(map(prim_exprs.conditional, tir.postorder(expr))):
+        order = tir.postorder(expr)
+        whole = self._simplified(expr, order, factored)
+        if whole is not expr or not prim_exprs.has_choice(order):
             return whole
 
         def inside(node: PrimExpr) -> PrimExpr | None:
             if not prim_exprs.conditional(node):
                 return None
             chosen, *branches = tir.children(node)
-            yes, no = (self._simplified(branch, factored) for branch in branches)
+            yes, no = (self._simplified(b, tir.postorder(b), factored) for b in branches)
             if isinstance(node, tir.Call):
                 return tir.Call(node.op, (chosen, yes, no), node.dtype)
             return tir.Select(chosen, yes, no)
 
-        return self._simplified(tir.transform([expr], inside)[0], factored)
+        (changed,) = tir.transform([expr], inside)
+        return self._simplified(changed, tir.postorder(changed), factored)
 
-    def _simplified(self, expr: PrimExpr, factored: bool) -> PrimExpr:
-        # What is measured already is integer arithmetic that was looked at before.
+    def _simplified(self, expr: PrimExpr, order: list[PrimExpr], factored: bool) -> PrimExpr:
         expanded, lengths = expr, self._lengths
-        order = tir.postorder(expr, known=lengths)
         if prim_exprs.has_call(order):
             (expanded,) = prim_exprs.expand([expr])
             order = tir.postorder(expanded)
@@ -266,7 +274,7 @@ class Session:
             new = self.shared.simplified(expanded, order, self.work, factored)
         if new is None or prim_exprs.length(new, lengths) >= prim_exprs.length(expr, lengths):
             return expr
-        if any(map(prim_exprs.conditional, tir.postorder(expanded))) and _unguarded(new, expanded):
+        if prim_exprs.has_choice(order) and _unguarded(new, expanded):
             return expr
         return new
 

@@ -15,9 +15,10 @@ from rlx.solver.verdict import Proved, Refuted, Unknown, Verdict
 
 CHAIN = 40
 """The number of facts from which chains of them are followed."""
+_FEW = 20
 _FIRST = 48
 _MORE = 600
-"""The numbers of points tried first and later."""
+"""The numbers of points tried at sight, first and later."""
 _SMT_NODES = 1500
 _GENERALIZED = 400
 _SMT_DEGREE = 8
@@ -81,6 +82,11 @@ def by_first_points(question: Question) -> Verdict | None:
     return _points(question, _FIRST)
 
 
+def by_few_points(question: Question) -> Verdict | None:
+    """Refuted by the smallest of them."""
+    return None if question.facts else _points(question, _FEW)
+
+
 def by_whole_normal_form(question: Question) -> Verdict | None:
     """The normal form with all its fuel, if it had little before."""
     if question.shared is None or not question.hasty:
@@ -100,7 +106,11 @@ def _conditions(question: Question) -> Proved | None:
     engine = question.engine()
     if not question.consistent:
         return Proved(question.vacuous(), tuple(question.divisors))
-    means = condition_proofs.prove(engine, normal_form.condition(engine, question.goal))
+    try:
+        means = condition_proofs.prove(engine, normal_form.condition(engine, question.goal))
+    except (TooMuchWorkError, RecursionError):
+        engine.forget_limits()  # the engine may be that of later questions
+        raise
     question.tried.append("normal form, bounds, residues and cases")
     return None if means is None else Proved(means, tuple(question.divisors))
 
@@ -179,6 +189,17 @@ TACTICS = (
 
 SEARCH = TACTICS[1:]
 """The remaining tactics if the normal form of a question is known to be undecided."""
+
+
+POINTS = TACTICS[1:2]
+"""What is tried first of a question that is false somewhere."""
+LIKELY = (
+    Tactic("first points", "a few small values refute it", by_few_points),
+    TACTICS[3],
+    TACTICS[1],
+    *TACTICS[4:],
+)
+"""The same as :data:`SEARCH`, for a question that was true wherever it was evaluated."""
 
 
 def decide(question: Question, tactics: Sequence[Tactic] = TACTICS) -> Verdict:

@@ -120,7 +120,7 @@ _LEAVES = (
     ast.ExternFunc,
     ast.Function,
 )
-_FREES = ("relax.memory.kill_", "relax.vm.kill_")
+FREES = ("relax.memory.kill_", "relax.vm.kill_")
 
 
 class Certainty:
@@ -152,7 +152,7 @@ class Certainty:
     @cached_property
     def _frees(self) -> bool:
         """Whether some value may be gone before it is read."""
-        return any(c.op_name.startswith(_FREES) for c in evaluated(self._function, ast.Call))
+        return any(c.op_name.startswith(FREES) for c in evaluated(self._function, ast.Call))
 
     def cannot_fail(self, value: Expr) -> bool:
         """Whether computing a value has no effect and never ends a run.
@@ -189,7 +189,7 @@ class Certainty:
                 info = self._info(call.op)
                 if not isinstance(info, ast.FuncStructInfo) or not info.purity:
                     return False
-            elif not operator.pure or call.op_name.startswith(_FREES):
+            elif not operator.pure or call.op_name.startswith(FREES):
                 return False
         return not any(isinstance(b, ast.MatchCast) for b in bindings(value))
 

@@ -438,19 +438,19 @@ class BatchWriter:
     def _kernel(self, at: int, name: str, args: Sequence[Value]) -> Value:
         linker = self._linker
         func = linker.prim_func(name)
-        kernel = linker.prim_funcs.native(func)
         given = [
             part
             for arg in args
             if arg is not self._state
             for part in (self._fields(arg) if isinstance(arg, ShapeValue) else (arg,))
         ]
+        if any(id(arg) in self._heaps for arg in given):
+            self._on_heap(at, name, func, given)
+            return TupleValue(())
+        kernel = linker.prim_funcs.native(func)
         if kernel is None or kernel.valued:
             self._apart.append(at)
             self._fill(given)
-            return TupleValue(())
-        if any(id(arg) in self._heaps for arg in given):
-            self._on_heap(at, name, func, given)
             return TupleValue(())
         arrays = kernel_arguments(given)
         if len(arrays) < len(kernel.taken):
@@ -467,14 +467,17 @@ class BatchWriter:
         return TupleValue(())
 
     def _on_heap(self, at: int, name: str, func: tir.PrimFunc, given: Sequence[Value]) -> None:
-        """A PrimFunc that computes with one heap."""
+        """A PrimFunc that computes with one heap. Most need no machine code."""
         (heap, *others) = given
         if others or not isinstance(heap, Tensor):
             raise NoPlan(f"{name} reads a heap and something else", (at,))
+        cells = self._heaps[id(heap)]
+        if self._write.on_heap(func, cells):
+            heap.data[:] = [cell.seen for cell in cells]
+            return
         self._linker.prim_funcs.run(func, name, [heap.data], {})
-        if not self._write.on_heap(func, self._heaps[id(heap)]):
-            self._apart.append(at)
-            self._heap(heap)
+        self._apart.append(at)
+        self._heap(heap)
 
     def _passed(self, arg: Value, taken: Any) -> Any:
         """What a PrimFunc is given: a tensor, or a number, which may differ from run to run."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from threading import Lock
 from typing import Any
 
@@ -18,7 +18,7 @@ from rlx.vm.batch_code import BatchWriter, Written, address, numbers
 from rlx.vm.batch_numbers import NoPlan
 from rlx.vm.batches import Batch
 from rlx.vm.callees import OwnFunction
-from rlx.vm.instructions import CallInstruction
+from rlx.vm.instructions import ArgumentKind, CallInstruction
 from rlx.vm.linking import Linker
 
 MOST_PLANS = 8
@@ -130,6 +130,13 @@ class BatchRunner:
             raise found.stop
         return None if found is OTHERS else found
 
+    def _called(self) -> Iterator[str]:
+        """The callees of the whole function, and those that calls pass on."""
+        for row in self._function.code:
+            if isinstance(row, CallInstruction):
+                passed = (arg.number for arg in row.args if arg.kind is ArgumentKind.FUNCTION)
+                yield from (self._linker.executable.names[at] for at in (row.callee, *passed))
+
     def _made(self, values: Sequence[Value]) -> BatchPlan:
         """A plan for inputs. Numbers that earlier plans had otherwise may be any."""
         seen = list(map(numbers, values))
@@ -139,6 +146,7 @@ class BatchRunner:
                 varying |= plan.varying
                 for k, (old, new) in enumerate(zip(plan.numbers, seen, strict=True)):
                     varying |= {(k, at) for at in range(len(new)) if old[at] != new[at]}
+        self._linker.prepare(self._called())
         writer = BatchWriter(self._linker, self.batch, values, varying)
         try:
             return BatchPlan(values, frozenset(varying), writer.function(self._code))

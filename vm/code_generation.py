@@ -31,6 +31,7 @@ from rlx.transform.lowering.signatures import printed, signature
 from rlx.vm.builder import ExecBuilder
 from rlx.vm.executable import Executable
 from rlx.vm.instructions import Argument, is_immediate
+from rlx.vm.linking import know
 
 
 def generate(module: IRModule, *, source: IRModule | None = None, reuse: bool = True) -> Executable:
@@ -55,7 +56,10 @@ def generate(module: IRModule, *, source: IRModule | None = None, reuse: bool = 
         if isinstance(function, ast.Function):
             _Generator(pool, gv.name_hint, function).function()
         else:
-            builder.add_kernel(gv.name_hint, printed({gv: function}, module))
+            text = printed({gv: function}, module)
+            builder.add_kernel(gv.name_hint, text)
+            if isinstance(function, tir.PrimFunc):
+                know(gv.name_hint, text, function)
     for name, text in _signatures(module, source or module).items():
         builder.add_signature(name, text)
     return builder.get(reuse=reuse)

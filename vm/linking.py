@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from rlx.grammar.nodes import ast, tir
@@ -25,6 +25,7 @@ from rlx.semantics.native.arrays import GUARDED
 from rlx.semantics.store import Store
 from rlx.semantics.values import UNIT, Device, Packed, PrimFuncValue, Scalar, Tensor, Value
 from rlx.spec.registry import rule
+from rlx.transform.lowering.heap import ON_HOST
 from rlx.vm.callees import (
     Callee,
     OutsideFunction,
@@ -99,6 +100,17 @@ class Linker:
         if found is None:
             found = self._read[name] = prim_func(self.executable, name)
         return found
+
+    def prepare(self, names: Iterable[str]) -> None:
+        """Compile the PrimFuncs among these callees at once."""
+        funcs = []
+        for name in names:
+            if name in self.executable.kernels and name not in self._packed:
+                with suppress(UnsupportedStop):  # which is raised where it is called
+                    func = self.prim_func(name)
+                    if not func.attrs.get(ON_HOST):
+                        funcs.append(func)
+        self.prim_funcs.prepare(funcs)
 
     @property
     def read(self) -> Collection[str]:
@@ -238,19 +250,32 @@ def prim_func(executable: ExecutableParts, name: str) -> tir.PrimFunc:
     Unsupported
         ``V-name-text``: the text is not one PrimFunc.
     """
-    for function in _module(name, executable.kernels[name]).functions.values():
+    text = executable.kernels[name]
+    found = _READ.get((name, text))
+    if found is not None:
+        return found
+    for function in _module(name, text).functions.values():
         if isinstance(function, tir.PrimFunc):
+            know(name, text, function)
             return function
     raise UnsupportedStop("V-name-text", f"the text of {name} contains no PrimFunc")
 
 
-TEXTS = 256
+TEXTS = 512
 """The number of texts whose parsed form is cached."""
+_READ: dict[tuple[str, str], tir.PrimFunc] = {}
+"""PrimFuncs by their names and texts; machines of one executable share them."""
 
 
-@lru_cache(maxsize=TEXTS)
+def know(name: str, text: str, func: tir.PrimFunc) -> None:
+    """Keep the PrimFunc that a text was printed from, so that the text need not be read."""
+    while len(_READ) >= TEXTS:
+        del _READ[next(iter(_READ))]
+    _READ[name, text] = func
+
+
 def _module(name: str, text: str) -> ast.IRModule:
-    """The module of a text that an executable keeps; machines of one executable share it."""
+    """The module of a text that an executable keeps."""
     parsed = parse(text, name)
     if len(parsed.modules) != 1 or any(d.is_error for d in parsed.diagnostics):
         raise UnsupportedStop("V-name-text", f"the text of {name} is not one module")

@@ -211,11 +211,69 @@ def _isl() -> Ask:
     return ask
 
 
+def _sympy() -> Ask:
+    """SymPy: whether it simplifies a condition on integers, none of them negative, to true. It has
+    no place for assumptions that relate symbols, so it is told those that are limits of one.
+    """
+    import sympy  # type: ignore[import-untyped]
+
+    binary: dict[type[PrimExpr], Callable[..., Any]] = {
+        tir.Add: operator.add,
+        tir.Sub: operator.sub,
+        tir.Mul: operator.mul,
+        tir.FloorDiv: lambda a, b: sympy.floor(a / b),
+        tir.FloorMod: sympy.Mod,
+        tir.Min: sympy.Min,
+        tir.Max: sympy.Max,
+        tir.EQ: lambda a, b: sympy.Eq(a - b, 0),
+        tir.NE: lambda a, b: sympy.Ne(a - b, 0),
+        tir.LT: lambda a, b: sympy.Lt(a - b, 0),
+        tir.LE: lambda a, b: sympy.Le(a - b, 0),
+        tir.GT: lambda a, b: sympy.Gt(a - b, 0),
+        tir.GE: lambda a, b: sympy.Ge(a - b, 0),
+        tir.And: sympy.And,
+        tir.Or: sympy.Or,
+        tir.Not: sympy.Not,
+        tir.Select: lambda c, a, b: sympy.Piecewise((a, c), (b, True)),
+    }
+    answers = {sympy.true: "proved", sympy.false: "refuted"}
+
+    def ask(case: FamilyQuestion) -> str:
+        goal, facts, variables = read(case)
+        positive = {
+            fact.a
+            for fact in facts
+            if isinstance(fact, (tir.GE, tir.GT))
+            and isinstance(fact.b, tir.IntImm)
+            and fact.b.value + isinstance(fact, tir.GT) >= 1
+        }
+        done: dict[PrimExpr, Any] = {}
+        for var in variables:
+            sign = {"positive" if var in positive else "nonnegative": True}
+            done[var] = sympy.Symbol(var.name, integer=True, **sign)
+        try:
+            for node in tir.postorder(goal, known=done):
+                below = [done[child] for child in tir.children(node)]
+                if isinstance(node, tir.IntImm):
+                    done[node] = sympy.Integer(node.value)
+                elif type(node) in binary:
+                    done[node] = binary[type(node)](*below)
+                else:
+                    return "unknown"
+            # What is false for some values is not simplified to false unless it is for all.
+            return answers.get(sympy.simplify(done[goal]), "unknown")
+        except (ArithmeticError, AttributeError, NotImplementedError, TypeError, ValueError):
+            return "unknown"
+
+    return ask
+
+
 PEERS: dict[str, Callable[[], Ask]] = {
     "tvm": lambda: _tvm(strong=False),
     "symbolic": lambda: _tvm(strong=True),
     "bind": lambda: _tvm(strong=True, bind=True),
     "isl": _isl,
+    "sympy": _sympy,
     "z3": _z3,
     "cvc5": _cvc5,
 }

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.dtype import dtype
+from rlx.grammar.nodes.dtype import INT64, dtype
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import Context, Proved, Prover, Refuted, Verdict
 from rlx.solver.evaluate import UndefinedError, evaluate
@@ -87,6 +87,10 @@ class RandomGoal:
             kind = rng.choice(_RARE)
         elif draw < 0.95:
             return tir.Cast(dtype(rng.choice(_CASTS)), self.integer(depth - 1))
+        elif draw < 0.96:
+            shift = rng.choice(("shift_left", "shift_right"))
+            amount = tir.IntImm(rng.randint(0, 5))
+            return tir.Call(shift, (self.integer(depth - 1), amount), INT64)
         elif draw < 0.98:
             return tir.Select(
                 self.comparison(depth - 1), self.integer(depth - 1), self.integer(depth - 1)
@@ -104,6 +108,8 @@ class RandomGoal:
         rng = self.rng
         depth = rng.choice((1, 2, 2, 3))
         draw = rng.random()
+        if draw < 0.12:
+            return self._quotients()
         if draw < 0.6:
             left = self.integer(depth)
             return tir.EQ(left, self.varied(left))
@@ -112,6 +118,37 @@ class RandomGoal:
         kind = rng.choice((tir.And, tir.Or))
         joined = kind(self.comparison(depth - 1), self.comparison(depth - 1))
         return tir.Not(joined) if rng.random() < 0.3 else joined
+
+    def _quotients(self) -> PrimExpr:
+        """A law of quotients and remainders by constants, in which some constant may be wrong."""
+        rng = self.rng
+        size, add = rng.randint(2, 9), rng.randint(0, 9)
+        n: PrimExpr = rng.choice(self.variables)
+        if rng.random() < 0.3:
+            n = tir.Mul(n, rng.choice(self.variables))
+        divisor, most = tir.IntImm(size), tir.IntImm(max(0, size - add - rng.choice((0, 0, 0, 1))))
+        rest, part = tir.FloorMod(n, divisor), tir.FloorDiv(n, divisor)
+        over = rng.choice(
+            (
+                tir.Select(tir.GE(rest, most), tir.IntImm(1), tir.IntImm(0)),
+                tir.Min(
+                    tir.Max(tir.Sub(rest, tir.Sub(most, tir.IntImm(1))), tir.IntImm(0)),
+                    tir.IntImm(1),
+                ),
+                tir.FloorDiv(tir.Add(rest, tir.IntImm(add)), divisor),
+            )
+        )
+        left = tir.FloorDiv(tir.Add(n, tir.IntImm(add)), divisor)
+        sides = [
+            (left, tir.Add(part, over)),
+            (tir.Mul(tir.Mul(rest, rest), rest), tir.Mul(rest, tir.Mul(rest, n))),
+            (
+                tir.FloorMod(tir.Mul(tir.Mul(n, n), n), divisor),
+                tir.FloorMod(tir.Mul(tir.Mul(rest, rest), rest), divisor),
+            ),
+            (tir.FloorMod(tir.FloorDiv(n, tir.IntImm(-size)), divisor), rest),
+        ]
+        return rng.choice((tir.EQ, tir.EQ, tir.LE, tir.NE))(*rng.choice(sides))
 
     def varied(self, expr: PrimExpr) -> PrimExpr:
         """The expression rewritten by laws, of which some do not hold."""

@@ -3,7 +3,9 @@
 Usage: ``python -m benchmarks.prover.speed [rounds] [verdicts FILE]``. Both sides get finished
 expressions, and ask every question of the benchmark once, nothing remembered of it: ``one prover``
 asks all those without assumptions in turn, as a pass does, ``fresh`` has a prover (an analyzer) for
-each. ``simplify`` simplifies the left sides. The runs alternate, and the best of the rounds counts.
+each. ``simplify`` simplifies the left sides. The first five lines are the same by kind: equations of
+polynomials, with divisions, with choices (minima, maxima, ``select``), order, and those with
+assumptions, each under a prover of its own. The runs alternate, and the best of the rounds counts.
 With ``verdicts FILE`` all verdicts and simplified expressions are written to a file, so that two
 versions can be compared.
 """
@@ -19,6 +21,7 @@ from typing import Any
 from benchmarks.prover.families import HELD_OUT, KNOWN, cases
 from benchmarks.prover.peers import read, to_tvm
 from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.prim_operators import INTEGER_DIVISIONS
 from rlx.solver import Context, Prover
 from rlx.solver.question_parser import show
 
@@ -43,9 +46,40 @@ def asked() -> list[tuple[Any, Any, Any]]:
     return [read(case) for part in (KNOWN, HELD_OUT) for case in cases(part)]
 
 
-def _provers(fresh: bool) -> Callable[[], Any]:
+Asked = Callable[[tir.PrimExpr, Any], bool]
+"""Whether a question belongs to a run, by its goal and assumptions."""
+
+
+def _kind(goal: tir.PrimExpr, facts: Any) -> str:
+    nodes = tir.postorder(goal)
+    if facts:
+        return "assumptions"
+    if any(isinstance(n, (tir.Min, tir.Max, tir.Select, tir.Call, tir.Cast)) for n in nodes):
+        return "choices"
+    if not isinstance(goal, tir.EQ):
+        return "order"
+    return "divisions" if any(isinstance(n, INTEGER_DIVISIONS) for n in nodes) else "polynomials"
+
+
+KINDS = ("polynomials", "divisions", "choices", "order", "assumptions")
+
+
+def of_kind(kind: str) -> Asked:
+    """The questions of one kind."""
+    return lambda goal, facts: _kind(goal, facts) == kind
+
+
+def _bare(_: tir.PrimExpr, facts: Any) -> bool:
+    return not facts
+
+
+def _every(_: tir.PrimExpr, __: Any) -> bool:
+    return True
+
+
+def _provers(wanted: Asked, fresh: bool) -> Callable[[], Any]:
     def prepare() -> Callable[[], Any]:
-        questions = asked()
+        questions = [question for question in asked() if wanted(*question[:2])]
         contexts = []
         for _, facts, _ in questions:
             context = Context()
@@ -58,7 +92,7 @@ def _provers(fresh: bool) -> Callable[[], Any]:
                 for (goal, _, _), context in zip(questions, contexts, strict=True)
             ]
         prover = Prover()
-        return lambda: [prover.always(goal) for goal, facts, _ in questions if not facts]
+        return lambda: [prover.always(goal) for goal, _, _ in questions]
 
     return prepare
 
@@ -69,7 +103,7 @@ def _simplifying() -> Callable[[], Any]:
     return lambda: [prover.simplify(side) for side in sides]
 
 
-def _analyzers(fresh: bool, simplify: bool = False) -> Callable[[], Any]:
+def _analyzers(wanted: Asked, fresh: bool, simplify: bool = False) -> Callable[[], Any]:
     from tvm import sym, tirx  # type: ignore[import-not-found,unused-ignore]
 
     def unlimited(analyzer: Any, variables: list[Any]) -> Any:
@@ -80,7 +114,7 @@ def _analyzers(fresh: bool, simplify: bool = False) -> Callable[[], Any]:
     def prepare() -> Callable[[], Any]:
         one, calls = sym.Analyzer(), []
         for goal, facts, names in asked():
-            if facts and not fresh:
+            if not wanted(goal, facts):
                 continue
             mapping = {v: tirx.Var(v.name, "int64") for v in names}
             analyzer = unlimited(sym.Analyzer() if fresh else one, list(mapping.values()))
@@ -118,16 +152,16 @@ def main(arguments: list[str]) -> int:
         write_verdicts(Path(arguments[arguments.index("verdicts") + 1]))
         return 0
     rounds = int(arguments[0]) if arguments else 5
-    works: dict[str, Work] = {
-        "rlx, one prover": _provers(fresh=False),
-        "TVM, one prover": _analyzers(fresh=False),
-        "rlx, fresh": _provers(fresh=True),
-        "TVM, fresh": _analyzers(fresh=True),
-        "rlx, simplify": _simplifying,
-        "TVM, simplify": _analyzers(fresh=False, simplify=True),
-    }
+    works: dict[str, Work] = {}
+    runs = [(kind, of_kind(kind), kind == "assumptions") for kind in KINDS]
+    runs += [("one prover", _bare, False), ("fresh", _every, True)]
+    for name, wanted, fresh in runs:
+        works[f"rlx, {name}"] = _provers(wanted, fresh)
+        works[f"TVM, {name}"] = _analyzers(wanted, fresh)
+    works["rlx, simplify"] = _simplifying
+    works["TVM, simplify"] = _analyzers(_bare, fresh=False, simplify=True)
     best = measured(works, rounds)
-    for what in ("one prover", "fresh", "simplify"):
+    for what in (*KINDS, "one prover", "fresh", "simplify"):
         ours, theirs = best[f"rlx, {what}"], best[f"TVM, {what}"]
         print(
             f"{what:12} rlx {ours * 1e3:8.1f} ms  TVM {theirs * 1e3:8.1f} ms  {ours / theirs:5.2f}"

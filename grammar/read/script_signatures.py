@@ -9,6 +9,7 @@ from rlx.grammar.nodes.dtype import dtype
 from rlx.grammar.read.entries import Entry, Rejected
 from rlx.grammar.read.forms import Arguments
 from rlx.grammar.read.partial_nodes import Sequence, describe
+from rlx.grammar.read.script_vocabulary import ARITY
 from rlx.grammar.suggest import closest
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ R.cpu R.cuda: dev_id/number=
 R.dtype: value/type
 R.to_vdevice: data/value dst_vdevice/any
 R.tuple: *fields/field
-R.match_cast: value/value *rest/any | ty/any= struct_info/any=
+R.match_cast: value/bound *rest/any | ty/any= struct_info/any=
 axis.spatial axis.reduce axis.scan axis.opaque axis.S axis.R: dom/extent binding dtype/type=
 axis.remap: kinds/text bindings/list dtype/type=
 Buffer: shape/shape dtype/type= data/memory= *rest/any | strides/any= elem_offset/any=
@@ -97,6 +98,7 @@ _WRONG: dict[str, tuple[str, tuple[type, ...]]] = {
     "operand": ("a scalar", (Sequence, type(None), dict)),
     "extent": ("the extent of a loop", (str, type(None), dict)),
     "value": ("a value", (int, float, str, Sequence, type(None), dict)),
+    "bound": ("a value", (str, type(None), dict)),
     "field": ("a value", (Sequence, type(None), dict)),
     "number": ("an integer", (float, str, Sequence, type(None), dict)),
     "flag": ("True or False", (float, str, Sequence, type(None), dict)),
@@ -188,7 +190,9 @@ def bind(context: ReadContext, given: Arguments, quoted: bool) -> None:
     if given.positional and "dtype" in given.keywords and signature.placed[:1] == (_FORWARDED,):
         signature = signature._replace(placed=signature.placed[1:], named=(_FORWARDED,))
     placed = signature.placed
-    if signature.rest is None or signature.named:
+    counted = given.head.removeprefix("T.") in ARITY  # whose operands the checker judges
+    quoted = quoted or counted
+    if not counted and (signature.rest is None or signature.named):
         given.at_most(len(placed) if signature.rest is None else _REST)
     for name, entry in list(given.keywords.items()):
         try:
@@ -202,7 +206,7 @@ def bind(context: ReadContext, given: Arguments, quoted: bool) -> None:
         if parameter is not None:
             _judge(given, parameter, entry, quoted)
     for parameter in placed[len(given.positional) :]:
-        if not parameter.optional and parameter.name not in given.keywords:
+        if not (counted or parameter.optional or parameter.name in given.keywords):
             words = f"{given.head} needs an argument {parameter.name!r}"
             raise Rejected(words, *given.span, certain=True)
 
@@ -216,7 +220,7 @@ def _refuse_keyword(
     parameter = signature.get(name)
     if parameter is not None:
         _judge(given, parameter, entry, quoted)
-    elif name != "span" and (name != "dtype" or any(each.kind for each in signature.placed)):
+    elif name not in ("dtype", "span"):  # which intrinsics take and ignore
         names = [*placed, *(each.name for each in signature.named)]
         given.asked = names if signature.rest is None or closest(name, names) else []
         error = given.unknown(name)

@@ -33,7 +33,7 @@ FEW = 60
 """A function of fewer statements is checked whole."""
 
 
-class Statement(Record):
+class BodyStatement(Record):
     """One statement of a body.
 
     Attributes
@@ -120,18 +120,18 @@ _KEYWORDS = frozenset(
 
 
 @lru_cache(maxsize=16_384)
-def _statement(text: str) -> Statement:
+def _statement(text: str) -> BodyStatement:
     call = _CALL.match(text)
     if call is not None and call[3] not in _KEPT:
         names = frozenset([call[1]])
-        return Statement(text, names, False, True, call[2] is not None)
+        return BodyStatement(text, names, False, True, call[2] is not None)
     if _FRAME.match(text) is not None:
-        return Statement(text, frozenset(), True, False, False)
+        return BodyStatement(text, frozenset(), True, False, False)
     found = {n.strip() for part in _TARGETS.findall(text) for n in part.split(",")}
     first = _FIRST.match(text)
     found |= {first[1]} if first else set()
     names = frozenset(name for name in found - _KEYWORDS if name.isidentifier())
-    return Statement(text, names, not text.strip(), False, False)
+    return BodyStatement(text, names, not text.strip(), False, False)
 
 
 def _indent(line: str) -> int:
@@ -145,7 +145,7 @@ def _opened(line: str) -> int:
     return sum(1 if t in "([{" else -1 for t in found if t in "()[]{}")
 
 
-def split(body: str) -> tuple[Statement, ...]:
+def split(body: str) -> tuple[BodyStatement, ...]:
     """The statements of a body, all of its text; none if it has more than bindings and dataflow
     blocks show.
     """
@@ -177,7 +177,7 @@ def split(body: str) -> tuple[Statement, ...]:
     return tuple(_statement("".join(part)) for part in parts if part)
 
 
-class Body(Record):
+class KnownBody(Record):
     """What is known of the statements of a function.
 
     Attributes
@@ -194,7 +194,7 @@ class Body(Record):
         Texts of statements that were looked at only while what they depend on was wrong.
     """
 
-    statements: tuple[Statement, ...]
+    statements: tuple[BodyStatement, ...]
     infos: Mapping[str, StructInfo]
     wrong: frozenset[str]
     sound: frozenset[str]
@@ -202,7 +202,7 @@ class Body(Record):
     unproven: frozenset[str]
 
 
-def binders(statements: Sequence[Statement]) -> dict[str, list[int]]:
+def binders(statements: Sequence[BodyStatement]) -> dict[str, list[int]]:
     """The statements that bind names."""
     found: dict[str, list[int]] = {}
     for number, each in enumerate(statements):
@@ -212,7 +212,7 @@ def binders(statements: Sequence[Statement]) -> dict[str, list[int]]:
 
 
 def spoiled(
-    statements: Sequence[Statement], wrong: AbstractSet[str], sound: AbstractSet[str]
+    statements: Sequence[BodyStatement], wrong: AbstractSet[str], sound: AbstractSet[str]
 ) -> set[str]:
     """The names that are wrong, and those that depend on them."""
     found = set(wrong)
@@ -227,7 +227,7 @@ def spoiled(
 
 def body(
     text: str, start: int, report: Report, function: ast.Function, said: Iterable[Diagnostic]
-) -> Body | None:
+) -> KnownBody | None:
     """What is known of a function after a check; None if it is checked whole again.
 
     Parameters
@@ -261,7 +261,7 @@ def body(
                     wrong.add(name)
             elif inherits:
                 sound.add(name)
-    return Body(statements, infos, *map(frozenset, (wrong, sound, told, unproven)))
+    return KnownBody(statements, infos, *map(frozenset, (wrong, sound, told, unproven)))
 
 
 def derived(report: Report, function: ast.Function) -> tuple[dict[str, StructInfo], set[str]]:
@@ -282,7 +282,7 @@ def derived(report: Report, function: ast.Function) -> tuple[dict[str, StructInf
 
 
 def _places(
-    statements: Sequence[Statement], start: int, said: Iterable[Diagnostic]
+    statements: Sequence[BodyStatement], start: int, said: Iterable[Diagnostic]
 ) -> Iterator[int]:
     starts = _starts(statements)
     for each in said:
@@ -290,7 +290,7 @@ def _places(
             yield bisect_right(starts, each.span[0] - start) - 1
 
 
-def _starts(statements: Sequence[Statement]) -> list[int]:
+def _starts(statements: Sequence[BodyStatement]) -> list[int]:
     found, at = [], 0
     for each in statements:
         found.append(at)
@@ -298,7 +298,7 @@ def _starts(statements: Sequence[Statement]) -> list[int]:
     return found
 
 
-class Reduction:
+class ReducedBody:
     """The statements of a function that are checked after an edit.
 
     Parameters
@@ -318,7 +318,7 @@ class Reduction:
 
     def __init__(
         self,
-        before: Body,
+        before: KnownBody,
         text: str,
         renamed: AbstractSet[str] = frozenset(),
         shown: Span | None = None,
@@ -429,7 +429,9 @@ class Reduction:
             self.real.append(self.real[-1] + len(made[number]))
         self.text = "".join(made[n] for n in self.numbers)
 
-    def _stub(self, each: Statement, spoil: AbstractSet[str], hazy: AbstractSet[str]) -> str | None:
+    def _stub(
+        self, each: BodyStatement, spoil: AbstractSet[str], hazy: AbstractSet[str]
+    ) -> str | None:
         """A statement that binds a name to something of the same struct info; None if there is
         none.
         """
@@ -547,7 +549,7 @@ class Reduction:
     def _learn(
         self,
         name: str,
-        each: Statement,
+        each: BodyStatement,
         infos: Mapping[str, StructInfo],
         poisoned: AbstractSet[str],
         inherits: bool,
@@ -587,16 +589,16 @@ class Reduction:
             for number in self.binders[name]
         }
 
-    def body(self) -> Body:
+    def body(self) -> KnownBody:
         """What is known of the function afterwards."""
-        return Body(
+        return KnownBody(
             self.statements,
             self.infos,
             *map(frozenset, (self.wrong, self.sound, self.told, self.unproven)),
         )
 
 
-def _same(old: Sequence[Statement], new: Sequence[Statement]) -> int:
+def _same(old: Sequence[BodyStatement], new: Sequence[BodyStatement]) -> int:
     """How many statements are the same at the beginning."""
     count = 0
     for a, b in zip(old, new, strict=False):
@@ -606,7 +608,7 @@ def _same(old: Sequence[Statement], new: Sequence[Statement]) -> int:
     return count
 
 
-def _binds_more(each: Statement) -> bool:
+def _binds_more(each: BodyStatement) -> bool:
     """Whether a statement says something of shape variables to those behind it."""
     return "match_cast" in each.text or "assert_op" in each.text
 

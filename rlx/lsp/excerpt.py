@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 
 from rlx.grammar.diagnostic import Diagnostic, Edit, Label
 from rlx.grammar.nodes.node import Record, Span, replace
-from rlx.lsp.body import Reduction
+from rlx.lsp.body import ReducedBody
 from rlx.lsp.cut import Cut, Piece, words
 
 
@@ -22,7 +22,7 @@ class Excerpt(Record):
 
     cut: Cut
     whole: Cut
-    bodies: Mapping[int, Reduction] = {}
+    bodies: Mapping[int, ReducedBody] = {}
 
     @property
     def text(self) -> str:
@@ -52,7 +52,7 @@ def excerpt(
     wanted: Collection[int],
     kept: Collection[str],
     lines: bool = False,
-    bodies: Mapping[int, Reduction] = {},
+    bodies: Mapping[int, ReducedBody] = {},
 ) -> Excerpt:
     """The functions that are wanted, with what they mention.
 
@@ -177,7 +177,7 @@ class Move:
         now: Cut,
         to: Mapping[int, int],
         heads: Collection[int] = (),
-        bodies: Mapping[int, Reduction] = {},
+        bodies: Mapping[int, ReducedBody] = {},
     ) -> None:
         self.before, self.now, self.to, self.heads = before, now, to, heads
         self.bodies = bodies

@@ -21,7 +21,7 @@ from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.suggest import closest
-from rlx.lsp.body import Body, Reduction, body
+from rlx.lsp.body import KnownBody, ReducedBody, body
 from rlx.lsp.cut import Cut, cut, edited, recut, words
 from rlx.lsp.excerpt import Excerpt, Move, circle, excerpt, names_of
 from rlx.lsp.faces import Checked, of_report, report_on
@@ -76,12 +76,12 @@ class TextVersion(Record):
 class Derived:
     """What is known of the statements of a function, found out when it is asked for."""
 
-    def __init__(self, make: Callable[[], Body | None]) -> None:
-        self._make: Callable[[], Body | None] | None = make
-        self._made: Body | None = None
+    def __init__(self, make: Callable[[], KnownBody | None]) -> None:
+        self._make: Callable[[], KnownBody | None] | None = make
+        self._made: KnownBody | None = None
 
     @property
-    def body(self) -> Body | None:
+    def body(self) -> KnownBody | None:
         """None if it has to be checked whole."""
         if self._make is not None:
             self._made, self._make = self._make(), None  # which lets go of the report
@@ -102,7 +102,7 @@ def derived(at: Cut, report: Report, numbers: Iterable[int]) -> dict[int, Derive
         piece = at.pieces[number]
         start, end = piece.span[0] + len(piece.head), piece.span[1]
 
-        def make() -> Body | None:
+        def make() -> KnownBody | None:
             said = [d for d in report.diagnostics if d.span and piece.span[0] <= d.span[0] < end]
             return body(at.text[start:end], start, report, function, said)
 
@@ -249,7 +249,7 @@ class _Step:
         self.renamed: set[str] = set()
         self.wanted: set[int] = set()
         self.entered = False
-        self.bodies: dict[int, Reduction] = {}
+        self.bodies: dict[int, ReducedBody] = {}
         self.bodies_now: dict[int, Derived] = {}
 
     @cached_property
@@ -376,7 +376,7 @@ class _Step:
                 continue
             before, text = known.body, self.now.of(into)[len(new.head) :]
             if before is not None and new.name not in words(text):
-                made = Reduction(before, text, self.renamed)
+                made = ReducedBody(before, text, self.renamed)
                 if not made.failed:
                     self.bodies[into] = made
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rlx.grammar.nodes.node import Record, Span
-from rlx.lsp.body import Reduction
+from rlx.lsp.body import ReducedBody
 from rlx.lsp.cut import Cut
 from rlx.lsp.document import Document
 from rlx.lsp.excerpt import Excerpt, Move, excerpt
@@ -79,14 +79,14 @@ def window(
     )
     if cut is None or not key:
         return Window(frozenset([-1]), whole, None)
-    reduced: dict[int, Reduction] = {}
+    reduced: dict[int, ReducedBody] = {}
     for number in key:
         known = bodies[number].body if number in bodies else None
         if known is not None:
             head = cut.pieces[number].span[0] + len(cut.pieces[number].head)
             text = cut.text[head : cut.pieces[number].span[1]]
             shown = max(0, start - head), max(0, end - head)
-            made = Reduction(known, text, shown=shown)
+            made = ReducedBody(known, text, shown=shown)
             if not made.failed:
                 reduced[number] = made
     part = excerpt(cut, key, (), lines=True, bodies=reduced)

@@ -217,9 +217,10 @@ class Analyzer:
         """
         if not isinstance(steps, int) or isinstance(steps, bool):
             raise TypeError(f"steps: expected an integer, found {usage_errors.described(steps)}")
-        read = self._read(expr)
+        plain = self._plain(expr)
+        read = self._valued(plain)
         if steps <= 0 or isinstance(expr, int):
-            return self._given(expr, read)
+            return self._given(expr, plain, read)
         self._prover.work = None
         found: PrimExpr = self._prover.simplify(read)
         used = 0 if self._prover.work is None else self._prover.work.steps
@@ -229,10 +230,8 @@ class Analyzer:
             )
         if not _is_of_tvm(expr):
             return found
-        if found is self._plain(expr):
-            return self._given(expr, read)
-        written = self._foreign.write(found, expr)
-        return self._given(expr, read) if written is None else written
+        written = None if found is plain else self._foreign.write(found, expr)
+        return self._given(expr, plain, read) if written is None else written
 
     def rewrite_simplify(self, expr: Expression) -> Any:
         """As :meth:`simplify`: there is one normal form."""
@@ -460,12 +459,14 @@ class Analyzer:
 
     def _read(self, expr: Expression) -> PrimExpr:
         """An expression with the values of its variables."""
-        read = self._plain(expr)
+        return self._valued(self._plain(expr))
+
+    def _valued(self, read: PrimExpr) -> PrimExpr:
         if self._values and any(var in self._values for var in tir.free_vars(read)):
             return tir.substitute(read, self._values)
         return read
 
-    def _given(self, expr: Expression, read: PrimExpr) -> Any:
+    def _given(self, expr: Expression, plain: PrimExpr, read: PrimExpr) -> Any:
         """What was given, with the values of its variables, in the form in which it was."""
         if not _is_of_tvm(expr):
             return read
@@ -473,7 +474,6 @@ class Analyzer:
             from tvm import prim  # type: ignore[import-not-found,unused-ignore]
 
             return prim.IntImm("bool" if isinstance(expr, bool) else "int32", int(expr))
-        plain = self._plain(expr)
         written = None if read is plain else self._foreign.write(read, expr)
         return expr if written is None else written
 

@@ -5,7 +5,6 @@ tracking of their writes.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -50,14 +49,27 @@ KERNELS = 256
 """The number of functions whose machine code is cached, for all programs."""
 
 
-@lru_cache(maxsize=KERNELS)
-def _kernel(func: tir.PrimFunc) -> Kernel:
-    """The machine code of a function, which the programs share that have the function in common: a
-    module before and after a pass, or one that is loaded again.
-    """
-    from rlx.semantics.native import compile
+_KERNELS: dict[tir.PrimFunc, Kernel] = {}
+"""Their machine code, the one that was asked for last at the end; programs share it that have the
+function in common: a module before and after a pass, or one that is loaded again.
+"""
 
-    return compile(func)
+
+def _kernels(funcs: Sequence[tir.PrimFunc]) -> list[Kernel | UnsupportedStop]:
+    """The machine code of functions, or why there is none."""
+    from rlx.semantics.native import compile_all
+
+    found: dict[tir.PrimFunc, Kernel | UnsupportedStop] = {
+        func: _KERNELS.pop(func) for func in funcs if func in _KERNELS
+    }
+    missing = [func for func in funcs if func not in found]
+    found.update(zip(missing, compile_all(missing), strict=True))
+    for func, kernel in found.items():
+        if not isinstance(kernel, UnsupportedStop):
+            _KERNELS[func] = kernel
+    for func in [*_KERNELS][: max(0, len(_KERNELS) - KERNELS)]:
+        del _KERNELS[func]
+    return [found[func] for func in funcs]
 
 
 class PrimFuncs:
@@ -85,7 +97,7 @@ class PrimFuncs:
         self.fuel = fuel if isinstance(fuel, Mapping) else {"native": fuel, "steps": fuel}
         self.notes: list[str] = []
         self.returned: int | float | None = None
-        self._runners: dict[tir.PrimFunc, Kernel | None] = {}
+        self._runners: dict[tir.PrimFunc, Kernel | Exception] = {}
         self._writes: dict[tir.PrimFunc, frozenset[int]] = {}
         self._reads: dict[tir.PrimFunc, frozenset[int]] = {}
         self._fills: dict[tir.PrimFunc, frozenset[int]] = {}
@@ -122,20 +134,27 @@ class PrimFuncs:
 
     def native(self, func: tir.PrimFunc) -> Kernel | None:
         """A function as machine code; None if there is none, or it is not requested."""
-        if func not in self._runners:
-            self._runners[func] = self._compiled(func)
-        return self._runners[func]
-
-    def _compiled(self, func: tir.PrimFunc) -> Kernel | None:
         if self.backend == "steps":
             return None
+        if func not in self._runners:
+            self.prepare([func])
+        found = self._runners[func]
+        if isinstance(found, Exception):
+            self._note(f"the reference evaluator runs PrimFuncs: {found}")
+            return None
+        return found
+
+    def prepare(self, funcs: Sequence[tir.PrimFunc]) -> None:
+        """Compile at once those functions that are not yet machine code, if it is requested."""
         from rlx.semantics.native import NoCompiler
 
+        missing = [func for func in dict.fromkeys(funcs) if func not in self._runners]
+        if self.backend == "steps" or not missing:
+            return
         try:
-            return _kernel(func)
-        except (NoCompiler, UnsupportedStop) as reason:
-            self._note(f"the reference evaluator runs PrimFuncs: {reason}")
-            return None
+            self._runners.update(zip(missing, _kernels(missing), strict=True))
+        except NoCompiler as reason:
+            self._runners.update(dict.fromkeys(missing, reason))
 
     def _note(self, note: str) -> None:
         if note not in self.notes:

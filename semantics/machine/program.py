@@ -14,6 +14,7 @@ from rlx.checker.normalize import normalize
 from rlx.checker.well_formed.functions import is_private
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.vdevices import declared
+from rlx.grammar.nodes.visit import expressions
 from rlx.semantics import faults
 from rlx.semantics.machine.builtins import BUILTINS
 from rlx.semantics.machine.compile import Compiler
@@ -73,6 +74,7 @@ class MachineProgram:
         self._prim_funcs = PrimFuncs(
             backend, iterations, {n: f for n, f in packed.items() if not isinstance(f, Packed)}
         )
+        self._ahead: ast.Function | None = None
         compiler = self._compiler = Compiler(self._external, self._typed)
         self._globals: dict[str, Value] = {}
         for var, function in self.module.functions.items():
@@ -131,7 +133,14 @@ class MachineProgram:
     def run_prim_func(
         self, callee: PrimFuncValue, args: Sequence[Any], unwritten: Unwritten
     ) -> Unwritten:
-        """Run a PrimFunc on arrays and numbers; see :meth:`PrimFuncs.run`."""
+        """Run a PrimFunc on arrays and numbers; see :meth:`PrimFuncs.run`. Those that the same
+        function calls are compiled with the first of them.
+        """
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None:
+            named = (n.name_hint for n in expressions(ahead) if isinstance(n, ast.GlobalVar))
+            known = (self._globals.get(name) for name in named)
+            self._prim_funcs.prepare([f.func for f in known if isinstance(f, PrimFuncValue)])
         return self._prim_funcs.run(callee.func, callee.name, args, unwritten)
 
     def returned(self) -> int | float | None:
@@ -169,6 +178,9 @@ class MachineProgram:
         callee = self._globals.get(entry)
         if not isinstance(callee, Closure):
             raise KeyError(f"the module has no function {entry!r}")
+        for var, function in self.module.functions.items():
+            if var.name_hint == entry and isinstance(function, ast.Function):
+                self._ahead = function
         store = Store(self, keep)
         try:
             args = fitted_arguments(args, self._function)

@@ -9,6 +9,6 @@ reordered or libm is used.
 from __future__ import annotations
 
 from rlx.semantics.native.compiler import NoCompiler, UntrustedCache, has_compiler
-from rlx.semantics.native.kernel import Kernel, compile
+from rlx.semantics.native.kernel import Kernel, compile, compile_all
 
-__all__ = ["Kernel", "NoCompiler", "UntrustedCache", "compile", "has_compiler"]
+__all__ = ["Kernel", "NoCompiler", "UntrustedCache", "compile", "compile_all", "has_compiler"]

@@ -83,7 +83,7 @@ _PROBE_PART = 4
 """Trying out a compiler takes a moment: it gets this part of the time of a kernel."""
 _SAID = 2000
 """The length of the end of what a compiler says that a message has."""
-_LARGE = 300_000
+LARGE = 300_000
 """The length of C code from which ``-O1`` is used, because higher levels would take minutes."""
 _THOROUGH = frozenset(["-ftree-loop-vectorize", "-fpeel-loops", "-funswitch-loops"])
 
@@ -258,21 +258,34 @@ def library(source: str) -> tuple[Any, Any]:
     not private); CompilerGaveUp if the compiler does not accept the source.
     """
     try:
-        first = next(_paths(), None)
-        if first is not None and first not in _doubted:
-            best, *_ = TUNING
-            assumed = _identified(first, best)
-            # most compilers take all flags: to try them out first would cost as much as a kernel
-            try:
-                return _loaded(source, assumed)
-            except (CompilerGaveUp, OSError):
-                _doubted.add(first)  # before it is tried, which may fail
-                if toolchain() == assumed:
-                    _doubted.remove(first)
-                    raise
+        assumed = supposed()
+        try:
+            return _loaded(source, assumed)
+        except (CompilerGaveUp, OSError):
+            if assumed[0] in _doubted:
+                raise
+            _doubted.add(assumed[0])  # before it is tried, which may fail
+            if toolchain() == assumed:
+                _doubted.remove(assumed[0])
+                raise
         return _loaded(source, toolchain())
     except OSError as error:
-        unavailable(f"the compiled kernel cannot be stored or loaded: {error.strerror or error}")
+        unusable(error)
+
+
+def unusable(error: OSError) -> NoReturn:
+    """Raise NoCompiler: kernels cannot be kept or loaded."""
+    unavailable(f"the compiled kernel cannot be stored or loaded: {error.strerror or error}")
+
+
+def supposed() -> Toolchain:
+    """The first compiler, with all flags, unless it has rejected them: to try them out would cost
+    as much as a kernel. Raises NoCompiler if no compiler works.
+    """
+    first = next(_paths(), None)
+    if first is None or first in _doubted:
+        return toolchain()
+    return _identified(first, TUNING[0])
 
 
 _doubted: set[str] = set()
@@ -283,7 +296,7 @@ def flags_for(source: str, flags: tuple[str, ...]) -> tuple[str, ...]:
     """The flags for one source, chosen from the common flags."""
     if is_wide(source):
         flags = tuple(flag for flag in flags if flag != NARROWER)
-    if len(source) > _LARGE:
+    if len(source) > LARGE:
         return tuple(SLIGHT if flag == "-O2" else flag for flag in flags if flag not in _THOROUGH)
     if WRITTEN_OUT in source:  # with less, GCC does so after it makes vectors of the loops around
         return tuple(flag for flag in flags if flag != SLIGHT)
@@ -291,16 +304,23 @@ def flags_for(source: str, flags: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _loaded(source: str, chain: Toolchain) -> tuple[Any, Any]:
-    path, flags, identity = chain
-    flags = flags_for(source, flags)
-    digest = hashlib.sha256(f"{identity}\n{source}".encode()).hexdigest()
+    flags = flags_for(source, chain[1])
+    with scratch(beside()) as own:  # a name of its own: the system loads each name only once
+        return ffi().dlopen(str(made(source, chain, flags, own))), ffi()
+
+
+def made(source: str, chain: Toolchain, flags: Sequence[str], own: Path) -> Path:
+    """The library of C code, in the folder ``own``. Raises what :func:`run_compiler` does."""
 
     def make(target: Path) -> None:
-        run_compiler(path, flags, source, target, link_options(flags, source))
+        run_compiler(chain[0], flags, source, target, link_options(flags, source))
 
-    name = f"{digest}.so"
-    with scratch(_beside()) as own:  # a name of its own: the system loads each name only once
-        return ffi().dlopen(str(obtain(name, make, own))), ffi()
+    return obtain(f"{digest(chain, source)}.so", make, own)
+
+
+def digest(chain: Toolchain, *parts: str) -> str:
+    """A name of what a compiler makes of texts."""
+    return hashlib.sha256("\n".join([chain[2], *parts]).encode()).hexdigest()
 
 
 class NoCompiler(Exception):
@@ -348,7 +368,7 @@ def directory() -> Path:
     return path
 
 
-def _beside() -> Path | None:
+def beside() -> Path | None:
     """Where compiling takes place: the cache, or the system's folder for temporary files."""
     folder = directory()
     return folder if os.access(folder, os.W_OK) else None
@@ -371,20 +391,23 @@ def obtain(name: str, make: Callable[[Path], None], own: Path) -> Path:
     damaged counts as missing. If several runs make the same file at the same time, the last one is
     kept; if there is no room for it, none is.
     """
-    kept, file = directory() / name, own / name
-    content = _content(kept)
-    if content is not None:
-        scribble(file, content)
+    file, found = own / name, content(directory() / name)
+    if found is not None:
+        scribble(file, found)
         return file
     make(file)
-    content = file.read_bytes()
-    with suppress(OSError):
-        write(kept, content + _digest(name, content), mode=0o700, durable=False)
+    keep(name, file.read_bytes())
     return file
 
 
-def _content(path: Path) -> bytes | None:
-    """The library in a file of the cache; None if there is none, or the file is damaged."""
+def keep(name: str, given: bytes) -> None:
+    """Put a file into the cache, if there is room for it."""
+    with suppress(OSError):
+        write(directory() / name, given + _digest(name, given), mode=0o700, durable=False)
+
+
+def content(path: Path) -> bytes | None:
+    """What a file of the cache holds; None if there is none, or the file is damaged."""
     try:
         with open(path, "rb", opener=_opened) as file:
             found = os.fstat(file.fileno())
@@ -396,8 +419,8 @@ def _content(path: Path) -> bytes | None:
         if error.errno in (errno.ELOOP, errno.EISDIR):
             distrust(f"{path} is not a plain file")
         return None
-    content, digest = written[:-_DIGEST], written[-_DIGEST:]
-    return content if digest == _digest(path.name, content) else None
+    held, digest = written[:-_DIGEST], written[-_DIGEST:]
+    return held if digest == _digest(path.name, held) else None
 
 
 def _opened(path: str, flags: int) -> int:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from typing import Any
 
+from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL, FLOAT32, INT32, INT64, DataType, limits
 from rlx.grammar.nodes.dtype import dtype as dtype_of
 from rlx.semantics.native import c_types
@@ -54,8 +57,12 @@ _LONG = frozenset(map(dtype_of, ("int32", "int64", "uint32", "uint64")))
 """Integers that a float of 32 bits cannot all hold."""
 
 
-def cast(state: Generation, value: CValue, target: DataType, span: Any) -> CValue:
-    """A conversion; a float without a value in an integer type is a fault."""
+def cast(
+    state: Generation, value: CValue, target: DataType, span: Any, within: Bounds | None = None
+) -> CValue:
+    """A conversion; a float without a value in an integer type is a fault. `within`: the bounds of
+    a float that is surely a number between them.
+    """
     if value.wide:
         value = CValue(value.text, INT64)
     source = value.dtype
@@ -76,7 +83,34 @@ def cast(state: Generation, value: CValue, target: DataType, span: Any) -> CValu
         if source == FLOAT64 and str(target) in c_types.NARROW:
             text = f"rlx_narrow({text})"
         return define(state, c_types.rounded(target, f"({c_types.held(target)}){text}"), target)
+    low, high = limits(target)
+    if within is not None and low <= within[0] and within[1] <= high:
+        return define(state, f"RLX_WHOLE({c_types.held(target)}, {value.text})", target)
     return _to_integer(state, value, target, span)
+
+
+Bounds = tuple[float, float]
+
+
+def bounds(expr: tir.PrimExpr, known: Mapping[tir.PrimExpr, Bounds] = {}) -> Bounds | None:
+    """The bounds between which a chain of choices holds a float, None if it may be NaN or any.
+    `known`: the bounds of floats that are numbers.
+    """
+    match expr:
+        case tir.FloatImm(value=value):
+            return (value, value) if math.isfinite(value) else None
+        case tir.Select(condition=condition, true_value=first, false_value=second):
+            held = dict(known)
+            match condition:
+                case tir.Call(op="isnan", args=(x,)):
+                    held[x] = (-math.inf, math.inf)
+                case tir.LT(a=x, b=tir.FloatImm(value=value)) if x in held:
+                    held[x] = (max(held[x][0], value), held[x][1])
+                case tir.LT(a=tir.FloatImm(value=value), b=x) if x in held:
+                    held[x] = (held[x][0], min(held[x][1], value))
+            a, b = bounds(first, known), bounds(second, held)
+            return None if a is None or b is None else (min(a[0], b[0]), max(a[1], b[1]))
+    return known.get(expr)
 
 
 def _to_integer(state: Generation, value: CValue, target: DataType, span: Any) -> CValue:

@@ -17,7 +17,15 @@ from rlx.grammar.nodes.node import Span
 from rlx.grammar.nodes.prim_operators import BY_INTRINSIC, BY_NODE, INTEGER_DIVISIONS
 from rlx.semantics.native import c_types, intrinsics
 from rlx.semantics.native.c_types import CValue, refuse
-from rlx.semantics.native.conversions import cast, common, constant, converted, define, unforeseen
+from rlx.semantics.native.conversions import (
+    bounds,
+    cast,
+    common,
+    constant,
+    converted,
+    define,
+    unforeseen,
+)
 from rlx.semantics.native.indices import poly_of
 from rlx.semantics.native.state import Generation
 
@@ -257,6 +265,11 @@ def _select(state: Generation, expr: Any) -> Visit:
     b = yield expr.false_value
     dtype = common(a, b)
     a, b = converted(state, a, dtype), converted(state, b, dtype)
+    if a.stored and b.stored:  # one of two elements, as it is in memory
+        stored = state.out.fresh()
+        kind = c_types.stored(dtype)
+        state.out.put(f"const {kind} {stored} = ({c.text} ? {a.stored} : {b.stored});")
+        return CValue(c_types.loaded(dtype, stored), dtype, None, stored)
     return _defined(state, f"({c.text} ? {a.text} : {b.text})", dtype, _any_wide(expr, a, b))
 
 
@@ -284,7 +297,8 @@ def _if_then_else(state: Generation, expr: Any) -> Visit:
 
 def _cast(state: Generation, expr: Any) -> Visit:
     value = (yield from _apart(state, expr.value)) if expr.dtype.is_float else (yield expr.value)
-    return cast(state, value, expr.dtype, expr.span)
+    within = bounds(expr.value) if expr.dtype.is_integer else None
+    return cast(state, value, expr.dtype, expr.span, within)
 
 
 # ------------------------------------------------------------------ loads and calls

@@ -12,7 +12,7 @@ import numpy as np
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import INT64, DataType, limits
 from rlx.semantics.arrays import numpy_type
-from rlx.semantics.faults import FaultStop, OutOfFuelStop, Stop
+from rlx.semantics.faults import FaultStop, OutOfFuelStop, Stop, UnsupportedStop
 from rlx.semantics.native import compiler
 from rlx.semantics.native.arrays import GUARDED, Copies, tangled
 from rlx.semantics.native.c_types import refuse, wrapped
@@ -26,7 +26,9 @@ from rlx.semantics.native.frame import (
     SECOND_VALUE,
     SITE,
 )
+from rlx.semantics.native.interface import ffi
 from rlx.semantics.native.program import CProgram, generate
+from rlx.semantics.native.together import LoadedKernel, entries
 from rlx.semantics.native.workspace import call_with_memory
 from rlx.semantics.native.writer import StopSite
 from rlx.semantics.tir import evaluate
@@ -56,9 +58,9 @@ class Variant:
 
     __slots__ = ("call", "ffi", "library", "returns", "sites", "takes")
 
-    def __init__(self, program: CProgram) -> None:
-        self.library, self.ffi = compiler.library(program.text)
-        self.call = self.library.rlx_kernel
+    def __init__(self, program: CProgram, entry: LoadedKernel) -> None:
+        self.call, self.library = entry
+        self.ffi = ffi()
         self.sites = program.sites
         self.takes = program.allocates
         self.returns = program.returns
@@ -87,8 +89,6 @@ class Kernel:
 
     Attributes
     ----------
-    source
-        The generated C.
     taken
         The requirements on each argument.
     valued
@@ -98,13 +98,11 @@ class Kernel:
     """
 
     def __init__(
-        self, func: tir.PrimFunc, *, bounds: bool = True, vector: int | None = None
+        self, func: tir.PrimFunc, bounds: bool, program: CProgram, entry: LoadedKernel
     ) -> None:
         self._func = func
         self._bounds = bounds
-        self._vector = vector
-        program = generate(func, bounds=bounds, disjoint=True, vector=vector)
-        self.source = program.text
+        self._program = program
         self._written = program.written
         self.taken = [
             Taken(None, None, 1, var.dtype, at in self._written)
@@ -120,12 +118,17 @@ class Kernel:
         ]
         self.valued = program.returns or func.ret_type is not None
         self._vars = [var for var, _ in program.parameters]
-        self.entry = Variant(program)
+        self.entry = Variant(program, entry)
         self._address = self.entry.ffi.from_buffer
         self._frames: list[_Frame] = []
         self._arrays = sum(taken.buffer is not None for taken in self.taken)
         self._numbers = FIRST_SLOT + sum(taken.rank for taken in self.taken)
         self.general_variant: Variant | None = None
+
+    @property
+    def source(self) -> str:
+        """The generated C."""
+        return self._program.text
 
     def __call__(
         self,
@@ -207,8 +210,12 @@ class Kernel:
     def general(self) -> Variant:
         """The variant for arguments that share memory or are very large, without reordering."""
         if self.general_variant is None:
-            program = generate(self._func, bounds=self._bounds, disjoint=False, vector=self._vector)
-            self.general_variant = Variant(program)
+            vector = self._program.vector
+            program = generate(self._func, bounds=self._bounds, disjoint=False, vector=vector)
+            [entry] = entries([program])
+            if isinstance(entry, compiler.CompilerGaveUp):
+                raise entry
+            self.general_variant = Variant(program, entry)
         return self.general_variant
 
     def _direct(self, args: Sequence[Argument], frame: _Frame) -> bool:
@@ -362,7 +369,6 @@ def stop_of(site: StopSite, a: int, b: int) -> Stop:
     return kind(site.code, message, site.span)
 
 
-@rule("E-native", "native code")
 def compile(func: tir.PrimFunc, *, bounds: bool = True, vector: int | None = None) -> Kernel:
     """Compile a PrimFunc with the system's C compiler, or find it in the cache.
 
@@ -382,7 +388,44 @@ def compile(func: tir.PrimFunc, *, bounds: bool = True, vector: int | None = Non
     UnsupportedStop
         `E-native-construct`: there is no C for part of the function.
     """
+    [made] = compile_all([func], bounds=bounds, vector=vector)
+    if isinstance(made, UnsupportedStop):
+        raise made
+    return made
+
+
+@rule("E-native", "native code")
+def compile_all(
+    funcs: Sequence[tir.PrimFunc], *, bounds: bool = True, vector: int | None = None
+) -> list[Kernel | UnsupportedStop]:
+    """As :func:`compile`, for several PrimFuncs at once, which takes much less time. Where one
+    has no machine code, the list has the reason.
+
+    Raises
+    ------
+    NoCompiler
+        If there is no compiler.
+    """
+    programs: list[CProgram | UnsupportedStop] = []
+    for func in funcs:
+        try:
+            programs.append(generate(func, bounds=bounds, disjoint=True, vector=vector))
+        except UnsupportedStop as reason:
+            programs.append(reason)
+    ready = iter(entries([each for each in programs if isinstance(each, CProgram)]))
+    made: list[Kernel | UnsupportedStop] = []
+    for func, program in zip(funcs, programs, strict=True):
+        if isinstance(program, UnsupportedStop):
+            made.append(program)
+        elif isinstance(entry := next(ready), compiler.CompilerGaveUp):
+            made.append(_rejected(entry))
+        else:
+            made.append(Kernel(func, bounds, program, entry))
+    return made
+
+
+def _rejected(error: compiler.CompilerGaveUp) -> UnsupportedStop:
     try:
-        return Kernel(func, bounds=bounds, vector=vector)
-    except compiler.CompilerGaveUp as error:
         refuse(f"machine code: the C compiler rejects it: {error}")
+    except UnsupportedStop as stop:
+        return stop

@@ -186,11 +186,10 @@ RLX_HERE uint16_t rlx_to_f16(float x) {
 }
 #endif
 RLX_HERE float rlx_from_f16(uint16_t h) {
-    uint32_t sign = (uint32_t)(h & 0x8000) << 16, m = h & 0x7fff;
-    float normal = rlx_float32((m << 13) + 0x38000000);
-    float small = (float)(int32_t)m * 0x1p-24f;
-    float r = m >= 0x7c00 ? rlx_float32((m << 13) + 0x70000000) : m < 0x0400 ? small : normal;
-    return rlx_float32(rlx_bits32(r) | sign);
+    /* With two choices between branches, GCC leaves them in loops. */
+    uint32_t m = h & 0x7fff, beyond = -(uint32_t)(m >= 0x7c00) & 0x38000000;
+    float normal = rlx_float32((m << 13) + 0x38000000 + beyond), small = (float)(int32_t)m * 0x1p-24f;
+    return __builtin_copysignf(m < 0x0400 ? small : normal, rlx_float32((uint32_t)h << 16));
 }
 RLX_HERE float rlx_round_f16(float x) { return rlx_from_f16(rlx_to_f16(x)); }
 RLX_HERE float rlx_round_b16(float x) { return rlx_from_b16(rlx_to_b16(x)); }

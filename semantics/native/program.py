@@ -23,12 +23,13 @@ from rlx.solver.poly import Polynomial
 class CProgram:
     """Generated C, its sites, and for each parameter its buffer (None for a scalar).
 
-    ``text`` is a whole file, and ``kernel`` its part after the prelude. ``written`` has the
+    ``text`` is a whole file, and ``kernel`` its part after the prelude, for vectors of ``vector``
+    bytes (None: the processor's). ``written`` has the
     positions of parameters that are stored to, ``allocates`` says whether the kernel allocates
     memory, and ``returns`` whether it returns a value.
     """
 
-    __slots__ = ("allocates", "kernel", "parameters", "returns", "sites", "text", "written")
+    __slots__ = ("allocates", "kernel", "parameters", "returns", "sites", "vector", "written")
 
     def __init__(
         self,
@@ -38,21 +39,25 @@ class CProgram:
         parameters: list[tuple[tir.Var, tir.Buffer | None]],
         touched: set[tir.Buffer],
     ) -> None:
-        self.kernel = kernel
+        self.kernel, self.vector = kernel, vector
         self.allocates = "rlx_take(" in kernel or "RLX_PLACE(" in kernel
         self.returns = "v[13] = 1;" in kernel
-        head = "" if vector is None else f"#define RLX_VECTOR {vector}\n"
-        self.text = head + whole(kernel)
         self.sites = sites
         self.parameters = parameters
         self.written = frozenset(
             at for at, (_, buffer) in enumerate(parameters) if buffer in touched
         )
 
+    @property
+    def text(self) -> str:
+        """A whole C file."""
+        return whole(self.kernel, self.vector)
 
-def whole(kernel: str) -> str:
+
+def whole(kernel: str, vector: int | None = None) -> str:
     """A C file: the necessary part of the prelude, then a kernel."""
-    return f"{prelude.text(kernel, apart=GUARDED)}\n{kernel}"
+    head = "" if vector is None else f"#define RLX_VECTOR {vector}\n"
+    return f"{head}{prelude.text(kernel, apart=GUARDED)}\n{kernel}"
 
 
 def generate(

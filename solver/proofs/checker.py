@@ -32,7 +32,6 @@ class RefusedError(Exception):
 
 
 def combine(*parts: tuple[int, Poly]) -> Poly:
-    """A sum of multiples of polynomials."""
     total: Poly = {}
     for factor, poly in parts:
         for mono, coef in poly.items():
@@ -41,7 +40,6 @@ def combine(*parts: tuple[int, Poly]) -> Poly:
 
 
 def shift(poly: Poly, constant: int, factor: int = 1) -> Poly:
-    """``factor * poly + constant``"""
     return combine((factor, poly), (constant, {(): 1}))
 
 
@@ -50,7 +48,6 @@ def value(poly: Poly) -> int | None:
 
 
 def beside(kind: str, poly: Poly) -> Cond:
-    """A polynomial beside 0; decided if it is constant."""
     known = value(poly)
     if known is None:
         return (kind, tuple(sorted(poly.items())))
@@ -70,12 +67,9 @@ def negate(cond: Cond) -> Cond:
 
 
 def join(kind: str, *conds: Cond) -> Cond:
-    """The conjunction or disjunction of conditions, flat and without trivial parts."""
     neutral, decided = (TRUE, FALSE) if kind == "and" else (FALSE, TRUE)
     flat = [part for cond in conds for part in (cond[1] if cond[0] == kind else (cond,))]
-    if decided in flat:
-        return decided
-    flat = [part for part in flat if part != neutral]
+    flat = [decided] if decided in flat else [part for part in flat if part != neutral]
     return flat[0] if len(flat) == 1 else (kind, tuple(flat))
 
 
@@ -87,9 +81,7 @@ class ProofChecker:
         self.atoms: list[tuple[str, tuple[Any, ...]]] = []
         self.named: dict[str, int] = {}
         self.numbers: dict[object, int] = {}
-        self.facts: list[Cond] = []
-        self.used: list[bool] = []
-        self.divisors: list[Poly] = []
+        self.facts, self.used, self.divisors = list[Cond](), list[bool](), list[Poly]()
         self.closed, self.waiting, self.work = False, "", WORK
 
     def need(self, label: str, holds: bool, message: str) -> None:
@@ -118,12 +110,12 @@ class ProofChecker:
         return {(self.numbers[atom],): 1}
 
     def name(self, atom: tuple[str, tuple[Any, ...]]) -> str:
-        """The name of a new atom: the one that waits for its definition."""
         name, self.waiting = self.waiting, ""
         self.need("PF01-names", name != "", "a quotient, maximum or choice has no name")
         return name
 
     def atom(self, kind: str, *operands: Any) -> Poly:
+        operands = tuple(tuple(sorted(x.items())) if type(x) is dict else x for x in operands)
         if (kind, operands) not in self.numbers:
             self.define(self.name((kind, operands)), (kind, operands))
         return {(self.numbers[kind, operands],): 1}
@@ -132,15 +124,13 @@ class ProofChecker:
         top, below = value(a), value(b)
         if below and top is not None:
             return shift({}, top // below)
-        keys = [tuple(sorted(poly.items())) for poly in (a, b)]
-        return a if below == 1 else self.atom("div", *keys)
+        return a if below == 1 else self.atom("div", a, b)
 
     def common(self, a: Poly, b: Poly) -> Poly:
-        """The common bits: those of a constant mask are remainders, other ones an atom."""
         mask, other = (value(a), b) if value(b) is None else (value(b), a)
         if mask is None:
-            keys = sorted(tuple(sorted(poly.items())) for poly in (a, b))
-            return a if a == b else self.atom("bits", *keys)
+            pair = sorted((a, b), key=lambda each: sorted(each.items()))
+            return a if a == b else self.atom("bits", *pair)
         if mask < 0:
             return combine((1, other), (-1, self.common(other, shift({}, ~mask))))
         edges = [1 << i for i in range(mask.bit_length() + 1) if (mask ^ mask << 1) >> i & 1]
@@ -148,7 +138,6 @@ class ProofChecker:
         return combine(*((size, self.div(other, power)) for size, power in parts))
 
     def choose(self, cond: Cond, a: Poly, b: Poly) -> Poly:
-        """``a`` if a condition holds, otherwise ``b``."""
         if cond in (TRUE, FALSE):
             return a if cond == TRUE else b
         return combine((1, b), (1, self.mul(self.atom("choice", cond), combine((1, a), (-1, b)))))
@@ -156,15 +145,7 @@ class ProofChecker:
     def as_number(self, form: Poly | Cond) -> Poly:
         return form if isinstance(form, dict) else self.choose(form, {(): 1}, {})
 
-    def truncdiv(self, a: Poly, b: Poly) -> Poly:
-        """The quotient rounded towards zero: down if the signs agree, otherwise up."""
-        down, up = ([beside("ge", shift(each, 0, sign)) for each in (a, b)] for sign in (1, -1))
-        opposite = shift(self.div(shift(a, 0, -1), b), 0, -1)
-        agree = join("or", join("and", *down), join("and", *up))
-        return self.choose(agree, self.div(a, b), opposite)
-
     def text(self, poly: Poly) -> str:
-        """A polynomial as text: higher powers first, the constant last."""
         parts, names = list[str](), [*self.named]
         for mono, coef in sorted(poly.items(), key=lambda t: (-len(t[0]), t[0])):
             number = [str(abs(coef))] if abs(coef) != 1 or not mono else []
@@ -176,11 +157,10 @@ class ProofChecker:
         kind, parts = cond
         if kind in _SIGNS:
             return f"{self.text(dict(parts))} {_SIGNS[kind]} 0"
-        joined = f" {kind} ".join(f"({self.sentence(part)})" for part in parts)
-        return joined or ("True" if cond == TRUE else "False")
+        inner = f" {kind} ".join(f"({self.sentence(part)})" for part in parts)
+        return inner or str(cond == TRUE)
 
     def claim(self, given: Any) -> None:
-        """What is claimed gives the facts that a proof begins with."""
         fields = {"version": int, "goal": str, "assume": list, "variables": dict, "names": dict}
         whole = isinstance(given, dict) and given.keys() == {*fields, "proof"}
         good = whole and all(type(given[key]) is kind for key, kind in fields.items())
@@ -202,18 +182,14 @@ class ProofChecker:
             self.add(negate(cond) if negated else cond)
 
     def add(self, cond: Cond) -> None:
-        """A new fact; each part of a conjunction is one."""
-        if cond[0] == "and":
-            for part in cond[1]:
-                self.add(part)
-        elif cond == FALSE:
-            self.closed = True
-        else:
+        for part in cond[1] if cond[0] == "and" else ():
+            self.add(part)
+        self.closed = self.closed or cond == FALSE
+        if cond[0] != "and" and cond != FALSE:
             self.facts.append(cond)
             self.used.append(False)
 
     def run(self, steps: object, assumed: Cond = TRUE, depth: int = 0) -> None:
-        """A proof that the facts, with one more, cannot all be true."""
         before, closed = len(self.facts), self.closed
         self.add(assumed)
         start = len(self.facts)
@@ -241,7 +217,7 @@ class ProofChecker:
         polys = [self.number(text) for text in given.get("terms", ())]
         facts = [] if name == "sum" else [self.fact(each) for each in given.get("uses", ())]
         sorts = " ".join(sort for sort, _ in facts)
-        fit = {sorts, sorts.replace("eq", "ge")} & {*wanted.split(", ")}
+        fit = wanted == "*" or {sorts, sorts.replace("eq", "ge")} & {*wanted.split(", ")}
         self.need("PF01-of", bool(fit) and count in (len(polys), -1), "other facts or polynomials")
         known = [dict(parts) if sort in _SIGNS else {} for sort, parts in facts]
         found = {"code": code, "point": {(index,): 1}, "operands": operands, "depth": depth}
@@ -258,13 +234,11 @@ class ProofChecker:
         return self.facts[int(number)]
 
     def number(self, text: object) -> Poly:
-        """A polynomial, written as this file writes it."""
         found = self.parse(text)
         self.need("PF01-stated", isinstance(found, dict) and self.text(found) == text, "misspelled")
         return found  # type: ignore[return-value]
 
     def parse(self, text: object) -> Poly | Cond:
-        """A text in the syntax of Python; ``divisors`` are then those that are always evaluated."""
         self.need("PF01-text", isinstance(text, str), "expected a text")
         self.spend(len(str(text)))
         self.divisors.clear()
@@ -314,23 +288,28 @@ class ProofChecker:
         self.spend(len(a) + len(b) + 1)
         if word in ("FloorDiv", "Mod", "truncdiv", "truncmod"):
             self.divisors += [] if value(b) else [b]
-            quotient = self.truncdiv(a, b) if word.startswith("t") else self.div(a, b)
+            up = shift(self.div(shift(a, 0, -1), b), 0, -1) if word.startswith("t") else {}
+            quotient = self.div(a, b)
+            if word.startswith("t"):  # rounded down if the signs agree, otherwise up
+                agree = [[beside("ge", shift(x, 0, sign)) for x in (a, b)] for sign in (1, -1)]
+                agreed = join("or", *(join("and", *each) for each in agree))
+                quotient = self.choose(agreed, quotient, up)
             exact = word in ("FloorDiv", "truncdiv")
             return quotient if exact else combine((1, a), (-1, self.mul(b, quotient)))
         if word in ("min", "max"):
             difference = combine((1, a), (-1, b))
-            known, key = value(difference), tuple(sorted(difference.items()))
-            larger = self.atom("max", key) if known is None else shift({}, max(known, 0))
+            known = shift({}, max(value(difference) or 0, 0))
+            larger = self.atom("max", difference) if value(difference) is None else known
             return combine((1, b), (1, larger)) if word == "max" else combine((1, a), (-1, larger))
         if word in ("BitAnd", "BitOr", "BitXor"):
             both, times = self.common(a, b), -1 if word == "BitOr" else -2
             return both if word == "BitAnd" else combine((1, a), (1, b), (times, both))
         self.need("PF01-text", word in ("Add", "Sub", "Mult"), f"{word} is not known")
-        sign = -1 if word == "Sub" else 1
-        return self.mul(a, b) if word == "Mult" else combine((1, a), (sign, b))
+        return (
+            self.mul(a, b) if word == "Mult" else combine((1, a), (-1 if word == "Sub" else 1, b))
+        )
 
     def call(self, name: str, args: list[ast.expr]) -> Poly | Cond:
-        """A choice, a cast, or an operator by name; int64 and wider types keep a number."""
         cast = _CAST.match(name)
         first, mark = self.visit(args[0]) if args else {}, len(self.divisors)
         others = [self.visit(arg) for arg in args[1:]]
@@ -401,19 +380,14 @@ class ProofChecker:
         return both[step.rule == "floor-high"]
 
     def pair(self, step: Step) -> Cond:
-        """PF06: not 0 and at least 0. PF07: at least 0 and at most 0. PF09: both 0 and not 0."""
-        a, b = step.facts
+        """PF06, PF07: not 0, or both limits. PF08: a factor of what is not 0. PF09: 0 and not 0."""
+        a, b = step.facts[0], step.facts[-1]
+        if step.code == "PF08":
+            self.need("PF08-product", self.mul(*step.polys) == a, "the product is another")
+            return beside("ne", step.polys[0])
         equal = b == shift(a, 0, -1) or (b == a and step.code != "PF07")
         self.need(f"{step.code}-equal", equal, "the facts are about different numbers")
-        if step.code == "PF09":
-            return FALSE
-        return beside("eq", a) if step.code == "PF07" else beside("ge", shift(b, -1))
-
-    def factor(self, step: Step) -> Cond:
-        """PF08: a factor of what is not 0 is not 0."""
-        product = self.mul(*step.polys)
-        self.need("PF08-product", product == step.facts[0], "the product is another")
-        return beside("ne", step.polys[0])
+        return {"PF06": beside("ge", shift(b, -1)), "PF07": beside("eq", a)}.get(step.code, FALSE)
 
     def extreme(self, step: Step) -> Cond:
         """PF10: what ``max(P, 0)`` is. PF11: a choice is 1 where its condition holds, else 0."""
@@ -426,6 +400,31 @@ class ProofChecker:
             return beside("ge", high.get(part, shift(other, 0, -1)))
         yes = join("and", cond, beside("eq", other))
         return join("or", yes, join("and", negate(cond), beside("eq", step.point)))
+
+    def bits(self, step: Step) -> Cond:
+        """PF15: what holds for each row of bits of the terms; the number -1 has all bits."""
+        gives, terms, seen = as_cond(self.parse(step.gives)), step.polys, set[int]()
+        self.need("PF15-gives", gives[0] in ("ge", "eq"), "it is neither >= 0 nor == 0")
+        good = step.facts == (terms if gives[0] == "ge" else []) and "ne" not in step.kinds
+        good = good and len(terms) <= 10 and terms == sorted(terms, key=lambda x: sorted(x.items()))
+        for row in range(1 << len(terms) if good else 0):
+            total = self.bit(dict(gives[1]), terms, row, seen)
+            holds = total == 0 or (total > 0 and row > 0 and gives[0] == "ge")
+            self.need("PF15-rows", holds, "it does not hold for some bits")
+        self.need("PF15-terms", good and len(seen) == len(terms), "other terms or facts")
+        return gives
+
+    def bit(self, poly: Poly, terms: list[Poly], row: int, seen: set[int]) -> int:
+        if poly in terms:
+            seen.add(terms.index(poly))
+            return row >> terms.index(poly) & 1
+        if [*poly.values()] != [1] or () in poly:
+            return sum(c * self.bit({m: 1}, terms, row, seen) if m else -c for m, c in poly.items())
+        ((index, *more),) = poly
+        kind, parts = self.atoms[index]
+        both = [self.bit(dict(p), terms, row, seen) for p in parts if kind == "bits" and not more]
+        self.need("PF15-bits", len(both) == 2 and {*both} <= {0, 1}, "a number has no bits")
+        return min(both)
 
     def branch(self, step: Step) -> Cond:
         """PF12: no alternative is possible. PF13: no value is. PF14: what cannot be false."""
@@ -461,10 +460,11 @@ RULES = {
     "quotient": ("division", "PF05", "terms uses", "div", 1, ", ge, ge ge, ge ge ge"),
     "strict": ("pair", "PF06", "uses", "", 0, "ne ge"),
     "squeeze": ("pair", "PF07", "uses", "", 0, "ge ge"),
-    "factor": ("factor", "PF08", "terms uses", "", 2, "ne"),
+    "factor": ("pair", "PF08", "terms uses", "", 2, "ne"),
     "clash": ("pair", "PF09", "uses", "", 0, "eq ne"),
     **{f"max-{x}": ("extreme", "PF10", "", "max", 0, "") for x in ("zero", "least", "cases")},
     **{f"choice-{x}": ("extreme", "PF11", "", "choice", 0, "") for x in ("low", "high", "cases")},
+    "bits": ("bits", "PF15", "terms uses", "", -1, "*"),
     "cases": ("branch", "PF12", "uses proofs", "", 0, "or, ne"),
     "table": ("branch", "PF13", "terms uses proofs", "", 1, "ge ge"),
     "lemma": ("branch", "PF14", "proofs", "", 0, ""),

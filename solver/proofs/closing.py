@@ -7,7 +7,7 @@ from math import lcm
 from typing import Any
 
 from rlx.solver.poly import TooMuchWorkError
-from rlx.solver.proofs.checker import Cond, Poly, beside, combine, shift, value
+from rlx.solver.proofs.checker import Cond, Poly, beside, combine, negate, shift, value
 from rlx.solver.proofs.draft import ONE, NotFoundError, parts_of
 from rlx.solver.proofs.inequalities import without
 from rlx.solver.proofs.rewriting import CaseScope, Rewriting
@@ -20,7 +20,7 @@ class Closing(Rewriting):
 
     def close(self, splits: int, scope: CaseScope | None, conds: list[Cond]) -> None:
         """Close the present case."""
-        if self.closed:
+        if self.closed or self.bitwise():
             return
         self.saturate()
         for cond in self.targets:
@@ -44,6 +44,24 @@ class Closing(Rewriting):
                 return
         if not splits or not self.by_split(splits, scope, conds):
             raise NotFoundError("no case distinction helps")
+
+    def bitwise(self) -> bool:
+        """Close a case where the goal holds for each bit."""
+        for cond in self.targets:
+            if cond[0] not in ("ne", "ge") or all(
+                self.checker.atoms[i][0] != "bits" for mono, _ in cond[1] for i in mono
+            ):
+                continue
+            try:
+                known = self.by_bits(negate(cond))
+            except NotFoundError:
+                continue
+            if cond[0] == "ne":
+                self.apply("clash", uses=[known, self.index[cond]])
+            else:
+                self.total([(ONE, (known,)), (ONE, (self.index[cond],))])
+            return self.closed
+        return False
 
     def aimed(self, splits: int, scope: CaseScope | None, conds: list[Cond], part: Cond) -> None:
         """The same where one alternative of the negated goal holds."""

@@ -152,7 +152,7 @@ class Steps:
             operands = checker.atoms[atom][1]
         if polys or rule == "sum":
             given["terms"] = [checker.text(poly) for poly in polys]
-        if uses or rule in ("sum", "same", "quotient", "floor-low", "floor-high"):
+        if uses or rule in ("sum", "quotient", "floor-low", "floor-high", "bits"):
             given["uses"] = list(uses)
         if proofs is not None:
             given["proofs"] = proofs

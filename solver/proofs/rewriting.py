@@ -4,8 +4,9 @@ the remainder of what it gives lies between 0 and the divisor.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import reduce
+from types import SimpleNamespace
 from typing import Any
 
 from rlx.grammar.nodes import tir
@@ -19,6 +20,7 @@ from rlx.solver.proofs.checker import (
     TRUE,
     Cond,
     Poly,
+    RefusedError,
     beside,
     combine,
     negate,
@@ -33,6 +35,8 @@ from rlx.solver.proofs.draft import (
 from rlx.solver.proofs.inequalities import Inequalities
 
 _FUEL = 400_000
+_TERMS = 10
+"""The maximum number of numbers whose bits are distinguished."""
 
 
 class Recording(Engine):
@@ -147,8 +151,6 @@ class Rewriting(Inequalities):
                         return {(self.vars[atom.key],): 1}
                     case ("quotient", int(inner)):
                         return self.back_atom(scope, inner)
-                    case ("above", int(inner), int(low)):
-                        return shift(self.back_atom(scope, inner), -low)
             case "div", (EnginePoly() as a, EnginePoly() as b):
                 return checker.div(self.back(scope, a), self.back(scope, b))
             case "relu", (EnginePoly() as a,):
@@ -210,7 +212,7 @@ class Rewriting(Inequalities):
         if kind == "var":
             return self.equal(difference)
         if kind == "bits":
-            raise NotFoundError("no rule is about the common bits of two numbers")
+            return self.by_bits(beside("eq", difference))
         for part in operands if kind == "max" else _leaves(operands[0]):
             for item in self.rewritten(scope, dict(part))[1]:
                 self.total([item])
@@ -270,6 +272,38 @@ class Rewriting(Inequalities):
             found = sign, self.nonneg(rest), self.nonneg(above)
             scope.remainders[key] = found
         return found
+
+    def by_bits(self, gives: Cond) -> int:
+        """A fact that holds for each bit of the numbers in it."""
+        terms = [dict(key) for key in sorted(set(self._terms(dict(gives[1]), True)))]
+        if len(terms) > _TERMS:
+            raise NotFoundError("too many numbers with bits")
+        uses = [self.nonneg_fact(term) for term in terms if gives[0] == "ge"]
+        positive = [dict(self.checker.facts[number][1]) for number in uses]
+        text = self.checker.sentence(gives)
+        try:
+            self.checker.bits(SimpleNamespace(gives=text, polys=terms, facts=positive, kinds=""))
+        except RefusedError as error:
+            raise NotFoundError(f"bits: {error}") from None
+        return self.number(self.apply("bits", None, terms, uses, gives=gives))
+
+    def _terms(self, poly: Poly, outside: bool) -> Iterator[tuple[tuple[Any, int], ...]]:
+        """The numbers of whose bits a polynomial is made."""
+        atoms = self.checker.atoms
+        kinds = [atoms[mono[0]][0] if len(mono) == 1 else "" for mono in poly if mono]
+        if outside or "bits" in kinds or (len(kinds) == 1 and value(shift(poly, 1)) is None):
+            whole = not outside and "bits" not in kinds and set(poly.values()) - {-1}
+            for mono in poly if not whole else ():
+                if not mono:
+                    continue
+                kind, operands = atoms[mono[0]] if len(mono) == 1 else ("", ())
+                if kind != "bits":
+                    yield ((mono, 1),)
+                for part in operands if kind == "bits" else ():
+                    yield from self._terms(dict(part), False)
+            if not whole:
+                return
+        yield tuple(sorted(poly.items()))
 
     def equal(self, poly: Poly) -> int:
         """The fact that a polynomial is 0."""

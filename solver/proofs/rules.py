@@ -27,9 +27,6 @@ class ObservedChecker(ProofChecker):
     def cut(self, step: SimpleNamespace) -> Cond:
         return cut(self, step)
 
-    def factor(self, step: SimpleNamespace) -> Cond:
-        return factor(self, step)
-
     def division(self, step: SimpleNamespace) -> Cond:
         return _BY_CODE[step.code](self, step)
 
@@ -38,6 +35,9 @@ class ObservedChecker(ProofChecker):
 
     def extreme(self, step: SimpleNamespace) -> Cond:
         return _BY_CODE[step.code](self, step)
+
+    def bits(self, step: SimpleNamespace) -> Cond:
+        return bits(self, step)
 
     def branch(self, step: SimpleNamespace) -> Cond:
         return _BY_CODE[step.code](self, step)
@@ -88,7 +88,7 @@ def squeeze(checker: ProofChecker, step: SimpleNamespace) -> Cond:
 @rule("PF08", "proof step")
 def factor(checker: ProofChecker, step: SimpleNamespace) -> Cond:
     """A factor of what is not 0."""
-    return ProofChecker.factor(checker, step)
+    return ProofChecker.pair(checker, step)
 
 
 @rule("PF09", "proof step")
@@ -127,11 +127,18 @@ def lemma(checker: ProofChecker, step: SimpleNamespace) -> Cond:
     return ProofChecker.branch(checker, step)
 
 
+@rule("PF15", "proof step")
+def bits(checker: ProofChecker, step: SimpleNamespace) -> Cond:
+    """What holds for each bit."""
+    return ProofChecker.bits(checker, step)
+
+
 _BY_CODE: dict[str, Callable[[ProofChecker, SimpleNamespace], Cond]] = {
     "PF04": floor,
     "PF05": quotient,
     "PF06": strict,
     "PF07": squeeze,
+    "PF08": factor,
     "PF09": clash,
     "PF10": maximum,
     "PF11": choice,

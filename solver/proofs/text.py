@@ -20,6 +20,7 @@ _REASONS = {
     "choice-low": "{atom} is 0 or 1",
     "choice-high": "{atom} is 0 or 1",
     "choice-cases": "{atom} is 1 exactly where its condition holds",
+    "bits": "it holds for each bit",
     "cases": "no case is possible",
     "table": "none of these values is possible",
     "lemma": "its opposite is impossible",

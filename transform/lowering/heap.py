@@ -37,6 +37,10 @@ class Heap:
         return var in self._places
 
 
+ON_HOST = "tirx.is_host_func"
+"""The attribute of PrimFuncs that compute with a heap."""
+
+
 def shape_function(
     name: str, size: int, computed: Sequence[tuple[int, tir.PrimExpr]], heap: Heap
 ) -> tir.PrimFunc:
@@ -57,7 +61,7 @@ def shape_function(
         tir.BufferStore(buffer, (tir.IntImm(place),), _loaded(expr, buffer, heap))
         for place, expr in computed
     ]
-    attrs = {"tirx.is_host_func": True, "private": True}
+    attrs = {ON_HOST: True, "private": True}
     return tir.PrimFunc((param,), in_order(stores), None, {param: buffer}, attrs)
 
 

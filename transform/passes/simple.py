@@ -12,12 +12,12 @@ from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import changed, replace, same
 from rlx.grammar.nodes.overloaded import constant
 from rlx.grammar.nodes.rewrite import Rewriter, joined
-from rlx.grammar.nodes.visit import called_globals, expressions, reached
+from rlx.grammar.nodes.visit import called_globals, evaluated, expressions, reached
 from rlx.operators.registry import lookup
 from rlx.semantics.values import ShapeValue, Tensor, TupleValue, Value
 from rlx.solver.order import subtype
 from rlx.solver.verdict import Proved
-from rlx.transform.certain import Certainty
+from rlx.transform.certain import FREES, Certainty
 from rlx.transform.lowering.passes import ModulePass
 from rlx.transform.passes.common_subexpressions import Common, writes
 from rlx.transform.passes.dead_code import dead_code
@@ -182,7 +182,11 @@ class CanonicalizeBindings(ModulePass):
     """
 
     def apply(self, module: IRModule) -> IRModule:
-        """The module without them."""
+        """The module without them. A program that frees memory stays: a copy may outlive the name
+        that is freed.
+        """
+        if any(c.op_name.startswith(FREES) for c in evaluated(module, ast.Call)):
+            return module
         made = _Canonical()(module)
         functions = {
             gv: _Localized(f).function(f) if isinstance(f, ast.Function) else f
@@ -291,12 +295,12 @@ class _Canonical(ExprMutator):
 
     def _says_all(self, made: Expr, var: ast.Var) -> bool:
         """Whether a copy says nothing that is not known of its value."""
-        said = var.struct_info_annotation
+        annotation = var.struct_info_annotation
         if var.shape_var is not None:
             return False  # a dimension may be its name
-        if said is None:
+        if annotation is None:
             return True
-        info = self.builder.struct_info(made)
+        info, said = self.builder.struct_info(made), self.visit_struct_info(annotation)
         return structural_equal(info, said) or isinstance(
             subtype(info, said, self.builder.prover), Proved
         )

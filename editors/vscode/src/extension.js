@@ -1,10 +1,11 @@
 // Starts `rlx lsp` with the first document that it can answer about.
 "use strict";
 
+const { spawn } = require("node:child_process");
 const os = require("node:os");
 const vscode = require("vscode");
 const { LanguageClient, TransportKind } = require("vscode-languageclient/node");
-const { quoted, read, serverOf, wanted } = require("./settings");
+const { read, serverOf, wanted } = require("./settings");
 
 /** The client that runs, or is being started. */
 let client;
@@ -54,18 +55,36 @@ async function restart() {
   }
 }
 
-/** Do what stands above a function: the words of a command, whose first is `rlx`. */
+/**
+ * Do what stands above a function: the words of a command, whose first is `rlx`. No shell and no
+ * terminal reads them, since the name of a file may have any characters.
+ */
 function inTerminal(name, words) {
+  if (!vscode.workspace.isTrusted) {
+    return;
+  }
   const [folder] = vscode.workspace.workspaceFolders ?? [];
   const { command } = settings();
-  const { options, ...server } = serverOf(command, [], folder?.uri.fsPath, os.homedir(), {});
-  const terminal = vscode.window.createTerminal({
-    name: `rlx ${name}`,
-    cwd: folder?.uri.fsPath,
-    env: { PYTHONSAFEPATH: options.env.PYTHONSAFEPATH },
-  });
-  terminal.show(true);
-  terminal.sendText([server.command, ...words.slice(1)].map(quoted).join(" "));
+  const cwd = folder?.uri.fsPath ?? os.homedir();
+  const server = serverOf(command, words.slice(1), cwd, cwd, { ...process.env, FORCE_COLOR: "1" });
+  const written = new vscode.EventEmitter();
+  const say = (text) => written.fire(text.replaceAll("\n", "\r\n"));
+  let child;
+  const pty = {
+    onDidWrite: written.event,
+    open() {
+      child = spawn(server.command, server.args, {
+        ...server.options,
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      child.stdout.setEncoding("utf8").on("data", say);
+      child.stderr.setEncoding("utf8").on("data", say);
+      child.on("error", (error) => say(`${error.message}\n`));
+      child.on("close", (status) => say(`\nexit status ${status}\n`));
+    },
+    close: () => child?.kill(),
+  };
+  vscode.window.createTerminal({ name: `rlx ${name}`, pty }).show(true);
 }
 
 async function activate(context) {

@@ -41,9 +41,4 @@ function wanted(selector, document) {
   );
 }
 
-/** A word as a shell takes it. */
-function quoted(word) {
-  return /^[\w./:=@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-}
-
-module.exports = { quoted, read, serverOf, wanted };
+module.exports = { read, serverOf, wanted };

@@ -8,7 +8,7 @@ import { test } from "node:test";
 
 const require = createRequire(import.meta.url);
 const manifest = require("../package.json");
-const { quoted, read, serverOf, wanted } = require("../src/settings.js");
+const { read, serverOf, wanted } = require("../src/settings.js");
 
 const defaults = Object.fromEntries(
   Object.entries(manifest.contributes.configuration.properties).map(([name, property]) => [
@@ -80,9 +80,27 @@ test("the server starts outside of the folder that is edited", () => {
   assert.equal(serverOf("/opt/rlx", [], "/work", "/home", {}).command, "/opt/rlx");
 });
 
-test("a path with blanks and quotes is one word of a shell", () => {
-  assert.equal(quoted("/work/a.rlx:3"), "/work/a.rlx:3");
-  assert.equal(quoted("/my work/it's.rlx"), "'/my work/it'\\''s.rlx'");
+test("no shell and no terminal reads the name of a file", async () => {
+  const name = "/work/it's $(exit 1)\x03;\n`x`.rlx";
+  const heard = [];
+  const script = "process.stdout.write(JSON.stringify(process.argv.slice(1)))";
+  vscode.EventEmitter = class {
+    fire = (text) => heard.push(text);
+  };
+  vscode.window.createTerminal = ({ pty }) => {
+    pty.open();
+    return { show() {} };
+  };
+  defaults.path = process.execPath;
+  commands.get("rlx.run")(["rlx", "-e", script, name]);
+  while (!heard.join("").includes("exit status 0")) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  assert.deepEqual(JSON.parse(heard[0]), [name]);
+  defaults.path = "";
+  vscode.workspace.isTrusted = false;
+  vscode.window.createTerminal = () => assert.fail("started in an untrusted folder");
+  commands.get("rlx.run")(["rlx", "run", name]);
 });
 
 test("settings say for which documents", () => {

@@ -88,9 +88,9 @@ FAILS: dict[str, list[str]] = {
         "for i in T.seriel(8):\n    b[i, 0] = a[i, 0]",
         'with T.sblok("x"):\n    b[0, 0] = a[0, 0]',
         "T.nosuch()",
-        'T.evaluate(T.call_extern("int32", "f", more=T.nosuch(1)))',
-        'T.evaluate(T.call_extern("int32", "f", more=[1, T.nosuch(1)]))',
-        'T.evaluate(T.call_extern("int32", "f", more=(1, [T.nosuch(1)])))',
+        'T.evaluate(T.call_intrin("int32", "f", more=T.nosuch(1)))',
+        'T.evaluate(T.call_intrin("int32", "f", more=[1, T.nosuch(1)]))',
+        'T.evaluate(T.call_intrin("int32", "f", more=(1, [T.nosuch(1)])))',
         'with T.sblock("x"):\n    v = T.axis.spatialy(8, 0)\n    b[v, 0] = a[0, 0]',
     ],
     "TIR03-arity": [

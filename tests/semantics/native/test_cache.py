@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from rlx.semantics import native
+from rlx.semantics.faults import UnsupportedStop
 from rlx.semantics.native import compiler, prelude
 from rlx.semantics.native.limited_process import TooSlow
 from rlx.writing import scratch
@@ -57,6 +58,31 @@ def test_bounds_are_part_of_what_is_cached(tmp_path: Path, monkeypatch: pytest.M
     for bounds in (True, False):
         native.compile(func, bounds=bounds)
     assert len(list(folder.iterdir())) == 2
+
+
+def test_kernels_compiled_together_are_found_again_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = use(monkeypatch, tmp_path / "c")
+    funcs = [
+        of_body('A: T.Buffer((2,), "int64")', f"for i in range(2): A[i] = A[i] + T.int64({by})")
+        for by in range(1, 4)
+    ]
+    wrong = of_body('A: T.Buffer((2,), "int64")', 'T.call_extern("int32", "f", 1)')
+    *made, refused = native.compile_all([*funcs, wrong])
+    assert isinstance(refused, UnsupportedStop)
+    files = sorted(folder.iterdir())
+    assert [file.suffix for file in files].count(".so") == 1
+    for by, kernel in enumerate([*made, *map(native.compile, funcs)]):
+        assert isinstance(kernel, native.Kernel)
+        array = np.zeros(2, np.int64)
+        kernel([array])
+        assert array.tolist() == [by % 3 + 1] * 2
+    assert sorted(folder.iterdir()) == files
+    for file in files:
+        if file.suffix == ".so":
+            file.write_bytes(b"damaged")
+    increment(1)
 
 
 def test_the_home_of_caches_is_respected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

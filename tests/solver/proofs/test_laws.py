@@ -52,6 +52,8 @@ KINDS = [
     ("a == b", ("a <= b", "b <= a")),
     ("n < 5 or n > 3", ()),
     ("not (n < 3 and n > 5)", ()),
+    ("(a & b) <= a", ()),
+    ("(a & (b | c)) == ((a & b) | (a & c))", ()),
     ("1 == 2", ("n < 0",)),
     ("1//(n - n) == 3", ()),
     ("if_then_else(n != 0, 8//n, 0) <= 8", ()),
@@ -93,7 +95,14 @@ def test_a_certificate_is_always_the_same() -> None:
     assert certificate(goal, "m >= 1") == certificate(goal, "m >= 1")
 
 
-DAMAGED = ["n//2//3 == n//6", "(n*m)//m == n", "(n % 2)*(n % 2) == n % 2", "max(n, m) == max(m, n)"]
+DAMAGED = [
+    "n//2//3 == n//6",
+    "(a & b) <= a",
+    "(a & (b | c)) == ((a & b) | (a & c))",
+    "(n*m)//m == n",
+    "(n % 2)*(n % 2) == n % 2",
+    "max(n, m) == max(m, n)",
+]
 
 
 @pytest.mark.parametrize("goal", DAMAGED)
