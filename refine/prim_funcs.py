@@ -68,15 +68,9 @@ class LoopsOpener:
     def fills(self, result: ResultTerm, facts: Facts) -> bool:
         """Whether a call of a PrimFunc writes each element of a tensor that it fills."""
         try:
-            tensor = self.open(result)
+            return _written_everywhere(self.open(result), facts)
         except Unopened:
             return False
-        if not isinstance(tensor, Lambda):
-            return not _is_unwritten(tensor)
-        axes = terms.fresh(tensor.axes)
-        with facts.scope():
-            facts.index(axes, tensor.shape)
-            return _written(terms.element(tensor, axes), facts)
 
     def safe(
         self,
@@ -101,6 +95,9 @@ class LoopsOpener:
         if not all(facts.holds(condition) is True for condition in call.shapes):
             return False
         if not set(call.holes.outputs) <= set(call.places):
+            return False
+        outputs = map(call.filled.tensor, call.holes.outputs.values())
+        if not all(_written_everywhere(each, facts, or_left=True) for each in outputs):
             return False
         equal = FilledHoles(known, {})
         for need in call.holes.needs:
@@ -196,20 +193,57 @@ def _is_unwritten(tensor: TensorTerm) -> bool:
     )
 
 
-def _written(element: PrimExpr, facts: Facts) -> bool:
-    """Whether an element is nothing that was there before."""
-    if not any(map(_is_unwritten, terms.tensors_of(element))):
+def _written_everywhere(tensor: TensorTerm, facts: Facts, or_left: bool = False) -> bool:
+    """Whether no element of a tensor is made of what was there before, or is just that, if it may be
+    left.
+    """
+    if not _mentions_unwritten(tensor):
         return True
+    if not isinstance(tensor, Lambda):
+        return or_left
+    axes = terms.fresh(tensor.axes)
+    with facts.scope():
+        facts.index(axes, tensor.shape)
+        return _written(terms.element(tensor, axes), facts, or_left)
+
+
+def _written(element: PrimExpr, facts: Facts, or_left: bool) -> bool:
     match element:
+        case tir.BufferLoad(buffer=TensorTerm() as tensor) if or_left and _is_unwritten(tensor):
+            return True
         case tir.Call(op="if_then_else", args=(condition, one, other)):
+            if not _written(condition, facts, False):
+                return False
             for value, part in ((True, one), (False, other)):
                 if facts.holds(condition) is (not value):
                     continue
                 with facts.scope():
                     facts.assume(condition, value)
-                    if not _written(part, facts):
+                    if not _written(part, facts, or_left):
                         return False
             return True
+    for node in tir.postorder(element):
+        if isinstance(node, tir.BufferLoad) and isinstance(node.buffer, TensorTerm):
+            tensor = node.buffer
+            if _is_unwritten(tensor):
+                return False
+            if _mentions_unwritten(tensor) and not _written(
+                terms.element(tensor, node.indices), facts, False
+            ):
+                return False
+    return True
+
+
+def _mentions_unwritten(tensor: TensorTerm) -> bool:
+    """Whether a tensor is made of what was there before a PrimFunc wrote, at some elements."""
+    stack, seen = [tensor], set[TensorTerm]()
+    while stack:
+        term = stack.pop()
+        if _is_unwritten(term):
+            return True
+        if isinstance(term, Lambda) and term not in seen:
+            seen.add(term)
+            stack += terms.tensors_of(term.element)
     return False
 
 
