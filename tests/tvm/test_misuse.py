@@ -61,7 +61,6 @@ def test_both_refuse_a_mistake_in_a_prim_func(statement: str) -> None:
     "statement",
     [
         "R.func_attr({1: 2})",
-        'y = R.match_cast("nonsense", R.Tensor((4,), "float32"))',
         "y = R.dtype(None)",
         'y = R.to_vdevice(3, "llvm:0")',
         'I.module_global_infos({"vdevice": [I.vdevice("llvm", 0, 3)]})',
@@ -71,6 +70,20 @@ def test_both_refuse_a_mistake_in_a_function(statement: str) -> None:
     text = RELAX.format(statement)
     assert attempt(text)[0] is None
     assert reported(text)[1]
+
+
+@pytest.mark.parametrize("value", ['"nonsense"', "3", "R.shape([4])"])
+def test_a_cast_that_tvm_refuses_is_warned_of(value: str) -> None:
+    text = RELAX.format(f'y = R.match_cast({value}, R.Tensor((4,), "float32"))')
+    assert attempt(text)[0] is None
+    assert reported(text) == (True, False)
+
+
+@pytest.mark.parametrize("value", ['"text"', "2.5", "R.shape([4])"])
+def test_both_cast_a_literal_to_an_object(value: str) -> None:
+    text = RELAX.format(f"y = R.match_cast({value}, R.Object)")
+    assert attempt(text)[0] is not None
+    assert reported(text) == (False, False)
 
 
 @pytest.mark.parametrize(
