@@ -774,10 +774,24 @@ class Execution:
         """Collect what a call of an operator may fail at."""
         if not self.path:
             self.applied.append(made)
+        self._read(arguments)
         for key in _faults(name, arguments, made):
             self.check(key, None, f"R.{name.removeprefix('relax.')}")
         if known.risks:
             self.check(_by_shapes(made), None, known.risks[0])
+
+    def _read(self, arguments: Sequence[Term]) -> None:
+        """Collect that kernels have written what a call reads."""
+        stack, seen = list(arguments), set[Term]()
+        while stack:
+            term = stack.pop()
+            if term in seen:
+                continue
+            seen.add(term)
+            if isinstance(term, TupleTerm):
+                stack += term.fields
+            elif isinstance(term, ResultTerm) and term.of.name == CALL_TIR:
+                self.check((WRITTEN, term), None, "call_tir, whose result is read")
 
     def _attribute(self, value: Any, frame: Frame) -> Any:
         match value:
@@ -838,6 +852,7 @@ class Execution:
             positions of all, if the arguments include what they hold before.
         """
         outlines = tuple(map(terms.outline, infos))
+        self._read(args)
         first = len(args) if first is None else first
         made = terms.apply(CALL_TIR, (function, outlines, first), args, None)
         self.check(("call", made), None, "call_tir")
@@ -930,6 +945,8 @@ class PartialTerm(ValueTerm):
 
 
 CALL_TIR = "relax.call_tir"
+WRITTEN = "written"
+"""The kind of a check that a tensor which a PrimFunc fills is written as a whole."""
 _IN_PLACE = ("relax.reshape", "relax.memory.ensure_zero_offset", "relax.memory.view")
 """Operators whose result is in the memory of their argument, where the program allocates memory."""
 

@@ -16,6 +16,7 @@ from rlx.refine.loops import Holes, Unread, read_loops
 from rlx.refine.terms import (
     ApplicationTerm,
     FilledHoles,
+    InputTerm,
     Lambda,
     NumberTerm,
     ResultTerm,
@@ -44,6 +45,10 @@ class CallOfLoops(Record):
     shapes: tuple[PrimExpr, ...]
 
 
+UNWRITTEN = "unwritten"
+"""Of the key of a tensor that holds what was there before a PrimFunc wrote."""
+
+
 class LoopsOpener:
     """Opens calls of PrimFuncs; each PrimFunc is read once."""
 
@@ -59,6 +64,19 @@ class LoopsOpener:
         if output is None:
             raise Unopened("its PrimFunc does not fill it")
         return call.filled.tensor(output)
+
+    def fills(self, result: ResultTerm, facts: Facts) -> bool:
+        """Whether a call of a PrimFunc writes each element of a tensor that it fills."""
+        try:
+            tensor = self.open(result)
+        except Unopened:
+            return False
+        if not isinstance(tensor, Lambda):
+            return not _is_unwritten(tensor)
+        axes = terms.fresh(tensor.axes)
+        with facts.scope():
+            facts.index(axes, tensor.shape)
+            return _written(terms.element(tensor, axes), facts)
 
     def safe(
         self,
@@ -136,7 +154,7 @@ class LoopsOpener:
             arguments = dict(enumerate(application.arguments[:first]))
             for k, outline in enumerate(outlines):
                 _, shape, kind = outline
-                key = ("unwritten", first + k)
+                key = (UNWRITTEN, first + k)
                 arguments[first + k] = terms.given(key, "unwritten", shape, kind)
             behind = first + len(outlines)
             arguments |= {behind + k: a for k, a in enumerate(application.arguments[first:])}
@@ -170,6 +188,29 @@ class LoopsOpener:
         differ = tuple([e for e in equal if e.a is not e.b])
         places = first if isinstance(first, tuple) else range(first, first + len(outlines))
         return CallOfLoops(holes, FilledHoles(tensors, variables), tuple(places), differ)
+
+
+def _is_unwritten(tensor: TensorTerm) -> bool:
+    return (
+        isinstance(tensor, InputTerm) and isinstance(tensor.key, tuple) and UNWRITTEN in tensor.key
+    )
+
+
+def _written(element: PrimExpr, facts: Facts) -> bool:
+    """Whether an element is nothing that was there before."""
+    if not any(map(_is_unwritten, terms.tensors_of(element))):
+        return True
+    match element:
+        case tir.Call(op="if_then_else", args=(condition, one, other)):
+            for value, part in ((True, one), (False, other)):
+                if facts.holds(condition) is (not value):
+                    continue
+                with facts.scope():
+                    facts.assume(condition, value)
+                    if not _written(part, facts):
+                        return False
+            return True
+    return False
 
 
 def _assume_read_elements(tensor: TensorTerm, condition: PrimExpr, facts: Facts) -> None:

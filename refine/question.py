@@ -14,7 +14,7 @@ from rlx.refine import cut_points, real_sums
 from rlx.refine.answer import Counterexample, Refinement
 from rlx.refine.contracts import BY_PASS, Interface, InterfaceError, arguments_of
 from rlx.refine.definitions import LAYOUT_TRANSFORM, Definitions, Unopened
-from rlx.refine.execute import CALL_TIR, Execution, OutsideTerm, RunCheck, SharedPrimFuncs
+from rlx.refine.execute import CALL_TIR, WRITTEN, Execution, OutsideTerm, RunCheck, SharedPrimFuncs
 from rlx.refine.explanation import NAMELESS, FunctionProof, Note, TermNames
 from rlx.refine.facts import Facts
 from rlx.refine.lowered import Unreadable
@@ -333,6 +333,14 @@ class _FunctionPair:
             case ("call", ApplicationTerm() as made) if made.name == CALL_TIR:
                 known = matcher.representatives
                 return self._loops.safe(made, matcher.facts, lambda: self._computed(ours), known)
+            case (kind, ResultTerm() as result) if kind == WRITTEN:
+                same = matcher.representatives.get(result, result)
+                if not (isinstance(same, ResultTerm) and same.of.name == CALL_TIR):
+                    return True  # what an operator returns is whole
+                wanted = RunCheck(check.path, (WRITTEN, same), None, check.words)
+                return self._loops.fills(result, matcher.facts) or self._found(
+                    wanted, ours, matcher
+                )
             case ("call", ApplicationTerm() as made) if made.name == LAYOUT_TRANSFORM:
                 with suppress(Unopened):  # it has an inverse
                     return bool(self._definitions.open(made))

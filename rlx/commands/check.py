@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -94,14 +95,31 @@ def main(argv: Sequence[str], prog: str = PROGRAM) -> int:
         parser.error("--unsafe-fixes needs --fix or --diff")
     if arguments.add_ignores and (arguments.fix or arguments.diff or STDIN in arguments.path):
         parser.error("--add-ignores takes files, and neither --fix nor --diff")
-    if arguments.color != "auto":
-        os.environ.pop("NO_COLOR", None)
-        os.environ["FORCE_COLOR"] = "1" if arguments.color == "always" else "0"
-    if arguments.watch:
-        from rlx.checker.driver.watch import watch
+    with _colours(arguments.color, "0" if arguments.output_file else ""):
+        if arguments.watch:
+            from rlx.checker.driver.watch import watch
 
-        return watch(arguments.path, lambda: _run(parser, arguments, prog))
-    return _run(parser, arguments, prog)
+            return watch(arguments.path, lambda: _run(parser, arguments, prog))
+        return _run(parser, arguments, prog)
+
+
+@contextmanager
+def _colours(when: str, otherwise: str) -> Iterator[None]:
+    """What `--color` asks for, told to this process and its children; then as before."""
+    before = {name: os.environ.get(name) for name in ("NO_COLOR", "FORCE_COLOR")}
+    if when != "auto":
+        os.environ.pop("NO_COLOR", None)
+        os.environ["FORCE_COLOR"] = "1" if when == "always" else "0"
+    elif otherwise:
+        os.environ.setdefault("FORCE_COLOR", otherwise)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 def _of_today(arguments: argparse.Namespace) -> str | None:
@@ -196,7 +214,6 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
         if said is not None:
             complain_line(f"{prog}: --output-file {said}")
             return UNABLE
-        os.environ.setdefault("FORCE_COLOR", "0")
     human = arguments.format == "human"
     sarif = arguments.format == "sarif"
     text = _sarif(files, project.documentation) if sarif else RENDERERS[arguments.format](files)

@@ -12,10 +12,10 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from functools import cache, lru_cache
 from pathlib import Path
+from threading import main_thread
 from typing import Any, NamedTuple
 
 from rlx.semantics.native import compiler, prelude
@@ -134,8 +134,13 @@ def _compiled(
                 return compiler.made(source, chain, part.flags, own)
             return None
 
-        with ThreadPoolExecutor(_PROCESSORS) as pool:
-            files = list(pool.map(make, parts, owns))
+        if len(parts) > 1 and main_thread().is_alive():  # a process that ends takes no new threads
+            from concurrent.futures import ThreadPoolExecutor
+
+            with ThreadPoolExecutor(_PROCESSORS) as pool:
+                files = list(pool.map(make, parts, owns))
+        else:
+            files = list(map(make, parts, owns))
         for part, file in zip(parts, files, strict=True):
             if file is not None:
                 count = len(part.names)
