@@ -86,6 +86,10 @@ def _bind_function(state: DerivationState, binding: ast.VarBinding, literal: ast
     _bind_value(state, binding, found)
 
 
+_TEXTS: dict[type, str] = {ast.StringImm: "a string", ast.DataTypeImm: "a data type"}
+"""Literals that are only Objects."""
+
+
 def _bind_cast(state: DerivationState, binding: ast.MatchCast) -> None:
     """A cast is warned of only if no value passes it (ledger 20)."""
     from rlx.checker.dynamic_checks.comparisons import always_fails
@@ -94,7 +98,11 @@ def _bind_cast(state: DerivationState, binding: ast.MatchCast) -> None:
     settled = _settled(binding, found)
     state.bind_scalars(binding.shape_vars, (settled,))
     target = naming.meant(state, settled, binding.struct_info_span)
-    if binding.value not in state.poison:
+    literal = _TEXTS.get(type(binding.value))
+    if literal is not None and not isinstance(target, ast.ObjectStructInfo):
+        message = f"this cast to {show(target)} always fails: the value is {literal}"
+        state.add("D11-cast", "warning", message, binding.struct_info_span or binding.span)
+    elif binding.value not in state.poison:
         images = bind_dimensions((target,), (found,), binding.shape_vars, state.prover).mapping
         shown = found
         never = always_fails(state.prover, binding.shape_vars, state.info_of, found, target)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rlx.grammar.nodes.dtype import dtype
 from rlx.grammar.read.entries import Entry, Rejected
 from rlx.grammar.read.forms import Arguments
+from rlx.grammar.read.misspelt import data_type
 from rlx.grammar.read.partial_nodes import Sequence, describe
 from rlx.grammar.read.script_vocabulary import ARITY
-from rlx.grammar.suggest import closest
+from rlx.grammar.suggest import closest, did_you_mean
 
 if TYPE_CHECKING:
     from rlx.grammar.read.reports import ReadContext
@@ -55,15 +56,16 @@ serial: start stop= | annotations/attrs= step= unroll/any= dtype/type= thread/te
 parallel unroll vectorized: start stop= | annotations/attrs= step= dtype/type= thread/text=
 thread_binding: start stop/operand= thread/text= | annotations/attrs=
 grid: *extents/extent | dtype/type=
-sblock block: name/text= no_realize/flag= exec_scope/text=
+sblock: name/text= no_realize/flag= exec_scope/text=
+block: *extents/any | name/text= no_realize/flag= exec_scope/text=
 sblock_attr block_attr func_attr R.func_attr: attrs/attrs
 I.module_attrs: attrs/attrs allow_overwrite/any=
 I.vdevice: target/any= vdevice_id/number= memory_scope/text=
 R.cpu R.cuda: dev_id/number=
 R.dtype: value/type
-R.to_vdevice: data/value dst_vdevice/any
+R.to_vdevice: data/moved dst_vdevice/any
 R.tuple: *fields/field
-R.match_cast: value/bound *rest/any | ty/any= struct_info/any=
+R.match_cast: value/field *rest/any | ty/any= struct_info/any=
 axis.spatial axis.reduce axis.scan axis.opaque axis.S axis.R: dom/extent binding dtype/type=
 axis.remap: kinds/text bindings/list dtype/type=
 Buffer: shape/shape dtype/type= data/memory= *rest/any | strides/any= elem_offset/any=
@@ -98,8 +100,8 @@ _WRONG: dict[str, tuple[str, tuple[type, ...]]] = {
     "operand": ("a scalar", (Sequence, type(None), dict)),
     "extent": ("the extent of a loop", (str, type(None), dict)),
     "value": ("a value", (int, float, str, Sequence, type(None), dict)),
-    "bound": ("a value", (str, type(None), dict)),
-    "field": ("a value", (Sequence, type(None), dict)),
+    "moved": ("a value", (int, float, str, type(None), dict)),
+    "field": ("a value", (type(None), dict)),
     "number": ("an integer", (float, str, Sequence, type(None), dict)),
     "flag": ("True or False", (float, str, Sequence, type(None), dict)),
     "text": ("a string", (int, float, Sequence, type(None), dict)),
@@ -238,7 +240,8 @@ def _judge(given: Arguments, parameter: _Parameter, entry: Entry, quoted: bool) 
     if isinstance(value, wrong) or _has_wrong_value(parameter.kind, value):
         name = parameter.name.lstrip("*")
         words = f"{given.head} takes {takes} as {name!r}, found {describe(value)}"
-        raise Rejected(words, *entry.span, certain=True)
+        meant = data_type(value) if parameter.kind == "type" and isinstance(value, str) else []
+        raise Rejected(words, *entry.span, did_you_mean(meant), certain=True)
 
 
 def _has_wrong_value(kind: str, value: Any) -> bool:

@@ -41,6 +41,8 @@ SILENT = {
 }
 """Fields that equality does not look at, or not always."""
 
+IMPLIED = (tir.PrimFunc, "returns_none")
+"""A PrimFunc without an annotation returns None as one with `-> None` does."""
 
 BINDERS = {"shape_vars", "params", "binders", "var", "loop_var"}
 """Fields that introduce variables: another variable there is only another name."""
@@ -65,7 +67,7 @@ def changes(node: Any) -> list[Callable[[], Any]]:
                 visit(part, partial(_under, rebuild, value, key))
         elif isinstance(value, Node) and not isinstance(value, (*NAMED, DataType, ast.Op)):
             for key, part in fields(value):
-                if key not in SILENT and key not in BINDERS:
+                if key not in SILENT | BINDERS and (type(value), key) != IMPLIED:
                     visit(part, partial(_with, rebuild, value, key))
 
     visit(node, lambda new: new)

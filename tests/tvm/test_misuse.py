@@ -40,6 +40,10 @@ class Module:
         "x[0, 0] = T.fma(x[0, 0], x[0, 0], z=[1])",
         'x[0, 0] = T.Cast(["float32"], b)',
         'x[0, 0] = T.max_value("nonsense")',
+        'x[0, 0] = T.reinterpret("nonsense", b)',
+        'x[0, 0] = T.call_extern("fminf", x[0, 0], x[0, 1])',
+        "x[0, 0] = T.broadcast(x[0, 0])",
+        "k[0] = T.ramp(b, 1)",
         "x[0, 0] = T.float32([1])",
         'k[0] = T.call_extern("int32", "f", b, foo=1)',
         'y = T.alloc_buffer((4,), "float32", scope=3)',
@@ -57,7 +61,6 @@ def test_both_refuse_a_mistake_in_a_prim_func(statement: str) -> None:
     "statement",
     [
         "R.func_attr({1: 2})",
-        'y = R.match_cast("nonsense", R.Tensor((4,), "float32"))',
         "y = R.dtype(None)",
         'y = R.to_vdevice(3, "llvm:0")',
         'I.module_global_infos({"vdevice": [I.vdevice("llvm", 0, 3)]})',
@@ -69,6 +72,20 @@ def test_both_refuse_a_mistake_in_a_function(statement: str) -> None:
     assert reported(text)[1]
 
 
+@pytest.mark.parametrize("value", ['"nonsense"', "3", "R.shape([4])"])
+def test_a_cast_that_tvm_refuses_is_warned_of(value: str) -> None:
+    text = RELAX.format(f'y = R.match_cast({value}, R.Tensor((4,), "float32"))')
+    assert attempt(text)[0] is None
+    assert reported(text) == (True, False)
+
+
+@pytest.mark.parametrize("value", ['"text"', "2.5", "R.shape([4])"])
+def test_both_cast_a_literal_to_an_object(value: str) -> None:
+    text = RELAX.format(f"y = R.match_cast({value}, R.Object)")
+    assert attempt(text)[0] is not None
+    assert reported(text) == (False, False)
+
+
 @pytest.mark.parametrize(
     "statement",
     [
@@ -76,6 +93,7 @@ def test_both_refuse_a_mistake_in_a_function(statement: str) -> None:
         "x[0, 0] = T.exp(x=x[0, 0])",
         "x[0, 0] = T.Select(condition=b < 1, true_value=x[0, 0], false_value=x[0, 1])",
         'x[0, 0] = T.Cast(value=b, dtype="float32")',
+        'x[0, 0] = T.call_extern("fminf", x[0, 0], x[0, 1], dtype="float32")',
         'tx = T.launch_thread(extent=4, thread="threadIdx.x")',
         "for i in T.thread_binding(4, 'threadIdx.x'):\n        k[i] = 1",
         'T.attr({"key": 1})',
