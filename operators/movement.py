@@ -801,7 +801,7 @@ def reshape_value(x: Array, shape: tuple[int | str, ...]) -> Array:
             raise OperatorFault(
                 "E-reshape-infer", f"{x.size} elements cannot be reshaped to {_written(shape)}"
             )
-        inferred = whole // others if others else 0
+        inferred = whole // others if others else _without(x.shape, copied, wanted)
         sizes = [n if isinstance(n, int) else inferred for n in wanted]
     if math.prod(sizes) != x.size:
         raise OperatorFault(
@@ -809,6 +809,17 @@ def reshape_value(x: Array, shape: tuple[int | str, ...]) -> Array:
             (f"the {x.size} elements of shape {x.shape} cannot be reshaped to {tuple(sizes)}"),
         )
     return x.reshape(sizes).copy()
+
+
+def _without(dims: Sequence[int], copied: set[int], wanted: Sequence[int | str]) -> int:
+    """What is inferred beside a dimension of 0: the lengths that do not stand on both sides, as
+    ``n*4 // n`` is 4 for all n.
+    """
+    rest = [n for k, n in enumerate(dims) if k not in copied]
+    for k, n in enumerate(wanted):
+        if k not in copied and n in rest:
+            rest.remove(n)
+    return math.prod(rest)
 
 
 def _written(shape: tuple[int | str, ...]) -> str:

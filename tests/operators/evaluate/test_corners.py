@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import rlx
 from rlx.grammar.nodes.dtype import dtype
 from rlx.operators.arrays import windows
 from rlx.operators.attention import attention_value
@@ -295,3 +296,18 @@ def test_triangles_from_any_diagonal(rows: int, columns: int) -> None:
                 [x[i, j] if kept(j - i, k) else 0 for j in range(columns)] for i in range(rows)
             ]
             np.testing.assert_array_equal(run(name, x, k), np.array(expected).reshape(x.shape))
+
+
+@pytest.mark.parametrize(
+    "given, wanted, found",
+    [("n, 4", "n, -1", (0, 4)), ("3, n", "3, -1", (3, 0)), ("n, 4, 5", "-1, n", (20, 0))],
+)
+def test_an_inferred_length_beside_none_is_that_of_the_type(
+    given: str, wanted: str, found: tuple[int, ...]
+) -> None:
+    """With no element the rest of the shape tells it: the type has ``n*4 // n``, which is 4."""
+    names = given.replace("n", '"n"')
+    text = f"@R.function\ndef main(x: R.Tensor(({names}), 'float32')):\n    return R.reshape(x, R.shape([{wanted}]))\n"
+    x = np.zeros([0 if part == "n" else int(part) for part in given.split(", ")], np.float32)
+    ended = rlx.run(text, inputs=[x])
+    assert ended.ok and ended.numpy().shape == found
