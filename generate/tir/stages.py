@@ -226,13 +226,12 @@ class Stages:
         return None
 
     def unknown(self, out: Buffer) -> None:
-        """An intrinsic that no rule gives a meaning, or one without its type; the machine must say
-        so.
-        """
+        """An intrinsic that no rule gives a meaning; the machine must say so."""
         self.plain(out)
         if self.rare:
             call = tir.Call("tvm_warp_activemask", ())
-            value = self.choices.pick((call, tir.Call("reinterpret", (call,))))
+            kind = tir.StringImm("uint32")
+            value = self.choices.pick((call, tir.Call("reinterpret", (kind, call))))
             self.statements.append(tir.Evaluate(value))
 
     def _local(self, out: Buffer) -> Buffer:

@@ -91,7 +91,7 @@ class Prim:
     def operator_type(self, a: PrimExpr) -> DataType:
         """What an operator makes of its left operand, where that says nothing of numbers an int32."""
         found = INT32 if isinstance(a, tir.Call) and a.dtype is None else tir.type_of(a)
-        return found if found.is_integer or found.is_float else INT32
+        return found if found.is_integer or found.is_float or found == BOOL else INT32
 
     def condition(self) -> PrimExpr:
         first = self.pick(COMPARISONS)(self.value(1), self.value(1))
