@@ -83,7 +83,8 @@ class Prim:
             case 6:
                 a, b = self.value(depth - 1), self.value(depth - 1)
                 name = self.pick(("bitwise_and", "bitwise_or", "shift_left", "bitwise_xor"))
-                return tir.Call(name, (a, b), self.operator_type(a))
+                kind = self.operator_type(a)
+                return tir.Call(name, (a, a if kind == BOOL else b), kind)
         if not depth:
             return self.index()
         return self.pick(ARITHMETIC)(self.value(depth - 1), self.value(depth - 1))
