@@ -7,7 +7,6 @@ a tensor and the cut points below it: the work grows with the number of calls, n
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
 
 from rlx.grammar.nodes import tir
 from rlx.refine.matching import Matcher
@@ -76,7 +75,7 @@ def find(matcher: Matcher, before: Sequence[Term], after: Sequence[Term]) -> Pai
     for tensor in in_order(after):
         if tensor in known or not isinstance(tensor, ResultTerm | Lambda):
             continue
-        found = list(islice(_candidates(matcher, tensor, by_type), CANDIDATES))
+        found = _candidates(matcher, tensor, by_type)[:CANDIDATES]
         for candidate in found:
             if matcher.try_equal(candidate, tensor, STEPS):
                 matcher.representatives[tensor] = candidate
@@ -89,7 +88,7 @@ def find(matcher: Matcher, before: Sequence[Term], after: Sequence[Term]) -> Pai
 
 def _candidates(
     matcher: Matcher, tensor: TensorTerm, by_type: dict[object, list[TensorTerm]]
-) -> Iterator[TensorTerm]:
+) -> list[TensorTerm]:
     """Tensors of BEFORE that are made of the cut points that a tensor of AFTER is made of, and these
     themselves: a kernel may copy what it is given.
     """
@@ -104,7 +103,7 @@ def _candidates(
     if len(found) > 1:
         wanted = _functions(matcher, tensor, frontier)
         found.sort(key=lambda candidate: _functions(matcher, candidate, frontier) != wanted)
-    yield from found
+    return found
 
 
 def _functions(matcher: Matcher, tensor: TensorTerm, frontier: set[TensorTerm]) -> set[str]:

@@ -192,7 +192,7 @@ class Facts:
     def _atom(self, node: PrimExpr, kind: DataType) -> tir.Var:
         match node:
             case tir.BufferLoad(buffer=TensorTerm(shape=shape), indices=indices):
-                first = tuple(  # an axis of one element is read there
+                first = tuple(  # an axis of length 1 is read at 0, whatever the index says
                     terms.index(0, tir.type_of(i))
                     if isinstance(extent, tir.IntImm) and extent.value == 1
                     else i

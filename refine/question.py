@@ -238,6 +238,7 @@ class _FunctionPair:
         names = TermNames(ours.names, theirs.names)
         reason, known, found = "", None, list[Note]()
         conditions: list[Proved] = []
+        functions: dict[str, None] = {}
         levels = [*LEVELS[: 1 + LEVELS.index(self._floats)]]
         as_written, exact, exact_notes = False, known, tuple(found)
         for level in (*levels, *levels[1:]):
@@ -246,6 +247,7 @@ class _FunctionPair:
                 matcher.representatives.update(known)
             matcher.trail.notes += found
             matcher.facts.proofs = conditions
+            matcher.functions = functions  # those of a level before, too, as its cut points stay
             matcher.computed = frozenset(ours.applied)
             stuck = cut_points.find(matcher, ours.roots(before), theirs.roots(after))
             if stuck is not None:
@@ -257,7 +259,7 @@ class _FunctionPair:
                 reason = "the limit of work is reached"
             notes = tuple(matcher.trail.notes)
             if not reason:
-                self.recursive += matcher.functions
+                self.recursive += functions
                 return _Outcome(level, "", notes, names, conditions=tuple(conditions))
             if matcher.real:  # once more, with numbers as they are written, if that differs
                 if not matcher.rounded:
