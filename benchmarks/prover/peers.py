@@ -215,7 +215,7 @@ def _sympy() -> Ask:
     """SymPy: whether it simplifies a condition on integers, none of them negative, to true. It has
     no place for assumptions that relate symbols, so it is told those that are limits of one.
     """
-    import sympy  # type: ignore[import-untyped]
+    import sympy
 
     binary: dict[type[PrimExpr], Callable[..., Any]] = {
         tir.Add: operator.add,
