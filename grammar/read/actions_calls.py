@@ -226,6 +226,8 @@ class CallActions(ExpressionActions):
         )
         if not literal and head != "range" and self.around.holds(head):
             return self.around.captured(head, head + "(…)", arguments.span)
+        if head in _OF_SCALARS and self.scope.in_prim_func():
+            self._takes_scalars(head, arguments, span)
         if head in _BUILTINS:
             return _builtin(head, arguments)
         if head in _BARE and not self.scope.in_prim_func():
@@ -253,6 +255,14 @@ class CallActions(ExpressionActions):
             self.context.reports.kept.add(span)
             words = f"Python's `{head}` does not take Relax values"
             raise Rejected(words, *span, help, certain=True)
+
+    def _takes_scalars(self, head: str, arguments: Arguments, span: Span) -> None:
+        """Reject a function of Python that computes with values of a PrimFunc."""
+        for given in arguments.positional:
+            if isinstance(given.value, tir.BufferLoad | tir.Var | tir.Binary):
+                self.context.reports.kept.add(span)
+                words = f"Python's `{head}` does not take values of a PrimFunc"
+                raise Rejected(words, *span, f"write {_OF_SCALARS[head]}", certain=True)
 
     def _is_operator_of_2022(self, name: str) -> bool:
         """Whether a name that nothing binds is an operator, as the texts of 2022 write them."""
@@ -330,6 +340,13 @@ _OF_PYTHON = {
     "all": ("`R.min(x)`, or `R.logical_and(x, y)`",) * 2,
 }
 """Functions of Python that fail on Relax values, and what computes the same: of one, of several."""
+
+
+_OF_SCALARS = {
+    **{name: f"`T.{name}(…)`" for name in ("abs", "round", "max", "min", "pow")},
+    **dict.fromkeys(("float", "int", "bool"), '`T.Cast("…", x)`'),
+}
+"""Functions of Python that fail on the scalars of a PrimFunc, and what computes the same."""
 
 
 def _builtin(head: str, arguments: Arguments) -> Any:

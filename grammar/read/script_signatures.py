@@ -245,7 +245,7 @@ def _is_ignored(word: str, name: str, value: object) -> bool:
     operands, or no place in a text.
     """
     if name == "dtype":
-        return word in ARITY and word not in ("max", "min")
+        return word[:1].islower() and word not in ("max", "min")
     return name == "span" and value is None and word in _WITH_SPAN.split()
 
 
