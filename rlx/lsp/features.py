@@ -222,8 +222,8 @@ def add_structure(to: Server) -> None:
 
     @to.feature(lsp.TEXT_DOCUMENT_CODE_LENS, lsp.CodeLensOptions(resolve_provider=False))
     def lenses(params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
-        uri = params.text_document.uri
-        return list(_lenses(to.text(uri).document))
+        found = to.text(params.text_document.uri)
+        return found.kept("lenses", lambda document: list(_lenses(document)))
 
 
 def _symbol(found: Symbol, source: Source) -> lsp.DocumentSymbol:
