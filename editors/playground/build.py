@@ -92,9 +92,8 @@ def build(out: Path) -> None:
         stage = Path(folder)
         _stage(stage)
         for name, package in (("rlx", "pyodide"), ("numpy", "pyodide"), ("z3", "pyodide-of-z3")):
-            folder = stage / name
-            _run(["node", str(HERE / "src" / "compile.mjs"), package, str(folder)])
-            (out / f"{name}.bundle").write_bytes(bundle(_files(folder)))
+            _run(["node", str(HERE / "src" / "compile.mjs"), package, str(stage / name)])
+            (out / f"{name}.bundle").write_bytes(bundle(_files(stage / name)))
 
 
 def _python(package: Path, out: Path, script: str) -> None:

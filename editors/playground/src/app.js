@@ -262,6 +262,7 @@ function open(name) {
 let examples = [];
 
 function load(example) {
+  $("example").value = example.name ?? "";
   fill(after, example.after ?? "");
   for (const name of ["goal", "assume", "inputs"]) $(name).value = example[name] ?? $(name).defaultValue;
   $("entry").value = "";
