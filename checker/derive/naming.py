@@ -18,7 +18,7 @@ from rlx.grammar.nodes.ast import (
     TensorStructInfo,
 )
 from rlx.grammar.nodes.dtype import INT64
-from rlx.grammar.nodes.node import Span
+from rlx.grammar.nodes.node import Span, replace
 from rlx.grammar.nodes.struct_infos import (
     OBJECT,
     held_shape,
@@ -87,6 +87,7 @@ def meant(
 
     Where the ``value`` that is annotated is wrong already, nothing is reported.
     """
+    info = _by_shape(info)
     if not _names_a_shape(info):
         return info
     known: dict[tir.Var | ast.Var, tir.PrimExpr | ast.Expr] = {}
@@ -99,6 +100,20 @@ def meant(
         # Which of the two ranks is meant is not known.
         return TensorStructInfo(dtype=info.dtype) if type(info) is TensorStructInfo else OBJECT
     return substitute(info, known)
+
+
+def _by_shape(info: StructInfo) -> StructInfo:
+    """An annotation with the rank that its dimensions have, where it says another (WF10-rank)."""
+    match info:
+        case TensorStructInfo(shape=ast.ShapeExpr(values=dims)) if info.ndim != len(dims):
+            return replace(info, ndim=len(dims))
+        case ShapeStructInfo(values=tuple() as dims) if info.ndim != len(dims):
+            return replace(info, ndim=len(dims))
+        case ast.TupleStructInfo(fields=fields):
+            parts = tuple(map(_by_shape, fields))
+            if any(a is not b for a, b in zip(parts, fields, strict=True)):
+                return replace(info, fields=parts)
+    return info
 
 
 def _names_a_shape(info: StructInfo) -> bool:
