@@ -161,8 +161,8 @@ _NOTHING = TupleStructInfo(())
 
 @rule("D16", "derivation")
 def prim_func(function: tir.PrimFunc) -> FuncStructInfo:
-    """Its parameters are mutated, so a direct call has effects; `call_tir` is the pure way (ledger
-    33).
+    """Its buffers are mutated, so a direct call has effects; `call_tir` is the pure way (ledger
+    33). One that only computes a scalar is pure.
     """
     buffers = function.buffer_map
     mentioned = {v for b in buffers.values() for extent in b.shape for v in tir.free_vars(extent)}
@@ -172,7 +172,16 @@ def prim_func(function: tir.PrimFunc) -> FuncStructInfo:
         [_parameter(p, buffers.get(p), mentioned, binders, wide) for p in function.params]
     )
     ret = _NOTHING if function.ret_type is None else PrimStructInfo(function.ret_type)
-    return FuncStructInfo(params, ret, False, None, tuple(binders))
+    pure = not any(param.dtype == HANDLE for param in function.params) and _only_returns(function)
+    return FuncStructInfo(params, ret, pure, None, tuple(binders))
+
+
+def _only_returns(function: tir.PrimFunc) -> bool:
+    """Whether a body is the return of a scalar that is computed without calls."""
+    match function.body:
+        case tir.Evaluate(value=tir.Call(op="ret", args=(result,))):
+            return not any(isinstance(each, tir.Call) for each in tir.postorder(result))
+    return False
 
 
 def _parameter(
