@@ -59,7 +59,7 @@ def begin(state: DerivationState, node: ast.Function) -> Opened:
 def end(state: DerivationState, node: ast.Function, body: StructInfo, opened: Opened) -> StructInfo:
     """Leave a function whose body is of this struct info; the struct info of the function."""
     wanted = opened.wanted
-    if wanted is not None and node.body not in state.poison:
+    if wanted is not None and not state.poisoned(node.body):
         _check_result(state, node, body, wanted)
     _tell_unchecked(state, node)
     state.effects = opened.effects
@@ -101,7 +101,8 @@ def _check_result(
     promised = f"the result is annotated {show(wanted)}"
     if result.never_fits:
         severity, message = "error", f"{promised}, but the body yields {show(found)}"
-        state.poison |= {node, node.body}
+        state.doubt(node)
+        state.doubt(node.body)
     else:
         severity = "warning"
         known = (
@@ -313,7 +314,7 @@ def derive(
         state.refuted,
         state.unknown,
         state.statistics,
-        frozenset(state.poison),
+        frozenset(filter(state.poisoned, state.doubts)),
         state.overwrites,
         state.lowered,
         tuple(state.places),
@@ -333,12 +334,12 @@ def module_(state: DerivationState) -> None:
             relax[gv] = function
             state.info_of[gv] = signature(function)
             if function.ret_struct_info is None:
-                state.poison.add(gv)
+                state.doubt(gv)
     for gv in bottom_up(relax, relax):
         function = relax[gv]
         info = state.info(function)
         if function.ret_struct_info is None:
             state.info_of[gv] = info
-            state.poison.discard(gv)
-        if function in state.poison:
-            state.poison.add(gv)
+            state.doubts.pop(gv, None)
+        if state.poisoned(function):
+            state.doubt(gv)
