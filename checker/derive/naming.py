@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 @rule("D17", "derivation")
 def scalar(state: Knowledge, var: ast.Var, shape_var: tir.Var, info: StructInfo) -> StructInfo:
     """A variable that is a shape variable, too; what is known of it then names that."""
-    if var in state.poison:  # of this dimension nothing is known
+    if state.poisoned(var):  # of this dimension nothing is known
         return info
     state.bind_shape_vars((shape_var,))
     if not isinstance(info, PrimStructInfo) or info.dtype != shape_var.dtype:
@@ -63,7 +63,7 @@ def _no_dimension(state: Knowledge, var: ast.Var, info: StructInfo) -> None:
         f"{var.name_hint!r} is used as a dimension, but it is {show(info)}, not an int64 scalar"
     )
     state.add("D17-dimension", "error", message, var.span)
-    state.poison.add(var)
+    state.doubt(var)
 
 
 def may_be_negative(
@@ -92,7 +92,7 @@ def meant(
         return info
     known: dict[tir.Var | ast.Var, tir.PrimExpr | ast.Expr] = {}
     for var in free_vars(info):
-        if _is_shape(state, var, span, value in state.poison):
+        if _is_shape(state, var, span, state.poisoned(value)):
             known[var] = shape_of(state, var)
         else:
             known[var] = var
@@ -122,11 +122,11 @@ def _names_a_shape(info: StructInfo) -> bool:
 
 def _is_shape(state: Knowledge, var: ast.Var, span: Span | None, quiet: bool) -> bool:
     info = state.info_of.get(var)
-    if info is None or quiet or var in state.poison or isinstance(info, ShapeStructInfo):
+    if info is None or quiet or state.poisoned(var) or isinstance(info, ShapeStructInfo):
         return isinstance(info, ShapeStructInfo)
     message = f"{var.name_hint!r} is used as a tensor's shape, but it is {show(info)}"
     state.add("D17-shape", "error", message, span or var.span)
-    state.poison.add(var)
+    state.doubt(var)
     return False
 
 
@@ -209,7 +209,7 @@ def elements(state: Knowledge, var: ast.Var, info: TensorStructInfo | ShapeStruc
 
 def _too_large(state: Knowledge, var: ast.Var, code: str, message: str, help: str) -> None:
     state.add(code, "error", message, var.annotation_span or var.span, help=help)
-    state.poison.add(var)
+    state.doubt(var)
 
 
 def hold(state: Knowledge, var: ast.Var, value: ast.Expr) -> None:
