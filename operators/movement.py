@@ -184,7 +184,8 @@ def remaining_axes(call: Call, ctx: OperatorContext) -> tuple[int, ...] | None:
     assert declared is not None
     site = Site(declared, call, ctx)
     try:
-        x, given = (read(site) for read in plan(site))
+        x, named = (read(site) for read in plan(site))
+        given: tuple[int, ...] | None = named
         dims = site.dims(x)
         if given is None or dims is None:
             return given

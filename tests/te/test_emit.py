@@ -178,7 +178,7 @@ def test_a_scalar_that_is_known_at_run_time() -> None:
         return te.compute(data.shape, lambda i: data[i] * factor.astype("float32"))
 
     module = built([x, times], lambda bb, value: bb.emit_te(scaled, value, times))
-    result = rlx.run(module, inputs={"x": np.float32([1, 2, 3]), "times": 5})
+    result = rlx.run(module, inputs={"x": np.array([1, 2, 3], "float32"), "times": 5})
     assert result.numpy().tolist() == [5, 10, 15]
 
 
@@ -215,6 +215,6 @@ def test_bits_of_a_number_and_an_element() -> None:
     assert x.dtype == "int32" and x.shape[0] == 4
     with module.function("main", [given]):
         module.emit_func_output(module.emit_te(bits, given))
-    values = np.int32([0, 1, 2, 7])
+    values = np.array([0, 1, 2, 7], "int32")
     result = rlx.run(module.get(), inputs={"x": values}).numpy()
     assert np.array_equal(result, (6 & values) + (1 | values) + (3 ^ values) + (1 << values))

@@ -366,7 +366,8 @@ def define(
     except TensorExpressionError as error:
         decline(error.message)
     made = replace(made, result=_known_result(call, info, result))
-    written = [v for number in made.numbers for v in tir.free_vars(number)]
+    numbers = [each.value for each in made.numbers if isinstance(each, ast.PrimValue)]
+    written = [var for number in numbers for var in tir.free_vars(number)]
     for var in (*free_shape_vars(made.result), *written):
         if var not in named:
             decline(f"{var.name} is not a shape variable: bind it with R.match_cast")
