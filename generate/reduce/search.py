@@ -128,15 +128,19 @@ def reduced(text: str, interesting: Callable[[str], bool]) -> str:
     """The smallest text found: by modules where it can be read and printing it anew keeps it
     interesting.
     """
-    from rlx.grammar.print.printer import print_module
+    from rlx.grammar.print.weights import print_with_weights
     from rlx.grammar.read.parser import parse
 
     parsed = parse(text)
     broken = any(found.is_error for found in parsed.diagnostics)
     try:
-        printed = "" if broken or len(parsed.modules) != 1 else print_module(parsed.modules[0])
+        printed = (
+            "" if broken or len(parsed.modules) != 1 else print_with_weights(parsed.modules[0])
+        )
     except RecursionError:  # too deep for any text
         printed = ""
     if not printed or not interesting(printed):
         return reduce_text(text, interesting)
-    return print_module(reduce(parsed.modules[0], lambda made: interesting(print_module(made))))
+    return print_with_weights(
+        reduce(parsed.modules[0], lambda made: interesting(print_with_weights(made)))
+    )

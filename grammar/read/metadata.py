@@ -15,9 +15,9 @@ from rlx.grammar.nodes.ast import Literal
 from rlx.grammar.nodes.dtype import VOID, DataType, dtype
 from rlx.grammar.nodes.node import Span
 
-_MAGIC = 0xDD5E40F096B4A13F
-_CODES = {0: "int", 1: "uint", 2: "float", 4: "bfloat"}
-_NARROW = {
+MAGIC = 0xDD5E40F096B4A13F
+CODES = {0: "int", 1: "uint", 2: "float", 4: "bfloat"}
+NARROW = {
     6: "bool",
     7: "float8_e3m4",
     8: "float8_e4m3",
@@ -168,12 +168,12 @@ def _header(raw: bytes) -> tuple[tuple[int, ...], DataType, int]:
     The fields are magic, reserved, device, rank, type, shape, number of bytes, data.
     """
     magic, _, _, _, rank, code, bits, lanes = struct.unpack_from("<QQiiiBBH", raw)
-    if magic != _MAGIC or not 0 <= rank <= 64:
+    if magic != MAGIC or not 0 <= rank <= 64:
         raise ValueError("not a serialised tensor")
     shape = struct.unpack_from(f"<{rank}q", raw, 32)
     if min(shape, default=0) < 0:
         raise ValueError("a negative length")
-    if (code not in _CODES and code not in _NARROW) or lanes != 1:
+    if (code not in CODES and code not in NARROW) or lanes != 1:
         return shape, VOID, 0
-    name = _NARROW.get(code) or ("bool" if (code, bits) == (1, 1) else f"{_CODES[code]}{bits}")
+    name = NARROW.get(code) or ("bool" if (code, bits) == (1, 1) else f"{CODES[code]}{bits}")
     return shape, dtype(name), 32 + 8 * rank + 8

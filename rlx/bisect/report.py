@@ -145,11 +145,12 @@ with target, tvm.transform.PassContext(opt_level=3):
 
 def _for_tvm(program: str) -> str:
     """The program as a module that TVM reads."""
-    from rlx.api import parse, show
+    from rlx.api import parse
     from rlx.grammar.nodes.node import replace
+    from rlx.grammar.print.weights import print_with_weights
 
     module = parse(program)
-    return show(replace(module, name=module.name or "Module", bare=False))
+    return print_with_weights(replace(module, name=module.name or "Module", bare=False))
 
 
 def _arguments(pipeline: Pipeline, program: str) -> str:

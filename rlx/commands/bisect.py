@@ -166,9 +166,9 @@ def _text(path: str, name: str | None, prog: str) -> str | None:
     """The program in the dialect of the TVM that is tested; None where it cannot be had, and that
     has been said.
     """
-    from rlx.api import show
     from rlx.checker.driver.sources import read, text_of
     from rlx.grammar.diagnostic import Source
+    from rlx.grammar.print.weights import print_with_weights
     from rlx.grammar.read.parser import ParseError
     from rlx.subject import SubjectError, module_of, why_unreadable
     from rlx.tvm.importing import NoImportError, imported, is_imported
@@ -181,7 +181,7 @@ def _text(path: str, name: str | None, prog: str) -> str | None:
             subject = Source(text_of(read(path), path), "<stdin>")
         module = module_of(subject, name)
         # TVM's passes take modules, so a function alone becomes one
-        return show(replace(module, name=module.name or "Module", bare=False))
+        return print_with_weights(replace(module, name=module.name or "Module", bare=False))
     except ParseError as error:
         for diagnostic in error.diagnostics:
             complain_line(f"{diagnostic}")

@@ -370,11 +370,12 @@ def against_tvm(run: Run, tvm: TvmProcess) -> RunComparison:
     TypeError
         If an argument is a function.
     """
-    from rlx.api import show
+    from rlx.grammar.print.weights import print_with_weights
 
     module, numbers = probed(run.module, run.infos)
     text, plain = (
-        show(replace(each, name=each.name or "Module", bare=False)) for each in (module, run.module)
+        print_with_weights(replace(each, name=each.name or "Module", bare=False))
+        for each in (module, run.module)
     )
     shown = tvm.run(text, run.entry, run.args)
     last: list[BoundVariable] = []

@@ -101,7 +101,7 @@ def cut(
     needed = [var for var in named if var not in ties and var in around]
     if needed:
         sizes = ShapeValue(tuple(int(around[var]) for var in needed))
-        add("sizes", ast.ShapeStructInfo(tuple(needed)), sizes)
+        add("sizes", ast.ShapeStructInfo(tuple(needed), len(needed)), sizes)
     called = dict.fromkeys(var for binding in made for var in called_globals(binding))
     functions = dict(module.functions)
     along = reached(called, lambda var: called_globals(functions[var]) if var in functions else ())

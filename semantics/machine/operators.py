@@ -12,7 +12,7 @@ import numpy as np
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import dtype
-from rlx.grammar.nodes.vdevices import numbered
+from rlx.grammar.nodes.vdevices import NUMBERS, SHORT, numbered
 from rlx.operators import lookup
 from rlx.operators.arrays import MOST_ELEMENTS
 from rlx.operators.registry import Operator
@@ -319,9 +319,11 @@ def _named(value: Value, c: Configuration) -> Device | None:
 
 @rule("E-device", "step")
 def device(at: Instruction[Arguments], c: Configuration) -> Configuration:
-    given = at.payload
-    number, index = (argument(given[name](c.frame), "number") for name in ("device_type", "index"))
-    return bind(at, c, Opaque((number, index)))
+    given, frame = at.payload, c.frame
+    kind, index = given["device_type"](frame), argument(given["index"](frame), "number")
+    name = kind.value if isinstance(kind, StringValue) else kind
+    number = (NUMBERS | SHORT).get(name) if isinstance(name, str) else None
+    return bind(at, c, Opaque((argument(kind, "number") if number is None else number, index)))
 
 
 @rule("E-assert", "step")

@@ -15,6 +15,11 @@ from rlx.checker.check import check_text
 from rlx.commands import bisect
 from rlx.comparison.compare import Run, RunComparison, against_tvm
 from rlx.comparison.peer import TvmProcess
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.dtype import FLOAT32
+from rlx.grammar.nodes.node import Node, replace
+from rlx.grammar.nodes.rewrite import rebuild
+from rlx.grammar.print.weights import print_with_weights
 from rlx.semantics.machine.program import callable_functions
 from rlx.semantics.run.inputs import inputs
 
@@ -164,3 +169,21 @@ def test_a_pass_that_is_wrong_on_these_inputs_alone(
     (script,) = re.findall(r"## How to see it\n\n```python\n(.*?)\n```", report, re.DOTALL)
     exec(script, {})  # noqa: S102 - as a reader runs what is pasted
     assert capsys.readouterr().out.split()[:: 4 * 3] == ["[[360.", "[[100."]
+
+
+def test_tvm_gets_the_weights_of_a_text(tvm: TvmProcess) -> None:
+    """Models that are imported have their weights as metadata, which rlx writes for TVM again."""
+    head = '@R.function\ndef main(x: R.Tensor((2, 3), "float32")):\n'
+    body = '    w = metadata["ir.GenericConst"][0]\n    y = R.matmul(x, w)\n    return y\n'
+    weights = np.random.default_rng(2).standard_normal((3, 4)).astype(np.float32)
+    (module,) = check_text(head + body).modules
+
+    def change(node: Node) -> Node:
+        if not isinstance(node, ast.Literal):
+            return node
+        return ast.Literal(None, FLOAT32, (3, 4), node.key, weights.tobytes())
+
+    typed = rebuild(module, change)
+    text = print_with_weights(replace(typed, name="Module", bare=False))
+    found = compared(tvm, text, {"x": np.ones((2, 3), np.float32)})
+    assert found.agrees and found.compared == 1, found

@@ -1,0 +1,78 @@
+"""The data of constants in a printed text."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.dtype import dtype
+from rlx.grammar.nodes.node import Node, replace, walk
+from rlx.grammar.nodes.rewrite import rebuild
+from rlx.grammar.print.weights import print_with_weights
+from rlx.grammar.read.parser import parse
+
+
+def module(literals: dict[int, ast.Literal]) -> ast.IRModule:
+    """A module that returns constants, which have these numbers in its metadata."""
+    lines = [f'    c{n} = metadata["ir.GenericConst"][{n}]' for n in literals]
+    text = "\n".join(["@R.function", "def main():", *lines, f"    return c{min(literals)}", ""])
+    made = parse(text).modules[0]
+
+    def change(node: Node) -> Node:
+        if not isinstance(node, ast.Literal) or node.key is None:
+            return node
+        given = literals[int(node.key.rpartition("[")[2].rstrip("]"))]
+        return ast.Literal(None, given.dtype, given.shape, node.key, given.content)
+
+    whole: ast.IRModule = rebuild(made, change)
+    return whole
+
+
+def literal(array: np.ndarray, name: str = "") -> ast.Literal:
+    kind = dtype(name or str(array.dtype))
+    return ast.Literal(None, kind, array.shape, None, array.tobytes())
+
+
+ARRAYS = {
+    "float32": literal(np.arange(6, dtype="<f4").reshape(2, 3)),
+    "float16": literal(np.array([1.5, -0.0, 65504], "<f2")),
+    "int64": literal(np.array([-1, 2**62], "<i8")),
+    "bool": literal(np.array([True, False])),
+    "uint8": literal(np.array([[0, 255]], "u1")),
+    "bfloat16": literal(np.array([16256], "<u2"), "bfloat16"),
+    "float8_e4m3fn": literal(np.array([56, 0, 1], "u1"), "float8_e4m3fn"),
+    "float4_e2m1fn": literal(np.array([1, 2, 3], "u1"), "float4_e2m1fn"),
+    "a scalar": literal(np.array(7.0, "<f8")),
+    "no elements": literal(np.zeros((0, 4), "<f4")),
+}
+
+
+@pytest.mark.parametrize("what", ARRAYS)
+def test_what_is_printed_is_read_again(what: str) -> None:
+    given = ARRAYS[what]
+    text = print_with_weights(module({2: given, 5: ARRAYS["int64"]}))
+    read = parse(text)
+    assert read.diagnostics == ()
+    first, second = (n for n in walk(read.modules[0]) if isinstance(n, ast.Literal))
+    assert (first.dtype, first.shape, first.content) == (given.dtype, given.shape, given.content)
+    assert second.content == ARRAYS["int64"].content
+
+
+# TVM 0.27 writes elements of four bits in pairs, and does not read them so
+@pytest.mark.parametrize("what", [what for what in ARRAYS if what != "float4_e2m1fn"])
+def test_tvm_reads_the_same_numbers(what: str) -> None:
+    tvm = pytest.importorskip("tvm")
+    given = ARRAYS[what]
+    text = print_with_weights(replace(module({1: given}), name="Module", bare=False))
+    made = tvm.script.from_source(text)
+    data = made["main"].body.blocks[0].bindings[0].value.value
+    assert (str(data.dtype), tuple(data.shape)) == (str(given.dtype), given.shape)
+    if what in ("float32", "float16", "int64", "uint8", "a scalar"):  # those that NumPy has
+        assert data.numpy().tobytes() == given.content
+
+
+def test_a_text_without_data_stays_as_it_is() -> None:
+    text = '@R.function\ndef main():\n    c = metadata["ir.GenericConst"][0]\n    return c\n'
+    read = parse(text).modules[0]
+    assert "load_json" not in print_with_weights(read)
