@@ -610,7 +610,7 @@ def where_value(condition: Array, a: Array, b: Array) -> Array:
 def where_definition(out: Result, condition: te.Tensor, x1: te.Tensor, x2: te.Tensor) -> te.Tensor:
     return exprs.filled(
         out,
-        lambda *i: te.if_then_else(
+        lambda *i: te.select(
             _truth(exprs.wide(exprs.broadcast(condition, i))),
             exprs.broadcast(x1, i),
             exprs.broadcast(x2, i),
@@ -954,7 +954,7 @@ def _triangle(keep: Callable[[te.Scalar, te.Scalar], te.Scalar]) -> Definition:
         def element(*i: te.Scalar) -> te.Scalar:
             distance = i[-1] - i[-2]
             zero = te.const(0, x.dtype)
-            return te.if_then_else(keep(distance, te.cast("int64", k)), x(*i), zero)
+            return te.select(keep(distance, te.cast("int64", k)), x(*i), zero)
 
         return exprs.filled(out, element)
 
