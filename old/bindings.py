@@ -39,8 +39,8 @@ def bind(state: OlderDerivation, binding: ast.Binding) -> None:
 
 
 def _inherit(state: OlderDerivation, var: ast.Var, value: Expr) -> None:
-    if var.struct_info_annotation is None and value in state.poison:
-        state.poison.add(var)
+    if var.struct_info_annotation is None and state.poisoned(value):
+        state.doubt(var)
 
 
 @rule("OT-bind", "older binding")
@@ -50,7 +50,7 @@ def bound_type(state: OlderDerivation, binding: ast.VarBinding) -> Type:
     if wanted is None:
         return found
     annotated = type_of(wanted)
-    if binding.value in state.poison:
+    if state.poisoned(binding.value):
         return annotated
     span = binding.value_span or binding.span
     _compare(state, BIND, f"{binding.var.name_hint!r} is annotated", annotated, found, span)
@@ -85,7 +85,7 @@ def bound_shape(state: OlderDerivation, binding: ast.VarBinding) -> Expr:
     found, info = state.shape(binding.value), binding.var.struct_info_annotation
     wanted = shape_of_annotation(info)
     merged, proved = _annotated(state, found, wanted)
-    if not proved and binding.value not in state.poison and _has_type(state, binding):
+    if not proved and not state.poisoned(binding.value) and _has_type(state, binding):
         message = f"the shape is annotated {shape_text(wanted)}, but is {shape_text(found)}"
         if isinstance(found, ast.ShapeExpr):
             message += ", which is not provably equal"
@@ -100,7 +100,7 @@ def _as_annotated(
     """The shape of a matched variable, whose annotation says the same (ledger 84)."""
     wanted = shape_of_annotation(var.struct_info_annotation)
     merged, proved = _annotated(state, shape, wanted)
-    if not proved and binding.value not in state.poison:
+    if not proved and not state.poisoned(binding.value):
         said, found = shape_text(wanted), shape_text(shape)
         message = f"the shape is annotated {said}, but the matched shape is {found}"
         state.add("OS-bind-proved", "error", message, var.annotation_span or binding.span)
@@ -144,7 +144,7 @@ def matched_type(state: OlderDerivation, binding: ast.MatchCast) -> Type:
     info = None if binding.var is None else binding.var.struct_info_annotation
     wanted = None if info is None else type_of(info)
     span = binding.value_span or binding.span
-    if binding.value in state.poison:
+    if state.poisoned(binding.value):
         return wanted or OBJECT
     known: Type
     match found:
@@ -184,7 +184,7 @@ def cast_type(state: OlderDerivation, binding: ast.MatchCast) -> Type:
     """The type that the value is cast to; a cast that no value passes is warned of."""
     found, wanted = state.type(binding.value), type_of(binding.struct_info)
     span = binding.struct_info_span or binding.span
-    if find_glb(found, wanted) is None and binding.value not in state.poison:
+    if find_glb(found, wanted) is None and not state.poisoned(binding.value):
         message = f"this cast to {wanted} always fails: the value is {found}"
         state.add("OT-cast-never", "warning", message, span)
     info = None if binding.var is None else binding.var.struct_info_annotation

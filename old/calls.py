@@ -57,7 +57,7 @@ def is_pure(state: OlderDerivation, node: ast.Call) -> bool:
         operator = lookup(node.op.op_name)
         return operator is None or operator.pure
     found = state.type(node.op)
-    return found.pure if isinstance(found, FuncType) else node.op in state.poison
+    return found.pure if isinstance(found, FuncType) else state.poisoned(node.op)
 
 
 @rule("OT-extern", "checked type")
@@ -65,7 +65,7 @@ def packed_type(state: OlderDerivation, node: ast.Call) -> Type:
     """A packed function returns what the type argument says."""
     if len(node.sinfo_args) == 1:
         return type_of(node.sinfo_args[0])
-    state.poison.add(node)  # OWF10 has said so
+    state.doubt(node)  # OWF10 has said so
     return OBJECT
 
 
@@ -112,29 +112,29 @@ def operator_shape(state: OlderDerivation, found: StructInfo) -> Expr:
 def closure_type(state: OlderDerivation, node: ast.Call) -> Type:
     """A closure is called with as many arguments as it takes, each of the type that it takes."""
     function = state.type(node.op)
-    if node.op in state.poison:
-        state.poison.add(node)
+    if state.poisoned(node.op):
+        state.doubt(node)
         return function.ret_type if isinstance(function, FuncType) else OBJECT
     if not isinstance(function, FuncType):
         message = f"only a function can be called, but this is {function}"
         help = cast_help(function, "R.Callable(…)")
         state.add("OT-closure-callee", "error", message, node.span, help=help)
-        state.poison.add(node)
+        state.doubt(node)
         return OBJECT
     if len(function.arg_types) != len(node.args):
         message = f"the function takes {len(function.arg_types)} arguments, found {len(node.args)}"
         state.add("OT-closure-arity", "error", message, node.span)
-        state.poison.add(node)
+        state.doubt(node)
         return function.ret_type
     for at, (arg, wanted) in enumerate(zip(node.args, function.arg_types, strict=True)):
         found = state.type(arg)
-        if not is_subtype(found, wanted) and arg not in state.poison:
+        if not is_subtype(found, wanted) and not state.poisoned(arg):
             span = node.arg_spans[at] if at < len(node.arg_spans) else node.span
             message = f"argument {at + 1} is {found}, expected {wanted}"
             cast = find_glb(found, wanted) is not None
             help = insert_cast(wanted) if cast else None
             state.add("OT-closure-argument", "error", message, span, help=help)
-            state.poison.add(node)
+            state.doubt(node)
     return function.ret_type
 
 
@@ -142,7 +142,7 @@ def closure_type(state: OlderDerivation, node: ast.Call) -> Type:
 def closure_shape(state: OlderDerivation, node: ast.Call) -> Expr:
     """The shape of the function's result with the arguments in the place of the parameters."""
     function = node.op if isinstance(node.op, ast.Function) else state.functions.get(node.op)
-    if function is None or len(function.params) != len(node.args) or node in state.poison:
+    if function is None or len(function.params) != len(node.args) or state.poisoned(node):
         return UNKNOWN
     ret_shape = shape_of_annotation(function.ret_struct_info)
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from rlx.checker.derive.doubts import Doubt
 from rlx.checker.derive.module import RULES
 from rlx.checker.derive.state import DerivationState
 from rlx.grammar.nodes import ast, tir
@@ -37,8 +38,7 @@ class OlderDerivation(DerivationState):
     def __init__(self, module: ast.IRModule, captured: Collection[Node] = ()) -> None:
         super().__init__(module, RULES, set(), captured)
         # Of what Python around the program gives, nothing is said at all.
-        self.poison.update(captured)
-        self.unsaid.clear()
+        self.doubts.update(dict.fromkeys(captured, Doubt.WRONG))
         self.types: dict[Node, Type] = {}
         self.shape_of: dict[Node, Expr] = {}
         self.functions: dict[Node, ast.Function] = {}

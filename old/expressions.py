@@ -27,7 +27,7 @@ def is_boolean(node: Expr) -> bool:
 def variable_type(state: OlderDerivation, var: Expr) -> Type:
     """A variable has the type that Γ gives it; one that it does not know was reported already."""
     if var not in state.types:
-        state.poison.add(var)
+        state.doubt(var)
         return OBJECT
     return state.types[var]
 
@@ -79,8 +79,8 @@ def tuple_shape(state: OlderDerivation, node: ast.Tuple) -> Expr:
 def field_type(state: OlderDerivation, node: ast.TupleGetItem) -> Type:
     """The type of the field, counted from 0 (ledger OLDFIELD)."""
     whole = state.type(node.tuple_value)
-    if node.tuple_value in state.poison:
-        state.poison.add(node)
+    if state.poisoned(node.tuple_value):
+        state.doubt(node)
         return OBJECT
     if not isinstance(whole, TupleType):
         message = f"only a tuple has fields, but this is {whole}"
@@ -92,7 +92,7 @@ def field_type(state: OlderDerivation, node: ast.TupleGetItem) -> Type:
         state.add("OT-field-index", "error", message, node.span)
     else:
         return whole.fields[node.index]
-    state.poison.add(node)
+    state.doubt(node)
     return OBJECT
 
 
@@ -117,7 +117,7 @@ def field_shape(state: OlderDerivation, node: ast.TupleGetItem) -> Expr:
 def if_type(state: OlderDerivation, node: ast.If) -> Type:
     """The least upper bound of the branches; the condition is a Boolean tensor of rank 0."""
     found = state.type(node.cond)
-    if found != CONDITION and node.cond not in state.poison:
+    if found != CONDITION and not state.poisoned(node.cond):
         cast = is_subtype(CONDITION, found)
         help = insert_cast(CONDITION) if cast else None
         message = f"the condition of an if is {found}, expected {CONDITION}"

@@ -48,7 +48,7 @@ def module_types(state: OlderDerivation) -> None:
         if gv in recursive:
             state.set(gv, signature(function))
             if function.ret_struct_info is None:  # OWF07 has said so
-                state.poison.add(gv)
+                state.doubt(gv)
     for gv in callees_first({gv: graph[gv] for gv in functions}):
         state.set(gv, function_type(state, functions[gv], gv))
 
@@ -101,7 +101,7 @@ def result_type(state: OlderDerivation, function: ast.Function, found: Type) -> 
     wanted = type_of(function.ret_struct_info)
     body = function.body
     last = body.body if isinstance(body, ast.SeqExpr) else body
-    if is_subtype(found, wanted) or not state.poison.isdisjoint((body, last)):
+    if is_subtype(found, wanted) or state.poisoned(body) or state.poisoned(last):
         return wanted
     span = (body.body_span if isinstance(body, ast.SeqExpr) else None) or function.span
     if find_glb(found, wanted) is not None:
@@ -168,7 +168,7 @@ def visit(state: OlderDerivation, expr: Expr) -> Type:
         case ast.Constant():
             data = expr.data
             if data.shape is None or not (data.value is None or literal_is_valid(state, expr)):
-                state.poison.add(expr)
+                state.doubt(expr)
             return state.set(
                 expr, expressions.constant_type(expr), expressions.constant_shape(expr)
             )
@@ -217,7 +217,7 @@ def _compound(state: OlderDerivation, expr: Expr) -> Type:
                 visit(state, part)
             state.set(expr, expressions.if_type(state, expr), expressions.if_shape(state, expr))
         case ast.ErrorExpr():
-            state.poison.add(expr)
+            state.doubt(expr)
             state.set(expr, OBJECT)
         case _:  # OMIX-value has said so, or it is an attribute
             state.set(expr, OBJECT)

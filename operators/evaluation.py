@@ -47,10 +47,6 @@ class OperatorFault(Exception):
 class Evaluation(Protocol):
     """The queries of an evaluation on the run."""
 
-    @property
-    def info(self) -> ast.StructInfo | None:
-        """The struct info that was derived for the call, None if there is none."""
-
     def prim(self, expr: PrimExpr) -> int | float | bool:
         """The number that an expression over shape variables evaluates to."""
 

@@ -8,17 +8,19 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from rlx.grammar.nodes.ast import Expr, ShapeExpr, StructInfo, TensorStructInfo, Var
+from rlx.grammar.nodes.ast import Call, Expr, ShapeExpr, StructInfo, TensorStructInfo, Var
 from rlx.grammar.nodes.tir import EQ, FloorMod, Or, PrimExpr
 from rlx.operators import arrays, exprs
 from rlx.operators.arrays import Array
+from rlx.operators.binding import plan
+from rlx.operators.context import OperatorContext
 from rlx.operators.dim_arithmetic import ONE, ZERO, const, floordiv, literal, mul, product, same
 from rlx.operators.evaluation import OperatorFault
 from rlx.operators.evaluation_arguments import COPIED, INFERRED
 from rlx.operators.exprs import Result, decline
 from rlx.operators.late import np, te
 from rlx.operators.parameters import IntList, Ints, Longs, NewShape, Shape, Tensor
-from rlx.operators.registry import computes, defines, operator
+from rlx.operators.registry import computes, defines, lookup, operator
 from rlx.operators.rule_helpers import (
     axes,
     axis,
@@ -30,7 +32,7 @@ from rlx.operators.rule_helpers import (
     shaped,
     tensor,
 )
-from rlx.operators.site import Dims, Site, show, show_shape
+from rlx.operators.site import Dims, Site, Violation, show, show_shape
 from rlx.spec.registry import rule
 
 
@@ -169,16 +171,37 @@ def expand_dims_definition(out: Result, x: te.Tensor, axis: Sequence[int]) -> te
     return exprs.filled(out, lambda *i: x(*(v for k, v in enumerate(i) if k not in new)))
 
 
+def stays(dim: PrimExpr) -> bool:
+    """Whether `squeeze` keeps an axis of this dimension although it is named."""
+    return literal(dim) not in (None, 1)
+
+
+def remaining_axes(call: Call, ctx: OperatorContext) -> tuple[int, ...] | None:
+    """The axes that a call of `squeeze` names without those that stay; None if it names no axes,
+    or is wrong.
+    """
+    declared = lookup("relax.squeeze")
+    assert declared is not None
+    site = Site(declared, call, ctx)
+    try:
+        x, given = (read(site) for read in plan(site))
+        dims = site.dims(x)
+        if given is None or dims is None:
+            return given
+        return tuple(k for k in axes(site, given, len(dims)) if not stays(dims[k]))
+    except Violation:
+        return None
+
+
 @rule("OBL-squeeze", "obligation")
 def removed(site: Site, dims: Dims, given: Sequence[int]) -> tuple[PrimExpr, ...]:
     """The dimensions without the named ones of length 1; a literal other than 1 stays."""
     kept = []
     ones = site.together("OBL-squeeze-one", 0)
     for k, dim in enumerate(dims):
-        value = literal(dim)
-        if k not in given or value not in (None, 1):
+        if k not in given or stays(dim):
             kept.append(dim)
-        elif value is None:
+        elif literal(dim) is None:
             ones.equal(
                 dim,
                 ONE,
@@ -195,6 +218,7 @@ def removed(site: Site, dims: Dims, given: Sequence[int]) -> tuple[PrimExpr, ...
     x(a, 1, b), axis=1 | [1] | [-2]
     x(1, 4), axis=None | [0]
     x(1, 1, a), axis=[0, 1]
+    x(a, 3, 1), axis=[1, 2]
     """,
     broken="OBL-axis-repeated: f(1, 1, a), axis=[0, -3]",
 )
@@ -219,7 +243,7 @@ def squeeze(site: Site, x: Tensor, axis: Ints | None = None) -> StructInfo:
 @rule("E-squeeze", "computation")
 def squeeze_value(x: Array, given: tuple[int, ...] | None) -> Array:
     """Axes of length 1 removed: the named ones, or all; a named axis of another length is a
-    fault.
+    fault, since those that stay are not named any more (:func:`remaining_axes`).
     """
     gone = (
         [k for k, n in enumerate(x.shape) if n == 1]
@@ -240,7 +264,7 @@ def squeeze_definition(out: Result, x: te.Tensor, axis: Sequence[int] | None) ->
     gone = (
         [k for k, dim in enumerate(x.shape) if exprs.is_one(dim)]
         if axis is None
-        else list(exprs.axes_of(axis, x.ndim))
+        else [k for k in exprs.axes_of(axis, x.ndim) if not stays(x.shape[k].node)]
     )
 
     def element(*i: te.Scalar) -> te.Scalar:

@@ -276,7 +276,8 @@ class Operator(OperatorSignature):
             result = self._apply(site, values)
             if not isinstance(result, StructInfo):
                 raise RuleError(self.rule, result)
-            result = shortened(result, ctx)
+            if not self._takes_types:  # else its dimensions are written in the call
+                result = shortened(result, ctx)
         except Violation as violation:
             if violation.code is not None:
                 words = f"{site.name}: {violation.message}"

@@ -22,6 +22,8 @@ def found(room: str, name: str) -> object:
     homes = _homes(room)
     if name not in homes:
         # Python asks for modules of the room, too, before it imports them: this must stay cheap.
+        if name in OF_TVM:
+            raise AttributeError(f"{room} has no {name}: write {OF_TVM[name]}")
         raise AttributeError(
             f"module {room!r} has no attribute {name!r}; it has: {', '.join(sorted(homes))}"
         )
@@ -33,6 +35,33 @@ def found(room: str, name: str) -> object:
         value = getattr(module, name)
     setattr(sys.modules[room], name, value)
     return value
+
+
+OF_TVM = {
+    "PyExprVisitor": "rlx.ExprVisitor, without a decorator",
+    "PyExprMutator": "rlx.ExprMutator, without a decorator",
+    "expr_functor": "rlx.ExprVisitor or rlx.ExprMutator, without a decorator",
+    "dpl": "from rlx.transform import is_op, wildcard, …",
+    "analysis": "rlx.check(…), rlx.transform.dead_code(…) or rlx.transform.get_var2val(…)",
+    "Call": "a call of the callee, as in gv(x, y)",
+    "Function": "with bb.function(…)",
+    "Tuple": "a tuple of Python: (x, y)",
+    "ShapeExpr": "a list where an operator takes a shape, or rlx.op.shape([2, n])",
+    "DFPattern": "Pattern",
+    "TypePattern": "StructInfoPattern",
+    **{
+        f"{kind}{word}": f"""the text of the annotation, such as 'R.{kind}({given})'"""
+        for word in ("StructInfo", "Type")
+        for kind, given in (
+            ("Tensor", '("n", 4), "float32"'),
+            ("Shape", '["n", 4]'),
+            ("Tuple", "R.Tensor, R.Object"),
+            ("Prim", '"int64"'),
+            ("Object", ""),
+        )
+    },
+}
+"""What to write instead of names that TVM has at these places."""
 
 
 @cache

@@ -41,16 +41,21 @@ class Staged(Record):
     function: tir.PrimFunc
     args: tuple[Expr, ...]
     result: StructInfo
-    numbers: tuple[tir.PrimExpr, ...]
+    numbers: tuple[Expr, ...]
 
     def call(self, callee: GlobalVar) -> ast.Call:
         """The call, with the name of the function in a module."""
-        numbers = map(ast.PrimValue, self.numbers)
-        args: tuple[Expr, ...] = (callee, ast.Tuple((*self.args, *numbers)))
+        args: tuple[Expr, ...] = (callee, ast.Tuple((*self.args, *self.numbers)))
         return ast.Call(ast.op(CALL_TIR), args, (self.result,))
 
 
-def staged(outputs: Any, inputs: Sequence[Tensor], *, check: bool = True) -> Staged:
+def staged(
+    outputs: Any,
+    inputs: Sequence[Tensor],
+    held: Mapping[ast.Var, tir.Var] = {},
+    *,
+    check: bool = True,
+) -> Staged:
     """The PrimFunc that computes the outputs, and the arguments of its call. Raises
     TensorExpressionError if a placeholder that is read has no Relax value, or as
     :func:`create_prim_func` does.
@@ -62,6 +67,8 @@ def staged(outputs: Any, inputs: Sequence[Tensor], *, check: bool = True) -> Sta
     inputs
         The tensors that are passed, in order. Other tensors of Relax values that are read follow
         them.
+    held
+        The scalars that stand for variables of Relax.
     """
     several = isinstance(outputs, tuple | list)
     given = list(outputs) if isinstance(outputs, tuple | list) else [outputs]
@@ -87,7 +94,9 @@ def staged(outputs: Any, inputs: Sequence[Tensor], *, check: bool = True) -> Sta
     else:
         (result,) = infos
     args = tuple(tensor.value for tensor in passed if tensor.value is not None)
-    return Staged(function, args, result, tuple(numbers))
+    values = {number: var for var, number in held.items()}
+    passed_on = tuple(values.get(number) or ast.PrimValue(number) for number in numbers)
+    return Staged(function, args, result, passed_on)
 
 
 def _passed(outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> list[Tensor]:
@@ -131,6 +140,7 @@ def call_te(
     function: Callable[..., Any],
     *args: Any,
     primfunc_name_hint: str | None = None,
+    primfunc_attrs: Mapping[str, object] | None = None,
     **kwargs: Any,
 ) -> ast.Call:
     """The call of the PrimFunc that a function of tensor expressions makes; the PrimFunc is added
@@ -147,6 +157,8 @@ def call_te(
         scalars, scalars to scalars; everything else is passed as it is.
     primfunc_name_hint
         The name of the PrimFunc; by default that of the function.
+    primfunc_attrs
+        Further attributes of the PrimFunc.
 
     Raises
     ------
@@ -159,8 +171,8 @@ def call_te(
         values = [convert(_leaf(builder, arg)) for arg in args]
         named: Mapping[str, Any] = {k: convert(_leaf(builder, v)) for k, v in kwargs.items()}
         outputs = _applied(function, hint, values, named)
-        made = staged(outputs, list(convert.tensors.values()))
-    return added(builder, made, hint)
+        made = staged(outputs, list(convert.tensors.values()), convert.scalars)
+    return added(builder, made, hint, primfunc_attrs or {})
 
 
 def _hint(function: object, wanted: object) -> str:
@@ -199,9 +211,10 @@ def _applied(
         fail(f"{name} does not work with arguments that are no tensors, {found}: {what}")
 
 
-def added(builder: Builder, made: Staged, hint: str) -> ast.Call:
-    """The call of a PrimFunc that is added to the module."""
-    private = replace(made.function, attrs={**made.function.attrs, "private": True})
+def added(builder: Builder, made: Staged, hint: str, attrs: Mapping[str, object] = {}) -> ast.Call:
+    """The call of a PrimFunc that is added to the module, with further attributes."""
+    whole = {**made.function.attrs, **attrs, "private": True}
+    private = replace(made.function, attrs=whole)
     name = builder.add_func(private, hint if hint.isidentifier() else "te")
     return made.call(name)
 
@@ -220,12 +233,11 @@ def emit_te(
     builder: Builder,
     function: Callable[..., Any],
     *args: Any,
-    primfunc_name_hint: str | None = None,
+    name_hint: str = "",
     **kwargs: Any,
 ) -> ast.Var:
-    """Emit :func:`call_te`, and return the variable of the result."""
-    call = call_te(builder, function, *args, primfunc_name_hint=primfunc_name_hint, **kwargs)
-    return builder.emit(call)
+    """Emit :func:`call_te`, and return the variable of the result, which gets the name."""
+    return builder.emit(call_te(builder, function, *args, **kwargs), name_hint)
 
 
 def _leaf(builder: Builder, given: Any) -> Any:

@@ -52,7 +52,7 @@ class Undecided(Record):
 
 def check_reads(ops: Sequence[Operation]) -> list[Undecided]:
     """Prove that all reads are in bounds. Raises TensorExpressionError if an index is out of bounds
-    for some sizes; the error has them as its counterexample.
+    for some sizes of at least 1; the error has them as its counterexample.
 
     Returns
     -------
@@ -155,7 +155,9 @@ class _Ranges:
         return tir.interned(high) is tir.interned(dim)
 
     def _ask(self, access: Access, axis: int) -> str | None:
-        """Ask the prover; why it does not know, or None where it proved it."""
+        """Ask the prover; why it does not know, or None where it proved it. An error is certain for
+        some sizes of at least 1.
+        """
         from rlx.solver.context import Context
         from rlx.solver.prover import Prover
 
@@ -188,6 +190,15 @@ class _Ranges:
         if depends or not whole:
             return "it depends on the elements of tensors"
         if verdict.refuted:
+            sizes = {
+                v
+                for size in (dim, *(high for _, high in self.ends.values()))
+                for v in tir.free_vars(size)
+            } - self.ends.keys()
+            for size in sizes:
+                context.assume(tir.GE(size, tir.IntImm(1)))
+            if Prover(context).always(inside).proved:
+                return "it is outside where a size is 0"
             self._report(read, axis, prover.complete(verdict))  # type: ignore[arg-type]
         return str(verdict)
 

@@ -111,11 +111,14 @@ class Converter:
     ----------
     tensors
         The tensors made for Relax values, in order; one for each value.
+    scalars
+        The scalars made for variables that hold one that is not known.
     """
 
     def __init__(self, info: Info = annotated) -> None:
         self._info = info
         self.tensors: dict[object, Tensor] = {}
+        self.scalars: dict[ast.Var, tir.Var] = {}
 
     def __call__(self, given: Any) -> Any:
         """A value of Relax converted, in tuples, lists and mappings too; everything else as it is.
@@ -153,6 +156,8 @@ class Converter:
                 return scalar(value)
         if isinstance(expr, ast.Var) and expr.shape_var is not None:
             return scalar(expr.shape_var)
+        if isinstance(expr, ast.Var) and isinstance(info, PrimStructInfo):
+            return scalar(self.scalars.setdefault(expr, tir.Var(_hint(expr), info.dtype)))
         fail(f"too little is known of {_shown(expr, info)}: bind it with a more precise cast")
 
     def field(self, whole: Expr, index: int, info: StructInfo) -> Any:

@@ -105,6 +105,17 @@ def floormod(a: Any, b: Any) -> Scalar:
     return binary(tir.FloorMod, a, b)
 
 
+indexdiv, indexmod = floordiv, floormod
+
+
+def popcount(x: Any) -> Scalar:
+    """The number of ones among the bits of an integer."""
+    given = scalar(x)
+    if not given.dtype.is_integer:
+        fail(f"popcount takes an integer, found {given.dtype}")
+    return call("popcount", given, dtype=given.dtype)
+
+
 def ceildiv(a: Any, b: Any) -> Scalar:
     """The quotient of integers, rounded up."""
     return (scalar(a) + scalar(b) - 1) // scalar(b)

@@ -8,7 +8,7 @@ type of the other operand. Constants, sums with 0 and products with 1 are folded
 from __future__ import annotations
 
 import math
-from typing import Any, NoReturn
+from typing import Any
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import BOOL, FLOAT32, INT32, INT64, DataType, fits, lacking
@@ -135,12 +135,22 @@ class Scalar(OwnOperators):
     def __xor__(self, other: Any) -> Scalar:
         return bitwise("bitwise_xor", self, other)
 
+    def __rlshift__(self, other: Any) -> Scalar:
+        return bitwise("shift_left", other, self)
+
+    def __rrshift__(self, other: Any) -> Scalar:
+        return bitwise("shift_right", other, self)
+
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
+
     def __invert__(self) -> Scalar:
         if self.dtype == BOOL:
             return negation(self)
         return Scalar(tir.Call("bitwise_not", (self.node,)), self.dtype)
 
-    def __bool__(self) -> NoReturn:  # noqa: PLE0304
+    def __bool__(self) -> bool:
+        if self.value is not None:
+            return bool(self.value)
         fail(
             "a condition over elements has no truth value while the expression is made: "
             "write te.if_then_else(condition, a, b), te.all(…) or te.any(…)"

@@ -5,7 +5,7 @@ import os
 import signal
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 os.environ["RLX_NATIVE_GUARD"] = "1"
 if (
@@ -14,8 +14,14 @@ if (
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Of the profile that Hypothesis chooses (in CI the same examples each time), half as many examples: the suite runs
-# often. `--hypothesis-profile default` takes a hundred.
-settings.register_profile("rlx", settings(), deadline=None, max_examples=50)
+# often. `--hypothesis-profile default` takes a hundred. How slow the machine is says nothing about a program.
+settings.register_profile(
+    "rlx",
+    settings(),
+    deadline=None,
+    max_examples=50,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("rlx")
 
 

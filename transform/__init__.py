@@ -36,12 +36,14 @@ if TYPE_CHECKING:
     from rlx.transform.passes.dead_code import dead_code
     from rlx.transform.passes.fold_shapes import fold_shapes
     from rlx.transform.passes.fuse_matmul_add import fuse_matmul_add
+    from rlx.transform.passes.param_types import UpdateParamType
     from rlx.transform.passes.parameters import (
         BindParams,
         BindSymbolicVars,
         bind_params,
         bind_symbolic_vars,
     )
+    from rlx.transform.passes.prim_values import ComputePrimValue
     from rlx.transform.passes.private_functions import (
         InlinePrivateFunctions,
         RemoveUnusedOutputs,
@@ -54,6 +56,8 @@ if TYPE_CHECKING:
         EliminateCommonSubexpr,
         FoldConstant,
     )
+    from rlx.transform.passes.topological_sort import TopologicalSort
+    from rlx.transform.passes.tuple_arguments import ExpandTupleArguments
     from rlx.transform.patterns import (
         AndPattern,
         AttrPattern,
@@ -127,6 +131,7 @@ __all__ = [
     "CallTIRRewrite",
     "CanonicalizeBindings",
     "CheckPlan",
+    "ComputePrimValue",
     "ConstantPattern",
     "ConvertToDataflow",
     "DataTypePattern",
@@ -135,6 +140,7 @@ __all__ = [
     "DataflowVarPattern",
     "DeadCodeElimination",
     "EliminateCommonSubexpr",
+    "ExpandTupleArguments",
     "ExprMutator",
     "ExprPattern",
     "ExprVisitor",
@@ -171,9 +177,11 @@ __all__ = [
     "StaticPlanBlockMemory",
     "StructInfoPattern",
     "ToNonDataflow",
+    "TopologicalSort",
     "TupleGetItemPattern",
     "TuplePattern",
     "UnorderedTuplePattern",
+    "UpdateParamType",
     "VMMemoryLower",
     "VMShapeLower",
     "VarPattern",

@@ -237,7 +237,7 @@ class Certainty:
         if name not in _ON_FLOATS and name not in _ON_NUMBERS and name not in _MADE:
             return False
         self._state  # noqa: B018 - what is unproved is known when the function is derived
-        if call in self._state.unproved or call in self._state.poison:
+        if call in self._state.unproved or self._state.poisoned(call):
             return False
         return all(self._operand(name, operand) for operand in operands(call))
 

@@ -20,7 +20,8 @@ from rlx import lazy
 if TYPE_CHECKING:
     from rlx.transform.lowering.passes import PassError
     from rlx.vm.builder import ExecBuilder, ExecBuildError, UnusedInput
-    from rlx.vm.compilation import build, pipeline
+    from rlx.vm.building import build
+    from rlx.vm.compilation import pipeline
     from rlx.vm.executable import Executable
     from rlx.vm.faults import (
         CheckFailed,

@@ -1,4 +1,4 @@
-"""Compilation of a Relax module to an executable."""
+"""Compilation of a Relax module to an executable: the passes, and the code behind them."""
 
 from __future__ import annotations
 
@@ -41,38 +41,10 @@ def pipeline() -> Sequential:
     return Sequential([stage() for stage in STAGES])
 
 
-def build(
-    module: IRModule,
-    *,
-    passes: Sequence[ModulePass] | None = None,
-    legalize: bool = False,
-    reuse: bool = True,
+def compiled(
+    module: IRModule, passes: Sequence[ModulePass] | None, legalize: bool, reuse: bool
 ) -> Executable:
-    """Compile a module for the virtual machine.
-
-    Parameters
-    ----------
-    module
-        A module without errors.
-    passes
-        The passes that lower it; None for :func:`pipeline`. A lowered module takes ``()``.
-    legalize
-        Whether operators become PrimFuncs first. They then run faster, but sums of floats may be
-        reordered.
-    reuse
-        Whether to reuse a register after the last read of its content.
-
-    Raises
-    ------
-    IllFormedError
-        If the checker finds errors; its ``report`` has them.
-    PassError
-        If a pass rejects the module, or the lowered module has something without an instruction.
-    TypeError
-        If `module` is not a module.
-    """
-    if not isinstance(module, IRModule):
-        raise TypeError(f"expected a module, found {type(module).__name__}: rlx.load reads one")
+    """As :func:`rlx.vm.build`, which has the parameters; nothing is kept."""
     report = check_alone(module)
     if not report.ok:
         raise IllFormedError(report)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rlx.grammar.nodes.node import fields
@@ -90,12 +89,9 @@ class Executable(ExecutableParts):
         OSError
             If the file cannot be read.
         """
-        from rlx.checker.driver.sources import read_file
-        from rlx.vm.saving import from_bytes
+        from rlx.vm.saving import from_bytes, read_executable
 
-        regular = Path(path).is_file()  # a device may have no end
-        data = Path(path).read_bytes() if regular else read_file(path)
-        return Executable.of(from_bytes(data, str(path)))
+        return Executable.of(from_bytes(read_executable(path), str(path)))
 
     def __str__(self) -> str:
         return self.as_text()

@@ -251,7 +251,7 @@ def prim_func(executable: ExecutableParts, name: str) -> tir.PrimFunc:
         ``V-name-text``: the text is not one PrimFunc.
     """
     text = executable.kernels[name]
-    found = _READ.get((name, text))
+    found = known(name, text)
     if found is not None:
         return found
     for function in _module(name, text).functions.values():
@@ -272,6 +272,11 @@ def know(name: str, text: str, func: tir.PrimFunc) -> None:
     while len(_READ) >= TEXTS:
         del _READ[next(iter(_READ))]
     _READ[name, text] = func
+
+
+def known(name: str, text: str) -> tir.PrimFunc | None:
+    """The PrimFunc of a text that was read before, or that was printed."""
+    return _READ.get((name, text))
 
 
 def _module(name: str, text: str) -> ast.IRModule:

@@ -8,16 +8,20 @@ compile anything in it; :mod:`rlx.vm.shipped_code` describes the use of its C co
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import struct
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
 
 import numpy as np
 
+from rlx.checker.driver.sources import whole
+from rlx.semantics.live_memory import available
 from rlx.vm.checking import complaints
 from rlx.vm.constants import ConstantError, found_text, from_json, to_json
 from rlx.vm.executable_parts import ExecutableParts, VMFunction
@@ -43,6 +47,20 @@ def to_bytes(executable: ExecutableParts) -> bytes:
     words = np.array(executable.words, _WORD)
     rest = _LENGTH.pack(len(text)) + text + words.tobytes()
     return _HEAD.pack(MAGIC, VERSION, sha256(rest).digest()) + rest
+
+
+def read_executable(path: PathLike) -> bytes:
+    """The bytes of an executable, or the first ones of another file. Raises OSError if it cannot be
+    read.
+    """
+    with open(path, "rb") as file:
+        begin = file.read(len(MAGIC))
+        if begin != MAGIC:
+            return begin
+        found = os.fstat(file.fileno())
+        if found.st_size > available():
+            raise OSError(errno.EFBIG, "this is longer than the free memory")
+        return begin + (file.read() if S_ISREG(found.st_mode) else whole(file, of_text=False))
 
 
 def from_bytes(content: bytes, name: str = "the file") -> ExecutableParts:

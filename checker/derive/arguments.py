@@ -38,7 +38,7 @@ def check_arguments(state: DerivationState, node: ast.Call, function: FuncStruct
     A signature is read in two phases, so the order of parameters does not matter.
     """
     assert function.params is not None
-    found = tuple([OBJECT if a in state.poison else state.info_of[a] for a in node.args])
+    found = tuple([OBJECT if state.poisoned(a) else state.info_of[a] for a in node.args])
     instance = instantiate(function, found, state.prover)
     nameless: tuple[tir.Var, ...] = ()
     if instance.unbound:
@@ -54,7 +54,7 @@ def check_arguments(state: DerivationState, node: ast.Call, function: FuncStruct
         need("D14-binding", not instance.binding.conflicts)
     blamed = _check_conflicts(state, node, function, instance.binding.conflicts)
     for index, (given, wanted) in enumerate(zip(found, instance.params, strict=True)):
-        if node.args[index] in state.poison:
+        if state.poisoned(node.args[index]):
             continue
         match given, wanted:
             case TensorStructInfo(vdevice=None), TensorStructInfo(vdevice=VDevice() as device):
@@ -80,7 +80,7 @@ def _exchanged(
     wrong = [
         at
         for at, (given, param) in enumerate(zip(found, wanted, strict=True))
-        if given is not param and node.args[at] not in state.poison and not same_kind(given, param)
+        if given is not param and not state.poisoned(node.args[at]) and not same_kind(given, param)
     ]
     match wrong:
         case [first, second] if same_kind(found[first], wanted[second]):
@@ -120,7 +120,7 @@ def _report_exchanged(
         related=of_global(state, node.op),
         help=f"swap it with {show(node.args[second])}: each fits the parameter of the other",
     )
-    state.poison.add(node)
+    state.doubt(node)
 
 
 def _named(
@@ -177,7 +177,7 @@ def _blame(
     if result.never_fits:
         message = f"{argument} is {show(found)}, but {show(wanted)} is expected"
         state.add("D14-argument", "error", message, place, **extra)
-        state.poison.add(node)
+        state.doubt(node)
         return
     if policy.unknown_only(result):
         known = f"{argument} is only known to be {show(found)}"
@@ -223,4 +223,4 @@ def _report_conflict(
     severity = "error" if conflict.impossible else "warning"
     state.add("D14-binding", severity, message, of_argument(node, at), **extra)
     if conflict.impossible:
-        state.poison.add(node)
+        state.doubt(node)

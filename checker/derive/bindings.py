@@ -55,7 +55,7 @@ def _bind_value(state: DerivationState, binding: ast.VarBinding, found: StructIn
         return
     wanted = naming.meant(state, wanted, var.annotation_span, binding.value)
     state.bind(var, naming.kept(found, wanted))
-    if binding.value in state.poison:
+    if state.poisoned(binding.value):
         return
     result = policy.mismatch(state, "D11-annotation", found, wanted)
     if result is not None and not policy.repeated(state, binding.value, result):
@@ -64,7 +64,7 @@ def _bind_value(state: DerivationState, binding: ast.VarBinding, found: StructIn
 
 def _report_unbound(state: DerivationState, binding: ast.VarBinding, found: StructInfo) -> None:
     """A value that stands alone: TVM refuses to read it."""
-    if binding.span != binding.value_span or binding.value in state.poison:
+    if binding.span != binding.value_span or state.poisoned(binding.value):
         return
     if isinstance(found, TupleStructInfo) and not found.fields:
         return
@@ -79,10 +79,10 @@ def _bind_function(state: DerivationState, binding: ast.VarBinding, literal: ast
     state.info_of[binding.var] = binding.var.struct_info_annotation or signature(literal)
     unfinished = binding.var.struct_info_annotation is None and literal.ret_struct_info is None
     if unfinished:
-        state.poison.add(binding.var)
+        state.doubt(binding.var)
     found = state.info(literal)
     if unfinished:
-        state.poison.discard(binding.var)
+        state.doubts.pop(binding.var, None)
     _bind_value(state, binding, found)
 
 
@@ -102,7 +102,7 @@ def _bind_cast(state: DerivationState, binding: ast.MatchCast) -> None:
     if literal is not None and not isinstance(target, ast.ObjectStructInfo):
         message = f"this cast to {show(target)} always fails: the value is {literal}"
         state.add("D11-cast", "warning", message, binding.struct_info_span or binding.span)
-    elif binding.value not in state.poison:
+    elif not state.poisoned(binding.value):
         images = bind_dimensions((target,), (found,), binding.shape_vars, state.prover).mapping
         shown = found
         never = always_fails(state.prover, binding.shape_vars, state.info_of, found, target)
@@ -194,7 +194,7 @@ def _report_annotation(
     if result.never_fits:
         message = f"'{name}' is annotated {show(wanted)}, but its value is {show(found)}"
         state.add("D11-annotation", "error", message, span, **extra)
-        state.poison.add(var)  # what follows from the wrong annotation is no second mistake
+        state.doubt(var)  # what follows from the wrong annotation is no second mistake
         return
     if policy.unknown_only(result):
         message = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rlx.checker.derive.arguments import check_arguments
+from rlx.checker.derive.doubts import Doubt
 from rlx.checker.derive.message_text import callee, definition, of_global, own, show, written
 from rlx.checker.derive.state import DerivationState, Effects
 from rlx.checker.lowered.objects import LOWERED
@@ -50,14 +51,12 @@ def _call_operator(state: DerivationState, node: ast.Call, op: ast.Op) -> Struct
     state.call = outer
     state.inherit(node, node.args)
     severities = {found.severity for found in state.diagnostics[before:]}
-    if (severities or state.poison) and state.spoiled(node):
-        state.poison.add(node)
-        if not state.poison_is_wrong(node):
-            state.unsaid.add(node)
+    if (severities or state.doubts) and state.spoiled(node):
+        state.doubt(node, Doubt.WRONG if state.takes_wrong(node) else Doubt.UNSAID)
     elif "error" in severities:
-        state.poison.add(node)
+        state.doubt(node)
     elif "warning" in severities:
-        state.vague.add(node)
+        state.doubt(node, Doubt.WARNED)
     elif op.op_name == "relax.assert_op" and node.args:
         _asserted(state, state.info(node.args[0]))
     return info
@@ -78,9 +77,7 @@ SUGGESTED = 200
 
 def _call_unknown(state: DerivationState, node: ast.Call, op: ast.Op) -> StructInfo:
     """Nothing is known of the result, so an annotation is believed."""
-    state.poison.add(node)
-    if is_known(op.op_name):
-        state.unsaid.add(node)
+    state.doubt(node, Doubt.UNSAID if is_known(op.op_name) else Doubt.WRONG)
     state.unknown_operators.add(op.op_name)
     _report_unknown(state, node, op.op_name)
     if node.sinfo_args:
@@ -132,15 +129,15 @@ def _reordered(node: ast.Call, name: str, order: tuple[int, ...] | None) -> str 
 def _call_function(state: DerivationState, node: ast.Call) -> StructInfo:
     """Purity first, then the signature or what the call itself says (ledger 17)."""
     function = state.info(node.op)
-    if node.op in state.poison:
-        state.poison.add(node)
+    if state.poisoned(node.op):
+        state.doubt(node)
         if not isinstance(function, FuncStructInfo) or function.params is None:
             return OBJECT
     if not isinstance(function, FuncStructInfo):
         return _not_a_function(state, node, function)
     need("D14-callee", True)
     if isinstance(node.op, ast.GlobalVar) and _lacks_results(state, node, node.op):
-        state.poison.add(node)
+        state.doubt(node)
         return OBJECT
     if not function.purity:
         check_effect(state, node, node.op)
@@ -190,7 +187,7 @@ def _not_a_function(state: DerivationState, node: ast.Call, info: StructInfo) ->
         )
     message = f"only a function can be called, but {callee(node.op)} is {show(info)}"
     state.add("D14-callee", "error", message, own(node.op) or node.span, **extra)
-    state.poison.add(node)
+    state.doubt(node)
     return OBJECT
 
 
@@ -236,7 +233,7 @@ def _call_closure(state: DerivationState, node: ast.Call, function: FuncStructIn
         label = show(function)
         help = _no_self(state, node) if expected == given + 1 else None
         state.add("D14-arity", "error", message, node.span, related=related, label=label, help=help)
-        state.poison.add(node)
+        state.doubt(node)
         return OBJECT if function.binders else function.ret
     instance = check_arguments(state, node, function)
     state.inherit(node, node.args)

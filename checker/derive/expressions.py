@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rlx.checker.derive.bindings import bind
+from rlx.checker.derive.doubts import Doubt
 from rlx.checker.derive.knowledge import DerivationScope
 from rlx.checker.derive.message_text import definition, own, show, written
 from rlx.checker.derive.state import DerivationState
@@ -106,7 +107,7 @@ def variable(state: DerivationState, var: ast.Var | ast.GlobalVar | ast.ErrorExp
     """A variable that Γ does not know was reported by well-formedness, and what could not be read
     when it was read: say nothing more about them.
     """
-    state.poison.add(var)
+    state.doubt(var)
     return OBJECT
 
 
@@ -114,11 +115,10 @@ def variable(state: DerivationState, var: ast.Var | ast.GlobalVar | ast.ErrorExp
 def constant(state: DerivationState, node: ast.Constant) -> StructInfo:
     data = node.data
     if data.shape is None:  # the text leaves the data out: an annotation knows better
-        state.poison.add(node)
-        state.unsaid.add(node)
+        state.doubt(node, Doubt.UNSAID)
         return TensorStructInfo(None, data.dtype)
     if data.value is not None and not literal_is_valid(state, node):
-        state.poison.add(node)
+        state.doubt(node)
         return TensorStructInfo(None, data.dtype, len(data.shape))
     key = (data.shape, data.dtype)
     found = state.constants.get(key)
@@ -160,7 +160,7 @@ def shape(state: DerivationState, node: ShapeExpr) -> StructInfo:
 @rule("D12", "derivation")
 def tuple_get_item(state: DerivationState, node: ast.TupleGetItem) -> StructInfo:
     info = state.info(node.tuple_value)
-    if node.tuple_value in state.poison:
+    if state.poisoned(node.tuple_value):
         return _part_of_unknown(state, node, info)
     if not isinstance(info, TupleStructInfo):
         message = f"only a tuple can be indexed with {node.index}, but this is {show(info)}"
@@ -182,9 +182,7 @@ def _part_of_unknown(
     state: DerivationState, node: ast.TupleGetItem, info: StructInfo
 ) -> StructInfo:
     """A field of something already reported; what is known of it may still serve others."""
-    state.poison.add(node)
-    if node.tuple_value in state.unsaid:
-        state.unsaid.add(node)
+    state.doubt(node, state.doubts.get(node.tuple_value, Doubt.WRONG))
     if isinstance(info, TupleStructInfo) and node.index in range(len(info.fields)):
         return info.fields[node.index]
     return OBJECT
@@ -211,7 +209,7 @@ def extern_func(state: DerivationState, node: ast.ExternFunc) -> StructInfo:
 @rule("D09", "derivation")
 def if_(state: DerivationState, node: ast.If) -> StructInfo:
     condition = state.info(node.cond)
-    if node.cond not in state.poison:
+    if not state.poisoned(node.cond):
         _check_condition(state, node, condition)
     with branch_facts(state, condition, True):
         then = state.info(node.true_branch)

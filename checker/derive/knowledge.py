@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from rlx.checker.derive.doubts import Doubt, Doubts
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, StructInfo, Var
@@ -125,17 +126,10 @@ class Knowledge:
         The specification's Γ, extended to all expressions met; nothing is ever taken out of it.
         What a check says of a variable that is bound already holds until the scope of the check
         ends.
-    poison
-        Expressions of which less is known than there should be, because of an error already
-        reported, or because the text leaves data out. Nothing is reported about them again.
-    unsaid
-        Those of them of which nothing is wrong: the text leaves data out, or Python around it gives
-        the value.
+    doubts
+        Expressions of which less is known than there should be.
     captured
         Variables, shape variables and annotations that Python around the program gives a meaning.
-    vague
-        Expressions of which less is known than there should be, because of a warning already
-        reported: that less is known is not reported again, what is certainly wrong is.
     shape_vars, shapes
         The specification's Σ, and those variables of Γ that hold a shape: what erasure leaves.
     signed
@@ -154,10 +148,8 @@ class Knowledge:
     def __init__(self, module: ast.IRModule, captured: Collection[Node] = ()) -> None:
         self.module = module
         self.info_of: dict[Node, StructInfo] = {}
-        self.poison: set[Node] = set()
+        self.doubts = Doubts()
         self.captured = set(captured)
-        self.unsaid: set[Node] = {node for node in captured if isinstance(node, Expr)}
-        self.vague: set[Node] = set()
         self.shape_vars: set[tir.Var] = set()
         self.shapes: set[ast.Var] = set()
         self.signed: set[tir.Var] = set()
@@ -173,15 +165,20 @@ class Knowledge:
         """Answers questions about dimensions; many modules ask none."""
         return AliasProver(self.statistics)
 
-    def poisoned(self, expr: Expr) -> bool:
+    def poisoned(self, expr: object) -> bool:
         """Whether nothing should be reported about an expression."""
-        return expr in self.poison
+        return self.doubts.get(expr, 0) >= Doubt.UNSAID  # type: ignore[call-overload,no-any-return]
 
-    def poison_is_wrong(self, call: ast.Call) -> bool:
+    def doubt(self, node: Node, why: Doubt = Doubt.WRONG) -> None:
+        """Note that less is known of a node than there should be."""
+        if why is Doubt.WRONG and node in self.captured:
+            why = Doubt.UNSAID
+        self.doubts.mark(node, why)
+
+    def takes_wrong(self, call: ast.Call) -> bool:
         """Whether something is wrong with an argument of a call, which is more than not known."""
-        given = (*call.args, *call.attrs.values())
-        poison, unsaid = self.poison, self.unsaid
-        return any(isinstance(a, Node) and a in poison and a not in unsaid for a in given)
+        given = [a for a in (*call.args, *call.attrs.values()) if isinstance(a, Node)]
+        return self.doubts.strongest(given) is Doubt.WRONG
 
     def is_open(self, info: StructInfo) -> bool:
         """Whether a part of an info is what Python around the program says."""
@@ -197,13 +194,9 @@ class Knowledge:
         return all(var in self.shape_vars for each in conditions for var in tir.free_vars(each))
 
     def inherit(self, node: Node, parts: Sequence[Expr]) -> None:
-        """What is made from something poisoned or vague is so as well."""
-        if not self.poison.isdisjoint(parts):
-            if self.unsaid.issuperset(self.poison.intersection(parts)):
-                self.unsaid.add(node)
-            self.poison.add(node)
-        elif not self.vague.isdisjoint(parts):
-            self.vague.add(node)
+        """What is made from something doubtful is so as well."""
+        if (found := self.doubts.strongest(parts)) is not None:
+            self.doubts.mark(node, found)
 
     # Scopes
 

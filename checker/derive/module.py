@@ -59,7 +59,7 @@ def begin(state: DerivationState, node: ast.Function) -> Opened:
 def end(state: DerivationState, node: ast.Function, body: StructInfo, opened: Opened) -> StructInfo:
     """Leave a function whose body is of this struct info; the struct info of the function."""
     wanted = opened.wanted
-    if wanted is not None and node.body not in state.poison:
+    if wanted is not None and not state.poisoned(node.body):
         _check_result(state, node, body, wanted)
     _tell_unchecked(state, node)
     state.effects = opened.effects
@@ -101,7 +101,8 @@ def _check_result(
     promised = f"the result is annotated {show(wanted)}"
     if result.never_fits:
         severity, message = "error", f"{promised}, but the body yields {show(found)}"
-        state.poison |= {node, node.body}
+        state.doubt(node)
+        state.doubt(node.body)
     else:
         severity = "warning"
         known = (
@@ -160,8 +161,8 @@ _NOTHING = TupleStructInfo(())
 
 @rule("D16", "derivation")
 def prim_func(function: tir.PrimFunc) -> FuncStructInfo:
-    """Its parameters are mutated, so a direct call has effects; `call_tir` is the pure way (ledger
-    33).
+    """Its buffers are mutated, so a direct call has effects; `call_tir` is the pure way (ledger
+    33). One that only computes a scalar is pure.
     """
     buffers = function.buffer_map
     mentioned = {v for b in buffers.values() for extent in b.shape for v in tir.free_vars(extent)}
@@ -171,7 +172,16 @@ def prim_func(function: tir.PrimFunc) -> FuncStructInfo:
         [_parameter(p, buffers.get(p), mentioned, binders, wide) for p in function.params]
     )
     ret = _NOTHING if function.ret_type is None else PrimStructInfo(function.ret_type)
-    return FuncStructInfo(params, ret, False, None, tuple(binders))
+    pure = not any(param.dtype == HANDLE for param in function.params) and _only_returns(function)
+    return FuncStructInfo(params, ret, pure, None, tuple(binders))
+
+
+def _only_returns(function: tir.PrimFunc) -> bool:
+    """Whether a body is the return of a scalar that is computed without calls."""
+    match function.body:
+        case tir.Evaluate(value=tir.Call(op="ret", args=(result,))):
+            return not any(isinstance(each, tir.Call) for each in tir.postorder(result))
+    return False
 
 
 def _parameter(
@@ -304,7 +314,7 @@ def derive(
         state.refuted,
         state.unknown,
         state.statistics,
-        frozenset(state.poison),
+        frozenset(filter(state.poisoned, state.doubts)),
         state.overwrites,
         state.lowered,
         tuple(state.places),
@@ -324,12 +334,12 @@ def module_(state: DerivationState) -> None:
             relax[gv] = function
             state.info_of[gv] = signature(function)
             if function.ret_struct_info is None:
-                state.poison.add(gv)
+                state.doubt(gv)
     for gv in bottom_up(relax, relax):
         function = relax[gv]
         info = state.info(function)
         if function.ret_struct_info is None:
             state.info_of[gv] = info
-            state.poison.discard(gv)
-        if function in state.poison:
-            state.poison.add(gv)
+            state.doubts.pop(gv, None)
+        if state.poisoned(function):
+            state.doubt(gv)

@@ -18,7 +18,7 @@ from rlx.grammar.nodes.ast import (
     TensorStructInfo,
 )
 from rlx.grammar.nodes.dtype import INT64
-from rlx.grammar.nodes.node import Span
+from rlx.grammar.nodes.node import Span, replace
 from rlx.grammar.nodes.struct_infos import (
     OBJECT,
     held_shape,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 @rule("D17", "derivation")
 def scalar(state: Knowledge, var: ast.Var, shape_var: tir.Var, info: StructInfo) -> StructInfo:
     """A variable that is a shape variable, too; what is known of it then names that."""
-    if var in state.poison:  # of this dimension nothing is known
+    if state.poisoned(var):  # of this dimension nothing is known
         return info
     state.bind_shape_vars((shape_var,))
     if not isinstance(info, PrimStructInfo) or info.dtype != shape_var.dtype:
@@ -63,7 +63,7 @@ def _no_dimension(state: Knowledge, var: ast.Var, info: StructInfo) -> None:
         f"{var.name_hint!r} is used as a dimension, but it is {show(info)}, not an int64 scalar"
     )
     state.add("D17-dimension", "error", message, var.span)
-    state.poison.add(var)
+    state.doubt(var)
 
 
 def may_be_negative(
@@ -87,11 +87,12 @@ def meant(
 
     Where the ``value`` that is annotated is wrong already, nothing is reported.
     """
+    info = _by_shape(info)
     if not _names_a_shape(info):
         return info
     known: dict[tir.Var | ast.Var, tir.PrimExpr | ast.Expr] = {}
     for var in free_vars(info):
-        if _is_shape(state, var, span, value in state.poison):
+        if _is_shape(state, var, span, state.poisoned(value)):
             known[var] = shape_of(state, var)
         else:
             known[var] = var
@@ -101,17 +102,31 @@ def meant(
     return substitute(info, known)
 
 
+def _by_shape(info: StructInfo) -> StructInfo:
+    """An annotation with the rank that its dimensions have, where it says another (WF10-rank)."""
+    match info:
+        case TensorStructInfo(shape=ast.ShapeExpr(values=dims)) if info.ndim != len(dims):
+            return replace(info, ndim=len(dims))
+        case ShapeStructInfo(values=tuple() as dims) if info.ndim != len(dims):
+            return replace(info, ndim=len(dims))
+        case ast.TupleStructInfo(fields=fields):
+            parts = tuple(map(_by_shape, fields))
+            if any(a is not b for a, b in zip(parts, fields, strict=True)):
+                return replace(info, fields=parts)
+    return info
+
+
 def _names_a_shape(info: StructInfo) -> bool:
     return any(isinstance(var, ast.Var) for var in mentioned(info))
 
 
 def _is_shape(state: Knowledge, var: ast.Var, span: Span | None, quiet: bool) -> bool:
     info = state.info_of.get(var)
-    if info is None or quiet or var in state.poison or isinstance(info, ShapeStructInfo):
+    if info is None or quiet or state.poisoned(var) or isinstance(info, ShapeStructInfo):
         return isinstance(info, ShapeStructInfo)
     message = f"{var.name_hint!r} is used as a tensor's shape, but it is {show(info)}"
     state.add("D17-shape", "error", message, span or var.span)
-    state.poison.add(var)
+    state.doubt(var)
     return False
 
 
@@ -194,7 +209,7 @@ def elements(state: Knowledge, var: ast.Var, info: TensorStructInfo | ShapeStruc
 
 def _too_large(state: Knowledge, var: ast.Var, code: str, message: str, help: str) -> None:
     state.add(code, "error", message, var.annotation_span or var.span, help=help)
-    state.poison.add(var)
+    state.doubt(var)
 
 
 def hold(state: Knowledge, var: ast.Var, value: ast.Expr) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
+from rlx.checker.derive.doubts import Doubt
 from rlx.checker.derive.message_text import show, values
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.ast import (
@@ -161,7 +162,7 @@ def unknown_only(result: Compatibility) -> bool:
 
 def repeated(state: Knowledge, value: Expr, result: Compatibility) -> bool:
     """Whether a warning already reported is why less is known of a value than is asked."""
-    return unknown_only(result) and value in state.vague
+    return unknown_only(result) and state.doubts.get(value) is Doubt.WARNED
 
 
 def explained(result: Compatibility) -> dict[str, object]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from rlx.checker.derive import message_text, naming, policy
+from rlx.checker.derive.doubts import Doubt
 from rlx.checker.derive.knowledge import Knowledge
 from rlx.grammar.dialects import DEFAULT, Dialect, dialect
 from rlx.grammar.nodes import ast, tir
@@ -96,9 +97,9 @@ class DerivationState(Knowledge, OperatorContext):
             return True
         if self.captured and any(map(self.is_open, call.sinfo_args)):
             return True
-        if not self.poison:
+        if not self.doubts:
             return False
-        if self.poison_is_wrong(call):
+        if self.takes_wrong(call):
             return True
         if not self.captured:
             return False
@@ -114,12 +115,11 @@ class DerivationState(Knowledge, OperatorContext):
             info = naming.scalar(self, var, var.shape_var, info)
         self.info_of[var] = info
         if self.captured and self.is_open(info):
-            self.poison.add(var)
-            self.unsaid.add(var)
-        if isinstance(info, TensorStructInfo | ShapeStructInfo) and var not in self.poison:
+            self.doubt(var, Doubt.UNSAID)
+        if isinstance(info, TensorStructInfo | ShapeStructInfo) and not self.poisoned(var):
             naming.elements(self, var, info)
         if type(info) is TensorStructInfo and lacking(info.dtype) is not None:
-            self.poison.add(var)  # well-formedness has said so
+            self.doubt(var)  # well-formedness has said so
         if type(info) is ShapeStructInfo:
             self.shapes.add(var)
             self.scope.shapes.append(var)

@@ -92,6 +92,10 @@ class ProjectSettings(Record):
         )
 
 
+_LONGEST = 1 << 20
+"""The bytes of the longest configuration that is read."""
+
+
 def configuration(start: str = ".") -> ProjectSettings:
     """The configuration of the nearest project around a directory.
 
@@ -110,9 +114,12 @@ def configuration(start: str = ".") -> ProjectSettings:
 
 def _read(path: Path) -> ProjectSettings:
     try:
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            content = file.read(_LONGEST + 1)
     except OSError:
         return ProjectSettings()
+    if len(content) > _LONGEST:
+        raise ConfigurationError(f"{path} is longer than {_LONGEST >> 10:,} KiB")
     if b"rlx" not in content:
         return ProjectSettings()
     import tomllib

@@ -135,12 +135,14 @@ def size(path: str) -> int:
         return 0
 
 
+_BEHIND = 1 << 16
+"""The bytes behind one that is not text of which reports may show some."""
 MOST = 1 << 30
 """The bytes of the longest text that is read; a device may have no end."""
 
 
 def read(path: str) -> bytes:
-    """The bytes of a file, or of standard input.
+    """The bytes of a text in a file, or of standard input, up to the first NUL or a bit further.
 
     Raises
     ------
@@ -151,20 +153,34 @@ def read(path: str) -> bytes:
 
 
 def read_file(path: str | os.PathLike[str]) -> bytes:
-    """The bytes of a file. Raises OSError as :func:`read`."""
+    """The bytes of a text in a file. Returns and raises OSError as :func:`read`."""
     with open(path, "rb") as file:
         return whole(file)
 
 
-def whole(file: BinaryIO) -> bytes:
-    """The bytes of an open file. Raises OSError as :func:`read`."""
+def whole(file: BinaryIO, of_text: bool = True) -> bytes:
+    """The bytes of an open file; of a text, only up to the first NUL or a bit further, because
+    whoever reads them refuses it then. Raises OSError as :func:`read`.
+    """
     pieces, left = [], MOST
-    while piece := file.read(1 << 20):
+    if _bytes_of(file) > MOST:
+        left = -1
+    while left >= 0 and (piece := file.read(1 << 20)):
         left -= len(piece)
-        if left < 0:
-            raise OSError(errno.EFBIG, f"this is longer than {MOST >> 20:,} MiB")
         pieces.append(piece)
+        if of_text and b"\0" in piece:
+            break
+    if left < 0:
+        raise OSError(errno.EFBIG, f"this is longer than {MOST >> 20:,} MiB")
     return b"".join(pieces)
+
+
+def _bytes_of(file: BinaryIO) -> int:
+    """The bytes of an open file; 0 where that cannot be said."""
+    try:
+        return os.fstat(file.fileno()).st_size
+    except (OSError, ValueError):  # not a file of the system
+        return 0
 
 
 def unreadable(path: str, error: OSError) -> FileReport:
@@ -208,7 +224,8 @@ def decode(data: bytes, path: str) -> tuple[Source, Diagnostic | None]:
             label="here",
             help="save the file as UTF-8",
         )
-        return Source(_lines(data.decode(errors="replace")), path), found
+        near = data[: error.start + _BEHIND]
+        return Source(_lines(near.decode(errors="replace")), path), found
     nul = text.find("\0")
     if nul < 0:
         return Source(text, path), None

@@ -271,7 +271,7 @@ def call(state: Analysis, node: ast.Call) -> StructInfo:
     if node.sinfo_args:
         made = state.trusting or _makes(state, node, node.op.op_name)
         return info if decide("CHECK-call-made", made) else OBJECT
-    doubtful = state.diagnostics[before:] or node in state.poison or node in state.vague
+    doubtful = state.diagnostics[before:] or node in state.doubts
     return info if decide("CHECK-call-certain", not doubtful) else OBJECT
 
 

@@ -22,7 +22,15 @@ from rlx.grammar.read.prim_types import (
     scalar,
     type_text,
 )
-from rlx.grammar.read.script_vocabulary import ARITY, INTEGERS, KNOWN, is_known, meant_by
+from rlx.grammar.read.script_vocabulary import (
+    ARITY,
+    FLOATS,
+    INTEGERS,
+    KNOWN,
+    NO_BOOLEANS,
+    is_known,
+    meant_by,
+)
 from rlx.grammar.suggest import did_you_mean
 from rlx.spec.registry import need, rule
 
@@ -77,13 +85,42 @@ def is_number(state: PrimFuncCheck, expr: tir.PrimExpr, found: Typed, what: str)
     )
 
 
-def _integer(state: PrimFuncCheck, expr: tir.PrimExpr, found: Typed, what: str) -> None:
-    if is_float(found) and state.once((state.span, what)):
+def _integer(
+    state: PrimFuncCheck, expr: tir.PrimExpr, found: Typed, what: str, booleans: bool = True
+) -> None:
+    wrong = is_float(found) or (not booleans and _is_bool(found))
+    if wrong and state.once((state.span, what)):
         state.report(
             "TIR04-integer",
             f"an operand of {what} must be an integer, but this is {found.dtype}",
             _span(expr),
         )
+
+
+def _is_bool(found: Typed) -> bool:
+    return found.dtype is not None and found.dtype.code == "bool"
+
+
+def _kinds(state: PrimFuncCheck, expr: tir.Call, operands: Sequence[Typed]) -> None:
+    """The operands of an intrinsic are of the kinds that it computes with."""
+    word = f"T.{expr.op}"
+    takes_bool = expr.op not in NO_BOOLEANS
+    for arg, typed in zip(expr.args, operands, strict=True):
+        if expr.op in INTEGERS:
+            _integer(state, arg, typed, word, takes_bool)
+        elif not takes_bool and _is_bool(typed) and state.once((state.span, word)):
+            state.report("TIR04-boolean", f"{word} takes a number, but this is bool", _span(arg))
+    if expr.op in FLOATS and all(typed.dtype is not None for typed in operands):
+        floats = any(map(is_float, operands))
+        if not floats and state.once((state.span, word)):
+            found = operands[0].dtype
+            message = f"{word} computes with floats, but this is {found}"
+            state.report(
+                "TIR04-float",
+                message,
+                _span(expr.args[0]),
+                help='convert it: `T.Cast("float32", …)`',
+            )
 
 
 @rule("TIR06", "PrimFunc")
@@ -267,7 +304,7 @@ def _string(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed
 
 
 _EQUALITIES = (tir.EQ, tir.NE)
-_DIVISIONS = (tir.FloorDiv, tir.FloorMod)
+_DIVISIONS = {tir.FloorDiv: "`//`", tir.FloorMod: "`%`", tir.TruncDiv: "T.truncdiv"}
 _SIGNS: dict[type, str] = {tir.And: "an operand of `and`", tir.Or: "an operand of `or`"}
 
 
@@ -300,7 +337,7 @@ def _divides(state: PrimFuncCheck, expr: tir.Binary, operands: Sequence[Typed]) 
     if any(typed.dtype is None for typed in operands):
         return
     for operand, typed in zip((expr.a, expr.b), operands, strict=True):
-        _integer(state, operand, typed, "`//`" if type(expr) is tir.FloorDiv else "`%`")
+        _integer(state, operand, typed, _DIVISIONS[type(expr)], type(expr) is tir.TruncDiv)
 
 
 def _not(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
@@ -312,7 +349,22 @@ def _select(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed
     is_boolean(state, expr.condition, operands[0], "the condition of T.Select")
     is_number(state, expr.true_value, operands[1], "a value of T.Select")
     is_number(state, expr.false_value, operands[2], "a value of T.Select")
+    _alike(state, expr, operands[1], operands[2])
     return Typed(common(operands[1], operands[2]), lanes_of(operands))
+
+
+def _alike(state: PrimFuncCheck, expr: tir.Select, a: Typed, b: Typed) -> None:
+    """The values of `T.Select` are of one type."""
+    if a.kind != "number" or b.kind != "number" or a.dtype is None or b.dtype is None:
+        return
+    lanes = a.lanes is None or b.lanes is None or a.lanes == b.lanes
+    if not need("TIR04-alike", a.dtype == b.dtype and lanes):
+        state.report(
+            "TIR04-alike",
+            f"the values of T.Select are {type_text(a)} and {type_text(b)}, expected one type",
+            _span(expr),
+            help="convert one of them, or write T.if_then_else, which converts",
+        )
 
 
 def _cast(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
@@ -353,8 +405,7 @@ def call(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
             is_boolean(state, arg, typed, "the condition of T.if_then_else")
         else:
             is_number(state, arg, typed, f"an argument of T.{expr.op}")
-        if expr.op in INTEGERS:
-            _integer(state, arg, typed, f"T.{expr.op}")
+    _kinds(state, expr, operands)
     if expr.op in ("shift_left", "shift_right"):
         shifted(state, expr, operands)
     return of_call(expr, operands)

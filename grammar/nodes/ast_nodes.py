@@ -496,6 +496,18 @@ class IRModule(Node):
         """
         return import_module(GRAPHS).graph(self)
 
+    def get_global_vars(self) -> tuple[GlobalVar, ...]:
+        """The names of its functions, in their order."""
+        return tuple(self.functions)
+
+    def get_global_var(self, name: str) -> GlobalVar:
+        """The name of a function, as calls have it. Raises KeyError if there is no such function."""
+        for gv in self.functions:
+            if gv.name_hint == name:
+                return gv
+        known = ", ".join(gv.name_hint for gv in self.functions) or "none"
+        raise KeyError(f"the module has no function {name!r}; it has: {known}")
+
     def __getitem__(self, name: str) -> Function | PrimFunc:
         """The function of a name.
 

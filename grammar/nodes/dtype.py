@@ -27,7 +27,8 @@ class DataType(Record):
     lanes
         1 for scalars, 0 for Void.
 
-    Obtain instances from :func:`dtype`: equal types are then the same object.
+    Obtain instances from :func:`dtype`: equal types are then the same object. A type is also equal
+    to its name: ``x.struct_info.dtype == "float32"``.
     """
 
     code: str
@@ -46,13 +47,15 @@ class DataType(Record):
         return f"dtype({str(self)!r})"
 
     def __eq__(self, other: object) -> bool:
+        if isinstance(other, str):
+            return str(self) == other
         return self is other or (
             isinstance(other, DataType)
             and (self.code, self.bits, self.lanes) == (other.code, other.bits, other.lanes)
         )
 
     def __hash__(self) -> int:
-        return hash((self.code, self.bits, self.lanes))
+        return _hash(self.code, self.bits, self.lanes)
 
     @property
     def is_void(self) -> bool:
@@ -107,6 +110,12 @@ def dtype(text: str) -> DataType:
         if bits and len(bits) <= 4:  # 0 bits stand for the usual number, as in TVM
             return _intern(code, int(bits) or (16 if code == "bfloat" else 32), lanes)
     raise ValueError(f"expected a data type such as 'float32', found {text!r}")
+
+
+@cache
+def _hash(code: str, bits: int, lanes: int) -> int:
+    """The hash of the name, since a type equals it."""
+    return hash(str(DataType(code, bits, lanes)))
 
 
 @cache

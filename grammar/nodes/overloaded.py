@@ -117,7 +117,13 @@ def missing(given: object, name: str) -> str:
             else f"x = bb.emit(…), then x.struct_info.{name}"
         )
         words += f": write {known}; rlx.op.shape_of(x) is the shape as a value"
+    elif name in _ELSEWHERE and isinstance(given, ast.Var):
+        words += f": write x.{_ELSEWHERE[name]}"
     return words
+
+
+_ELSEWHERE = {"name": "name_hint", "ty": "struct_info", "checked_type": "struct_info"}
+"""Attributes of variables under the names of TVM's versions."""
 
 
 def is_number(given: object) -> bool:

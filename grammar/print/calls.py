@@ -230,6 +230,15 @@ class ExprPrinter:
         """
         return list(map(self.text, call.args[:2]))
 
+    def asserted(self, call: ast.Call) -> list[str]:
+        """The arguments of an assertion: the values of its message are a list unless one variable
+        is all.
+        """
+        given = list(map(self.plain, call.args))
+        if len(given) < 2 or (len(given) == 2 and isinstance(call.args[1], ast.Var)):
+            return given
+        return [given[0], f"[{', '.join(given[1:])}]"]
+
     def plain(self, argument: Expr) -> str:
         """An argument of an operator; a Python literal is kept, because TVM distinguishes it from a
         value.
@@ -265,6 +274,7 @@ _CALL_TIR = ("relax.call_tir", "relax.call_tir_inplace", "relax.call_tir_with_gr
 _MADE_TYPES = ("relax.call_inplace_packed", "relax.invoke_pure_closure")
 """Operators for which TVM does not turn a bare `R.Any` among the type arguments into a type."""
 _SHAPES: dict[str, Callable[[ExprPrinter, ast.Call], list[str]]] = {
+    "relax.assert_op": ExprPrinter.asserted,
     **dict.fromkeys(_CALL_TIR, ExprPrinter.with_shape_vars),
     "relax.call_dps_packed": ExprPrinter.with_name,
     "relax.call_pure_packed": ExprPrinter.with_name,

@@ -192,6 +192,8 @@ class CallActions(ExpressionActions):
                 return FORMS[meant[0]](self.context, arguments)
         arguments.place(_BY_PLACE.get(name, ()))
         if name == "relax.assert_op":
+            if len(positional) == 3 and isinstance(positional[2].value, str):
+                arguments.keywords.setdefault("format", positional.pop())
             arguments.unfold(1, "format_args")
         infos, spans = arguments.type_arguments(coerce)
         attrs = {name: coerce.attr(value) for name, value in arguments.keywords.items()}

@@ -186,6 +186,8 @@ class Arguments:
             if entry is not None:
                 self._only(name, TYPE_KEYWORDS)
                 value = entry.value
+                if value is None:
+                    return (), ()
                 items = value.items if isinstance(value, Sequence) else [entry]
                 return (
                     tuple(coerce.info(item) for item in items),

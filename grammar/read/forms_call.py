@@ -82,9 +82,16 @@ def _misspelt_type_arguments(a: Arguments) -> None:
             raise Rejected(words, *given.span, did_you_mean(meant))
 
 
+def _refuse_none(a: Arguments) -> None:
+    for given in a.positional:
+        if given.value is None:
+            raise Rejected(f"{a.head} takes values, found None", *given.span, certain=True)
+
+
 @form("R.call_packed")
 def call_packed(context: ReadContext, a: Arguments) -> ast.Expr:
     """`R.call_packed("name", x, sinfo_args=R.Tensor(…))`: a call of the packed function itself."""
+    _refuse_none(a)
     callee = function_value(context, a.need(0, "func"))
     infos, info_spans = a.type_arguments(context.coerce)
     if not infos:
@@ -99,6 +106,7 @@ def call_packed(context: ReadContext, a: Arguments) -> ast.Expr:
 @form("R.call_pure_packed", "R.call_inplace_packed")
 def call_pure_packed(context: ReadContext, a: Arguments) -> ast.Expr:
     """`R.call_pure_packed("name", x, sinfo_args=…)`: the packed function is the first argument."""
+    _refuse_none(a)
     first, rest = a.need(0, "func"), a.positional[1:]
     infos, info_spans = a.type_arguments(context.coerce)
     if not infos:

@@ -29,13 +29,15 @@ def dims(context: ReadContext, items: list[Entry]) -> tuple[tir.PrimExpr, ...]:
 
 def annotated_dims(context: ReadContext, items: list[Entry]) -> tuple[tir.PrimExpr, ...]:
     """The dimensions of an annotation, which are not negative."""
-    found = dims(context, items)
-    for item, dim in zip(items, found, strict=True):
+    found = list(dims(context, items))
+    for at, (item, dim) in enumerate(zip(items, found, strict=True)):
         if isinstance(dim, tir.IntImm) and dim.value < 0:
             words = f"a dimension cannot be negative, found {dim.value}"
             help = 'write a variable, such as "n", or only the rank: ndim=' + str(len(items))
             context.reports.error(words, item.span, help)
-    return found
+            found[at] = context.scope.unknown_dim(item.span)
+            context.coerce.captured.add(found[at])  # of which nothing more is said
+    return tuple(found)
 
 
 def _is_unknown(value: object) -> bool:

@@ -108,6 +108,7 @@ def operands(context: ReadContext, a: Arguments) -> tuple[tir.PrimExpr, tir.Prim
 def ceildiv(context: ReadContext, a: Arguments) -> tir.PrimExpr:
     """`T.ceildiv(a, b)` is `(a + b - 1) // b`."""
     a.need(1, "rhs")
+    a.keywords.pop("dtype", None)
     a.done(2)
     left, right = operands(context, a)
     one = tir.IntImm(1, tir.type_of(right), a.span)
@@ -130,7 +131,10 @@ def select(context: ReadContext, a: Arguments) -> tir.PrimExpr:
     a.need(2, "false_value")
     a.done(3)
     branches = Arguments(a.head, a.positional[1:], {}, a.start, a.end)
-    left, right = operands(context, branches)
+    if context.scope.in_prim_func():  # a literal has its own type: T.Select converts nothing
+        left, right = (context.coerce.prim(each, INT32) for each in branches.positional)
+    else:
+        left, right = operands(context, branches)
     return tir.Select(condition, left, right, a.span)
 
 

@@ -71,5 +71,19 @@ def decorator(word: str) -> list[str]:
 
 
 def data_type(text: str) -> list[str]:
-    """The data types similar to an unknown one."""
-    return closest(text, DATA_TYPES)
+    """The data types meant by an unknown one: by its name elsewhere, or similar to it."""
+    return [ELSEWHERE[text.lower()]] if text.lower() in ELSEWHERE else closest(text, DATA_TYPES)
+
+
+ELSEWHERE = {
+    "half": "float16",
+    "double": "float64",
+    "long": "int64",
+    "short": "int16",
+    "char": "int8",
+    "byte": "uint8",
+    "boolean": "bool",
+    **{f"fp{bits}": f"float{bits}" for bits in (16, 32, 64)},
+    **{f"s{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
+}
+"""Data types by their names in PyTorch, C, ONNX and StableHLO."""

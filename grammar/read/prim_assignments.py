@@ -294,8 +294,13 @@ class PrimAssignments:
         return INT32 if given is None else self.coerce.data_type(given)
 
     def _match_buffer(self, name: Entry, form: Form, span: Span) -> Any:
-        buffer = self.buffers.buffer(name, form, skip=1)
         source = form.args[0].value if form.args else None
+        shape = form.keywords.get("shape") or next(iter(form.args[1:]), None)
+        if isinstance(source, (tir.Var, tir.Buffer)) and (shape is None or shape.value is None):
+            words = f"T.match_buffer needs the shape of {name.value!r}"
+            help = "only a region of a buffer has a shape of its own"
+            raise Rejected(words, *span, help, certain=True)
+        buffer = self.buffers.buffer(name, form, skip=1)
         self.scope.bind(name.value, buffer)
         if isinstance(source, tir.Var):
             first = self.buffers.of_parameters.setdefault(source, buffer)

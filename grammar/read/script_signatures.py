@@ -114,6 +114,16 @@ _WRONG: dict[str, tuple[str, tuple[type, ...]]] = {
 }
 """For each kind of a parameter what it takes, and the classes of literals that it does not."""
 
+_WITH_SPAN = """
+Add And BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Broadcast Cast Div EQ FloorDiv FloorMod GE GT LE
+ LShift LT Max Min Mod Mul NE Not Or RShift Ramp Select Shuffle Sub abs address_of bitwise_and
+ bitwise_not bitwise_or bitwise_xor broadcast call_cpacked call_extern call_llvm_intrin
+ call_llvm_pure_intrin call_packed call_pure_extern cast ceil ceildiv fabs floor floordiv floormod
+ if_then_else infinity isfinite isinf isnan isnullptr likely max_value min_value nearbyint pow ramp
+ reinterpret round shift_left shift_right trunc truncdiv truncmod tvm_call_cpacked tvm_call_packed
+"""
+"""The constructs that take a place in a text, `span=None`."""
+
 
 class _Parameter(NamedTuple):
     name: str
@@ -222,12 +232,21 @@ def _refuse_keyword(
     parameter = signature.get(name)
     if parameter is not None:
         _judge(given, parameter, entry, quoted)
-    elif name not in ("dtype", "span"):  # which intrinsics take and ignore
+    elif not _is_ignored(given.head.removeprefix("T."), name, entry.value):
         names = [*placed, *(each.name for each in signature.named)]
         given.asked = names if signature.rest is None or closest(name, names) else []
         error = given.unknown(name)
         given.asked = []
         raise error
+
+
+def _is_ignored(word: str, name: str, value: object) -> bool:
+    """Whether a construct takes such an argument without need: a data type that follows from the
+    operands, or no place in a text.
+    """
+    if name == "dtype":
+        return word in ARITY and word not in ("max", "min")
+    return name == "span" and value is None and word in _WITH_SPAN.split()
 
 
 def _judge(given: Arguments, parameter: _Parameter, entry: Entry, quoted: bool) -> None:

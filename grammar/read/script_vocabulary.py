@@ -118,3 +118,11 @@ INTEGERS = frozenset(
     [*("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "shift_left", "shift_right")]
 )
 """The intrinsics whose operands are integers."""
+
+FLOATS = frozenset(["cos", "sin", "tan", "pow", "power"])
+"""The intrinsics with an operand that is a float."""
+
+NO_BOOLEANS = frozenset(
+    ["abs", "fabs", "isfinite", "isinf", "isnan", "shift_left", "shift_right"],
+)
+"""The intrinsics of numbers that Booleans are not converted to."""

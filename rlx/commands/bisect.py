@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -168,6 +167,7 @@ def _text(path: str, name: str | None, prog: str) -> str | None:
     has been said.
     """
     from rlx.api import show
+    from rlx.checker.driver.sources import read, text_of
     from rlx.grammar.diagnostic import Source
     from rlx.grammar.read.parser import ParseError
     from rlx.subject import SubjectError, module_of, why_unreadable
@@ -178,7 +178,7 @@ def _text(path: str, name: str | None, prog: str) -> str | None:
         if is_imported(path):
             subject = Source(imported(path), path)
         if path == "-":
-            subject = Source(sys.stdin.read(), "<stdin>")
+            subject = Source(text_of(read(path), path), "<stdin>")
         module = module_of(subject, name)
         # TVM's passes take modules, so a function alone becomes one
         return show(replace(module, name=module.name or "Module", bare=False))

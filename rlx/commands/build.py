@@ -62,7 +62,7 @@ def main(argv: Sequence[str], prog: str = "rlx build") -> int:
 
 def _built(options: argparse.Namespace) -> Executable:
     """The executable, which is written to its file."""
-    from rlx.vm.compilation import build
+    from rlx.vm.building import build
 
     read = program(options.file, options.module)
     if (said := refused(options.out, options.file)) is not None:

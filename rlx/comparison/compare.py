@@ -16,7 +16,7 @@ from rlx.comparison.follow import BoundVariable, computes, followed
 from rlx.comparison.own import may_write, own
 from rlx.comparison.peer import ProbedValue, TvmError, TvmProcess
 from rlx.comparison.probes import probed
-from rlx.comparison.rounding import RoundingBounds, arrays, bounds, distinct
+from rlx.comparison.rounding import NOTHING, RoundingBounds, arrays, bounds, distinct
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Record, replace
@@ -209,7 +209,7 @@ class Run:
 
         def rounding(eps: float) -> RoundingBounds:
             made = self.cut(bound, slices)
-            return RoundingBounds(None, []) if made is None else bounds(made, eps)
+            return NOTHING if made is None else bounds(made, eps)
 
         found = apart(bound.value, other, rounding, exact=self.exact, settled=self.settled)
         if found is not None:
@@ -324,7 +324,7 @@ class Run:
 
     def rounding_of_all(self, eps: float) -> RoundingBounds:
         """What the entry may return on its arguments."""
-        return RoundingBounds(None, []) if self.whole is None else bounds(self.whole, eps)
+        return NOTHING if self.whole is None else bounds(self.whole, eps, whole=True)
 
     # ------------------------------------------------------------ places
 

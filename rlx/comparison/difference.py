@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rlx.comparison.rounding import SLACK, SURE, RoundingBounds, distinct, spacing, unit
+from rlx.comparison.rounding import SURE, RoundingBounds, distinct, spacing, unit
 from rlx.grammar.nodes.node import Record
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
 
@@ -81,6 +81,8 @@ class Apart(Record):
         How far they are apart: in units in the last place, and relative to the expected value.
     allowed
         By how much the element may be off.
+    proved
+        Whether no order of adding up takes it further; otherwise this is an estimate.
     count, size
         The number of wrong elements, and of all.
     """
@@ -94,6 +96,7 @@ class Apart(Record):
     ulp: float | None = None
     relative: float | None = None
     allowed: float | None = None
+    proved: bool = False
     count: int = 0
     size: int = 0
 
@@ -130,12 +133,13 @@ def apart(
             known = rounding(max(unit(array) for array in distinct(expected)) or 2.0**-23)
         exact_ones = None if known is None else known.exact
         if wrong.any() and known is not None and exact_ones is not None and field < len(exact_ones):
-            wide, spread = exact_ones[field], known.spread[field]
+            wide, bound = exact_ones[field], known.allowed[field]
             if wide.shape == other.shape:
-                wrong, allowed = _second_look(one, other, wide, spread, wrong, exact)
+                wrong, allowed = _second_look(one, other, wide, bound, wrong, exact)
         if wrong.any():
             reference = exact_ones[field] if exact_ones and field < len(exact_ones) else None
-            return _worst(field, one, other, wrong, allowed, reference)
+            proved = known is not None and known.proved
+            return _worst(field, one, other, wrong, allowed, reference, proved)
     return None
 
 
@@ -227,18 +231,17 @@ def _beyond(a: Array, b: Array, allowed: Array) -> Array:
 
 
 def _second_look(
-    one: Array, other: Array, reference: Array, spread: Array, wrong: Array, exact: bool
+    one: Array, other: Array, reference: Array, bound: Array, wrong: Array, exact: bool
 ) -> tuple[Array, Array]:
-    """The same, with computed bounds around the value in float64 and around that of the rules."""
+    """The same, with computed bounds around the value in float64."""
     if one.dtype.kind in "biu":
         # where rounding may change a whole number, it lies at a jump
-        return wrong & ~(_distance(reference, other) <= SLACK * spread), SLACK * spread
-    allowed = SLACK * (spread + spacing(reference.astype(one.dtype)))
+        return wrong & ~(_distance(reference, other) <= bound), bound
+    allowed = np.where(np.isnan(bound), 0.0, bound) + SURE * spacing(reference.astype(one.dtype))
     if exact:
         whole = (reference == np.rint(reference)) & (np.abs(reference) * unit(one) < 1.0)
         allowed = np.where(whole, 0.0, allowed)
-    a, b = one.astype(np.float64), other.astype(np.float64)
-    return wrong & _beyond(a, b, allowed) & _beyond(reference, b, allowed), allowed
+    return wrong & _beyond(reference, other.astype(np.float64), allowed), allowed
 
 
 def _distance(one: Array, other: Array) -> Array:
@@ -246,7 +249,13 @@ def _distance(one: Array, other: Array) -> Array:
 
 
 def _worst(
-    field: int, one: Array, other: Array, wrong: Array, allowed: Array, reference: Array | None
+    field: int,
+    one: Array,
+    other: Array,
+    wrong: Array,
+    allowed: Array,
+    reference: Array | None,
+    proved: bool,
 ) -> Apart:
     a, b = one.astype(np.float64), other.astype(np.float64)
     with np.errstate(all="ignore"):
@@ -269,6 +278,7 @@ def _worst(
         ulp,
         relative,
         float(allowed[at]),
+        proved,
         count,
         one.size,
     )

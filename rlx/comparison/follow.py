@@ -58,6 +58,11 @@ class BoundVariable:
         self.frame.slots[self._at.index] = other
 
     @property
+    def operands(self) -> list[Value]:
+        """The values of the operands, in the order of the rule's block."""
+        return [read(self.frame) for read in self._at.operands]
+
+    @property
     def function(self) -> str:
         """The name of the function that the binding stands in."""
         frame: Frame | None = self.frame

@@ -81,7 +81,8 @@ def _found(
         exact = "" if apart.exact is None else f"; in float64 it is {_digits(apart.exact)}"
         yield f"  {sides[0]}: {_digits(apart.expected)}; {sides[1]}: {_digits(apart.found)}{exact}"
     if apart is not None and apart.ulp is not None and isfinite(apart.ulp):
-        explained = f"rounding explains {apart.allowed:.3g} at most"
+        how = "at most" if apart.proved else "by estimate"
+        explained = f"rounding explains {apart.allowed:.3g} {how}"
         if apart.exact is None:
             explained = f"without its value in float64, {apart.allowed:.3g} is accepted"
         yield f"  off by {apart.ulp:.4g} ulp, {apart.relative:.3g} relative; {explained}"
@@ -142,6 +143,7 @@ def _record(found: Discovery | None) -> dict[str, object] | None:
             "ulp": _number(apart.ulp),
             "relative": _number(apart.relative),
             "allowed": _number(apart.allowed),
+            "proved": apart.proved,
             "elements": {"wrong": apart.count, "all": apart.size},
         }
     if found.cut is not None:

@@ -1,16 +1,17 @@
-"""The rounding error that a value may have, computed from the binding and its inputs.
+"""How far rounding may take a value, computed from the binding and its inputs.
 
-The binding is computed again in float64 on the same inputs, with what the rules give and with the
-results of its scalar operations moved by one unit in the last place of the original type, up, down
-and in a pattern. What that changes is what rounding may change, for sums as long as these, and
-near the poles and jumps where these inputs are.
+The binding is computed again in float64, and beside each element a bound of its error
+(:mod:`rlx.comparison.error_bounds`). The bound holds for every order of adding up, in the type of the
+result or a finer one. For a whole program such a bound is far too large, because errors multiply from
+layer to layer: there the results of all kernels are moved at random within their own bounds, several
+times, and what that changes is an estimate.
 """
 
 from __future__ import annotations
 
 import gc
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -18,31 +19,39 @@ from typing import Any
 import numpy as np
 
 from rlx.comparison.cut import CutOut
+from rlx.comparison.error_bounds import NoBoundError, with_errors
+from rlx.comparison.follow import BoundVariable, followed
 from rlx.comparison.own import own
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.dtype import INT64, dtype
-from rlx.grammar.nodes.node import replace
-from rlx.grammar.nodes.rewrite import rebuild
+from rlx.grammar.nodes.node import Record
+from rlx.semantics.faults import Stop
 from rlx.semantics.outcome import Returned
-from rlx.semantics.values import MANY, Tensor, TupleValue, Value, rebuilt, values_inside
+from rlx.semantics.values import (
+    MANY,
+    PrimFuncValue,
+    Scalar,
+    ShapeValue,
+    Tensor,
+    TupleValue,
+    Value,
+    rebuilt,
+    values_inside,
+)
 
 Array = np.ndarray[Any, Any]
 
-FLOAT64 = dtype("float64")
-UNIFORM = (1, -1)
-MIXED = (3, 5, 7, 11, 13, 17)
-"""The patterns in which operations are moved: all in one direction, and each in one of its own."""
+RUNS = 6
+"""Runs with moved values, from which an estimate is made."""
 
-DEVIATIONS = 2.0
-"""So many standard deviations of the mixed runs count as what they change: an element may by chance
-change little in all of them."""
-
-SLACK = 4.0
-"""Times that what moves in the runs may be exceeded: functions such as exp are off by up to four
-units, and sums may be added up in another order."""
+DEVIATIONS = 4.0
+"""Standard deviations of these runs that the estimate allows: an element may by chance change little
+in all of them.
+"""
 
 SURE = 2.0
 """Units in the last place that are always accepted where an operator rounds at all."""
+
+Kernels = dict[int, Callable[..., Any]]
 
 LARGE = 1 << 20
 """Bytes of inputs whose memory is given back after each run."""
@@ -78,153 +87,233 @@ def spacing(array: Array) -> Array:
     return units
 
 
-class RoundingBounds:
+class RoundingBounds(Record):
     """What a binding may give, on these inputs.
 
     Attributes
     ----------
     exact
         The value in float64; None where it cannot be computed.
-    spread
-        How far the moved runs are from it.
+    allowed
+        How far each element may be from it.
+    proved
+        Whether that is a bound for every order of adding up; an estimate otherwise.
     """
 
-    def __init__(self, exact: list[Array] | None, spread: list[Array]) -> None:
-        self.exact, self.spread = exact, spread
+    exact: list[Array] | None
+    allowed: list[Array]
+    proved: bool = True
 
 
-def bounds(cut: CutOut, eps: float) -> RoundingBounds:
-    """Compute a binding in float64.
+NOTHING = RoundingBounds(None, [], proved=False)
+"""Of a binding that cannot be computed in float64."""
+
+
+def bounds(cut: CutOut, eps: float, *, whole: bool = False) -> RoundingBounds:
+    """Compute a binding in float64, and how far rounding may take it.
 
     Parameters
     ----------
     eps
         The relative distance of two neighbours of the type that the result has.
+    whole
+        Whether this is a program of many bindings, of which an estimate is made.
+    """
+    from rlx.transform.legalization import legalize
+
+    try:
+        legal = legalize(cut.module)
+        exact, allowed = _shadowed(legal, cut, eps)
+        if not whole and all(_is_bounded(*each) for each in zip(exact, allowed, strict=True)):
+            return RoundingBounds(exact, allowed)
+        kernels: Kernels = {}
+        moved = [
+            _shadowed(legal, cut, eps, np.random.default_rng(seed), kernels)[0]
+            for seed in range(RUNS)
+        ]
+        return RoundingBounds(exact, _deviations(exact, moved), proved=False)
+    except (NoBoundError, Stop):
+        return _by_inputs(cut, eps)
+
+
+def _is_bounded(exact: Array, allowed: Array) -> bool:
+    return exact.dtype.kind in "biu" or not bool((np.isfinite(exact) & np.isinf(allowed)).any())
+
+
+def _deviations(exact: list[Array], moved: list[list[Array]]) -> list[Array]:
+    squares = [np.zeros(array.shape) for array in exact]
+    for run in moved:
+        for square, one, other in zip(squares, exact, run, strict=True):
+            if one.shape == other.shape:
+                with np.errstate(all="ignore"):
+                    apart = other.astype(np.float64) - one.astype(np.float64)
+                square += np.where(np.isfinite(apart), apart, 0.0) ** 2
+    return [DEVIATIONS * np.sqrt(square / len(moved)) for square in squares]
+
+
+def _by_inputs(cut: CutOut, eps: float) -> RoundingBounds:
+    """An estimate for operators that are no kernels: how much the result changes with inputs that
+    are moved by a unit.
     """
     from rlx.api import show
-    from rlx.transform.legalization import legalize
 
     wide = _read(_NARROWER.sub("float64", show(cut.module)))
     inputs = [rebuilt(value, _wide) for value in cut.inputs.values()]
     exact = None if wide is None else _run(wide, cut.entry, inputs)
     if wide is None or exact is None:
-        return RoundingBounds(None, [])
-    most = [np.zeros(array.shape) for array in exact]
-    squares = [np.zeros(array.shape) for array in exact]
-    for pattern, moved in _moved(legalize(wide), cut.entry, inputs, eps):
-        for at, (one, other) in enumerate(zip(exact, moved, strict=True)):
-            if one.shape == other.shape:
-                with np.errstate(all="ignore"):
-                    apart = np.abs(other.astype(np.float64) - one.astype(np.float64))
-                apart = np.where(np.isfinite(apart), apart, 0.0)
-                if pattern in UNIFORM:
-                    most[at] = np.maximum(most[at], apart)
-                else:
-                    squares[at] += apart * apart
-    spread = [
-        np.maximum(one, DEVIATIONS * np.sqrt(square / len(MIXED)))
-        for one, square in zip(most, squares, strict=True)
-    ]
-    return RoundingBounds(exact, spread)
+        return NOTHING
+    moved = []
+    for seed in range(RUNS):
+        random = np.random.default_rng(seed)
+        given = [rebuilt(value, partial(_nudged, eps=4 * eps, random=random)) for value in inputs]
+        moved.append(_run(wide, cut.entry, given) or exact)
+    return RoundingBounds(exact, _deviations(exact, moved), proved=False)
 
 
-def _moved(
-    module: ast.IRModule, entry: str, inputs: list[Value], eps: float
-) -> Iterator[tuple[int, list[Array]]]:
-    """The results of the module with moved operations, and with moved inputs where an operator is
-    computed as a whole, each with its pattern.
-    """
-    for pattern in (*UNIFORM, *MIXED):
-        module_now = ast.IRModule(
-            {
-                var: _perturbed(f, eps, pattern) if isinstance(f, tir.PrimFunc) else f
-                for var, f in module.functions.items()
-            },
-            name="Module",
-        )
-        given = (
-            [rebuilt(value, partial(_nudged, eps=eps, pattern=pattern)) for value in inputs]
-            if _is_whole(module)
-            else inputs
-        )
-        found = _run(module_now, entry, given)
-        if found is not None:
-            yield pattern, found
-
-
-def _is_whole(module: ast.IRModule) -> bool:
-    """Whether an operator is left that is not a kernel."""
-    return not any(isinstance(f, tir.PrimFunc) for f in module.functions.values())
-
-
-def _nudged(value: Value, eps: float, pattern: int) -> Value:
+def _nudged(value: Value, eps: float, random: np.random.Generator) -> Value:
     if not isinstance(value, Tensor) or value.data.dtype != np.float64:
         return value
-    if abs(pattern) == 1:
-        return Tensor(value.data * (1 + pattern * eps))
-    random = np.random.default_rng(pattern)
     return Tensor(value.data * (1 + eps * random.uniform(-1, 1, value.data.shape)))
 
 
-def _perturbed(function: tir.PrimFunc, eps: float, pattern: int) -> tir.PrimFunc:
-    """A kernel whose every operation on float64 is off by up to one unit of another type."""
-    made: tir.PrimFunc = rebuild(
-        function,
-        lambda node: (
-            replace(node, value=_Moved(node, eps, pattern).expr(node.value))
-            if isinstance(node, tir.BufferStore)
-            else node
-        ),
+# ------------------------------------------------------------ a run with its shadow
+
+
+class _Shadow(Record):
+    """An array of a run, its value in float64, and how far they may be apart.
+
+    Attributes
+    ----------
+    array
+        Kept, so that no other array gets its address.
+    """
+
+    array: Array
+    wide: Array
+    error: Array
+
+
+def _shadowed(
+    module: ast.IRModule,
+    cut: CutOut,
+    eps: float,
+    random: np.random.Generator | None = None,
+    kernels: Kernels | None = None,
+) -> tuple[list[Array], list[Array]]:
+    """The arrays that a run returns, in float64, and how far rounding may take them.
+
+    Parameters
+    ----------
+    random
+        Moves the result of each kernel by what its own rounding typically is; None leaves it.
+    kernels
+        Those of earlier runs, by the ids of their functions.
+
+    Raises
+    ------
+    NoBoundError
+        If it is not known what a binding does to an error.
+    """
+    from rlx.semantics.machine import load
+
+    program = load(module, output=lambda line: None, iterations=ITERATIONS)
+    shadows: dict[tuple[int, tuple[int, ...]], _Shadow] = {}
+    kernels = {} if kernels is None else kernels
+
+    def shadow(array: Array) -> _Shadow:
+        found = shadows.get(_place(array))
+        if found is not None:
+            return found
+        kind = array.dtype if array.dtype.kind in "biu" else np.float64
+        return _Shadow(array, array.astype(kind), np.zeros(array.shape))
+
+    def called(bound: BoundVariable) -> None:
+        callee, args, *numbers = bound.operands
+        assert isinstance(callee, PrimFuncValue)
+        made = distinct(bound.value)
+        every = [*(args.fields if isinstance(args, TupleValue) else ()), *_scalars(numbers)]
+        if bound.expr.op_name == "relax.call_tir":  # type: ignore[attr-defined]
+            taken = [each.data if isinstance(each, Tensor) else each for each in every]
+            at = len(args.fields) if isinstance(args, TupleValue) else 0
+            taken[at:at] = made
+        else:
+            raise NoBoundError("a call that overwrites its operands")
+        given: list[Any] = []
+        kept: list[_Shadow] = []
+        for each in taken:
+            if not isinstance(each, np.ndarray):
+                given.append(getattr(each, "value", each))
+                continue
+            one = shadow(each)
+            new = any(each is array for array in made)
+            error = one.error if random is None else np.zeros(one.error.shape)
+            one = _Shadow(each, np.zeros_like(one.wide), np.zeros(each.shape)) if new else one
+            given += [one.wide, one.error if new else error]
+            if new:
+                kept.append(one)
+        unsure = np.zeros(1)
+        function = callee.func
+        if id(function) not in kernels:
+            typical = random is not None
+            kernels[id(function)] = _kernel(with_errors(function, eps / 2, typical=typical))
+        kernels[id(function)]([*given, unsure])
+        if unsure[0]:
+            raise NoBoundError("a branch depends on rounding")
+        for one in kept:
+            wide = one.wide
+            if random is not None and wide.dtype == np.float64:
+                move = np.where(np.isfinite(one.error), one.error, 0.0)
+                wide = wide + move * random.uniform(-1, 1, wide.shape)
+            shadows[_place(one.array)] = _Shadow(one.array, wide, one.error)
+
+    for each in followed(program, cut.entry, own(module, list(cut.inputs.values()))):
+        if isinstance(each, BoundVariable):
+            if not isinstance(each.expr, ast.Call):
+                continue
+            if each.expr.op_name in ("relax.call_tir", "relax.call_tir_inplace"):
+                called(each)
+            elif each.expr.op_name.startswith("relax.") and not _is_same(each, shadows):
+                raise NoBoundError(f"{each.expr.op_name} is no kernel")
+            continue
+        if not isinstance(each, Returned):
+            raise NoBoundError("the run does not end")
+        found = [shadow(array) for array in arrays(each.value)]
+        return [one.wide for one in found], [one.error for one in found]
+    raise AssertionError("a run ends with its outcome")
+
+
+def _place(array: Array) -> tuple[int, tuple[int, ...]]:
+    return array.__array_interface__["data"][0], array.shape
+
+
+def _is_same(bound: BoundVariable, shadows: dict[Any, _Shadow]) -> bool:
+    """Whether the value of a binding has no array that is new, of floats."""
+    return all(
+        array.dtype.kind in "biu" or _place(array) in shadows for array in distinct(bound.value)
     )
-    return made
 
 
-class _Moved:
-    """Moves the operations in the value of one store."""
-
-    def __init__(self, store: tir.BufferStore, eps: float, pattern: int) -> None:
-        free = {var for each in (*store.indices, store.value) for var in tir.free_vars(each)}
-        self.vars = sorted((v for v in free if v.dtype.is_integer), key=lambda v: v.name)
-        self.eps, self.pattern, self.site = eps, pattern, 0
-
-    def expr(self, node: tir.PrimExpr) -> tir.PrimExpr:
-        rebuilt: tir.PrimExpr = node.map_children(self._child, lambda var: var)
-        rounds = isinstance(node, tir.Add | tir.Sub | tir.Mul | tir.Div | tir.Call)
-        if not rounds or not _is_wide(node) or _chooses(node):
-            return rebuilt
-        self.site += 1
-        return tir.Mul(rebuilt, self._factor())
-
-    def _child(self, node: Any) -> Any:
-        return self.expr(node) if isinstance(node, tir.PrimExpr) else node
-
-    def _factor(self) -> tir.PrimExpr:
-        one = tir.FloatImm(1.0, FLOAT64)
-        if abs(self.pattern) == 1:
-            return tir.FloatImm(1.0 + self.pattern * self.eps, FLOAT64)
-        # squares modulo a prime do not follow the loops
-        mixed: tir.PrimExpr = tir.IntImm(self.site * 389 + self.pattern * 53, INT64)
-        for place, var in enumerate(self.vars):
-            index = var if var.dtype == INT64 else tir.Cast(INT64, var)
-            factor = tir.IntImm(101 + self.pattern * 37 + place * 211, INT64)
-            mixed = tir.Add(mixed, tir.Mul(index, factor))
-        square = tir.FloorMod(tir.Mul(mixed, mixed), tir.IntImm(10007, INT64))
-        step = tir.Sub(tir.FloorMod(square, tir.IntImm(3, INT64)), tir.IntImm(1, INT64))
-        return tir.Add(one, tir.Mul(tir.Cast(FLOAT64, step), tir.FloatImm(self.eps, FLOAT64)))
+def _scalars(values: list[Value]) -> list[Any]:
+    found: list[Any] = []
+    for each in values:
+        if isinstance(each, ShapeValue):
+            found += each.values
+        elif isinstance(each, TupleValue):
+            found += _scalars(list(each.fields))
+        else:
+            found.append(each.value if isinstance(each, Scalar) else each)
+    return found
 
 
-def _chooses(node: tir.PrimExpr) -> bool:
-    return isinstance(node, tir.Call) and node.op.endswith("if_then_else")
+def _kernel(function: tir.PrimFunc) -> Callable[..., Any]:
+    """The function as machine code, or as the evaluator runs it."""
+    from rlx.semantics.native import NoCompiler, compile
+    from rlx.semantics.tir import evaluate
 
-
-def _is_wide(node: tir.PrimExpr) -> bool:
-    """Whether a value is of float64."""
-    if _chooses(node):
-        assert isinstance(node, tir.Call)
-        return any(map(_is_wide, node.args[1:]))
-    if isinstance(node, tir.Binary) and not isinstance(node, tir.Comparison | tir.And | tir.Or):
-        return _is_wide(node.a) or _is_wide(node.b)
-    return tir.type_of(node) == FLOAT64
+    try:
+        return compile(function)
+    except (NoCompiler, Stop):
+        return lambda args: evaluate(function, args)
 
 
 def _read(text: str) -> ast.IRModule | None:

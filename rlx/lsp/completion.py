@@ -53,6 +53,9 @@ class OpenCall(Record):
     nested: bool
 
 
+NEAREST = 400
+"""So many of the names that a long function binds are offered; the editor asks again as more is written."""
+
 _FAR = 4_000
 _DTYPE_HEADS = frozenset(["Tensor", "Buffer", "match_buffer", "alloc_buffer", "Prim", "const"])
 _DIMENSIONS = frozenset(["Tensor", "Shape", "shape", "Buffer", "match_buffer"])
@@ -246,13 +249,21 @@ def _arguments(document: Document, text: str, span: Span) -> Iterator[Completion
             yield Completion(f"{name}=", kind.strip(), "argument", span, call.head)
 
 
+def fits(query: str, name: str) -> bool:
+    """Whether the letters of a query stand in a name in this order, as editors look for words."""
+    letters = iter(name.lower())
+    return all(letter in letters for letter in query.lower())
+
+
 def _names(document: Document, window: Window, span: Span) -> Iterator[Completion]:
     """The names that are bound before a place in its function, functions, and modules."""
     names = document.names
     seen: set[str] = set()
-    here = list(names.of(names.stretch(span[0])))
-    for each in reversed(here):
-        if not each.is_definition or each.span[0] >= span[0] or each.name in seen:
+    written = document.source.text[slice(*span)]
+    for each in names.bound_before(span[0]):
+        if len(seen) > NEAREST:
+            break
+        if each.name in seen or not fits(written, each.name):
             continue
         if each.kind not in ("function", "class"):
             seen.add(each.name)

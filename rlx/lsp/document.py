@@ -247,8 +247,8 @@ class Document:
         places = self.names.places(found)
         for stretch in [2 * found.subject[0] + 1] if local else range(len(self.names.starts)):  # type: ignore[operator]
             used = local or any(self.names.stretch(p.span[0]) == stretch for p in places)
-            for other in self.names.of(stretch):
-                if other.name != name or not (used or other.kind in ("function", "class")):
+            for other in self.names.of(stretch, name):
+                if not used and other.kind not in ("function", "class"):
                     continue
                 line, _ = self.source.position(other.span[0])
                 what = KINDS.get(other.kind, other.kind)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
@@ -15,7 +16,7 @@ from rlx.grammar.nodes.node import Span
 from rlx.grammar.streams import fenced, visible
 from rlx.lsp import server
 from rlx.lsp.capabilities import COMPLETES, MODIFIERS, TYPES
-from rlx.lsp.completion import completions, function_head, signature_at
+from rlx.lsp.completion import NEAREST, completions, fits, function_head, signature_at
 from rlx.lsp.document import Document
 from rlx.lsp.names import PlacedName
 from rlx.lsp.positions import offset
@@ -118,7 +119,7 @@ def add_places(to: Server) -> None:
             for each in found
             if place is not None
         ]
-        return lsp.CompletionList(is_incomplete=False, items=items)
+        return lsp.CompletionList(is_incomplete=len(items) > NEAREST, items=items)
 
     @to.feature(lsp.COMPLETION_ITEM_RESOLVE)
     def resolve(item: lsp.CompletionItem) -> lsp.CompletionItem:
@@ -152,8 +153,9 @@ def _types(to: Server, uri: str, document: Document, at: int) -> Iterator[Span]:
         yield window.back(annotation)
     else:
         statement = document.statement(defined.span[0])
-        for each in names.of(names.stretch(at)):
-            if each.kind == "function" and f"{each.name}(" in statement:
+        called = re.findall(r"(\w+)\(", statement)
+        for each in (e for word in called for e in names.of(names.stretch(at), word)):
+            if each.kind == "function":
                 place = names.definition(each)
                 if place is not None:
                     yield place.span
@@ -161,15 +163,12 @@ def _types(to: Server, uri: str, document: Document, at: int) -> Iterator[Span]:
         else:
             yield defined.span
     info = window.document.type_of(window.into(defined.span[0]))
-    variables = {} if info is None else _shape_variables(names.of(names.stretch(at)))
-    for name in sorted(_words(str(info)) & variables.keys()):
-        place = names.definition(variables[name])
-        if place is not None:
-            yield place.span
-
-
-def _shape_variables(names: Iterable[PlacedName]) -> dict[str, PlacedName]:
-    return {each.name: each for each in names if each.kind == "shape"}
+    for word in sorted(_words(str(info))) if info is not None else ():
+        for each in names.of(names.stretch(at), word):
+            place = names.definition(each) if each.kind == "shape" else None
+            if place is not None:
+                yield place.span
+                break
 
 
 def _words(text: str) -> set[str]:
@@ -223,8 +222,8 @@ def add_structure(to: Server) -> None:
 
     @to.feature(lsp.TEXT_DOCUMENT_CODE_LENS, lsp.CodeLensOptions(resolve_provider=False))
     def lenses(params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
-        uri = params.text_document.uri
-        return list(_lenses(to.text(uri).document))
+        found = to.text(params.text_document.uri)
+        return found.kept("lenses", lambda document: list(_lenses(document)))
 
 
 def _symbol(found: Symbol, source: Source) -> lsp.DocumentSymbol:
@@ -353,8 +352,12 @@ def add_diagnostics(to: Server) -> None:
     def of_workspace(params: Any) -> Any:
         reports = []
         for uri, source in _sources(to, params.open):
-            found = to.checked(source)
-            items = [diagnostic_of(d, source, uri) for d in found if d.code != "PARSE-nothing"]
+            shown = to.texts.get(uri)
+            if shown is not None and shown.document.source.text == source.text:
+                items = to.shown(uri)
+            else:
+                found = to.checked(source)
+                items = [diagnostic_of(d, source, uri) for d in found if d.code != "PARSE-nothing"]
             reports.append(lsp.WorkspaceFullDocumentDiagnosticReport(uri, items))
         return lsp.WorkspaceDiagnosticReport(reports)
 
@@ -364,7 +367,7 @@ def add_diagnostics(to: Server) -> None:
             lsp.WorkspaceSymbol(lsp.Location(uri, place), name, kind)
             for uri, source in _sources(to, params.open)
             for name, kind, place in _listed(source.text, source.path)
-            if _fits(params.query, name)
+            if fits(params.query, name)
         ]
 
 
@@ -396,12 +399,6 @@ def _every(symbols: Iterable[Symbol]) -> Iterator[Symbol]:
     for each in symbols:
         yield each
         yield from _every(each.children)
-
-
-def _fits(query: str, name: str) -> bool:
-    """Whether the letters of a query stand in a name in this order."""
-    letters = iter(name.lower())
-    return all(letter in letters for letter in query.lower())
 
 
 # ---------------------------------------------------------------- changes of the text

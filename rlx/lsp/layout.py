@@ -5,9 +5,14 @@ from __future__ import annotations
 from rlx.grammar.diagnostic import Edit
 from rlx.grammar.dialects import DEFAULT, DIALECTS
 from rlx.grammar.print.formatting import format_text
-from rlx.lsp.cut import cut
+from rlx.lsp.cut import Cut, cut
 from rlx.lsp.document import Document
-from rlx.lsp.excerpt import excerpt
+from rlx.lsp.excerpt import excerpt, mentioned, names_of
+
+FEW = 20
+"""After an edit of so many functions, only these are formatted."""
+
+_MOST = 20_000
 
 
 def _formatted(document: Document, text: str) -> str | None:
@@ -19,8 +24,54 @@ def _formatted(document: Document, text: str) -> str | None:
 def whole(document: Document) -> list[Edit]:
     """The edit that formats a text; none if nothing changes, or it cannot be formatted."""
     text = document.source.text
-    made = _formatted(document, text)
+    made = _from_known(document)
+    if made is None:
+        made = _formatted(document, text)
+        if made is not None:
+            _remember(document, made)
     return [] if made is None or made == text else [Edit((0, len(text)), made)]
+
+
+_laid: set[tuple[object, ...]] = set()
+"""Functions of texts that were laid out: each with what its layout depends on."""
+
+
+def _keys(document: Document, at: Cut) -> list[tuple[object, ...]]:
+    """All that the layout of each function depends on: its text, the text around functions, the heads of those it names."""
+    around = "\0".join(map(at.gap, range(len(at.pieces) + 1)))
+    names = names_of(at)
+    return [
+        (
+            *(document.source.path, document.target, around, at.of(number)),
+            *(at.pieces[n].head for n in sorted(mentioned(at, number, names))),
+        )
+        for number in range(len(at.pieces))
+    ]
+
+
+def _remember(document: Document, made: str) -> None:
+    """Keep the functions of a text that is laid out."""
+    if len(_laid) > _MOST:
+        _laid.clear()
+    _laid.update(_keys(document, cut(made)))
+
+
+def _from_known(document: Document) -> str | None:
+    """The layout of a text of which most functions are known to be laid out; None if they are not."""
+    at = document.names.cut
+    new = [n for n, key in enumerate(_keys(document, at)) if key not in _laid]
+    if len(new) > FEW or 2 * len(new) > len(at.pieces):
+        return None
+    laid = _functions(document, at, new)
+    if laid is None:
+        return None
+    text = at.text
+    for number in reversed(new):
+        start, end = at.pieces[number].span
+        if at.of(number).removesuffix("\n") != at.of(number).rstrip():
+            return None
+        text = f"{text[:start]}{laid[number]}\n{text[end:]}"
+    return text
 
 
 def in_range(document: Document, first: int, last: int) -> list[Edit]:
@@ -29,21 +80,28 @@ def in_range(document: Document, first: int, last: int) -> list[Edit]:
     wanted = [
         n for n, piece in enumerate(at.pieces) if piece.span[0] <= last and first < piece.span[1]
     ]
+    found = []
+    for number, text in (_functions(document, at, wanted) or {}).items():
+        if text != at.of(number).rstrip():
+            start, _ = at.pieces[number].span
+            found.append(Edit((start, start + len(at.of(number).rstrip())), text))
+    return found
+
+
+def _functions(document: Document, at: Cut, wanted: list[int]) -> dict[int, str] | None:
+    """The layout of some functions by their numbers, without what is behind them; None if they cannot be formatted."""
     if not wanted:
-        return []
+        return {}
     part = excerpt(at, wanted, ())
     made = _formatted(document, part.text)
     if made is None:
-        return []
+        return None
     laid = cut(made)
     there = [n for n, piece in enumerate(part.cut.pieces) if part.cut.of(n).strip()]
-    if [laid.pieces[k].name for k in range(len(laid.pieces))] != [at.pieces[n].name for n in there]:
-        return []
-    found = []
-    for place, number in enumerate(there):
-        text = laid.of(place)
-        if number in wanted and text.rstrip() != at.of(number).rstrip():
-            start, _ = at.pieces[number].span
-            end = start + len(at.of(number).rstrip())
-            found.append(Edit((start, end), text.rstrip()))
-    return found
+    if [piece.name for piece in laid.pieces] != [at.pieces[n].name for n in there]:
+        return None
+    if sum(laid.gap(n).count("#") for n in range(len(there) + 1)) != sum(
+        part.text.count("#", *span) for span in part.cut.gaps()
+    ):
+        return None  # a comment has left its function
+    return {n: laid.of(place).rstrip() for place, n in enumerate(there) if n in wanted}

@@ -486,17 +486,54 @@ class TextNames:
                     found[each.name] = each.kind
         return found
 
-    def of(self, stretch: int) -> Iterator[PlacedName]:
-        """The names of a function or a gap that stand for something."""
+    def of(self, stretch: int, name: str | None = None) -> Iterator[PlacedName]:
+        """The names of a function or a gap that stand for something; those of one word, if it is given."""
         start, number = self.stretches[stretch]
+        if name is not None and self.cut.text.find(name, start, self._end(stretch)) < 0:
+            return  # most functions need not be read for that
         owner = "" if number is None else self.owners[number]
         for each in self.reading(stretch).names:
-            made = self._subject(each, number, owner)
-            if made is None:
-                continue
-            subject, kind, defines = made
-            a, b = each.span
-            yield PlacedName(each.name, (start + a, start + b), subject, kind, defines)
+            if name is None or each.name == name:
+                made = self._placed(each, start, number, owner)
+                if made is not None:
+                    yield made
+
+    def bound_before(self, offset: int) -> Iterator[PlacedName]:
+        """The names that the function at an offset binds before it, the nearest first."""
+        stretch = self.stretch(offset)
+        start, number = self.stretches[stretch]
+        owner = "" if number is None else self.owners[number]
+        for each in reversed(self.reading(stretch).names):
+            if each.is_definition and start + each.span[0] < offset:
+                made = self._placed(each, start, number, owner)
+                if made is not None and made.is_definition:
+                    yield made
+
+    def outer(self, stretch: int) -> tuple[tuple[Span, str, bool], ...]:
+        """The names of a stretch that stand for something outside: their places in it, their kinds, and
+        whether they are bound there.
+        """
+        _, number = self.stretches[stretch]
+        owner = "" if number is None else self.owners[number]
+        found = (
+            (each.span, self._subject(each, number, owner))
+            for each in self.reading(stretch).names
+            if not isinstance(each.key, int)
+        )
+        return tuple((span, made[1], made[2]) for span, made in found if made is not None)
+
+    def _end(self, stretch: int) -> int:
+        return self.starts[stretch + 1] if stretch + 1 < len(self.starts) else len(self.cut.text)
+
+    def _placed(
+        self, each: TokenName, start: int, number: int | None, owner: str
+    ) -> PlacedName | None:
+        made = self._subject(each, number, owner)
+        if made is None:
+            return None
+        subject, kind, defines = made
+        a, b = each.span
+        return PlacedName(each.name, (start + a, start + b), subject, kind, defines)
 
     def _subject(
         self, each: TokenName, number: int | None, owner: str
@@ -530,11 +567,12 @@ class TextNames:
         """The name at an offset; behind its last letter counts, too."""
         found = None
         for stretch in dict.fromkeys((self.stretch(offset), self.stretch(max(0, offset - 1)))):
-            for each in self.of(stretch):
-                if each.span[0] <= offset <= each.span[1] and (
-                    found is None or each.span[0] == offset
-                ):
-                    found = each
+            start, number = self.stretches[stretch]
+            owner = "" if number is None else self.owners[number]
+            for each in self.reading(stretch).names:
+                a, b = start + each.span[0], start + each.span[1]
+                if a <= offset <= b and (found is None or a == offset):
+                    found = self._placed(each, start, number, owner) or found
         return found
 
     def places(self, wanted: PlacedName) -> list[PlacedName]:
@@ -542,12 +580,13 @@ class TextNames:
         if isinstance(wanted.subject[0], int):
             stretches: Sequence[int] = [2 * wanted.subject[0] + 1]
         else:
-            stretches = [
-                n
-                for n, (start, end) in enumerate(pairwise([*self.starts, len(self.cut.text)]))
-                if self.cut.text.find(wanted.name, start, end) >= 0
-            ]
-        return [e for n in stretches for e in self.of(n) if e.subject == wanted.subject]
+            stretches = range(len(self.starts))
+        return [
+            each
+            for stretch in stretches
+            for each in self.of(stretch, wanted.name)
+            if each.subject == wanted.subject
+        ]
 
     def definition(self, wanted: PlacedName) -> PlacedName | None:
         """Where it is bound first."""

@@ -8,7 +8,8 @@ import pickle
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import partial
+from functools import lru_cache, partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from urllib.parse import unquote, urlsplit
 
@@ -29,7 +30,9 @@ from rlx.lsp.faces import Checked, checked
 from rlx.lsp.hover import hover
 from rlx.lsp.incremental import SMALL, Checker
 from rlx.lsp.positions import offset, range_of
+from rlx.lsp.vocabulary import describe
 from rlx.lsp.window import Window, window
+from rlx.spec import rules
 
 T = TypeVar("T")
 
@@ -103,12 +106,11 @@ class OpenText:
         for derived in self.checker.bodies.values():
             yield derived.body
         names = document.names
-        for stretch, start in enumerate(names.starts):
-            end = names.starts[stretch + 1] if stretch + 1 < len(names.starts) else None
-            if len(document.source.text[start:end]) >= SMALL:
-                yield names.reading(stretch)
+        for stretch in range(len(names.starts)):
+            yield names.reading(stretch)
         if document.is_checked:
             yield document.constructs
+            yield document.bound
 
     def part(self, start: int, end: int) -> Window:
         """The functions in a stretch of the text, as a text of their own."""
@@ -203,8 +205,11 @@ class Server(LanguageServer):
         checked in part.
         """
         await asyncio.sleep(PAUSE)
-        for _ in found.prepare():
+        for make in _FIRST:
+            make()
             await asyncio.sleep(0)  # another message goes first
+        for _ in found.prepare():
+            await asyncio.sleep(0)
         if not partly:
             return
         await asyncio.sleep(QUIET - PAUSE)
@@ -272,7 +277,7 @@ class Server(LanguageServer):
     def checked(self, source: Source) -> tuple[Diagnostic, ...]:
         """The diagnostics of a text that is not open."""
         try:
-            return checked(source.text, source.path, self._target(source.path)).diagnostics
+            return _checked_once(source.text, source.path, self._target(source.path)).diagnostics
         except Exception as error:  # noqa: BLE001 - a text without diagnostics seems legal
             words = f"{type(error).__name__}: {error}"
             return crashed(source.text, words, keep_traceback()).diagnostics
@@ -285,6 +290,17 @@ class Server(LanguageServer):
         self.text_document_publish_diagnostics(
             lsp.PublishDiagnosticsParams(uri=uri, diagnostics=[])
         )
+
+
+_checked_once = lru_cache(maxsize=256)(checked)
+
+
+_FIRST = (
+    rules,
+    partial(import_module, "rlx.checker.why.explain"),
+    partial(describe, "R.add"),
+)
+"""What the first hover needs, read once."""
 
 
 async def _checked_aside(source: Source, target: str | None) -> Checked | None:

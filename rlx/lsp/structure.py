@@ -12,7 +12,7 @@ from rlx.grammar.read.lexer import OPENING
 from rlx.lsp.capabilities import TYPES
 from rlx.lsp.completion import function_head
 from rlx.lsp.document import Document
-from rlx.lsp.names import MODULES, PlacedName, Reading, TextNames
+from rlx.lsp.names import MODULES, PlacedName, TextNames, reading
 
 
 class Symbol(Record):
@@ -193,8 +193,9 @@ def semantic_tokens(document: Document, first: int = 0, last: int | None = None)
         if stop < first or start > end or start == stop:
             continue
         line, at = source.position(start)
-        shapes = _declared(names, stretch)
-        made = _kinds(source.text[start:stop], names.reading(stretch), shapes)
+        number = names.stretches[stretch][1]
+        is_prim = number is not None and names.cut.pieces[number].is_prim_func
+        made = _kinds(source.text[start:stop], is_prim, names.outer(stretch))
         for row, begin, length, kind, modifiers in made:
             here = line - 1 + row
             begin += at - 1 if row == 0 else 0
@@ -209,27 +210,26 @@ def semantic_tokens(document: Document, first: int = 0, last: int | None = None)
     return data
 
 
-def _declared(names: TextNames, stretch: int) -> frozenset[tuple[Span, str]]:
-    """The names of a stretch that stand for something, with their kinds."""
-    start = names.starts[stretch]
-    return frozenset(
-        ((e.span[0] - start, e.span[1] - start), f"{e.kind}!" if e.is_definition else e.kind)
-        for e in names.of(stretch)
-    )
-
-
 @lru_cache(maxsize=4096)
 def _kinds(
-    text: str, reading: Reading, names: frozenset[tuple[Span, str]]
+    text: str, is_prim: bool, outer: tuple[tuple[Span, str, bool], ...]
 ) -> list[tuple[int, int, int, int, int]]:
-    """Line and column in the stretch, length, type and modifiers of its words."""
-    marked: dict[Span, tuple[int, int]] = {}
-    for span, kind in names:
-        plain = kind.removesuffix("!")
-        marked[span] = (_NUMBER[_OF_KIND.get(plain, "variable")], int(kind != plain))
+    """Line and column in the stretch, length, type and modifiers of its words.
+
+    Parameters
+    ----------
+    outer
+        The names of things outside, with their kinds, and whether they are bound here.
+    """
+    read = reading(text, is_prim)
+    own = ((e.span, e.kind, e.is_definition) for e in read.names if isinstance(e.key, int))
+    marked = {
+        span: (_NUMBER[_OF_KIND.get(kind, "variable")], int(defines))
+        for span, kind, defines in (*own, *outer)
+    }
     inside = sorted(span for span in marked)
     decorator = False
-    for token in reading.tokens:
+    for token in read.tokens:
         span, kind = (token.start, token.end), token.type
         if kind in ("DOTTED", "HEAD"):
             word = token.value.removesuffix("(")

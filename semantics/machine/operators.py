@@ -71,11 +71,10 @@ class Special(NamedTuple, Generic[P]):
 class OperatorRun:
     """Queries of an operator's evaluation: numbers and values of expressions in keywords."""
 
-    __slots__ = ("_frame", "_keywords", "info")
+    __slots__ = ("_frame", "_keywords")
 
     def __init__(self, keywords: Keywords, frame: Frame) -> None:
         self._keywords, self._frame = keywords, frame
-        self.info: ast.StructInfo | None = None
 
     def prim(self, expr: tir.PrimExpr) -> int | float | bool:
         """The number of a prim expression."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from rlx.grammar.nodes.node import Span
 from rlx.semantics import faults, outcome
 from rlx.semantics.machine.configuration import Configuration, Frame
@@ -15,6 +17,10 @@ OUTCOMES: dict[type, type[outcome.Ended]] = {
     faults.IllFormedStop: outcome.IllFormed,
 }
 """The outcome for each exception."""
+_TOO_MANY_DIMENSIONS = re.compile(
+    r"maximum supported dimension|number of dimensions must be|ndmin must be"
+)
+"""What NumPy says of more dimensions than it has; 64 in the present version."""
 
 
 def ended(
@@ -37,6 +43,9 @@ def ended(
     """
     if isinstance(stop, MemoryError):
         stop = faults.FaultStop("E-alloc-size", f"out of memory: {stop}".rstrip(": "))
+    if isinstance(stop, ValueError | IndexError) and _TOO_MANY_DIMENSIONS.search(str(stop)):
+        words = f"a tensor has more dimensions than NumPy supports: {stop}"
+        stop = faults.UnsupportedStop("E-evaluate-possible", words)
     if c is not None:
         rule, values, span = c.at.rule, _operands(c), c.at.span
     code = getattr(stop, "code", rule)

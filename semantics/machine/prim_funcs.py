@@ -18,7 +18,7 @@ from rlx.semantics.machine.builtin_words import TAKES, misused
 from rlx.semantics.machine.builtins import BUILTINS, READING
 from rlx.semantics.machine.message_text import kind
 from rlx.semantics.machine.numpy_conversion import readable
-from rlx.semantics.native.write_analysis import fills, loads, returns
+from rlx.semantics.native.write_analysis import filled, loads
 from rlx.semantics.store import Blank, Change, Store, Version
 from rlx.semantics.values import (
     UNIT,
@@ -201,11 +201,9 @@ class PrimFuncs:
         """
         found = self._fills.get(func)
         if found is None:
-            buffers = ((k, func.buffer_map.get(param)) for k, param in enumerate(func.params))
-            found = frozenset(k for k, b in buffers if b is not None and fills(func, b))
-            if returns(func):
-                found = frozenset()
-            self._fills[func] = found
+            runner = self._runners.get(func)
+            ready = None if runner is None or isinstance(runner, Exception) else runner.filled
+            found = self._fills[func] = filled(func) if ready is None else ready
         return found
 
     def only_reads(self, func: tir.PrimFunc) -> frozenset[int]:

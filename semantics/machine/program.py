@@ -11,6 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from rlx.checker.normalize import normalize
+from rlx.checker.settled import settled
 from rlx.checker.well_formed.functions import is_private
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.vdevices import declared
@@ -68,7 +69,7 @@ class MachineProgram:
         output: Callable[[str], None],
         iterations: int | Mapping[str, int] | None,
     ) -> None:
-        self.module = normalize(module)
+        self.module = settled(normalize(module))
         self.output = output
         self._external = {name: external(name, call) for name, call in packed.items()}
         self._prim_funcs = PrimFuncs(

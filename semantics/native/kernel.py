@@ -27,7 +27,8 @@ from rlx.semantics.native.frame import (
     SITE,
 )
 from rlx.semantics.native.interface import ffi
-from rlx.semantics.native.program import CProgram, generate
+from rlx.semantics.native.kept import kept
+from rlx.semantics.native.program import CProgram, generate, parameters
 from rlx.semantics.native.together import LoadedKernel, entries
 from rlx.semantics.native.workspace import call_with_memory
 from rlx.semantics.native.writer import StopSite
@@ -95,6 +96,8 @@ class Kernel:
         Whether a call may return a value.
     entry
         The variant for arguments that share no memory.
+    filled
+        The positions of arrays that are written completely before they are read.
     """
 
     def __init__(
@@ -104,6 +107,7 @@ class Kernel:
         self._bounds = bounds
         self._program = program
         self._written = program.written
+        self.filled = program.filled
         self.taken = [
             Taken(None, None, 1, var.dtype, at in self._written)
             if buffer is None
@@ -406,12 +410,12 @@ def compile_all(
     NoCompiler
         If there is no compiler.
     """
-    programs: list[CProgram | UnsupportedStop] = []
-    for func in funcs:
-        try:
-            programs.append(generate(func, bounds=bounds, disjoint=True, vector=vector))
-        except UnsupportedStop as reason:
-            programs.append(reason)
+    programs = kept(
+        f"kernels {bounds} {vector}", tuple(funcs), lambda: _programs(funcs, bounds, vector)
+    )
+    for func, program in zip(funcs, programs, strict=True):
+        if isinstance(program, CProgram):
+            program.parameters = parameters(func)  # those of this function, not of a copy
     ready = iter(entries([each for each in programs if isinstance(each, CProgram)]))
     made: list[Kernel | UnsupportedStop] = []
     for func, program in zip(funcs, programs, strict=True):
@@ -422,6 +426,19 @@ def compile_all(
         else:
             made.append(Kernel(func, bounds, program, entry))
     return made
+
+
+def _programs(
+    funcs: Sequence[tir.PrimFunc], bounds: bool, vector: int | None
+) -> list[CProgram | UnsupportedStop]:
+    """The C code of PrimFuncs, or why there is none."""
+    programs: list[CProgram | UnsupportedStop] = []
+    for func in funcs:
+        try:
+            programs.append(generate(func, bounds=bounds, disjoint=True, vector=vector))
+        except UnsupportedStop as reason:
+            programs.append(reason)
+    return programs
 
 
 def _rejected(error: compiler.CompilerGaveUp) -> UnsupportedStop:

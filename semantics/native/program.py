@@ -15,7 +15,7 @@ from rlx.semantics.native.expressions import integral
 from rlx.semantics.native.frame import FIRST_SLOT
 from rlx.semantics.native.ranges import SMALL, literal, text_of
 from rlx.semantics.native.state import CBuffer, Generation
-from rlx.semantics.native.write_analysis import returns, stores
+from rlx.semantics.native.write_analysis import filled, returns, stores
 from rlx.semantics.native.writer import StopSite
 from rlx.solver.poly import Polynomial
 
@@ -25,11 +25,21 @@ class CProgram:
 
     ``text`` is a whole file, and ``kernel`` its part after the prelude, for vectors of ``vector``
     bytes (None: the processor's). ``written`` has the
-    positions of parameters that are stored to, ``allocates`` says whether the kernel allocates
+    positions of parameters that are stored to, ``filled`` those that are written completely before
+    they are read, ``allocates`` says whether the kernel allocates
     memory, and ``returns`` whether it returns a value.
     """
 
-    __slots__ = ("allocates", "kernel", "parameters", "returns", "sites", "vector", "written")
+    __slots__ = (
+        "allocates",
+        "filled",
+        "kernel",
+        "parameters",
+        "returns",
+        "sites",
+        "vector",
+        "written",
+    )
 
     def __init__(
         self,
@@ -38,11 +48,12 @@ class CProgram:
         sites: list[StopSite],
         parameters: list[tuple[tir.Var, tir.Buffer | None]],
         touched: set[tir.Buffer],
+        filled: frozenset[int],
     ) -> None:
         self.kernel, self.vector = kernel, vector
         self.allocates = "rlx_take(" in kernel or "RLX_PLACE(" in kernel
         self.returns = "v[13] = 1;" in kernel
-        self.sites = sites
+        self.sites, self.filled = sites, filled
         self.parameters = parameters
         self.written = frozenset(
             at for at, (_, buffer) in enumerate(parameters) if buffer in touched
@@ -52,6 +63,11 @@ class CProgram:
     def text(self) -> str:
         """A whole C file."""
         return whole(self.kernel, self.vector)
+
+
+def parameters(func: tir.PrimFunc) -> list[tuple[tir.Var, tir.Buffer | None]]:
+    """The parameters of a function, each with its buffer (None for a scalar)."""
+    return [(var, func.buffer_map.get(var)) for var in func.params]
 
 
 def whole(kernel: str, vector: int | None = None) -> str:
@@ -81,8 +97,8 @@ def generate(
         `E-native-construct`
     """
     state = Generation(bounds, disjoint)
-    parameters = [(var, func.buffer_map.get(var)) for var in func.params]
-    pointers = _parameters(state, parameters)
+    given = parameters(func)
+    pointers = _parameters(state, given)
     if disjoint:
         plan(state, func)
     begin = len(state.out.lines)
@@ -108,12 +124,12 @@ def generate(
         "stop: return 1;",
         "}",
         "int32_t rlx_kernel(int64_t *v, void **p) {",
-        *(_apart(parameters, pointers, touched) if disjoint else []),
+        *(_apart(given, pointers, touched) if disjoint else []),
         f"return rlx_body(v{passed});",
         "}",
         "",
     ]
-    return CProgram("\n".join(lines), vector, state.out.sites, parameters, touched)
+    return CProgram("\n".join(lines), vector, state.out.sites, given, touched, filled(func))
 
 
 def _prepay(state: Generation) -> None:

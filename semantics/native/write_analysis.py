@@ -36,6 +36,16 @@ def fills(func: tir.PrimFunc, buffer: tir.Buffer) -> bool:
     return first is not None and _fills(first, buffer, dims)
 
 
+def filled(func: tir.PrimFunc) -> frozenset[int]:
+    """The positions of the parameters whose every element a function writes before it reads it, if
+    no array is empty.
+    """
+    if returns(func):
+        return frozenset()
+    buffers = ((k, func.buffer_map.get(param)) for k, param in enumerate(func.params))
+    return frozenset(k for k, b in buffers if b is not None and fills(func, b))
+
+
 def returns(func: tir.PrimFunc) -> bool:
     """Whether a function may end before its last statement."""
     values = (stmt.value for stmt in statements(func.body) if isinstance(stmt, tir.Evaluate))

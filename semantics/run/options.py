@@ -280,12 +280,10 @@ def show_errors(report: Report) -> None:
 
 
 def _read(path: str) -> str:
-    from rlx.checker.driver.sources import read_file, text_of, why_no_text
+    from rlx.checker.driver.sources import read, text_of, why_no_text
 
     try:
-        if path == "-":
-            return sys.stdin.read()
-        return text_of(read_file(path), path)
+        return text_of(read(path), path)
     except UnicodeDecodeError as error:
         raise UsageError(why_no_text(path, error)) from None
     except OSError as error:

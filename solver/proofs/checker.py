@@ -73,13 +73,18 @@ def join(kind: str, *conds: Cond) -> Cond:
     return flat[0] if len(flat) == 1 else (kind, tuple(flat))
 
 
+def length(cond: Cond) -> int:
+    """The number of terms in a condition."""
+    return len(cond[1]) if cond[0] in _SIGNS else 1 + sum(map(length, cond[1]))
+
+
 class ProofChecker:
     """The facts of a proof, and the rules that add to them. Atoms are a ``"var"``, a quotient
     ``"div"``, ``"max"`` of a number and 0, common ``"bits"``, and a ``"choice"`` of 1 or 0."""
 
     def __init__(self) -> None:
         self.atoms: list[tuple[str, tuple[Any, ...]]] = []
-        self.named: dict[str, int] = {}
+        self.named, self.names = dict[str, int](), list[str]()
         self.numbers: dict[object, int] = {}
         self.facts, self.used, self.divisors = list[Cond](), list[bool](), list[Poly]()
         self.closed, self.waiting, self.work = False, "", WORK
@@ -106,6 +111,7 @@ class ProofChecker:
         good = name.isidentifier() and not iskeyword(name) and name not in self.named
         self.need("PF01-names", good, f"{name!r:.40} cannot be a name")
         self.named[name] = self.numbers[atom] = len(self.atoms)
+        self.names.append(name)
         self.atoms.append(atom)
         return {(self.numbers[atom],): 1}
 
@@ -140,16 +146,17 @@ class ProofChecker:
     def choose(self, cond: Cond, a: Poly, b: Poly) -> Poly:
         if cond in (TRUE, FALSE):
             return a if cond == TRUE else b
+        self.spend(length(cond))
         return combine((1, b), (1, self.mul(self.atom("choice", cond), combine((1, a), (-1, b)))))
 
     def as_number(self, form: Poly | Cond) -> Poly:
         return form if isinstance(form, dict) else self.choose(form, {(): 1}, {})
 
     def text(self, poly: Poly) -> str:
-        parts, names = list[str](), [*self.named]
+        parts = list[str]()
         for mono, coef in sorted(poly.items(), key=lambda t: (-len(t[0]), t[0])):
             number = [str(abs(coef))] if abs(coef) != 1 or not mono else []
-            parts += ["-" if coef < 0 else "+", "*".join(number + [names[i] for i in mono])]
+            parts += ["-" if coef < 0 else "+", "*".join(number + [self.names[i] for i in mono])]
         parts[:2] = ["".join(parts[:2]).lstrip("+")]
         return " ".join(parts) or "0"
 
@@ -210,12 +217,13 @@ class ProofChecker:
         whole = given.keys() == {"rule", "gives", *kinds} and type(given["gives"]) is str
         whole = whole and all(type(given[key]) is kind for key, kind in kinds.items())
         self.need("PF01-steps", whole, f"{name} takes other fields")
-        self.spend(10)
         index = self.named.get(given.get("atom", ""), -1)
         kind, operands = self.atoms[index] if index >= 0 else ("", ())
         self.need("PF01-steps", not atoms or kind == atoms, "the name is of another kind")
         polys = [self.number(text) for text in given.get("terms", ())]
         facts = [] if name == "sum" else [self.fact(each) for each in given.get("uses", ())]
+        held = operands if kind == "choice" else (("ge", each) for each in operands)
+        self.spend(30 + sum(map(length, (*facts, *held))))
         sorts = " ".join(sort for sort, _ in facts)
         fit = wanted == "*" or {sorts, sorts.replace("eq", "ge")} & {*wanted.split(", ")}
         self.need("PF01-of", bool(fit) and count in (len(polys), -1), "other facts or polynomials")
@@ -253,17 +261,21 @@ class ProofChecker:
             case ast.Constant(value=bool() as known):
                 return TRUE if known else FALSE
             case ast.Constant(value=int() as known):
+                self.need("PF01-work", known.bit_length() < BITS, "too large")
                 return shift({}, known)
             case ast.Name(id=name) if name in self.named:
                 return {(self.named[name],): 1}
             case ast.UnaryOp(op=ast.USub(), operand=operand):
-                return shift(self.as_number(self.visit(operand)), 0, -1)
+                return self.binary("Sub", {}, self.as_number(self.visit(operand)))
             case ast.UnaryOp(op=ast.Not(), operand=operand):
-                return negate(as_cond(self.visit(operand)))
+                cond = as_cond(self.visit(operand))
+                self.spend(length(cond))
+                return negate(cond)
             case ast.BoolOp(op=word, values=[first, *others]):
                 conds, mark = [as_cond(self.visit(first))], len(self.divisors)
                 conds += [as_cond(self.visit(other)) for other in others]
                 del self.divisors[mark:]
+                self.spend(sum(map(length, conds)))
                 return join("and" if isinstance(word, ast.And) else "or", *conds)
             case ast.Compare(left=left, ops=[op], comparators=[right]):
                 a, b = self.as_number(self.visit(left)), self.as_number(self.visit(right))
@@ -319,6 +331,7 @@ class ProofChecker:
             del self.divisors[mark:]
             cond, (a, b) = as_cond(first), others
             if isinstance(a, tuple) and isinstance(b, tuple):
+                self.spend(2 * length(cond) + length(a) + length(b))
                 return join("or", join("and", cond, a), join("and", negate(cond), b))
             return self.choose(cond, self.as_number(a), self.as_number(b))
         good = len(args) == 1 and (cast is not None or name == "bool")
@@ -415,6 +428,7 @@ class ProofChecker:
         return gives
 
     def bit(self, poly: Poly, terms: list[Poly], row: int, seen: set[int]) -> int:
+        self.spend(1 + len(poly) + len(terms))
         if poly in terms:
             seen.add(terms.index(poly))
             return row >> terms.index(poly) & 1
@@ -441,6 +455,7 @@ class ProofChecker:
                 limited = limited and () not in step.polys[0]  # so that there is one way to say it
                 self.need("PF13-limits", limited, "the facts are no limits, or too wide ones")
                 values = range(low or 0, (high or 0) + 1)
+                self.spend(len(values) * len(step.polys[0]))
                 conds = [beside("eq", shift(step.polys[0], -each)) for each in values]
             case _:
                 gives = as_cond(self.parse(step.gives))

@@ -18,6 +18,7 @@ from rlx.solver.proofs.checker import (
     FALSE,
     RULES,
     TRUE,
+    WORK,
     Cond,
     Poly,
     ProofChecker,
@@ -35,6 +36,8 @@ _EFFORT = 600_000
 """The maximum number of products of terms, and of similar steps, for one certificate: about a
 second. What needs more stays unchecked.
 """
+_WORK = 2 * WORK
+"""The work of the checker's rules while a proof is made, with those that lead nowhere."""
 ONE: Poly = {(): 1}
 Row = tuple[Poly, Poly, tuple[int, ...], bool]
 """A fact or product of facts: its polynomial, a factor, the facts, whether it is 0."""
@@ -53,6 +56,7 @@ class Drafting(ProofChecker):
         super().__init__()
         self.taken: set[str] = set()
         self.effort = _EFFORT
+        self.work = _WORK
 
     def mul(self, a: Poly, b: Poly) -> Poly:
         self.take(len(a) * len(b))
@@ -63,11 +67,6 @@ class Drafting(ProofChecker):
         self.effort -= amount
         if self.effort < 0:
             raise NotFoundError("the proof needs too much effort")
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the atoms."""
-        return [*self.named]
 
     def name(self, atom: tuple[str, tuple[Any, ...]]) -> str:
         letter = {"div": "q", "max": "m", "choice": "c", "bits": "b"}[atom[0]]
@@ -101,6 +100,7 @@ class Steps:
     ) -> None:
         self.goal, self.assumed, self.ranges = goal, facts, ranges
         self.names = distinct_names([var for var, _ in ranges])
+        self.spelled = {name: var for var, name in self.names.items()}
         self.vars: dict[tir.Var, int] = {}
         self.checker = Drafting()
         self.checker.taken |= set(self.names.values())
@@ -173,7 +173,6 @@ class Steps:
             )
             if proofs is None:
                 try:
-                    checker.work = 1 << 40
                     cond = getattr(checker, RULES[rule][0])(step)
                 except RefusedError as error:
                     raise NotFoundError(f"{rule}: {error}") from None
@@ -308,10 +307,12 @@ class Steps:
 def distinct_names(variables: Sequence[tir.Var]) -> dict[tir.Var, str]:
     """A name of its own for each variable."""
     names: dict[tir.Var, str] = {}
+    taken = set[str]()
     for var in variables:
         name = var.name
-        while name in names.values() or iskeyword(name):
+        while name in taken or iskeyword(name):
             name += "_"
+        taken.add(name)
         names[var] = name
     return names
 

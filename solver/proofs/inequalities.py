@@ -60,6 +60,7 @@ class Inequalities(Steps):
 
     def lows(self) -> dict[int, tuple[int, int]]:
         """The largest known lower limit of each atom, and its fact."""
+        self.checker.take(len(self.index) // 4)
         found: dict[int, tuple[int, int]] = {}
         for cond, number in self.index.items():
             if cond[0] != "ge" or len(cond[1]) > 2:
@@ -77,13 +78,13 @@ class Inequalities(Steps):
         lows = self.lows()
         if any(i not in lows for mono in poly for i in mono):
             return None
-        total: Poly = {}
+        parts: list[tuple[int, Poly]] = []
         for mono, coef in poly.items():
             product: Poly = {(): coef}
             for index in mono:
                 product = self.checker.mul(product, {(index,): 1, (): lows[index][0]})
-                product = {m: c for m, c in product.items() if c}
-            total = combine((1, total), (1, product))
+            parts.append((1, product))
+        total = combine(*parts)
         if any(coef < 0 for coef in total.values()):
             return None
         return [({(): c}, tuple(sorted(lows[i][1] for i in m))) for m, c in total.items()]
@@ -228,6 +229,7 @@ class Inequalities(Steps):
         near = set(self.below(poly))
         rows: list[Row] = []
         for _ in range(2):
+            self.checker.take(len(self.index))
             rows = []
             grown = set(near)
             for cond, number in self.index.items():

@@ -32,7 +32,7 @@ from rlx.solver.proofs.draft import (
     Item,
     NotFoundError,
 )
-from rlx.solver.proofs.inequalities import Inequalities
+from rlx.solver.proofs.inequalities import Inequalities, without
 
 _FUEL = 400_000
 _TERMS = 10
@@ -120,8 +120,7 @@ class Rewriting(Inequalities):
         engine, first = scope.engine, operands[0]
         match kind:
             case "var":
-                var = next(v for v, n in self.names.items() if n == first)
-                return normal_form.variable(engine, var)
+                return normal_form.variable(engine, self.spelled[first])
             case "div":
                 a, b = (self.engine_poly(scope, dict(part)) for part in operands)
                 return engine.div(a, b)
@@ -182,13 +181,11 @@ class Rewriting(Inequalities):
                 continue
             factor: Poly = {}
             while any(index in mono for mono in poly):
-                for mono, coef in [*poly.items()]:
-                    if index in mono:
-                        at = mono.index(index)
-                        rest: Poly = {mono[:at] + mono[at + 1 :]: coef}
-                        factor = combine((1, factor), (1, rest))
-                        replaced = self.checker.mul(rest, result)
-                        poly = combine((1, poly), (-1, {mono: coef}), (1, replaced))
+                self.checker.take(len(poly) // 4)
+                inside = {mono: coef for mono, coef in poly.items() if index in mono}
+                rest = without(inside, index)
+                factor = combine((1, factor), (1, rest))
+                poly = combine((1, poly), (-1, inside), (1, self.checker.mul(rest, result)))
             items += self.scaled(known, factor)
         return poly, items
 

@@ -33,7 +33,7 @@ def proof_text(certificate: dict[str, Any]) -> str:
     lines += [f"assuming: {text}" for text in certificate["assume"]]
     proof = certificate["proof"]
     if isinstance(proof, str):
-        return "\n".join([*lines, f"no steps: {proof}"])
+        return "\n".join([*lines, f"no steps were found within the limit of work: {proof}"])
     checker = _Printing(lines)
     checker.claim(certificate)
     lines += [f"let {name} = {text}" for name, text in certificate["names"].items()]

@@ -10,6 +10,18 @@ from pathlib import Path
 
 from tests.browser import Page
 
+ASKED: tuple[tuple[str, dict[str, str]], ...] = (
+    ("prove", {}),
+    ("prove", {"goal": "n <= 10", "assume": "n * n <= 100"}),  # which Z3 decides
+    ("step", {}),
+    ("why", {}),
+    ("fmt", {}),
+    ("refines", {}),
+)
+"""Panes, and what is written into their fields."""
+
+BUTTONS = {"step": "run", "refines": "copy"}
+
 FOLDER = Path(__file__).parents[2] / "build" / "playground"
 
 
@@ -27,13 +39,25 @@ def main() -> None:
             page.value("document.querySelector('.cm-content').focus()")
             page.call("Input.insertText", text=" ")
             print("edit, ms:", page.until("document.documentElement.dataset.edit"))
-        for pane in ("prove", "step", "why", "fmt", "refines"):
+        for pane, words in ASKED:
+            for name, word in words.items():
+                page.value(f"document.getElementById('{name}').value = {word!r}")
+            page.value(f"document.getElementById('{pane}-out').textContent = ''")
             page.value(f"document.querySelector('[data-pane={pane}]').click()")
-            if pane in ("step", "refines"):
-                button = {"step": "run", "refines": "copy"}[pane]
-                page.value(f"document.getElementById('{button}').click()")
+            page.value(f"document.getElementById('{BUTTONS.get(pane, 'tabs')}').click()")
+            said = page.until(f"document.getElementById('{pane}-out').textContent.trim()", 120)
+            print(f"{pane}: {said.splitlines()[0]} … {said.splitlines()[-1]}"[:200])
+        for example in page.value(
+            "[...document.getElementById('example').options].map(o => o.value).join(' ')"
+        ).split():
+            page.value("delete document.documentElement.dataset.edit")
+            page.value(f"location.hash = '#example={example}'")
+            page.until("document.documentElement.dataset.edit")
+            pane = "refines" if example.startswith("refines") else "step"
+            page.value(f"document.getElementById('{pane}-out').textContent = ''")
+            page.value(f"document.querySelector('[data-pane={pane}]').click()")
             said = page.until(f"document.getElementById('{pane}-out').textContent.trim()")
-            print(f"{pane}: {said.splitlines()[0]}")
+            print(f"{example}, {pane}: {said.splitlines()[0][:120]}")
         page.value("document.querySelector('[data-pane=check]').click()")
         for width in (1280, 400):
             page.resize(width, 900)

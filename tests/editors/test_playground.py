@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import sys
+from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +17,7 @@ from docs.build.playground import linked
 from editors.playground import panes
 from editors.playground.build import examples, link
 from rlx import check
+from rlx.solver.smt import loaded_z3
 
 WIDE = """\
 @R.function(pure=True)
@@ -73,6 +77,44 @@ def test_the_other_panes_are_the_commands() -> None:
     assert "OBL-reshape-count" in ask("explain", "OBL-reshape-count")["text"]
     stepped = ask("step", "@R.function\ndef f(k: R.Prim('int64')):\n    return k\n", inputs="k=3")
     assert "<html" in stepped["page"]
+
+
+QUESTIONS = (
+    "(declare-const a Int) (assert (> (* a a) 50)) (assert (< a 0)) (assert (> a -9))",
+    "(declare-const a Int) (assert (> a 3)) (assert (< a 4))",
+    "(declare-const a (_ BitVec 8)) (assert (= (bvadd a #x01) #x80))",
+    "(declare-const a Real) (assert (= (* 3 a) -2))",
+    "(declare-const a Int) (assert (= a",
+)
+
+
+@pytest.mark.parametrize("text", QUESTIONS)
+def test_z3_in_another_python_answers_as_z3_does(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served = import_module("editors.playground.browser.served")
+    monkeypatch.setitem(sys.modules, "z3_beside", SimpleNamespace(ask=served.answer))
+    beside = import_module("editors.playground.browser.z3")
+
+    def asked(z3: Any) -> tuple[object, ...]:
+        solver = z3.SimpleSolver(ctx=z3.Context())
+        solver.set("rlimit", 100_000)
+        try:
+            solver.from_string(text)
+            status = str(solver.check())
+        except z3.Z3Exception:
+            return ("error",)
+        if status != "sat":
+            return (status,)
+        model = solver.model()
+        (value,) = [model[each] for each in model.decls()]
+        if isinstance(value, z3.IntNumRef):
+            return status, "int", value.as_long()
+        if isinstance(value, z3.BitVecNumRef):
+            return status, "bits", value.as_signed_long()
+        return status, value.numerator_as_long(), value.denominator_as_long()
+
+    assert asked(beside) == asked(loaded_z3())
 
 
 def test_a_link_opens_what_it_was_made_from() -> None:

@@ -10,11 +10,16 @@ from typing import Any
 import pytest
 
 from rlx.commands import prove
+from rlx.solver.proofs import checker
 
 from .every_command import asked, limited
 from .printed import EVIL, SHORT, WORD, wrong
 
 MANY = 3_000
+SELECTED = "n >= 0"
+for _ in range(60):
+    SELECTED = f"select({SELECTED}, n >= 1, n >= 2)"
+SUMS = [f"({' + '.join([f'{letter}{i}' for i in range(400)])})" for letter in "vw"]
 REFUSED: dict[str, Any] = {
     "a goal that is no text": {"goal": ["n >= 0"]},
     "an undefined name": {"goal": f"n >= {WORD}"},
@@ -34,6 +39,25 @@ REFUSED: dict[str, Any] = {
     "a long chain of not": {"goal": "not " * MANY + "n"},
     "many conditions": {"goal": " and ".join(["(n >= 1 or n >= 2)"] * MANY)},
     "many variables": {"variables": {f"v{i}": [0, None] for i in range(MANY)}},
+    "a condition that doubles": {"goal": SELECTED},
+    "a mask of many bits": {"goal": f"n & 0x{'A' * 500_000} >= 0"},
+    "bits that double": {
+        "variables": {"x": [0, None], "y": [0, None]},
+        "goal": "x >= 0",
+        "names": {"b0": "x & y"}
+        | {
+            name: text
+            for i in range(50)
+            for name, text in ((f"c{i}", f"b{i} & y"), (f"b{i + 1}", f"b{i} & c{i}"))
+        },
+        "proof": [{"rule": "bits", "gives": "b50 >= 0", "terms": ["x", "y"], "uses": [0, 1]}],
+    },
+    "a long operand again and again": {
+        "variables": {f"{letter}{i}": [0, None] for letter in "vwn" for i in range(400)},
+        "goal": "n0 >= 0",
+        "names": {"m": f"max({'*'.join(SUMS)}, 0)"},
+        "proof": [{"rule": "max-zero", "gives": "m >= 0", "atom": "m"}] * 10_000,
+    },
 }
 """Fields that replace those of a proof of ``n >= 0``, which prove nothing then."""
 
@@ -69,13 +93,30 @@ def verified(data: bytes, folder: Path) -> int:
 
 
 @pytest.mark.parametrize("kind", REFUSED)
-def test_other_fields_prove_nothing(kind: str, proof: dict[str, Any], tmp_path: Path) -> None:
+def test_other_fields_prove_nothing(
+    kind: str, proof: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checker, "WORK", checker.WORK // 10)  # as much for each, in less time
     assert verified(json.dumps(proof | REFUSED[kind]).encode(), tmp_path) == 1
 
 
 @pytest.mark.parametrize("kind", TEXTS)
 def test_other_texts_prove_nothing(kind: str, tmp_path: Path) -> None:
     assert verified(TEXTS[kind], tmp_path) == 1
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        f"({' + '.join(f'x{i}' for i in range(100))})*({' + '.join(f'x{i}' for i in range(100))}) >= 0",
+        f"{' + '.join(f'x{i}*y{i}//{i + 2}' for i in range(600))} >= 0",
+    ],
+    ids=["the square of a sum", "a sum of quotients"],
+)
+def test_the_search_for_a_proof_ends(goal: str) -> None:
+    with limited(20):
+        answer = asked(["prove", "--proof", goal])
+    assert answer.status == 0 and "proved" in answer.out
 
 
 def test_what_is_proved_is_told_in_its_own_lines(proof: dict[str, Any], tmp_path: Path) -> None:

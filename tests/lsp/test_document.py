@@ -11,10 +11,12 @@ import pytest
 from rlx.checker.fixing import with_edits_applied
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.equal import structural_equal
+from rlx.grammar.print.formatting import format_text
 from rlx.grammar.read.parser import parse
 from rlx.lsp.completion import completions
 from rlx.lsp.document import Document, RenameError
 from rlx.lsp.hover import hover
+from rlx.lsp.layout import whole
 from rlx.lsp.names import PlacedName
 from rlx.lsp.positions import offset, position
 from rlx.lsp.structure import folds, outline, selections, semantic_tokens
@@ -173,3 +175,19 @@ def test_only_what_is_bound_is_renamed() -> None:
     text = CAPTURED.replace("R.exp(y)", "R.exp(absent)")
     with pytest.raises(RenameError, match="'absent' is not bound in this text"):
         Document(text, "a.rlx").rename(text.index("absent"), "other")
+
+
+@pytest.mark.parametrize("name", ["mixed.rlx", "decoder.rlx"])
+def test_a_text_is_laid_out_after_each_edit_as_if_it_were_new(name: str) -> None:
+    """What is known of its other functions is what a layout of all of it says."""
+    text = (Path(__file__).parent / "texts" / name).read_text(encoding="utf-8")
+    rng = random.Random(5)
+    places = [at for at, letter in enumerate(text) if letter in "(,\n"]
+    for _ in range(12):
+        at = rng.choice(places) + 1
+        edited = text[:at] + rng.choice([" ", "\n", "  # a remark\n"]) + text[at:]
+        made = whole(Document(edited, name))
+        wanted = format_text(edited, name).text
+        assert (made[0].text if made else edited) == (edited if wanted is None else wanted)
+        text = wanted or text
+        places = [at for at, letter in enumerate(text) if letter in "(,\n"]

@@ -168,3 +168,53 @@ def test_numbers_and_arrays_of_numpy() -> None:
     )
     out = rlx.run(module, inputs={"x": np.ones(2, np.float32)}).numpy()
     assert out.tolist() == [7.0, 11.0]
+
+
+def test_a_scalar_that_is_known_at_run_time() -> None:
+    x = rlx.Var("x", 'R.Tensor((3,), "float32")')
+    times = rlx.Var("times", "T.int64")
+
+    def scaled(data: te.Tensor, factor: te.Scalar) -> Any:
+        return te.compute(data.shape, lambda i: data[i] * factor.astype("float32"))
+
+    module = built([x, times], lambda bb, value: bb.emit_te(scaled, value, times))
+    result = rlx.run(module, inputs={"x": np.float32([1, 2, 3]), "times": 5})
+    assert result.numpy().tolist() == [5, 10, 15]
+
+
+def test_names_and_attributes() -> None:
+    x = rlx.Var("x", 'R.Tensor((3,), "float32")')
+    options = {"name_hint": "y", "primfunc_name_hint": "kernel", "primfunc_attrs": {"fast": 1}}
+    module = built([x], lambda bb, value: bb.emit_te(plus_one, value, **options))
+    assert "y: " in rlx.show(module)
+    assert prim_funcs(module)["kernel"].attrs["fast"] == 1
+
+
+def test_a_scan_needs_its_first_row() -> None:
+    """TVM's own example reads row 0 of `m` rows, which is only wrong where there are none."""
+    m, n = te.var("m"), te.var("n")
+    x = te.placeholder((m, n), "float32", "X")
+    state = te.placeholder((m, n), "float32", "state")
+    first = te.compute((1, n), lambda _, i: x[0, i])
+    update = te.compute((m, n), lambda t, i: state[t - 1, i] + x[t, i])
+    assert te.create_prim_func([x, te.scan(first, update, state, [x])]).params
+    with pytest.raises(te.TensorExpressionError, match="X is read outside"):
+        te.create_prim_func([x, te.compute((n,), lambda i: x[1, i])])
+
+
+def test_bits_of_a_number_and_an_element() -> None:
+    x = te.placeholder((4,), "int32", "x")
+    module = rlx.BlockBuilder()
+    given = rlx.Var("x", 'R.Tensor((4,), "int32")')
+
+    def bits(data: te.Tensor) -> Any:
+        return te.compute(
+            data.shape, lambda i: (6 & data[i]) + (1 | data[i]) + (3 ^ data[i]) + (1 << data[i])
+        )
+
+    assert x.dtype == "int32" and x.shape[0] == 4
+    with module.function("main", [given]):
+        module.emit_func_output(module.emit_te(bits, given))
+    values = np.int32([0, 1, 2, 7])
+    result = rlx.run(module.get(), inputs={"x": values}).numpy()
+    assert np.array_equal(result, (6 & values) + (1 | values) + (3 ^ values) + (1 << values))

@@ -3,16 +3,19 @@
 Programs get what the passes look for: calls that are made twice, products with a bias, shapes of what is known. The machine is the judge: the same
 value, the same effects in the same order, the same fault, for several sizes of the inputs.
 
-``python -m tests.transform.passes FILE… [--seconds N] [--from N]`` takes the legal modules of files (`.rlx`, `.txt`, `.md`, `.py`), and also asks that a second
-run of a pass changes nothing.
+``python -m tests.transform.passes PLACE… [--share S --seed N] [--seconds N] [--from N] [--pass NAME]`` takes legal modules, all or a random share of them,
+and also asks that a second run of a pass changes nothing. A place is a file or folder (`.rlx`, `.txt`, `.md`, `.py`), `wheel` for the files of TVM's wheel,
+`networks` for the modules of `tests/tvm` as TVM prints them, or `generated:COUNT`. Where no run judges, `rlx.refines` does; what nothing judges is counted.
 """
 
 from __future__ import annotations
 
+import argparse
 import random
 import re
 import sys
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
@@ -29,15 +32,18 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, IRModule
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.visit import called_globals
+from rlx.refine import InterfaceError
 from rlx.semantics.machine import load
 from rlx.semantics.outcome import Ended, Outcome, OutOfFuel, Returned, Unsupported
 from rlx.solver.order.substitute import dimensions
 from rlx.transform import (
     CallTIRRewrite,
     CanonicalizeBindings,
+    ComputePrimValue,
     ConvertToDataflow,
     DeadCodeElimination,
     EliminateCommonSubexpr,
+    ExpandTupleArguments,
     FoldConstant,
     InlinePrivateFunctions,
     Normalize,
@@ -46,6 +52,7 @@ from rlx.transform import (
     RemoveUnusedParameters,
     Sequential,
     ToNonDataflow,
+    TopologicalSort,
     lambda_lifting,
     legalize,
     passes,
@@ -64,6 +71,9 @@ SHELF = (
     InlinePrivateFunctions(),
     RemoveUnusedParameters(),
     RemoveUnusedOutputs(),
+    ExpandTupleArguments(),
+    ComputePrimValue(),
+    TopologicalSort(),
 )
 PASSES: dict[str, Pass] = {
     "dead_code": passes.dead_code,
@@ -198,8 +208,8 @@ class Judge:
             self._runs[key] = made
         return self._runs[key]
 
-    def judged(self, after: IRModule, earlier: bool = False) -> str:
-        """What is wrong with what a pass made; empty if nothing.
+    def judged(self, after: IRModule, earlier: bool = False) -> str | None:
+        """What is wrong with what a pass made; empty if nothing, None if no run ended with a value.
 
         Parameters
         ----------
@@ -210,6 +220,7 @@ class Judge:
         if not report.ok:
             return f"not legal: {report.errors[0]}"
         new = report.modules[0]
+        judged = False
         names = {gv.name_hint for gv in new.functions}
         for gv, function in self.module.functions.items():
             if not isinstance(function, ast.Function) or "global_symbol" not in function.attrs:
@@ -223,7 +234,16 @@ class Judge:
                 found = differ(one, run(new, gv.name_hint, one.arguments))
                 if found:
                     return f"{gv.name_hint} with size {size}: {found}"
-        return ""
+                judged = judged or isinstance(one.outcome, Returned)
+        return "" if judged else None
+
+    def proved(self, after: IRModule) -> str | None:
+        """What :func:`rlx.refines` refutes; empty if it proves, None if it does not know."""
+        try:
+            answer = rlx.refines(self.before, after)
+        except (InterfaceError, RecursionError):
+            return None
+        return f"{answer}" if answer.refuted else "" if answer.status == "proved" else None
 
 
 def differ(one: Run, other: Run) -> str:
@@ -268,24 +288,68 @@ def failures(
     return found
 
 
-def modules(paths: Sequence[str]) -> Iterator[tuple[str, IRModule]]:
-    """The legal modules of files, and of the files in folders, each once."""
+def _texts(path: Path) -> Iterator[tuple[str, str]]:
+    """The programs of a file, or of the files in a folder, each with a name for its place."""
     kinds = {".rlx", ".txt", ".md", ".py"}
+    if path.is_dir():
+        files = [file for file in sorted(path.rglob("*")) if file.suffix in kinds]
+    else:
+        files = [path]
+    fence = re.compile(r"^```(?:\w*rlx|\w+ good|relax\b.*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+    for file in files:
+        text = file.read_text("utf-8")
+        if file.suffix == ".md":
+            for number, match in enumerate(fence.finditer(text)):
+                yield f"{file}:{number}.rlx", match.group(1)
+        else:
+            yield (str(file) if file.suffix == ".py" else f"{file}.rlx"), text
+
+
+def _networks() -> Iterator[tuple[str, str]]:
+    """TVM's texts of networks at each stage, of the constructs, and of what single passes leave."""
+    from tests.tvm import constructs, models
+    from tests.tvm import passes as stages
+
+    for model in models.MODELS:
+        for stage, module in models.stages(model):
+            yield f"{model}-{stage}", str(module.script(show_meta=True))
+    for name in constructs.NAMES:
+        yield name, str(constructs.build(name).script(show_meta=True))
+    for name in stages.PASSES:
+        yield name, str(stages.apply(name).script(show_meta=True))
+
+
+def _places(place: str) -> Iterator[tuple[str, str]]:
+    """The texts of a place, as the command takes it."""
+    if place == "networks":
+        yield from _networks()
+    elif place == "wheel":
+        import tvm
+
+        yield from _texts(Path(tvm.__file__).parent)
+    elif place.startswith("generated:"):
+        for number in range(int(place.partition(":")[2])):
+            made = random_module(random.Random(number), replace(DEFAULT, size=3 + number % 10))
+            yield f"program {number}", rlx.show(made)
+    else:
+        yield from _texts(Path(place))
+
+
+def modules(
+    places: Sequence[str], share: float = 1, seed: int = 0
+) -> Iterator[tuple[str, IRModule]]:
+    """The legal modules of places, each once; a share of the texts, which the seed chooses."""
     seen: set[str] = set()
-    for path in map(Path, paths):
-        files = (
-            [f for f in sorted(path.rglob("*")) if f.suffix in kinds] if path.is_dir() else [path]
-        )
-        for file in files:
-            text = file.read_text("utf-8")
-            blocks = re.findall(r"^```\w*rlx\w*\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-            for part in blocks if file.suffix == ".md" else [text]:
-                report = check_text(part, str(file) if file.suffix == ".py" else f"{file}.rlx")
-                for number, module in enumerate(report.modules if report.ok else ()):
-                    shown = rlx.show(module)
-                    if shown not in seen and module.functions and rlx.check(module).ok:
-                        seen.add(shown)
-                        yield f"{file}#{number}", module
+    for place in places:
+        for name, text in _places(place):
+            if random.Random(f"{seed} {name}").random() >= share:
+                continue
+            report = check_text(text, name)
+            for number, module in enumerate(report.modules if report.ok else ()):
+                shown = rlx.show(module)
+                if shown not in seen and module.functions and rlx.check(module).ok:
+                    seen.add(shown)
+                    yield f"{name}#{number}", module
 
 
 def on_modules(
@@ -303,6 +367,10 @@ def on_modules(
                     continue
                 changed[name] += 1
                 wrong = judge.judged(after, name == "deduce_shapes")
+                if wrong is None:
+                    wrong = judge.proved(after)
+                if wrong is None:
+                    changed["no judge"] += 1
                 if not wrong and rlx.show(ON_FILES[name](after)) != rlx.show(after):
                     wrong = "the second run changes something"
             except Exception as error:  # noqa: BLE001 - whatever a pass raises is a finding
@@ -311,37 +379,35 @@ def on_modules(
                 yield f"{name}, {place}: {wrong}"
 
 
-def _files(paths: Sequence[str], seconds: float, first: int, names: Sequence[str]) -> None:
+def _files(options: argparse.Namespace) -> None:
     changed: Counter[str] = Counter()
     count = failed = 0
-    for each in modules(paths):
+    for each in modules(options.places, options.share, options.seed):
         count += 1
-        if count <= first:
+        if count <= options.first:
             continue
-        for wrong in on_modules([each], changed, names):
+        for wrong in on_modules([each], changed, options.names or tuple(ON_FILES)):
             failed += 1
             print(wrong.replace("\n", " ")[:400], flush=True)
-        if time.process_time() > seconds:
+        if time.process_time() > options.seconds:
             print("the time is up: go on with --from", count)
             break
-    print(f"{count - first} modules, {failed} failures; changed: {dict(changed)}")
+    print(f"{count - options.first} modules, {failed} failures; changed: {dict(changed)}")
     sys.exit(bool(failed))
 
 
 def main() -> None:
     """Judge the passes, and say how often each changed a program."""
-    import argparse
-    import warnings
-
     warnings.simplefilter("ignore", rlx.BuildWarning)
     if not sys.argv[1].isdigit():
         parser = argparse.ArgumentParser()
-        parser.add_argument("paths", nargs="+")
+        parser.add_argument("places", nargs="+")
+        parser.add_argument("--share", type=float, default=1)
+        parser.add_argument("--seed", type=int, default=0)
         parser.add_argument("--seconds", type=float, default=600)
         parser.add_argument("--from", type=int, default=0, dest="first")
         parser.add_argument("--pass", action="append", dest="names", choices=tuple(ON_FILES))
-        options = parser.parse_args()
-        _files(options.paths, options.seconds, options.first, options.names or tuple(ON_FILES))
+        _files(parser.parse_args())
     count, seed = int(sys.argv[1]), int(sys.argv[2])
     changed: Counter[str] = Counter()
     found = failures(count, seed, changed, sys.argv[3:] or tuple(PASSES))

@@ -14,9 +14,11 @@ from rlx.transform import (
     BindParams,
     BindSymbolicVars,
     CanonicalizeBindings,
+    ComputePrimValue,
     ConvertToDataflow,
     DeadCodeElimination,
     EliminateCommonSubexpr,
+    ExpandTupleArguments,
     FoldConstant,
     InlinePrivateFunctions,
     ModulePass,
@@ -24,7 +26,10 @@ from rlx.transform import (
     RemoveUnusedOutputs,
     RemoveUnusedParameters,
     Sequential,
+    TopologicalSort,
+    UpdateParamType,
     dataflowblock_pass,
+    dead_code,
     function_pass,
     module_pass,
 )
@@ -74,6 +79,83 @@ PASSES: list[tuple[ModulePass, list[str], list[str]]] = [
     (RemoveUnusedParameters(), ["cls.pair(a)", "def pair(x:"], ["y:"]),
     (RemoveUnusedOutputs(), ["return a", "f = R.multiply(d, k)"], ["b = R.sin", "e = "]),
 ]
+
+
+TUPLES = rlx.parse("""
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n",), "float32"), u: R.Object):
+        n = T.int64()
+        cls = Module
+        a = cls.first((x, (x, R.const(1.0, "float32"))))
+        b = cls.other(u)
+        s = R.prim_value(n * n)
+        return (a, b, s)
+    @R.function(private=True)
+    def first(t: R.Tuple(R.Tensor(("n",), "float32"), R.Tuple(R.Object, R.Object))) -> R.Tensor(("n",), "float32"):
+        n = T.int64()
+        a = t[0]
+        b = R.add(a, a)
+        return b
+    @R.function(private=True)
+    def other(t: R.Tuple(R.Object, R.Object)) -> R.Object:
+        return t[1]
+""")
+
+
+def test_fields_as_arguments() -> None:
+    made = ExpandTupleArguments()(TUPLES)
+    text = rlx.show(made)
+    assert "cls.first(x, x, R.const(1.0, " in text and "def first(t_0: " in text
+    assert "cls.other(u)" in text, "what is passed is not known to be a tuple"
+    assert rlx.check(made).ok and rlx.refines(TUPLES, made).status == "proved"
+
+
+def test_scalars_are_computed_by_functions() -> None:
+    made = ComputePrimValue()(TUPLES)
+    assert "cls.compute_symbolic_expr(n)" in rlx.show(made) and "return n * n" in rlx.show(made)
+    assert rlx.check(made).ok and rlx.refines(TUPLES, made).status == "proved"
+
+
+def test_other_parameters() -> None:
+    module = rlx.parse("""
+@R.function
+def main(x: R.Tensor(ndim=2, dtype="float32"), y: R.Tensor((8,), "float32")):
+    z = R.add(x, y)
+    return z
+""")
+    made = UpdateParamType(
+        lambda var: 'R.Tensor(("n", 8), "float32")' if var.name_hint == "x" else None
+    )(module)
+    function = made["main"]
+    assert isinstance(function, ast.Function)
+    body = function.body
+    assert isinstance(body, ast.SeqExpr) and isinstance(body.body, ast.Var)
+    info = body.blocks[0].bindings[0]
+    assert isinstance(info, ast.VarBinding) and rlx.check(made).ok
+    assert "x: R.Tensor((n, 8)" in rlx.show(made)
+    with pytest.raises(rlx.BuildError, match="7 against 8"):
+        UpdateParamType(
+            lambda var: 'R.Tensor((7, 7), "float32")' if var.name_hint == "x" else None
+        )(module)
+
+
+def test_the_order_of_bindings() -> None:
+    module = rlx.parse("""
+@R.function
+def main(x: R.Tensor((4,))):
+    with R.dataflow():
+        a = R.exp(x)
+        b = R.negative(x)
+        c = R.sin(a)
+        R.output(b, c)
+    return (b, c)
+""")
+    text = rlx.show(TopologicalSort("depth-first", "from-inputs")(module))
+    assert text.index("c = ") < text.index("b = ")
+    with pytest.raises(TypeError, match="order: expected 'depth-first' or 'breadth-first'"):
+        TopologicalSort("depth")
 
 
 def same_meaning(before: IRModule, after: IRModule) -> bool:
@@ -214,6 +296,23 @@ def test_instruments() -> None:
     assert FoldConstant()(PROGRAM) is not PROGRAM
 
 
+def test_levels() -> None:
+    seen: list[str] = []
+
+    @module_pass(opt_level=3, name="Late")  # type: ignore[untyped-decorator]
+    def late(module: IRModule, context: PassContext) -> IRModule:
+        seen.append(f"late at {context.opt_level}")
+        return module
+
+    both = Sequential([late, FoldConstant()])
+    assert both(PROGRAM) is not PROGRAM and seen == []
+    with PassContext(opt_level=3):
+        both(PROGRAM)
+    with PassContext(required_pass=["Late"]):
+        both(PROGRAM)
+    assert seen == ["late at 3", "late at 2"]
+
+
 def test_passes_of_functions() -> None:
     seen: list[str] = []
 
@@ -240,6 +339,8 @@ def test_passes_of_functions() -> None:
 
     assert isinstance(whole, FunctionalPass) and each.name == "Each"
     blocks: Any = Blocks
+    assert rlx.show(Sequential([dead_code, whole])(PROGRAM)) == rlx.show(dead_code(PROGRAM))
+    seen.clear()
     assert Sequential([whole, each, blocks("block")])(PROGRAM) is PROGRAM
     assert seen == ["whole", "main", "None", "None", "block 4"]
 

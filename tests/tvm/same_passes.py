@@ -25,9 +25,11 @@ from rlx.transform import (
     AttachGlobalSymbol,
     CallTIRRewrite,
     CanonicalizeBindings,
+    ComputePrimValue,
     ConvertToDataflow,
     DeadCodeElimination,
     EliminateCommonSubexpr,
+    ExpandTupleArguments,
     FoldConstant,
     InlinePrivateFunctions,
     LambdaLift,
@@ -36,6 +38,7 @@ from rlx.transform import (
     RemoveUnusedOutputs,
     RemoveUnusedParameters,
     ToNonDataflow,
+    TopologicalSort,
 )
 from tests.transform.passes import modules
 
@@ -44,9 +47,11 @@ PASSES: dict[str, Pass] = {
     "AttachGlobalSymbol": AttachGlobalSymbol(),
     "CallTIRRewrite": CallTIRRewrite(),
     "CanonicalizeBindings": CanonicalizeBindings(),
+    "ComputePrimValue": ComputePrimValue(),
     "ConvertToDataflow": ConvertToDataflow(),
     "DeadCodeElimination": DeadCodeElimination(may_fail=True),
     "EliminateCommonSubexpr": EliminateCommonSubexpr(),
+    "ExpandTupleArguments": ExpandTupleArguments(),
     "FoldConstant": FoldConstant(),
     "InlinePrivateFunctions": InlinePrivateFunctions(),
     "LambdaLift": LambdaLift(),
@@ -55,6 +60,7 @@ PASSES: dict[str, Pass] = {
     "RemoveUnusedOutputs": RemoveUnusedOutputs(),
     "RemoveUnusedParameters": RemoveUnusedParameters(),
     "ToNonDataflow": ToNonDataflow(),
+    "TopologicalSort": TopologicalSort(),
 }
 
 

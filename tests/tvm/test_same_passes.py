@@ -21,7 +21,7 @@ from .same_passes import in_tvm
 
 TEXT = Path(__file__).with_suffix(".md").with_name("same_passes.md").read_text("utf-8")
 CASE = re.compile(
-    r"^### ([\w ]+)(?:: `\((.*)\)`)?\n\n(differs: [^\n]*\n\n)?```rlx\n(.*?)^```$",
+    r"^### ([\w ]+)(?:: `\((.*?)\)`)?\n\n(differs: [^\n]*\n\n)?```rlx\n(.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
 CASES = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from rlx.checker.derive.naming import signature
 from rlx.checker.normalize import normalize_function
@@ -142,6 +142,20 @@ class Asking(ModuleFunctions):
 _NAME = "the name of a variable"
 _TENSORS = "rlx.te.tensor"
 """The module of tensor expressions, which is imported only when it is used."""
+
+
+_NO_SCOPE = "no scope is needed: outside a function, unbound variables count as parameters"
+_OF_TVM = {
+    "finalize": "write bb.get()",
+    "begin_scope": _NO_SCOPE,
+    "end_scope": _NO_SCOPE,
+    "testing_scope": _NO_SCOPE,
+    "_begin_dataflow_block": "write bb.begin_dataflow_block()",
+    "_begin_binding_block": "write bb.begin_binding_block()",
+    "_end_block": "write bb.end_block()",
+    "call_te_with_grad": "gradients stay TVM's; write bb.call_te(…)",
+}
+"""What to write instead of TVM's other names."""
 
 
 _OPEN: list[BlockBuilder] = []
@@ -495,6 +509,7 @@ class BlockBuilder(Asking):
         function: Callable[..., Any],
         *args: object,
         primfunc_name_hint: str | None = None,
+        primfunc_attrs: Mapping[str, object] | None = None,
         **kwargs: object,
     ) -> ast.Call:
         """The call of the PrimFunc that a function of tensor expressions makes; see
@@ -508,13 +523,16 @@ class BlockBuilder(Asking):
         """
         from rlx.te.calls import call_te
 
-        return call_te(self, function, *args, primfunc_name_hint=primfunc_name_hint, **kwargs)
+        named = {"primfunc_name_hint": primfunc_name_hint, "primfunc_attrs": primfunc_attrs}
+        return call_te(self, function, *args, **named, **kwargs)  # type: ignore[arg-type]
 
     def emit_te(
         self,
         function: Callable[..., Any],
         *args: object,
+        name_hint: str = "",
         primfunc_name_hint: str | None = None,
+        primfunc_attrs: Mapping[str, object] | None = None,
         **kwargs: object,
     ) -> ast.Var:
         """Emit the call of the PrimFunc that a function of tensor expressions makes.
@@ -526,16 +544,24 @@ class BlockBuilder(Asking):
         *args, **kwargs
             Values of Relax are converted: tensors to tensors, tuples to tuples, shapes to tuples of
             scalars, scalars to scalars. Everything else is passed as it is.
-        primfunc_name_hint
-            The name of the PrimFunc; by default that of the function.
+        name_hint
+            The name of the variable.
+        primfunc_name_hint, primfunc_attrs
+            The name of the PrimFunc, by default that of the function, and further attributes.
 
         Raises
         ------
         TensorExpressionError
             As :meth:`call_te` does.
         """
-        call = self.call_te(function, *args, primfunc_name_hint=primfunc_name_hint, **kwargs)
-        return self.emit(call)
+        named = {"primfunc_name_hint": primfunc_name_hint, "primfunc_attrs": primfunc_attrs}
+        return self.emit(self.call_te(function, *args, **named, **kwargs), name_hint)  # type: ignore[arg-type]
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            hint = f"; {_OF_TVM[name]}" if name in _OF_TVM else ""
+            raise AttributeError(f"BlockBuilder has no attribute {name!r}{hint}")
 
     def _expr(self, value: Given, place: Place) -> Expr:
         """What stands for an expression, as one; a tensor of tensor expressions is the call that

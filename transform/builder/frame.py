@@ -304,10 +304,8 @@ class Frame:
         """Raise the errors that were found and undo the attempt; report warnings."""
         found = [*self.walk.diagnostics, *self.state.diagnostics]
         state = self.state
-        marks = (state.poison, state.unsaid, state.vague)
         if not found:
-            for each in marks:
-                each.keep()
+            state.doubts.keep()
             return
         self.walk.diagnostics.clear()
         state.diagnostics.clear()
@@ -317,11 +315,9 @@ class Frame:
             self.walk.sound.clear()
             state.unknown_operators.clear()
             self._forget(known)
-            for each in marks:
-                each.undo()
+            state.doubts.undo()
             raise violation(found, place)
-        for each in marks:
-            each.keep()
+        state.doubts.keep()
         for diagnostic in found:
             located = at_python(diagnostic, place)
             self.diagnostics.append(located)

@@ -37,8 +37,7 @@ class KnownCalls(dict[Key, KnownCall]):
             and operator.pure
             and not operator.has_form
             and operator.name not in IN_PLACE
-            and value not in state.vague
-            and value not in state.poison
+            and value not in state.doubts
         ):
             self[key] = KnownCall(info, var.struct_info_annotation)
 
@@ -71,7 +70,7 @@ def call_key(
     for arg in value.args:
         if not _argument(arg, state, scope, block, key):
             return None
-    if not (state.poison.isdisjoint(value.args) and state.vague.isdisjoint(value.args)):
+    if state.doubts and not state.doubts.keys().isdisjoint(value.args):
         return None
     for name, given in value.attrs.items():
         parts = given if type(given) is tuple else (given,)
@@ -101,7 +100,7 @@ def _argument(
         if ast.Constant in map(type, fields):
             return False
         key += (ast.Tuple, len(fields))
-        clean = state.poison.isdisjoint(fields) and state.vague.isdisjoint(fields)
+        clean = state.doubts.keys().isdisjoint(fields)
         return clean and all(_argument(each, state, scope, block, key) for each in fields)
     if kind is ast.PrimValue:
         number = arg.value  # type: ignore[attr-defined]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from rlx.checker.derive.doubts import Doubt, Doubts
 from rlx.checker.derive.module import RULES, prim_func
 from rlx.checker.derive.naming import signature
 from rlx.checker.derive.state import DerivationState
@@ -16,32 +17,38 @@ from rlx.checker.well_formed.traversal import walk_function
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, GlobalVar, StructInfo
+from rlx.grammar.nodes.node import Node
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.nodes.visit import bindings, called_globals, reached
 from rlx.grammar.stack import recursion_room
 
 
-class Marks(set[Any]):
-    """A set that can undo its last additions when a binding is rejected."""
+class LastDoubts(Doubts):
+    """Doubts of which the last are undone when a binding is rejected."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.added: list[Any] = []
+        self._before: list[tuple[Node, Doubt | None]] = []
 
-    def add(self, item: Any) -> None:
-        """Add an item."""
-        if item not in self:
-            self.added.append(item)
-            super().add(item)
+    def mark(self, node: Node, doubt: Doubt) -> None:
+        """Doubt a node, unless there is a stronger doubt about it."""
+        before = self.get(node)
+        super().mark(node, doubt)
+        if self.get(node) is not before:
+            self._before.append((node, before))
 
     def keep(self) -> None:
-        """Keep the additions."""
-        self.added.clear()
+        """Keep what was marked."""
+        self._before.clear()
 
     def undo(self) -> None:
-        """Remove the items added since the last :meth:`keep`."""
-        self.difference_update(self.added)
-        self.added.clear()
+        """Take back what was marked since the last :meth:`keep`."""
+        for node, before in reversed(self._before):
+            if before is None:
+                self.pop(node, None)
+            else:
+                self[node] = before
+        self._before.clear()
 
 
 class Signatures:
@@ -128,9 +135,7 @@ class Growing(DerivationState):
     def __init__(self, signatures: Signatures, values: Mapping[ast.Var, Expr]) -> None:
         super().__init__(signatures.module, {**RULES, GlobalVar: self._global}, set())
         self.signatures, self.values = signatures, values
-        self.poison: Marks = Marks()
-        self.unsaid: Marks = Marks()
-        self.vague: Marks = Marks()
+        self.doubts: LastDoubts = LastDoubts()
         self.unproved: set[ast.Call] = set()
 
     def require(self, *obligation: Any) -> bool:
@@ -151,7 +156,7 @@ class Growing(DerivationState):
     def _global(state: Any, gv: GlobalVar) -> StructInfo:
         found: StructInfo | None = state.signatures.of(gv)
         if found is None:
-            state.poison.add(gv)
+            state.doubt(gv)
         return OBJECT if found is None else found
 
     def bound(self, var: ast.Var) -> Expr | None:

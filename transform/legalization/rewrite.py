@@ -1,4 +1,10 @@
-"""The pass: each call of an operator with a definition becomes a call of its PrimFunc."""
+"""The pass: each call of an operator with a definition becomes a call of its PrimFunc.
+
+The length of a slice of a slice mentions the sliced length several times. Written out, a chain of
+such dimensions is exponentially long, and each PrimFunc of the chain would repeat it. So a value
+whose dimensions are long is bound by a cast that names them, and what is made from it mentions the
+names.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +12,13 @@ from collections.abc import Collection, Iterator, Mapping
 
 from rlx.checker.check import IllFormedError, Report, check_alone
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.ast import Expr, GlobalVar, IRModule, StructInfo
+from rlx.grammar.nodes.ast import Binding, Expr, GlobalVar, IRModule, StructInfo
 from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Node, Record, replace, walk
 from rlx.grammar.nodes.python_places import here, module_of
 from rlx.grammar.nodes.rewrite import Rewriter
-from rlx.grammar.nodes.struct_infos import fields_or_itself
+from rlx.grammar.nodes.struct_infos import fields_or_itself, numbers, rebuilt, with_numbers
 from rlx.grammar.nodes.visit import bindings, bound_vars, expressions
 from rlx.operators import lookup
 from rlx.operators.context import OperatorContext, Place
@@ -24,6 +30,9 @@ from rlx.te.convert import Converter
 from rlx.te.errors import TensorExpressionError
 from rlx.te.tensor import indices_of
 from rlx.transform.legalization.arguments import arguments, results
+
+LONG = 12
+"""A dimension of more nodes gets a name."""
 
 _PLAIN = ("relax.call_tir", "relax.call_dps_packed", "relax.call_tir_inplace")
 
@@ -118,6 +127,8 @@ class _Pass(Rewriter):
 
     Attributes
     ----------
+    info
+        The struct info of expressions, with the names that long dimensions got so far.
     added
         The PrimFuncs.
     left
@@ -126,13 +137,16 @@ class _Pass(Rewriter):
 
     def __init__(self, module: IRModule, report: Report) -> None:
         super().__init__()
-        self.info = report.info
+        self._derived = report.info
+        self.info = dict(report.info)
+        self._dims: dict[tir.PrimExpr, tir.Var] = {}
         self.added: dict[GlobalVar, tir.PrimFunc] = {}
         self.left: list[Left] = []
         self._names = {gv.name_hint for gv in module.functions}
         self._numbers: dict[str, int] = {}
         self._alike: dict[object, list[GlobalVar]] = {}
         self._function = ""
+        self._count = 0
         self._known: dict[object, tuple[Staged, GlobalVar, list[int]]] = {}
 
     def _again(self, call: ast.Call, key: object) -> Expr | None:
@@ -143,8 +157,7 @@ class _Pass(Rewriter):
         if known is None:
             return None
         made, gv, places = known
-        info = self.info.get(call, made.result)
-        result = info if _has_shapes(info) else made.result
+        result = _known_result(call, self.info, made.result)
         args = tuple([call.args[at] for at in places])
         return replace(replace(made, args=args, result=result).call(gv), span=call.span)
 
@@ -180,11 +193,78 @@ class _Pass(Rewriter):
         self._named = {var for function in relax for var in _shape_vars(function)}
         return super().module(module)
 
+    def sequence(self, seq: ast.SeqExpr) -> Expr:
+        """A sequence; the names that dimensions get in it are not known behind it."""
+        outer, self._dims = self._dims, dict(self._dims)
+        try:
+            return super().sequence(seq)
+        finally:
+            self._dims = outer
+
+    def var_binding(self, binding: ast.VarBinding) -> tuple[Binding, ...]:
+        """A variable binding; if dimensions of its value are long, a cast behind it names them."""
+        (made,) = super().var_binding(binding)
+        assert isinstance(made, ast.VarBinding)
+        value, var = made.value, made.var
+        if isinstance(value, ast.Function):
+            return (made,)
+        known = self._value_info(value)
+        if known is not None:
+            self.info[var] = known
+        short = self._with_names(self.info.get(var))
+        if short is None:
+            return (made,)
+        self.info[var] = short
+        if isinstance(value, ast.Var | ast.TupleGetItem | ast.Tuple):
+            return (made,)  # its parts have the names
+        before = replace(var, struct_info_annotation=None)
+        return replace(made, var=before), ast.MatchCast(var, before, short, self._new)
+
+    def _value_info(self, value: Expr) -> StructInfo | None:
+        """The struct info of a value that mentions named dimensions; None where it is the derived
+        one.
+        """
+        match value:
+            case ast.Call(op=ast.Op(op_name="relax.call_tir"), sinfo_args=(info,)):
+                return info
+            case ast.Var():
+                return self.info.get(value)
+            case ast.TupleGetItem(tuple_value=whole, index=index):
+                held = self.info.get(whole)
+                return held.fields[index] if isinstance(held, ast.TupleStructInfo) else None
+            case ast.Tuple(fields=fields):
+                found = [self.info.get(field) for field in fields]
+                known = tuple(each for each in found if each is not None)
+                return ast.TupleStructInfo(known) if len(known) == len(fields) else None
+        return None
+
+    def _with_names(self, info: StructInfo | None) -> StructInfo | None:
+        """A type of tensors with names for its long dimensions; None if there are none."""
+        self._new: tuple[tir.Var, ...] = ()
+        if info is None or not _has_shapes(info) or not _long(info):
+            return None
+
+        def named(dim: tir.PrimExpr) -> tir.PrimExpr:
+            if not tir.larger_than(LONG, dim):
+                return dim
+            key = tir.interned(dim)
+            if key not in self._dims:
+                self._count += 1
+                self._dims[key] = var = tir.Var(f"d{self._count}", INT64)
+                self._named.add(var)
+                self._new += (var,)
+            return self._dims[key]
+
+        return rebuilt(info, lambda part: with_numbers(part, named))
+
     def function(self, function: ast.Function) -> ast.Function:
         """A function."""
         outer, self._function = self._function, self._owner.get(id(function), self._function)
+        kept, dims = self.info, self._dims
+        if dims:  # of the function around this one, which has shape variables of its own
+            self.info, self._dims = dict(self._derived), {}
         found = super().function(function)
-        self._function = outer
+        self._function, self.info, self._dims = outer, kept, dims
         return found
 
     def call(self, call: ast.Call) -> Expr:
@@ -285,14 +365,35 @@ def define(
         made = staged(outputs, list(convert.tensors.values()))
     except TensorExpressionError as error:
         decline(error.message)
-    # What is known of the call says on which device its result is.
-    known = info.get(call, result)
-    made = replace(made, result=known if _has_shapes(known) else result)
+    made = replace(made, result=_known_result(call, info, result))
     written = [v for number in made.numbers for v in tir.free_vars(number)]
     for var in (*free_shape_vars(made.result), *written):
         if var not in named:
             decline(f"{var.name} is not a shape variable: bind it with R.match_cast")
     return made
+
+
+def _known_result(
+    call: ast.Call, info: Mapping[Node, StructInfo], derived: StructInfo
+) -> StructInfo:
+    """The struct info of a call's result: what is known of the call says on which device it is."""
+    known = info.get(call, derived)
+    if not _has_shapes(known):
+        return derived
+    if not _long(known):
+        return known
+    parts = zip(fields_or_itself(derived), fields_or_itself(known), strict=True)
+    placed = tuple(replace(part, vdevice=its.vdevice) for part, its in parts)  # type: ignore[attr-defined]
+    return placed[0] if isinstance(derived, ast.TensorStructInfo) else ast.TupleStructInfo(placed)
+
+
+def _long(info: StructInfo) -> bool:
+    """Whether dimensions of tensors are long."""
+    return any(
+        not isinstance(dim, tir.IntImm | tir.Var) and tir.larger_than(LONG, dim)
+        for part in fields_or_itself(info)
+        for dim in numbers(part)
+    )
 
 
 def _has_shapes(info: StructInfo) -> bool:

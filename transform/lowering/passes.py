@@ -20,7 +20,15 @@ class PassError(ValueError):
 
 
 class ModulePass:
-    """A named function from modules to modules. The given module is not changed."""
+    """A named function from modules to modules. The given module is not changed.
+
+    Attributes
+    ----------
+    opt_level
+        The least level of the :class:`PassContext` at which a :class:`Sequential` runs the pass.
+    """
+
+    opt_level = 0
 
     @property
     def name(self) -> str:
@@ -83,11 +91,21 @@ class PassContext:
         Objects with the methods of :class:`PassInstrument`, called in order around each pass.
     disabled_pass
         The names of passes that leave the module as it is.
+    opt_level
+        A :class:`Sequential` leaves out passes of higher levels.
+    required_pass
+        The names of passes that run at any level.
     """
 
     def __init__(
-        self, *, instruments: Sequence[object] = (), disabled_pass: Sequence[str] = ()
+        self,
+        opt_level: int = 2,
+        *,
+        instruments: Sequence[object] = (),
+        disabled_pass: Sequence[str] = (),
+        required_pass: Sequence[str] = (),
     ) -> None:
+        self.opt_level, self.required_pass = opt_level, frozenset(required_pass)
         self.instruments, self.disabled_pass = tuple(instruments), frozenset(disabled_pass)
 
     @staticmethod
@@ -107,6 +125,10 @@ class PassContext:
     def _told(self, method: str, *args: object) -> list[object]:
         found = (getattr(each, method, None) for each in self.instruments)
         return [call(*args) for call in found if call is not None]
+
+    def wants(self, each: ModulePass) -> bool:
+        """Whether a pass of a sequence runs at this level."""
+        return each.opt_level <= self.opt_level or each.name in self.required_pass
 
     def begins(self, each: ModulePass, module: IRModule) -> bool:
         """Tell the instruments that a pass begins; whether it runs."""
@@ -129,8 +151,13 @@ class FunctionalPass(ModulePass):
     :class:`PassContext`; returns the new module.
     """
 
-    def __init__(self, change: Callable[[IRModule, PassContext], IRModule], name: str) -> None:
-        self._change, self._name = change, name
+    def __init__(
+        self,
+        change: Callable[[IRModule, PassContext], IRModule],
+        name: str,
+        opt_level: int = 0,
+    ) -> None:
+        self._change, self._name, self.opt_level = change, name, opt_level
 
     @property
     def name(self) -> str:
@@ -145,35 +172,37 @@ class FunctionalPass(ModulePass):
         return found
 
 
-def module_pass(given: Any = None, *, name: str | None = None) -> Any:
+def module_pass(given: Any = None, opt_level: int = 0, *, name: str | None = None) -> Any:
     """Make a pass of ``f(module, context)``, or of a class with ``transform_module``.
 
     Used as ``@module_pass`` or ``@module_pass(name="Name")``. The class is then called with its
     own arguments and returns a pass.
     """
-    return _decorated(given, name, "transform_module", lambda change: change)
+    return _decorated(given, name, opt_level, "transform_module", lambda change: change)
 
 
-def function_pass(given: Any = None, *, name: str | None = None) -> Any:
+def function_pass(given: Any = None, opt_level: int = 0, *, name: str | None = None) -> Any:
     """Make a pass of ``f(function, module, context)``, which is called with each Relax function and
     returns the new one, or of a class with ``transform_function``.
     """
-    return _decorated(given, name, "transform_function", _of_functions)
+    return _decorated(given, name, opt_level, "transform_function", _of_functions)
 
 
-def dataflowblock_pass(given: Any = None, *, name: str | None = None) -> Any:
+def dataflowblock_pass(given: Any = None, opt_level: int = 0, *, name: str | None = None) -> Any:
     """Make a pass of ``f(block, module, context)``, which is called with each dataflow block and
     returns the new one, or of a class with ``transform_dataflowblock``.
     """
-    return _decorated(given, name, "transform_dataflowblock", _of_blocks)
+    return _decorated(given, name, opt_level, "transform_dataflowblock", _of_blocks)
 
 
 Change = Callable[[IRModule, PassContext], IRModule]
 
 
-def _decorated(given: Any, name: str | None, method: str, lifted: Callable[[Any], Change]) -> Any:
+def _decorated(
+    given: Any, name: str | None, level: int, method: str, lifted: Callable[[Any], Change]
+) -> Any:
     if given is None:
-        return lambda later: _decorated(later, name, method, lifted)
+        return lambda later: _decorated(later, name, level, method, lifted)
     if not callable(given):
         raise TypeError(f"expected a function or a class with {method}, found {given!r}")
     word = name or given.__name__
@@ -182,10 +211,10 @@ def _decorated(given: Any, name: str | None, method: str, lifted: Callable[[Any]
             raise TypeError(f"{word} has no method {method}")
 
         def made(*args: Any, **keywords: Any) -> ModulePass:
-            return FunctionalPass(lifted(getattr(given(*args, **keywords), method)), word)
+            return FunctionalPass(lifted(getattr(given(*args, **keywords), method)), word, level)
 
         return made
-    return FunctionalPass(lifted(given), word)
+    return FunctionalPass(lifted(given), word, level)
 
 
 def _of_functions(change: Callable[[ast.Function, IRModule, PassContext], ast.Function]) -> Change:
@@ -220,20 +249,27 @@ def _of_blocks(
     return whole
 
 
+def _as_pass(given: Callable[[IRModule], IRModule]) -> ModulePass:
+    if isinstance(given, ModulePass):
+        return given
+    name = getattr(given, "__name__", type(given).__name__)
+    return FunctionalPass(lambda module, _: given(module), name)
+
+
 class Sequential(ModulePass):
     """A sequence of passes.
 
     Parameters
     ----------
     passes
-        The passes, in order.
+        The passes, in order; functions from modules to modules, too.
     before, after
         Called before and after each pass, with the pass and the module.
     """
 
     def __init__(
         self,
-        passes: Sequence[ModulePass],
+        passes: Sequence[ModulePass | Callable[[IRModule], IRModule]],
         *,
         before: Hook | None = None,
         after: Hook | None = None,
@@ -241,15 +277,16 @@ class Sequential(ModulePass):
         if not isinstance(passes, list | tuple):
             raise TypeError(f"Sequential takes a list of passes, found {passes!r}")
         for each in passes:
-            if not isinstance(each, ModulePass):
+            if isinstance(each, type) or not callable(each):
                 hint = ": write the parentheses" if isinstance(each, type) else ""
                 raise TypeError(f"Sequential takes passes, found {each!r}{hint}")
-        self.passes = tuple(passes)
+        self.passes = tuple(map(_as_pass, passes))
         self._before, self._after = before, after
 
     def apply(self, module: IRModule) -> IRModule:
         """The module after the last pass."""
-        for each in self.passes:
+        wants = PassContext.current().wants
+        for each in filter(wants, self.passes):
             if self._before is not None:
                 self._before(each, module)
             module = each(module)

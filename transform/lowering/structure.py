@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rlx.checker.normalize import normalize
+from rlx.checker.settled import settled
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import IRModule
 from rlx.grammar.nodes.node import changed, replace
@@ -13,11 +14,11 @@ from rlx.transform.lowering.passes import ModulePass
 
 
 class Normalize(ModulePass):
-    """Every intermediate result gets a name (NF1 to NF5)."""
+    """Every intermediate result gets a name (NF1 to NF5), and `squeeze` names only axes that go."""
 
     def apply(self, module: IRModule) -> IRModule:
         """The module in normal form."""
-        return normalize(module)
+        return settled(normalize(module))
 
 
 class ToNonDataflow(ModulePass):

@@ -25,7 +25,7 @@ from rlx.transform.visitors.uses import uses
 Functions = dict[GlobalVar, ast.Function]
 
 
-def _private(module: IRModule) -> Functions:
+def private_functions(module: IRModule) -> Functions:
     """The private functions that are called by name only."""
     found = {
         gv: f
@@ -53,7 +53,7 @@ class InlinePrivateFunctions(ModulePass):
     def apply(self, module: IRModule) -> IRModule:
         """The module with bodies in place of calls."""
         normal = normalize(module)
-        private = _private(normal)
+        private = private_functions(normal)
 
         def callees(gv: GlobalVar) -> tuple[GlobalVar, ...]:
             f = normal.functions.get(gv)
@@ -204,7 +204,7 @@ class RemoveUnusedParameters(ModulePass):
     def apply(self, module: IRModule) -> IRModule:
         """The module without these parameters."""
         normal = normalize(module)
-        private = _private(normal)
+        private = private_functions(normal)
         kept: dict[GlobalVar, list[int]] = {}
         checked = _Checked(private)
         checked(normal)
@@ -308,7 +308,9 @@ class RemoveUnusedOutputs(ModulePass):
         normal = normalize(module)
         called = {c.op for c in evaluated(normal, ast.Call)}
         private = {
-            gv: f for gv, f in _private(normal).items() if gv in called and _fields(f) is not None
+            gv: f
+            for gv, f in private_functions(normal).items()
+            if gv in called and _fields(f) is not None
         }
         asked: dict[GlobalVar, set[int]] = {gv: set() for gv in private}
         for f in normal.functions.values():

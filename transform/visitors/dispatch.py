@@ -43,6 +43,24 @@ EXPRESSIONS: dict[type[ast.Expr], str] = {
 """The method for each kind of expression."""
 
 
+_OF_TVM = {
+    "builder_": "self.builder",
+    "visit_expr_post_order": "super().visit_call(call), which visits the parts first",
+    "visit_with_new_scope": "self.visit_expr(expr)",
+    "set_var_remap": "self.replace_var(var, value)",
+    "get_var_remap": "self.visit_expr(var)",
+    "with_struct_info": "a new rlx.Var",
+    "reemit_binding": "self.rebind(binding, value)",
+}
+"""What to write instead of the methods of TVM's functors."""
+
+
+def missing_attribute(owner: object, name: str) -> AttributeError:
+    """The error for an attribute that a visitor or mutator does not have."""
+    hint = f": write {_OF_TVM[name]}" if name in _OF_TVM else ""
+    return AttributeError(f"{type(owner).__name__!r} object has no attribute {name!r}{hint}")
+
+
 def callable_of(given: F, argument: str, place: Place) -> F:
     """A user-defined function. Raises MisuseError if it cannot be called."""
     if not callable(given):

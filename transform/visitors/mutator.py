@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
 from rlx.checker.derive.module import bottom_up
 from rlx.checker.normalize import normalize_function
@@ -28,7 +28,12 @@ from rlx.transform.builder.nested import (
     open_function,
     open_sequence,
 )
-from rlx.transform.visitors.dispatch import EXPRESSIONS, module_around, unknown_method
+from rlx.transform.visitors.dispatch import (
+    EXPRESSIONS,
+    missing_attribute,
+    module_around,
+    unknown_method,
+)
 
 Changed = TypeVar("Changed", IRModule, ast.Function)
 
@@ -91,6 +96,11 @@ class ExprMutator:
         cls._keeps_infos = all(of_infos)
 
     _inside: _Inside
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise missing_attribute(self, name)
 
     # ------------------------------------------------------------ wholes
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, IRModule, StructInfo
@@ -10,7 +10,7 @@ from rlx.grammar.nodes.node import Node
 from rlx.grammar.nodes.python_places import MisuseError, described, here
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.stack import recursion_room
-from rlx.transform.visitors.dispatch import EXPRESSIONS, unknown_method
+from rlx.transform.visitors.dispatch import EXPRESSIONS, missing_attribute, unknown_method
 
 
 class ExprVisitor:
@@ -56,6 +56,11 @@ class ExprVisitor:
     scope: dict[ast.Var, Expr | None]
     function: ast.Function | None
     block: ast.BindingBlock | None
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise missing_attribute(self, name)
 
     def __new__(cls, *args: Any, **keywords: Any) -> Self:
         """What the walk knows is there before a subclass begins."""

@@ -182,7 +182,7 @@ const PANES = {
     put("prove", await ask("prove", { goal: $("goal").value, assume: $("assume").value }));
   },
   async step() {
-    const answer = await ask("step", { code: text(), entry: $("entry").value, inputs: $("inputs").value });
+    const answer = await ask("step", { code: text(), entry: $("entry").value || $("entry").dataset.wanted, inputs: $("inputs").value });
     if (!put("step", answer)) return;
     $("page").hidden = !answer.page;
     if (answer.page) $("page").srcdoc = answer.page;
@@ -262,8 +262,9 @@ function open(name) {
 let examples = [];
 
 function load(example) {
+  $("example").value = example.name ?? "";
   fill(after, example.after ?? "");
-  for (const name of ["goal", "assume", "inputs"]) if (name in example) $(name).value = example[name];
+  for (const name of ["goal", "assume", "inputs"]) $(name).value = example[name] ?? $(name).defaultValue;
   $("entry").value = "";
   $("entry").dataset.wanted = example.entry ?? "";
   fill(editor, example.code);

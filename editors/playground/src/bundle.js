@@ -1,12 +1,14 @@
 // A bundle is a folder of files in one gzipped file: the length of its table as four bytes, the table (JSON: the size of
 // each file), and the files one behind the other.
 
-export async function read(address) {
+export async function unpacked(address, type = "application/octet-stream") {
   const response = await fetch(address);
   if (!response.ok) throw new Error(`${address}: ${response.status}`);
   const plain = response.body.pipeThrough(new DecompressionStream("gzip"));
-  return new Uint8Array(await new Response(plain).arrayBuffer());
+  return new Response(plain, { headers: { "Content-Type": type } });
 }
+
+export const read = async (address) => new Uint8Array(await (await unpacked(address)).arrayBuffer());
 
 export function* files(bytes) {
   const size = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0);

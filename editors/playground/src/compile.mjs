@@ -1,9 +1,9 @@
-// Compiles the Python files of a folder with Pyodide's Python: `node compile.mjs FOLDER`.
+// Compiles the Python files of a folder with a Pyodide's Python: `node compile.mjs PACKAGE FOLDER`.
 
-import { loadPyodide } from "pyodide";
-
+const { loadPyodide } = await import(process.argv[2]);
 const python = await loadPyodide();
-python.mountNodeFS("/stage", process.argv[2]);
+python.FS.mkdir("/stage");
+python.FS.mount(python.FS.filesystems.NODEFS, { root: process.argv[3] }, "/stage");
 python.runPython(`
 import compileall, sys
 from py_compile import PycInvalidationMode

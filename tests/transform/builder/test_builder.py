@@ -326,3 +326,24 @@ def test_a_function_is_private_or_has_a_symbol() -> None:
     found = {gv.name_hint: function.attrs for gv, function in bb.get().functions.items()}
     assert found["inner"]["private"] is True and "global_symbol" not in found["inner"]
     assert found["main"]["global_symbol"] == "main" and "private" not in found["main"]
+
+
+def test_names_of_tvm_say_what_to_write() -> None:
+    bb: Any = rlx.BlockBuilder()
+    x: Any = rlx.Var("x", 'R.Tensor((2,), "float32")')
+    with bb.function("main", [x]):
+        bb.emit_func_output(x)
+    for owner, name, instead in (
+        (bb, "finalize", r"write bb\.get\(\)"),
+        (bb, "_begin_dataflow_block", r"write bb\.begin_dataflow_block\(\)"),
+        (bb, "begin_scope", "no scope is needed"),
+        (x, "name", r"write x\.name_hint"),
+        (x, "ty", r"write x\.struct_info"),
+    ):
+        with pytest.raises(AttributeError, match=instead):
+            getattr(owner, name)
+    module = bb.get()
+    assert [module.get_global_var("main")] == list(module.get_global_vars())
+    with pytest.raises(KeyError, match="no function 'f'; it has: main"):
+        module.get_global_var("f")
+    assert x.struct_info.dtype == "float32" and x.struct_info.dtype in {"float32"}

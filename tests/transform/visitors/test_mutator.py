@@ -298,3 +298,17 @@ def test_what_a_method_returns_is_an_expression() -> None:
         Numbers()(module)
     with pytest.raises(rlx.MisuseError, match="expected a module"):
         Forgets()("x")  # type: ignore[type-var]
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "instead"),
+    [
+        (rlx, "PyExprMutator", "write rlx.ExprMutator"),
+        (rlx, "TensorStructInfo", r"write the text of the annotation, such as 'R\.Tensor"),
+        (rlx.ExprMutator(), "builder_", r"write self\.builder"),
+        (rlx.ExprVisitor(), "visit_expr_post_order", r"write super\(\)\.visit_call\(call\)"),
+    ],
+)
+def test_names_of_tvm_say_what_to_write(owner: object, name: str, instead: str) -> None:
+    with pytest.raises(AttributeError, match=instead):
+        getattr(owner, name)

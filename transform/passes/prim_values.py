@@ -1,0 +1,35 @@
+"""Scalars of shape variables, computed by PrimFuncs."""
+
+from __future__ import annotations
+
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Expr, IRModule
+from rlx.transform.lowering.passes import ModulePass
+from rlx.transform.visitors.mutator import ExprMutator
+
+
+class ComputePrimValue(ModulePass):
+    """Scalars that are computed from shape variables, as in ``R.prim_value(n * n)``, become calls
+    of PrimFuncs. Numbers and single variables stay.
+    """
+
+    def apply(self, module: IRModule) -> IRModule:
+        """The module with calls in place of scalars."""
+        return _Computed()(module)
+
+
+class _Computed(ExprMutator):
+    def visit_prim_value(self, value: ast.PrimValue) -> Expr:
+        scalar = value.value
+        if isinstance(scalar, tir.Var | tir.IntImm | tir.FloatImm):
+            return value
+        params = tuple(dict.fromkeys(tir.free_vars(scalar)))
+        function = tir.PrimFunc(
+            params,
+            tir.Evaluate(tir.Call("ret", (scalar,))),
+            tir.type_of(scalar),
+            {},
+            {"private": True, "s_tir": True, "tirx.is_host_func": True},
+        )
+        gv = self.builder.add_func(function, "compute_symbolic_expr")
+        return ast.Call(gv, tuple(map(ast.PrimValue, params)))

@@ -1,0 +1,152 @@
+"""The order of bindings in dataflow blocks."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+
+from rlx.checker.normalize import normalize
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.ast import Binding, IRModule
+from rlx.grammar.nodes.node import Node, changed
+from rlx.grammar.nodes.python_places import MisuseError, here
+from rlx.grammar.nodes.rewrite import Rewriter
+from rlx.grammar.nodes.visit import bindings
+from rlx.transform.lowering.passes import ModulePass
+from rlx.transform.passes.common_subexpressions import writes
+
+Edges = Mapping[int, Sequence[int]]
+
+
+class TopologicalSort(ModulePass):
+    """Sort the bindings of dataflow blocks: each comes after those that it uses.
+
+    No binding crosses a cast, since what follows may rely on what the cast checks. Modules with
+    calls that overwrite values stay as they are.
+
+    Parameters
+    ----------
+    order
+        ``"depth-first"`` or ``"breadth-first"``.
+    direction
+        ``"from-inputs"``: a binding comes as early as possible; ``"from-outputs"``: as late.
+    """
+
+    def __init__(self, order: str = "depth-first", direction: str = "from-inputs") -> None:
+        given = (("order", order, _ORDERS), ("direction", direction, _DIRECTIONS))
+        for name, value, known in given:
+            if value not in known:
+                expected = " or ".join(map(repr, known))
+                raise MisuseError(f"{name}: expected {expected}, found {value!r}", here())
+        self._depth_first, self._from_inputs = order == _ORDERS[0], direction == _DIRECTIONS[0]
+
+    def apply(self, module: IRModule) -> IRModule:
+        """The module with sorted blocks."""
+        if writes(module):
+            return module
+        normal = normalize(module)
+        made = _Sorted(self._depth_first, self._from_inputs).module(normal)
+        return module if made is normal else made
+
+
+_ORDERS = ("depth-first", "breadth-first")
+_DIRECTIONS = ("from-inputs", "from-outputs")
+
+
+class _Sorted(Rewriter):
+    def __init__(self, depth_first: bool, from_inputs: bool) -> None:
+        super().__init__()
+        self._depth_first, self._from_inputs = depth_first, from_inputs
+        self._places: dict[Node, int] = {}
+
+    def function(self, function: ast.Function) -> ast.Function:
+        for var in (*function.params, *(each.var for each in bindings(function))):
+            if var is not None:
+                self._places.setdefault(var, len(self._places))
+        return super().function(function)
+
+    def block(self, block: ast.BindingBlock) -> ast.BindingBlock:
+        made = super().block(block)
+        if not isinstance(made, ast.DataflowBlock):
+            return made
+        found: list[Binding] = []
+        run: list[Binding] = []
+        for binding in made.bindings:
+            if isinstance(binding, ast.VarBinding):
+                run.append(binding)
+            else:
+                found += [*self._sorted(run), binding]
+                run = []
+        found += self._sorted(run)
+        kept = all(a is b for a, b in zip(found, made.bindings, strict=True))
+        return made if kept else changed(made, bindings=tuple(found))
+
+    def _sorted(self, given: Sequence[Binding]) -> list[Binding]:
+        homes: dict[Node, int] = {}
+        for at, binding in enumerate(given):
+            var = binding.var  # type: ignore[attr-defined]
+            homes[var] = at
+            if var.shape_var is not None:
+                homes[var.shape_var] = at
+        mentioned = [_mentioned(binding) for binding in given]
+        needs = {
+            at: list(dict.fromkeys(homes[v] for v in found if homes.get(v, at) != at))
+            for at, found in enumerate(mentioned)
+        }
+        users: dict[int, list[int]] = {at: [] for at in needs}
+        for at, before in needs.items():
+            for other in before:
+                users[other].append(at)
+        if self._from_inputs:
+            order = self._walk(self._first(mentioned, homes), needs, users)
+        else:
+            last = [at for at in users if not users[at]]
+            order = self._walk(last, users, needs)[::-1]
+        return [given[at] for at in order]
+
+    def _first(self, mentioned: Sequence[Iterable[Node]], homes: Mapping[Node, int]) -> list[int]:
+        """Where a walk from the inputs begins: the users of each value from outside, in the order
+        in which these are bound, and what uses none.
+        """
+        outer: dict[Node, list[int]] = {}
+        free = []
+        for at, found in enumerate(mentioned):
+            around = [v for v in found if v not in homes and isinstance(v, ast.Var)]
+            for var in around:
+                outer.setdefault(var, []).append(at)
+            if not any(isinstance(v, ast.Var) for v in found):
+                free.append(at)
+        places = self._places
+        inputs = [at for var in sorted(outer, key=lambda v: places.get(v, 0)) for at in outer[var]]
+        return [*inputs, *free] if self._depth_first else [*free, *inputs]
+
+    def _walk(self, first: Sequence[int], before: Edges, after: Edges) -> list[int]:
+        """All bindings, each when everything before it is there."""
+        order: dict[int, None] = {}
+        waiting: deque[int] = deque()
+
+        def add(found: Sequence[int]) -> None:
+            ready = [at for at in found if all(each in order for each in before[at])]
+            backwards = self._depth_first and self._from_inputs  # the last is taken first
+            waiting.extend(reversed(ready) if backwards else ready)
+
+        add(first)
+        while waiting:
+            at = waiting.pop() if self._depth_first else waiting.popleft()
+            if at not in order:
+                order[at] = None
+                add(after[at])
+        return list(order)
+
+
+def _mentioned(binding: Binding) -> dict[Node, None]:
+    """The variables in a binding, those of shapes too, in order."""
+    found: dict[Node, None] = {}
+    stack: list[Node] = [binding]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.Var | tir.Var):
+            found[node] = None
+        declared = (part for each in node.bound() for part in each.declared())
+        stack += [*node.children(), *declared][::-1]
+    return found
