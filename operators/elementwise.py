@@ -983,7 +983,7 @@ def _power_definition(a: te.Scalar, b: te.Scalar) -> te.Scalar:
 
 def _log_add_exp(a: te.Scalar, b: te.Scalar) -> te.Scalar:
     apart = te.log1p(te.exp(-te.abs(a - b))) + exprs.larger(a, b)
-    return te.if_then_else(exprs.equals(a, b), a + 0.6931471805599453, apart)
+    return te.if_then_else(exprs.equals(a, b), a + te.log(te.const(2.0, a.dtype)), apart)
 
 
 def _truth(x: te.Scalar) -> te.Scalar:

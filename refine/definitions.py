@@ -15,7 +15,7 @@ from rlx.grammar.nodes.node import Node, Record
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.operators import index_map
 from rlx.operators.binding import plan
-from rlx.operators.context import OperatorContext, Place
+from rlx.operators.context import Message, OperatorContext, Place
 from rlx.operators.exprs import Declined
 from rlx.operators.registry import Operator
 from rlx.operators.site import Site, Violation
@@ -55,12 +55,16 @@ class DerivedCall(Record):
         The struct info of the result.
     risks
         The premises that are not proved: the call may fail. Empty if it cannot.
+    conditions
+        Conditions on shapes that are not proved, with their words: where one does not hold, the
+        call fails.
     """
 
     operator: Operator
     call: ast.Call
     info: StructInfo
     risks: tuple[str, ...]
+    conditions: tuple[tuple[tir.PrimExpr, str], ...] = ()
 
 
 class _Alone(OperatorContext):
@@ -71,6 +75,7 @@ class _Alone(OperatorContext):
         self._own = prover
         self._info = info
         self.open: list[str] = []
+        self.conditions: list[tuple[tir.PrimExpr, str]] = []
         self.dims: list[tir.Var] = []
 
     @property
@@ -88,6 +93,21 @@ class _Alone(OperatorContext):
     ) -> None:
         """Remember what may go wrong."""
         self.open.append(message)
+
+    def require(
+        self,
+        code: str,
+        condition: tir.PrimExpr | Sequence[tir.PrimExpr],
+        message: Message,
+        at: Place = None,
+    ) -> bool:
+        """Remember the conditions that are not proved."""
+        parts = (condition,) if isinstance(condition, tir.PrimExpr) else condition
+        for part in parts:
+            if not self.prover.always(part).proved:
+                words = message if isinstance(message, str) else message()
+                self.conditions.append((tir.interned(part), words))
+        return True
 
     def fresh_dim(self, hint: str) -> tir.Var:
         """A new dimension that depends on data."""
@@ -240,7 +260,9 @@ class Definitions:
                 var: self.size(made, k) for k, var in enumerate(context.dims)
             }
             info = replaced_sizes(info, fresh) if fresh else info
-            found = DerivedCall(operator, call, info, tuple(dict.fromkeys(context.open)))
+            conditions = [(terms.substitute(c, fresh), words) for c, words in context.conditions]
+            risks = tuple(dict.fromkeys(context.open))
+            found = DerivedCall(operator, call, info, risks, tuple(conditions))
             known = self._known[key] = (made, found)
             self._calls[made] = found
         return known

@@ -777,6 +777,8 @@ class Execution:
         self._read(arguments)
         for key in _faults(name, arguments, made):
             self.check(key, None, f"R.{name.removeprefix('relax.')}")
+        for condition, words in known.conditions:
+            self.check(("condition", condition), condition, words)
         if known.risks:
             self.check(_by_shapes(made), None, known.risks[0])
 
@@ -945,6 +947,8 @@ class PartialTerm(ValueTerm):
 
 
 CALL_TIR = "relax.call_tir"
+FILLED = "filled"
+"""The kind of a check that the axes of an extremum have elements; its key has their extents."""
 WRITTEN = "written"
 """The kind of a check that a tensor which a PrimFunc fills is written as a whole."""
 _IN_PLACE = ("relax.reshape", "relax.memory.ensure_zero_offset", "relax.memory.view")
@@ -961,6 +965,9 @@ _ARITHMETIC = frozenset(
 
 _EXTREMA = frozenset(f"relax.{name}" for name in ("max", "min", "argmax", "argmin", "median"))
 """Operators that fail on axes without elements."""
+
+_MEANS = frozenset(f"relax.{name}" for name in ("mean", "variance", "std"))
+"""Operators that fail on axes without elements that are not floats."""
 
 _FAULTING = frozenset(
     f"relax.{name}"
@@ -984,6 +991,15 @@ def _by_shapes(made: ApplicationTerm) -> object:
     return ("shapes", made.name, made.attributes, *shapes)
 
 
+def _reduced(shape: Sequence[tir.PrimExpr], made: ApplicationTerm) -> list[tir.PrimExpr]:
+    """The dimensions that an extremum is taken over."""
+    attributes: Any = made.attributes
+    axes = attributes[0][1]
+    positions = [_number(axes)] if axes[:1] == ("int",) else [_number(axis) for axis in axes]
+    picked = [k for k in positions if k is not None and -len(shape) <= k < len(shape)]
+    return [shape[k] for k in picked] if picked and len(picked) == len(positions) else list(shape)
+
+
 def _faults(name: str, arguments: Sequence[Term], made: ApplicationTerm) -> list[object]:
     """What a call of an operator may fail at because of its arguments' elements, as keys of checks."""
     match arguments:
@@ -998,18 +1014,16 @@ def _faults(name: str, arguments: Sequence[Term], made: ApplicationTerm) -> list
                 position = 0
             if position is not None and -len(shape) <= position < len(shape):
                 return [("index", indices, shape[position], mode)]
+    kinds = [a.dtype for a in arguments if isinstance(a, TensorTerm)]
     if name in _ARITHMETIC:
-        kinds = [a.dtype for a in arguments if isinstance(a, TensorTerm)]
         known = len(kinds) == len([a for a in arguments if not isinstance(a, NumberTerm)])
         return [] if known and kinds and all(k.is_float for k in kinds) else [("call", made)]
-    if name in _EXTREMA:
-        filled = all(
-            isinstance(dim, tir.IntImm) and dim.value > 0
-            for a in arguments
-            if isinstance(a, TensorTerm)
-            for dim in a.shape
-        )
-        return [] if filled else [_by_shapes(made)]
+    if name in _EXTREMA or (name in _MEANS and not all(kind.is_float for kind in kinds)):
+        dims = [d for a in arguments if isinstance(a, TensorTerm) for d in _reduced(a.shape, made)]
+        filled = all(isinstance(dim, tir.IntImm) and dim.value > 0 for dim in dims)
+        return [] if filled else [(FILLED, _by_shapes(made), tuple(dims))]
+    if name in ("relax.arange", "relax.one_hot") and _is_constant(name, made):
+        return []
     if (
         name == LAYOUT_TRANSFORM
         or name in _FAULTING
@@ -1022,7 +1036,19 @@ def _faults(name: str, arguments: Sequence[Term], made: ApplicationTerm) -> list
     return [] if all(each in _USUAL for each in types) else [("types", name, *types)]
 
 
-_USUAL = ("float32", "float64", "float16", "int32", "int64")
+def _is_constant(name: str, made: ApplicationTerm) -> bool:
+    """Whether the step of a range, or the depth of `one_hot`, is a number that cannot fail."""
+    attributes: Any = made.attributes
+    if name == "relax.one_hot":
+        return any((_number(each) or 0) > 0 for each in attributes[0][3:4])
+    step = attributes[0][2]
+    return isinstance(step, tir.IntImm | tir.FloatImm) and step.value != 0
+
+
+_USUAL = (
+    *("float32", "float64", "float16", "int32", "int64"),
+    *("int8", "int16", "uint8", "uint16", "uint32", "uint64"),
+)
 """Element types that every operator is defined for, if the checker accepts them."""
 
 _ANY_TYPE = frozenset(

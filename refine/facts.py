@@ -165,6 +165,11 @@ class Facts:
     ) -> tuple[PrimExpr, bool]:
         if isinstance(node, tir.Var | tir.IntImm):
             return node, False
+        match node:  # the remainder of C, made positive
+            case tir.TruncMod(a=tir.Add(a=tir.TruncMod(a=a, b=b), b=c), b=d) if b is c is d and (
+                isinstance(b, tir.Var | tir.IntImm)
+            ):
+                return self.plain(tir.FloorMod(a, b)), True
         valued = any(flag for _, flag in operands)
         parts = [part for part, _ in operands]
         kind = tir.type_of(node)
@@ -220,10 +225,14 @@ class Facts:
 
 def _widens(node: PrimExpr) -> bool:
     """Whether this is a cast of integers that keeps every number."""
-    if not isinstance(node, tir.Cast) or node.dtype.code != "int":
+    return isinstance(node, tir.Cast) and widens(tir.type_of(node.value), node.dtype)
+
+
+def widens(inner: DataType, kind: DataType) -> bool:
+    """Whether a signed integer type holds every number of another integer type."""
+    if kind.code != "int" or not inner.is_integer:
         return False
-    inner = tir.type_of(node.value)
-    return inner.is_integer and inner.bits + (inner.code == "uint") <= node.dtype.bits
+    return inner.bits + (inner.code == "uint") <= kind.bits
 
 
 def _fits(node: PrimExpr) -> bool:

@@ -21,7 +21,7 @@ from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine import terms
 from rlx.refine.definitions import Unopened
 from rlx.refine.explanation import Trail
-from rlx.refine.facts import Facts, assume_reads, turned
+from rlx.refine.facts import Facts, assume_reads, turned, widens
 from rlx.refine.terms import (
     ApplicationTerm,
     ConstantTerm,
@@ -54,6 +54,8 @@ REVERSALS = 7
 """The most sets of axes of a reduction that are reversed."""
 SHORT = 12
 """The longest axis of which the last indices are looked at alone."""
+FACTORS = 8
+"""The most factors of a product of integers that are written out."""
 _CONSTANTS = 4
 """So many definitions are opened to see whether an element is a constant."""
 _LARGEST = {"float16": 65504.0, "float32": 3.4e38, "float64": 1.79e308, "bfloat16": 3.38e38}
@@ -408,6 +410,9 @@ class Matcher:
             made = terms.rebuilt(node, operands)
             if isinstance(made, tir.BufferLoad) and isinstance(made.buffer, TensorTerm):
                 tensor = made.buffer
+                if isinstance(tensor, ConstantTerm):
+                    number = constant(tensor)
+                    return made if number is None else number
                 if self.depth(tensor) == depth:
                     found = self.opened(tensor)
                     if found is not None:
@@ -448,6 +453,10 @@ class Matcher:
         if x is y:
             return True
         kind = tir.type_of(x)
+        for one, other, turned_back in ((x, y, False), (y, x, True)):
+            chosen = None if isinstance(other, tir.Cast) else _chosen_number(one)
+            if chosen is not None:
+                return self.elements(*((other, chosen) if turned_back else (chosen, other)))
         if not self._alike(kind, tir.type_of(y)):
             whole = kind.is_integer and tir.type_of(y).is_integer
             if whole and self.facts.equal(x, y):
@@ -486,6 +495,8 @@ class Matcher:
             return self._split(split, lambda: self.elements(x, y))
         if self.impossible():
             return True
+        if kind.is_integer and any(map(_is_sum, (x, y))):
+            return self._equal_sums(self, x, y)
         if kind == BOOL and any(
             w is not e or _is_connected(e) for w, e in ((self._written(e), e) for e in (x, y))
         ):
@@ -744,6 +755,10 @@ class Matcher:
                     x = tir.interned(_TURNED[type(x)](x.b, x.a))
                 case tir.Cast(dtype=kind, value=inner) if self._alike(tir.type_of(inner), kind):
                     x = tir.interned(inner)
+                case tir.Cast(dtype=kind, value=tir.Cast(dtype=wide, value=inner)) if tir.type_of(
+                    inner
+                ) == kind and widens(kind, wide):
+                    x = tir.interned(inner)
                 case tir.Cast(dtype=kind, value=inner):
                     opened = self.head(tir.interned(inner))
                     found = _converted(opened, kind)
@@ -856,6 +871,12 @@ class Matcher:
         narrow = self._narrowed(x)
         if narrow is not x:
             return narrow
+        if x.combiner.name == "prod" and not tir.type_of(x).is_float and (few := _written_out(x)):
+            return few
+        if x.combiner.name in ("max", "min") and (self.real or not tir.type_of(x).is_float):
+            extremum = self._flat(x) or self._pulled(x)
+            if extremum is not None:
+                return extremum
         alone = [self._once(x, k) for k in range(len(x.axes))]
         # A choice between an element and the identity is a guard.
         taken = self._guarded(x)
@@ -896,6 +917,72 @@ class Matcher:
             output=x.output,
             ordered=x.ordered,
         )
+
+    def _flat(self, x: Reduce) -> PrimExpr | None:
+        """An extremum of extrema as one; None if it is not of this form."""
+        axes = terms.fresh(x.axes)
+        guard, (source,) = terms.opened(x, axes)
+        with self._over(axes, x.extents, guard):
+            inner = self.head(source)
+        if (
+            not isinstance(inner, Reduce)
+            or inner.combiner.name != x.combiner.name
+            or inner.init != x.init
+            or any(not set(axes).isdisjoint(tir.free_vars(e)) for e in inner.extents)
+        ):
+            return None
+        more = terms.fresh(inner.axes)
+        condition, sources = terms.opened(inner, more)
+        return terms.reduce_over(
+            x.combiner,
+            (*axes, *more),
+            (*x.extents, *inner.extents),
+            sources,
+            x.init,
+            guard=tir.interned(terms.all_of((guard, condition))),
+            ordered=x.ordered,
+        )
+
+    def _pulled(self, x: Reduce) -> PrimExpr | None:
+        """An extremum over elements that grow with one number: that of a sum with the same number
+        for all, or of an extremum with it. None if it is not of this form.
+        """
+        filled = all(self.facts.holds(tir.LT(tir.IntImm(0), e)) is True for e in x.extents)
+        if x.guard is not terms.TRUE or not filled:
+            return None
+        axes = terms.fresh(x.axes)
+        _, (source,) = terms.opened(x, axes)
+        with self._over(axes, x.extents, terms.TRUE):
+            inner = self.head(source)
+        grows = [tir.Max, tir.Min, *([tir.Add, tir.Sub] if self.real else [])]
+        if type(inner) not in grows:
+            return None
+        assert isinstance(inner, tir.Binary)
+        ways = (
+            [(inner.a, inner.b)]
+            if isinstance(inner, tir.Sub)
+            else [
+                (inner.a, inner.b),
+                (inner.b, inner.a),
+            ]
+        )
+        for rest, same in ways:
+            if set(axes).isdisjoint(tir.free_vars(same)):
+                over = terms.reduce_over(
+                    x.combiner, axes, x.extents, (rest,), x.init, ordered=x.ordered
+                )
+                return tir.interned(type(inner)(over, same))
+        return None
+
+    @contextmanager
+    def _over(
+        self, axes: Sequence[tir.Var], extents: Sequence[PrimExpr], guard: PrimExpr
+    ) -> Iterator[None]:
+        """The facts inside of a reduction."""
+        with self.scope():
+            self.facts.index(axes, extents)
+            self.facts.assume(guard)
+            yield
 
     def _narrowed(self, x: Reduce) -> PrimExpr:
         """A reduction over short axes without the last indices that its guard rules out."""
@@ -958,6 +1045,8 @@ class Matcher:
             return None
         exact = x.combiner.name in ("sum", "prod") or not tir.type_of(x).is_float
         neutral = {"sum": 0, "prod": 1}.get(x.combiner.name)
+        if x.combiner.name == "prod" and not tir.type_of(x).is_float and (few := _written_out(x)):
+            return few
         if x.combiner.name in ("max", "min") and (self.real or exact):
 
             def is_neutral(value: PrimExpr) -> bool:
@@ -1003,8 +1092,11 @@ class Matcher:
             self.differ(x, y, "the order of one of these reductions is not specified")
             return decide("REFINE-reduce-order", False)
         place = self.trail.attempt()
-        for way in self._ways(y, free):
-            if self._related(x, y, *way):
+        more = x if len(x.axes) > len(y.axes) else y
+        for order, turned_axes in self._ways(more, free):
+            plain = range(len(x.axes)), range(len(y.axes))
+            orders = (order, plain[1]) if more is x else (plain[0], order)
+            if self._related(x, y, orders, (more, turned_axes)):
                 return True
             self.trail.drop(place)
         decide("REFINE-reduce-order", free)
@@ -1031,14 +1123,18 @@ class Matcher:
             yield from ((plain, each) for each in islice(some, REVERSALS))
 
     def _related(
-        self, x: Reduce, y: Reduce, order: Sequence[int], reversed_axes: Sequence[int]
+        self,
+        x: Reduce,
+        y: Reduce,
+        orders: tuple[Sequence[int], Sequence[int]],
+        reversal: tuple[Reduce, Sequence[int]],
     ) -> bool:
         """Whether both have the same domain and elements when their axes are aligned."""
         ours = terms.fresh(x.axes)
         theirs = terms.fresh(y.axes)
         aligned = self._aligned(
-            list(zip(ours, x.extents, strict=True)),
-            [(theirs[k], y.extents[k]) for k in order],
+            [(ours[k], x.extents[k]) for k in orders[0]],
+            [(theirs[k], y.extents[k]) for k in orders[1]],
         )
         if aligned is None:
             return False
@@ -1046,21 +1142,22 @@ class Matcher:
         guard, sources = terms.opened(x, ours)
         other, against = terms.opened(y, theirs)
         last: dict[tir.Var, PrimExpr] = {}
-        for k in reversed_axes:
-            one = terms.index(1, theirs[k].dtype)
-            last[theirs[k]] = tir.Sub(tir.Sub(y.extents[k], one), theirs[k])
+        turned_around, axes = (x, ours) if reversal[0] is x else (y, theirs)
+        for k in reversal[1]:
+            one = terms.index(1, axes[k].dtype)
+            last[axes[k]] = tir.Sub(tir.Sub(turned_around.extents[k], one), axes[k])
         if last:
-            other = terms.substitute(other, last)
+            guard, other = (terms.substitute(each, last) for each in (guard, other))
+            sources = tuple([terms.substitute(each, last) for each in sources])
             against = tuple([terms.substitute(each, last) for each in against])
         self.trail.note("reduction", x, y, finer, values, (*inside[0], *inside[1]))
         with self.scope(), self.trail.inside():
             self.facts.index([v for v, _ in finer], [e for _, e in finer])
             guard, other = (terms.substitute(g, values) for g in (guard, other))
-            for condition in inside[0]:
-                guard = tir.And(condition, guard)
-            for condition in inside[1]:
-                other = tir.And(condition, other)
-            guard, other = tir.interned(guard), tir.interned(other)
+            guard, other = (
+                tir.interned(terms.all_of((*conditions, each)))
+                for each, conditions in zip((guard, other), inside, strict=True)
+            )
             same = guard is other or self._same_guards(guard, other)
             if not decide("REFINE-reduce-domain", same):
                 self.differ(guard, other, "these guards are not proved to be equivalent")
@@ -1110,22 +1207,22 @@ class Matcher:
                 a.pop(0)
                 b.pop(0)
                 continue
-            # One axis of one side against several of the other.
-            for one, several, side in ((a, b, 0), (b, a, 1)):
-                found = self._divided(one[0], several)
-                if found is None:
-                    continue
-                count, joined, covered = found
-                finer += several[:count]
-                axis, extent = one[0]
-                values[axis] = joined
-                if not covered:
-                    conditions[side].append(tir.LT(joined, extent))
-                del one[:1]
-                del several[:count]
-                break
-            else:
+            # One axis of one side against several of the other, those that fit exactly first.
+            ways = [
+                (found, one, several, side)
+                for one, several, side in ((a, b, 0), (b, a, 1))
+                if (found := self._divided(one[0], several)) is not None
+            ]
+            if not ways:
                 return None
+            (count, joined, covered), one, several, side = min(ways, key=lambda way: not way[0][2])
+            finer += several[:count]
+            axis, extent = one[0]
+            values[axis] = joined
+            if not covered:
+                conditions[side].append(tir.LT(joined, extent))
+            del one[:1]
+            del several[:count]
         return None if a or b else (finer, values, conditions)
 
     def _divided(
@@ -1154,6 +1251,44 @@ class Matcher:
         """Remember where two terms could not be joined."""
         if self.mismatch is None or (not self.mismatch.reason and reason):
             self.mismatch = Unjoined(x, y, reason)
+
+
+def _is_sum(x: PrimExpr) -> bool:
+    """Whether an integer is a sum or a product, and no bit of it is read alone."""
+    match x:
+        case tir.BufferLoad(buffer=ScanTerm()):
+            return True
+        case Reduce():
+            return x.combiner.name == "sum"
+        case tir.Call(op="shift_left"):
+            return True
+    return isinstance(x, _SUMS)
+
+
+def _written_out(x: Reduce) -> PrimExpr | None:
+    """A product over one short axis with its factors written out; None if it is longer."""
+    match x.extents:
+        case (tir.IntImm(value=count),) if count <= FACTORS and x.guard is terms.TRUE:
+            axes = terms.fresh(x.axes)
+            _, (source,) = terms.opened(x, axes)
+            found = x.init[0]
+            for k in range(count):
+                factor = terms.substitute(source, {axes[0]: terms.index(k, axes[0].dtype)})
+                found = tir.Mul(found, factor)
+            return tir.interned(found)
+    return None
+
+
+def _chosen_number(x: PrimExpr) -> PrimExpr | None:
+    """A truth value as a number, written as a choice of 1 and 0."""
+    match x:
+        case tir.Cast(dtype=kind, value=condition) if tir.type_of(condition) == BOOL:
+            one, zero = (
+                tir.FloatImm(float(k), kind) if kind.is_float else tir.IntImm(k, kind)
+                for k in (1, 0)
+            )
+            return tir.interned(tir.Select(condition, one, zero))
+    return None
 
 
 def _is_connected(condition: PrimExpr) -> bool:
@@ -1313,6 +1448,16 @@ def _rounded(number: tir.FloatImm, kind: DataType) -> tir.FloatImm | None:
         return None
     with np.errstate(over="ignore"):
         return tir.interned(tir.FloatImm(float(np.array(number.value).astype(known)), kind))
+
+
+def lowest_and_highest(tensor: ConstantTerm) -> tuple[int, int]:
+    """The smallest and the largest element of a constant of integers; 0 and -1 if there are none."""
+    import numpy as np
+
+    from rlx.grammar.nodes.dtype import numpy_type
+
+    array = np.frombuffer(tensor.content, numpy_type(tensor.dtype))
+    return (int(array.min()), int(array.max())) if array.size else (0, -1)
 
 
 def constant(tensor: ConstantTerm) -> PrimExpr | None:

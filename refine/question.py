@@ -10,20 +10,29 @@ from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.stack import recursion_room, roomy
-from rlx.refine import cut_points, real_sums
+from rlx.refine import cut_points, real_sums, terms
 from rlx.refine.answer import Counterexample, Refinement
 from rlx.refine.contracts import BY_PASS, Interface, InterfaceError, arguments_of
-from rlx.refine.definitions import LAYOUT_TRANSFORM, Definitions, Unopened
-from rlx.refine.execute import CALL_TIR, WRITTEN, Execution, OutsideTerm, RunCheck, SharedPrimFuncs
+from rlx.refine.definitions import LAYOUT_TRANSFORM, Definitions, Unopened, replaced_sizes
+from rlx.refine.execute import (
+    CALL_TIR,
+    FILLED,
+    WRITTEN,
+    Execution,
+    OutsideTerm,
+    RunCheck,
+    SharedPrimFuncs,
+)
 from rlx.refine.explanation import NAMELESS, FunctionProof, Note, TermNames
-from rlx.refine.facts import Facts
+from rlx.refine.facts import Facts, widens
 from rlx.refine.lowered import Unreadable
-from rlx.refine.matching import Exhausted, Matcher
+from rlx.refine.matching import Exhausted, Matcher, lowest_and_highest
 from rlx.refine.prim_funcs import LoopsOpener
 from rlx.refine.runs import RUNS, differing
 from rlx.refine.suggestion import Missing, numbers_in
 from rlx.refine.terms import (
     ApplicationTerm,
+    ConstantTerm,
     NumberTerm,
     ResultTerm,
     TensorTerm,
@@ -87,6 +96,18 @@ def entries(before: ast.IRModule, after: ast.IRModule, entry: str | None) -> tup
     return tuple(wanted)
 
 
+def _known_sizes(assume: Sequence[str], functions: Sequence[object]) -> None:
+    """Make sure that conditions are about sizes of BEFORE. Raises ValueError if one is not."""
+    from rlx.solver import question_parser
+
+    sizes = {v.name: v for f in functions if isinstance(f, ast.Function) for v in f.shape_vars}
+    for text in assume:
+        for var in tir.free_vars(question_parser.parse(text, dict(sizes))):
+            if sizes.get(var.name) is not var:
+                known = ", ".join(sizes) or "none"
+                raise ValueError(f"{text}: BEFORE has no size {var.name!r}; it has: {known}")
+
+
 @roomy
 def compare(
     before: ast.IRModule,
@@ -105,6 +126,7 @@ def compare(
         If they have other functions or parameters.
     """
     names = entries(before, after, entry)
+    _known_sizes(assume, [before[name] for name in names])
     if contract is None and structural_equal(before, after):
         same = FunctionProof(", ".join(names), (), NAMELESS, "the programs are the same")
         return Refinement("proved", "bitwise", names, None, "", (same,))
@@ -210,14 +232,16 @@ class _FunctionPair:
 
     def _functions(self, one: ast.Function, other: ast.Function) -> _Outcome:
         definitions = self._definitions
+        fixed = self._suppose(one)
         arguments = [
-            definitions.value_of(p.struct_info_annotation or OBJECT, ("parameter", k))
+            definitions.value_of(
+                replaced_sizes(p.struct_info_annotation or OBJECT, fixed), ("parameter", k)
+            )
             for k, p in enumerate(one.params)
         ]
         ours, theirs = (
             Execution(module, definitions, self._prim_funcs) for module in self._modules
         )
-        self._suppose(one)
         try:
             before = ours.entry(self._name, arguments)
         except Unreadable as error:
@@ -296,15 +320,20 @@ class _FunctionPair:
                     f'{check.words} requires {check.condition} in AFTER; see the contract "sizes"'
                 )
 
-    def _suppose(self, function: ast.Function) -> None:
-        """Assume what the caller says about the sizes of BEFORE."""
+    def _suppose(self, function: ast.Function) -> dict[tir.Var, tir.PrimExpr]:
+        """Assume what the caller says about the sizes of BEFORE. Returns those that are numbers."""
         from rlx.solver import question_parser
 
         named = {var.name: var for var in function.shape_vars}
+        fixed: dict[tir.Var, tir.PrimExpr] = {}
         for text in self._assume:
             condition = question_parser.parse(text, named)
             self._context.assume(condition)
             self._definitions.learn(condition)
+            match condition:
+                case tir.EQ(a=tir.Var() as var, b=tir.IntImm() as number):
+                    fixed[var] = tir.interned(number)
+        return fixed
 
     def _not_equal(
         self, matcher: Matcher, ours: Execution, theirs: Execution, before: Term, after: Term
@@ -332,9 +361,23 @@ class _FunctionPair:
         if self._found(check, ours, matcher):
             return True
         match check.key:
+            case (kind, _, dims) if kind == FILLED:
+                return all(matcher.facts.holds(tir.LE(ONE, dim)) is True for dim in dims)
+            case ("index", indices, extent, mode):
+                known = [
+                    each.key[1]
+                    for each in ours.checks
+                    if isinstance(each.key, tuple)
+                    and each.key[0] == "index"
+                    and each.key[3] == mode
+                    and each.path == check.path[: len(each.path)]
+                    and matcher.facts.equal(each.key[2], extent)
+                ]
+                return _inside(matcher, indices, extent, known)
             case ("call", ApplicationTerm() as made) if made.name == CALL_TIR:
-                known = matcher.representatives
-                return self._loops.safe(made, matcher.facts, lambda: self._computed(ours), known)
+                return self._loops.safe(
+                    made, matcher.facts, lambda: self._computed(ours), matcher.representatives
+                )
             case (kind, ResultTerm() as result) if kind == WRITTEN:
                 same = matcher.representatives.get(result, result)
                 if not (isinstance(same, ResultTerm) and same.of.name == CALL_TIR):
@@ -372,6 +415,61 @@ class _FunctionPair:
         if application.name == CALL_TIR:
             return self._loops.open(result)
         return _by_definition(self._definitions, result, level)
+
+
+ZERO, ONE = terms.index(0), terms.index(1)
+
+
+def _inside(matcher: Matcher, indices: Term, extent: tir.PrimExpr, known: Sequence[Term]) -> bool:
+    """Whether all elements of a tensor, or a number, are indices of an axis.
+
+    Parameters
+    ----------
+    known
+        Tensors whose elements are.
+    """
+    if isinstance(indices, NumberTerm):
+        return _element_inside(matcher, indices.value, extent, known)
+    assert isinstance(indices, TensorTerm)
+    axes = tuple([tir.Var(f"i{k}") for k in range(len(indices.shape))])
+    with matcher.scope():
+        matcher.facts.index(axes, indices.shape)
+        return _element_inside(matcher, terms.read(indices, axes), extent, known)
+
+
+def _element_inside(
+    matcher: Matcher, element: tir.PrimExpr, extent: tir.PrimExpr, known: Sequence[Term]
+) -> bool:
+    element = matcher.head(tir.interned(element))
+    match element:
+        case tir.Cast(dtype=kind, value=inner) if widens(tir.type_of(inner), kind):
+            return _element_inside(matcher, inner, extent, known)
+        case (
+            tir.Select(condition=condition, true_value=a, false_value=b)
+            | tir.Call(op="if_then_else", args=(condition, a, b))
+        ):
+            for value, part in ((True, a), (False, b)):
+                with matcher.scope():
+                    matcher.facts.assume(condition, value)
+                    if not _element_inside(matcher, part, extent, known):
+                        return False
+            return True
+        case tir.BufferLoad(buffer=ConstantTerm() as tensor):
+            low, high = lowest_and_highest(tensor)
+            inside = (tir.LE(ZERO, tir.IntImm(low)), tir.LT(tir.IntImm(high), extent))
+            return all(matcher.facts.holds(each) is True for each in inside)
+        case tir.BufferLoad(buffer=TensorTerm() as tensor, indices=at):
+            if any(
+                isinstance(each, TensorTerm) and matcher.tensors(each, tensor) for each in known
+            ):
+                return True
+            made = matcher.opened(tensor)
+            if made is not None:
+                return _element_inside(matcher, terms.element(made, at), extent, known)
+    while depth := matcher.deepest(element):
+        element = matcher.opened_inside(element, depth)
+    inside = (tir.LE(ZERO, element), tir.LT(element, extent))
+    return all(matcher.facts.holds(each) is True for each in inside)
 
 
 @rule("REFINE-result", "refinement")

@@ -99,7 +99,10 @@ class _RealQuestion:
             defined.append(f"(and true {' '.join(sorted(self._defined))})")
         for (a, power_a), (b, power_b) in combinations(self._growing, 2):
             positive = f"(and (> {power_a} 0.0) (> {power_b} 0.0))"
-            self.lines.append(f"(assert (=> {positive} (= (< {a} {b}) (< {power_a} {power_b}))))")
+            self.lines += [
+                f"(assert (=> {positive} (= ({sign} {a} {b}) ({sign} {power_a} {power_b}))))"
+                for sign in "<="
+            ]
         equal = f"(and (= {defined[0]} {defined[1]}) (=> {defined[0]} (= {texts[0]} {texts[1]})))"
         self.lines.append(f"(assert (not {equal}))")
 

@@ -1,4 +1,5 @@
-"""Equality of floats as exact real numbers: sums of products over atoms, reductions among them.
+"""Equality of floats as exact real numbers, and of integers that wrap: sums of products over atoms,
+reductions among them.
 
 An element is a sum of monomials: a rational factor and a product of atoms, which are reads,
 reductions, and functions of elements. Sums are distributed, and factors that do not depend on the
@@ -8,15 +9,16 @@ indices of a reduction are moved out of it.
 from __future__ import annotations
 
 from fractions import Fraction
-from math import isfinite
+from itertools import product as product_of
+from math import isfinite, prod
 
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.dtype import DataType
+from rlx.grammar.nodes.dtype import BOOL, DataType
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine import real_cases, terms
 from rlx.refine.facts import polynomial
 from rlx.refine.matching import SPLITS, Exhausted, Matcher
-from rlx.refine.terms import Reduce
+from rlx.refine.terms import Reduce, ScanTerm
 from rlx.solver.evaluate import UndefinedError, evaluate
 
 Monomial = tuple[PrimExpr, ...]
@@ -26,12 +28,14 @@ MOST = 400
 """The most monomials of a sum."""
 ROUNDS = 400
 """The most definitions that are opened one after the other."""
+WRITTEN_OUT = 16
+"""The most elements of a sum that are written out."""
 PAIRS = 60
 """The most atoms on a side that are compared with each other."""
 
 
 def equal(matcher: Matcher, x: PrimExpr, y: PrimExpr) -> bool:
-    """Whether two floats are equal as real numbers."""
+    """Whether two floats are equal as real numbers, or two integers of one type are."""
     normal = _Normal(matcher)
     return _equal(matcher, normal.sum(x), normal.sum(y), ROUNDS)
 
@@ -65,6 +69,9 @@ def _equal(matcher: Matcher, x: Sum, y: Sum, rounds: int) -> bool:
     matcher.trail.drop(place)
     deepest = max((matcher.deepest(atom) for atom in atoms), default=0)
     if not deepest or rounds <= 0:
+        one, other = (_unrolled(matcher, side) for side in (x, y))
+        if (one, other) != (x, y):
+            return _equal(matcher, one, other, rounds - 1)
         if matcher.impossible() or real_cases.equal(matcher, x, y, _Normal(matcher).sum):
             return True
         matcher.differ(_shown(x), _shown(y), "")
@@ -84,6 +91,65 @@ def _again(matcher: Matcher, side: Sum, depth: int = 0) -> Sum:
             product = _times(matcher, product, normal.sum(opened))
         _add(found, product)
     return found
+
+
+def _unrolled(matcher: Matcher, side: Sum) -> Sum:
+    """A sum with its sums over few indices written out."""
+    normal = _Normal(matcher)
+    found: Sum = {}
+    for mono, factor in side.items():
+        product: Sum = {(): factor}
+        for atom in mono:
+            parts = _each(atom)
+            made: Sum = {(atom,): Fraction(1)} if parts is None else {}
+            for part in parts or ():
+                _add(made, normal.sum(part))
+            product = _times(matcher, product, made)
+        _add(found, product)
+    return found
+
+
+def _each(atom: PrimExpr) -> list[PrimExpr] | None:
+    """The elements of a sum over few indices, or of a hyperbolic function as a sum; None if this is
+    no such sum.
+    """
+    if isinstance(atom, tir.Call) and atom.op in ("tanh", "sinh", "cosh"):
+        return _hyperbolic(atom)
+    if not isinstance(atom, Reduce) or atom.combiner.name != "sum":
+        return None
+    extents = [e.value for e in atom.extents if isinstance(e, tir.IntImm)]
+    if len(extents) < len(atom.extents) or prod(extents) > WRITTEN_OUT:
+        return None
+    axes = terms.fresh(atom.axes)
+    guard, (source,) = terms.opened(atom, axes)
+    zero = atom.init[0]
+    if not _is_zero(zero):
+        return None
+    found = []
+    for point in product_of(*map(range, extents)):
+        values = {axis: terms.index(k, axis.dtype) for axis, k in zip(axes, point, strict=True)}
+        part = terms.substitute(source, values)
+        if guard is not terms.TRUE:
+            condition = terms.substitute(guard, values)
+            part = tir.interned(tir.Call("if_then_else", (condition, part, zero), atom.dtype))
+        found.append(part)
+    return found
+
+
+def _hyperbolic(atom: tir.Call) -> list[PrimExpr]:
+    """A hyperbolic function in exponentials."""
+    (a,), kind = atom.args, tir.type_of(atom)
+
+    def scaled(factor: float, x: PrimExpr) -> PrimExpr:
+        return tir.Mul(tir.FloatImm(factor, kind), x)
+
+    one = tir.FloatImm(1.0, kind)
+    if atom.op == "tanh":
+        below = tir.Add(one, tir.Call("exp", (scaled(-2.0, a),), kind))
+        return [tir.FloatImm(-1.0, kind), tir.Div(tir.FloatImm(2.0, kind), below)]
+    sign = 0.5 if atom.op == "cosh" else -0.5
+    up, down = (tir.Call("exp", (each,), kind) for each in (a, scaled(-1.0, a)))
+    return [scaled(0.5, up), scaled(sign, down)]
 
 
 def _shown(side: Sum) -> PrimExpr | None:
@@ -180,6 +246,22 @@ def _guarded(atom: PrimExpr) -> tuple[PrimExpr, PrimExpr]:
     return terms.TRUE, atom
 
 
+def _both_ways(atom: PrimExpr) -> tuple[PrimExpr, PrimExpr] | None:
+    """A choice between two numbers as the sum of two that are 0 elsewhere; None if it is not one."""
+    match atom:
+        case (
+            tir.Select(condition=condition, true_value=a, false_value=b)
+            | tir.Call(op="if_then_else", args=(condition, a, b))
+        ) if not _is_zero(a) and not _is_zero(b):
+            kind = tir.type_of(atom)
+            zero = tir.FloatImm(0.0, kind) if kind.is_float else tir.IntImm(0, kind)
+            return tuple(
+                tir.interned(tir.Call("if_then_else", (condition, one, other), kind))
+                for one, other in ((a, zero), (zero, b))
+            )
+    return None
+
+
 def _and(a: PrimExpr, b: PrimExpr) -> PrimExpr:
     return b if a is terms.TRUE else a if b is terms.TRUE else tir.And(a, b)
 
@@ -194,8 +276,12 @@ class _Normal:
         """An element as a sum of monomials."""
         x = self._matcher.head(tir.interned(given))
         kind = tir.type_of(x)
+        match x:
+            case tir.BufferLoad(buffer=ScanTerm() as scan, indices=indices):
+                whole = terms.prefix(scan, indices)
+                return self.sum(whole) if whole is not None else {(x,): Fraction(1)}
         if not kind.is_float:
-            return {(x,): Fraction(1)}
+            return self._whole(x) if kind.is_integer else {(x,): Fraction(1)}
         match x:
             case tir.FloatImm(value=value) if isfinite(value):
                 return {(): Fraction(value)} if value else {}
@@ -213,21 +299,105 @@ class _Normal:
                 return _times(self._matcher, self.sum(a), self._inverse(b))
             case tir.Cast(value=inner) if tir.type_of(inner).is_float:
                 return self.sum(inner)
+            case tir.Cast(value=condition) if tir.type_of(condition) == BOOL:
+                one, zero = tir.FloatImm(1.0, kind), tir.FloatImm(0.0, kind)
+                chosen = self._matcher.head(tir.interned(tir.Select(condition, one, zero)))
+                return (
+                    {(chosen,): Fraction(1)} if isinstance(chosen, tir.Select) else self.sum(chosen)
+                )
             case tir.Cast(value=whole) if self._matcher.facts.is_index(whole):
                 return self._size(whole, kind)
             case tir.Call(op="sigmoid", args=(a,)):
                 one = tir.FloatImm(1.0, kind)
                 minus = tir.Mul(a, tir.FloatImm(-1.0, kind))
                 return self._inverse(tir.Add(one, tir.Call("exp", (minus,))))
+            case tir.Call(op="log", args=(a,)):
+                return self._logarithm(a, x)
             case tir.Call(op="log1p", args=(a,)):
                 whole = tir.Add(tir.FloatImm(1.0, kind), a)
-                return {(tir.interned(tir.Call("log", (whole,))),): Fraction(1)}
+                return self.sum(tir.Call("log", (whole,)))
             case tir.Call(op="expm1", args=(a,)):
                 return self.sum(tir.Sub(tir.Call("exp", (a,)), tir.FloatImm(1.0, kind)))
             case tir.Call(op="rsqrt", args=(a,)):
                 return self._inverse(tir.Call("sqrt", (a,)))
-            case tir.Call(op="pow", args=(a, tir.FloatImm(value=2.0))):
-                return _times(self._matcher, self.sum(a), self.sum(a))
+            case tir.Call(op="pow", args=(a, b)):
+                match self._matcher.head(tir.interned(b)):
+                    case tir.FloatImm(value=2.0):
+                        return _times(self._matcher, self.sum(a), self.sum(a))
+                    case tir.FloatImm(value=1.0):
+                        return self.sum(a)
+            case Reduce() if x.combiner.name == "sum":
+                return self._reduction(x)
+        return {(x,): Fraction(1)}
+
+    def _logarithm(self, a: PrimExpr, x: PrimExpr) -> Sum:
+        """The logarithm ``x`` of ``a``: a sum where that is a product of positive numbers."""
+        inside = self.sum(a)
+        plain: Sum = {(x,): Fraction(1)}
+        if len(inside) != 1:
+            return plain
+        [(atoms, factor)] = inside.items()
+        if factor != 1 or not all(map(self._is_positive, atoms)):
+            return plain
+        found: Sum = {}
+        for atom in atoms:
+            match atom:
+                case tir.Call(op="exp", args=(power,)):
+                    _add(found, self.sum(power))
+                case tir.Div(b=divisor):
+                    log = tir.interned(tir.Call("log", (divisor,), tir.type_of(x)))
+                    _add(found, {(log,): Fraction(-1)})
+                case _:
+                    log = tir.interned(tir.Call("log", (atom,), tir.type_of(x)))
+                    _add(found, {(log,): Fraction(1)})
+        return found
+
+    def _is_positive(self, x: PrimExpr) -> bool:
+        """Whether a number is positive as it stands."""
+        x = self._matcher.head(tir.interned(x))
+        match x:
+            case tir.FloatImm(value=value):
+                return value > 0
+            case tir.Mul(a=a, b=b) | tir.Add(a=a, b=b) | tir.Div(a=a, b=b):
+                return self._is_positive(a) and self._is_positive(b)
+            case Reduce():
+                axes = terms.fresh(x.axes)
+                guard, (source, *_) = terms.opened(x, axes)
+                filled = [tir.LT(tir.IntImm(0), extent) for extent in x.extents]
+                if x.combiner.name != "sum" or guard is not terms.TRUE or not _is_zero(x.init[0]):
+                    return False
+                if not all(self._matcher.facts.holds(each) is True for each in filled):
+                    return False
+                with self._matcher.scope():
+                    self._matcher.facts.index(axes, x.extents)
+                    return self._is_positive(source)
+        return isinstance(x, tir.Call) and x.op == "exp"
+
+    def _whole(self, x: PrimExpr) -> Sum:
+        """An integer as a sum of monomials: what wraps is a ring."""
+        kind = tir.type_of(x)
+        match x:
+            case tir.IntImm(value=value):
+                return {(): Fraction(value)} if value else {}
+            case tir.Add(a=a, b=b):
+                found = dict(self.sum(a))
+                _add(found, self.sum(b))
+                return found
+            case tir.Sub(a=a, b=b):
+                found = dict(self.sum(a))
+                _add(found, {mono: -factor for mono, factor in self.sum(b).items()})
+                return found
+            case tir.Mul(a=a, b=b):
+                return _times(self._matcher, self.sum(a), self.sum(b))
+            case tir.Call(op="shift_left", args=(a, b)):
+                count = self._matcher.head(tir.interned(b))
+                if isinstance(count, tir.IntImm) and 0 <= count.value < kind.bits:
+                    return _times(self._matcher, self.sum(a), {(): Fraction(1 << count.value)})
+            case tir.FloorMod(a=a, b=b):
+                divisor = self._matcher.head(tir.interned(b))
+                if isinstance(divisor, tir.IntImm) and divisor.value > 0:
+                    whole = tir.Mul(tir.FloorDiv(a, b), b)
+                    return self.sum(tir.Sub(a, whole))
             case Reduce() if x.combiner.name == "sum":
                 return self._reduction(x)
         return {(x,): Fraction(1)}
@@ -249,6 +419,7 @@ class _Normal:
 
     def _size(self, size: PrimExpr, kind: DataType) -> Sum:
         """A number that is made of sizes, as a float."""
+        size = self._settled(size)
         found: Sum = {}
         parts = polynomial(tir.interned(size))
         if not all(isinstance(each, tir.Var) for mono in parts for each in mono):
@@ -257,9 +428,32 @@ class _Normal:
                 return {(): Fraction(number)} if number else {}
             return {(tir.interned(tir.Cast(kind, size)),): Fraction(1)}
         for mono, factor in parts.items():
-            atoms = [tir.interned(tir.Cast(kind, each)) for each in mono]
+            atoms = [
+                each if tir.type_of(each) == kind else tir.interned(tir.Cast(kind, each))
+                for each in mono
+            ]
             _add(found, {tuple(sorted(atoms, key=self._matcher.number)): Fraction(factor)})
         return found
+
+    def _settled(self, size: PrimExpr) -> PrimExpr:
+        """A number made of sizes, in which the choices that are decided are taken."""
+        holds = self._matcher.facts.holds
+
+        def node(each: PrimExpr, operands: list[PrimExpr]) -> PrimExpr:
+            match each:
+                case tir.Select() | tir.Call(op="if_then_else"):
+                    condition, a, b = operands
+                    taken = holds(condition)
+                    if taken is not None:
+                        return a if taken else b
+                case tir.Max() | tir.Min():
+                    a, b = operands
+                    above = holds(tir.LE(b, a))
+                    if above is not None:
+                        return a if above is isinstance(each, tir.Max) else b
+            return tir.interned(tir.with_operands(each, operands)) if operands else each
+
+        return tir.interned(tir.fold(tir.interned(size), node))
 
     def _number(self, size: PrimExpr) -> int | None:
         """What a number made of sizes is for all of them: what it is for one, if that is proved."""
@@ -283,8 +477,25 @@ class _Normal:
             self._matcher.facts.assume(guard)
             inside = self.sum(source)
         found: Sum = dict(self.sum(x.init[0]))
-        zero = tir.FloatImm(0.0, kind)
-        for mono, factor in inside.items():
+        zero, one = (
+            (tir.FloatImm(0.0, kind), tir.FloatImm(1.0, kind))
+            if kind.is_float
+            else (tir.IntImm(0, kind), tir.IntImm(1, kind))
+        )
+        todo = list(inside.items())
+        for mono, factor in todo:  # grows by the two parts of choices
+            inner_choice = next(
+                (
+                    (k, parts)
+                    for k, a in enumerate(mono)
+                    if not own.isdisjoint(tir.free_vars(a)) and (parts := _both_ways(a))
+                ),
+                None,
+            )
+            if inner_choice is not None and len(todo) < MOST:
+                k, parts = inner_choice
+                todo += [((*mono[:k], part, *mono[k + 1 :]), factor) for part in parts]
+                continue
             outer = [a for a in mono if own.isdisjoint(tir.free_vars(a))]
             inner = [a for a in mono if not own.isdisjoint(tir.free_vars(a))]
             over, extents, when = list(axes), list(x.extents), guard
@@ -327,7 +538,7 @@ class _Normal:
                     count = _times(self._matcher, count, self._size(extent, kind))
                 _add(found, count)
                 continue
-            body: PrimExpr = tir.FloatImm(1.0, kind)
+            body: PrimExpr = one
             for k, atom in enumerate(product):
                 body = atom if k == 0 else tir.Mul(body, atom)
             made = terms.reduce_over(

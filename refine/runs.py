@@ -101,7 +101,9 @@ def differing(
     tried: list[tuple[dict[tir.Var, int], Draw]] = [
         (sizes, _whole) for sizes in chosen for _ in range(SEEDS)
     ]
-    tried += [(sizes, draw) for sizes in chosen[:SPECIAL] for draw in (_signed, _last)]
+    near = partial(_near, [*boundaries, 2, 10])
+    more: tuple[Draw, ...] = (_signed, _last, near, _wide, *_LIMITS)
+    tried += [(sizes, draw) for sizes in chosen[:SPECIAL] for draw in more]
     if special:
         tried += [(sizes, draw) for sizes in chosen[:SPECIAL] for draw in _SPECIAL_DRAWS]
     for seed, (sizes, draw) in enumerate(tried):
@@ -312,6 +314,26 @@ def _last(random: Any, array: Any) -> Any:
     return array * 0 - 1 if array.dtype.kind == "i" else _whole(random, array)
 
 
+def _near(numbers: Sequence[int], random: Any, array: Any) -> Any:
+    """Numbers of the programs, with either sign, and their neighbours."""
+    if array.dtype.kind == "b":
+        return _whole(random, array)
+    picked = random.choice(numbers, array.shape) + random.integers(-1, 2, array.shape)
+    return picked * random.choice([1, 1, -1], array.shape)
+
+
+def _wide(random: Any, array: Any) -> Any:
+    """Small whole numbers, and integers of which sums wrap."""
+    if array.dtype.kind not in "iu":
+        return _whole(random, array)
+    return random.choice(_extremes(array) // 2 + _extremes(array) // 4, array.shape)
+
+
+def _limit(at: int, random: Any, array: Any) -> Any:
+    """Small whole numbers, and the lowest or highest integer of a type everywhere."""
+    return _alike(at, random, array) if array.dtype.kind in "iu" else _whole(random, array)
+
+
 def _extremes(array: Any) -> Any:
     """The numbers of an element type that programs forget."""
     import numpy as np
@@ -346,6 +368,7 @@ def _fine(random: Any, array: Any) -> Any:
     return whole if bits is None else whole + random.integers(0, 8, array.shape) * 2.0**-bits
 
 
+_LIMITS: tuple[Draw, ...] = tuple(partial(_limit, k) for k in range(2))
 _SPECIAL_DRAWS: tuple[Draw, ...] = (_odd, _odd, _fine, *(partial(_alike, k) for k in range(3)))
 
 

@@ -104,7 +104,12 @@ class Missing:
         yield from (tir.GE(var, number) for var in sizes for number in numbers)
         yield from (tir.LE(a, b) for a, b in pairs)
         yield from (tir.EQ(tir.FloorMod(var, n), zero) for var in sizes for n in numbers)
-        yield from (each for each in known if isinstance(each, tir.EQ))
+        for each in known:
+            match each:
+                case tir.EQ(a=tir.IntImm() as number, b=other):
+                    yield tir.EQ(other, number)
+                case tir.EQ():
+                    yield each
         yield from (tir.EQ(a, b) for a, b in pairs if a.name < b.name)
         yield from (tir.EQ(tir.FloorMod(a, b), zero) for a, b in pairs)
         yield from (tir.EQ(var, number) for var in sizes for number in (one, *numbers))

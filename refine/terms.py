@@ -23,6 +23,7 @@ elsewhere has no meaning, and a reader of programs proves that it is not, or rep
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, TypeVar
@@ -378,6 +379,66 @@ def scan(
         ScanTerm,
         (own, dims, kind, made, along),
         lambda: ScanTerm(name, dims, kind, {}, None, own, made, along),
+    )
+
+
+def prefix(tensor: ScanTerm, indices: Sequence[PrimExpr]) -> PrimExpr | None:
+    """The element of a scan as a reduction over the elements up to it; None if it is not one.
+
+    Such a scan is ``first`` at 0, and ``previous + element`` behind it; or a product.
+    """
+    axis = tensor.axes[tensor.along]
+    zero, one = index(0, axis.dtype), index(1, axis.dtype)
+    match tensor.element:
+        case tir.Call(op="if_then_else", args=(condition, one_branch, other)):
+            pass
+        case tir.Select(condition=condition, true_value=one_branch, false_value=other):
+            pass
+        case _:
+            return None
+    match condition:
+        case tir.GT(a=a, b=b) if a is axis and b is zero:
+            following, first = one_branch, other
+        case tir.LT(a=a, b=b) if a is zero and b is axis:
+            following, first = one_branch, other
+        case tir.EQ(a=a, b=b) if a is axis and b is zero:
+            following, first = other, one_branch
+        case _:
+            return None
+    name = {tir.Add: "sum", tir.Mul: "prod"}.get(type(following))
+    if name is None:
+        return None
+    before = tuple([tir.interned(tir.Sub(axis, one)) if v is axis else v for v in tensor.axes])
+    parts = (following.a, following.b)
+    source = next((y for x, y in (parts, parts[::-1]) if _is_previous(x, before)), None)
+    if source is None:
+        return None
+    if any(isinstance(t, InputTerm) and t.key == "previous" for t in tensors_of(source, first)):
+        return None
+    if substitute(source, {axis: zero}) is not substitute(first, {axis: zero}):
+        return None
+    (k,) = fresh((axis,))
+    values = dict(zip(tensor.axes, indices, strict=True))
+    kind = tensor.dtype
+    neutral = int(name == "prod")
+    init = tir.FloatImm(float(neutral), kind) if kind.is_float else tir.IntImm(neutral, kind)
+    return reduce_over(
+        named_combiner(name, kind),
+        (k,),
+        (tir.Add(values[axis], one),),
+        (substitute(source, {**values, axis: k}),),
+        (init,),
+        ordered=True,
+    )
+
+
+def _is_previous(x: PrimExpr, indices: Sequence[PrimExpr]) -> bool:
+    """Whether an element is that of the scan itself at some indices."""
+    return (
+        isinstance(x, tir.BufferLoad)
+        and isinstance(x.buffer, InputTerm)
+        and x.buffer.key == "previous"
+        and all(map(operator.is_, map(tir.interned, x.indices), indices))
     )
 
 
@@ -744,6 +805,14 @@ def outline(info: ast.StructInfo) -> object:
         case ast.PrimStructInfo(dtype=kind, value=value):
             return ("prim", kind, None if value is None else tir.interned(value))
     return (type(info).__name__,)
+
+
+def all_of(conditions: Iterable[PrimExpr]) -> PrimExpr:
+    """The condition that all of some hold."""
+    found: PrimExpr = TRUE
+    for each in conditions:
+        found = each if found is TRUE else found if each is TRUE else tir.And(found, each)
+    return found
 
 
 def index(value: int, kind: DataType = INT64) -> PrimExpr:

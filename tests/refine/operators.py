@@ -106,6 +106,10 @@ def answer(module: ast.IRModule, made: ast.IRModule, seconds: float) -> tuple[st
             again = within(seconds, lambda: rlx.refines(module, made, floats="real", assume=some))
             if again is not None and again.level is not None:
                 return again.level + FROM_ONE, ""
+        if found.unknown:  # NaN, infinities and rounding show what real numbers do not
+            bits = within(seconds, lambda: rlx.refines(module, made))
+            if bits is not None and bits.refuted:
+                return bits.status, bits.reason
     except Exception as error:  # noqa: BLE001 - a fault of one operator is a line of the list
         return "error", f"{type(error).__name__}: {error}"
     return found.status, found.reason

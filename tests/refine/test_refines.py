@@ -149,6 +149,12 @@ def main(x: R.Tensor(("n",), "float32")):
     assert rlx.refines(before, after, assume="n == 4").proved
 
 
+def test_an_assumption_about_no_size() -> None:
+    """A misspelt size is an error, not an assumption that says nothing."""
+    with pytest.raises(ValueError, match="BEFORE has no size 'm'; it has: n"):
+        rlx.refines(BEFORE, SAME, assume="m >= 2")
+
+
 @pytest.mark.parametrize("options", [{"floats": "exact"}, {"faults": "maybe"}, {"contract": "x"}])
 def test_wrong_options(options: dict[str, str]) -> None:
     """The message lists what is possible."""
