@@ -102,15 +102,6 @@ class Closing(Rewriting):
             fact = self.nonneg_after(scope, shift(dict(parts), -1, -1), 1)
             self.total([(ONE, (fact,)), (ONE, (number,))])
 
-    def nonneg_after(self, scope: CaseScope, poly: Poly, sign: int) -> int:
-        """The fact that a polynomial is at least 0, by its normal form."""
-        result, items = self.rewritten(scope, poly)
-        known = self.nonneg(shift(result, 0, sign))
-        number = self.total([*known, *self.scaled(items, {(): sign})])
-        if number is None:
-            raise NotFoundError("the case is closed")
-        return number
-
     def saturate(self) -> None:
         """Factors of what is not 0 are not 0 either; what is never negative is then at least 1, and
         equations are divided by it.

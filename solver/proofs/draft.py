@@ -42,11 +42,35 @@ Item = tuple[Poly, tuple[int, ...]]
 """A factor, and the facts that it multiplies."""
 
 
+SIGNS = {"ge": ">=", "eq": "==", "ne": "!="}
+
+
 class NotFoundError(Exception):
     """No certificate was found."""
 
 
-class Drafting(ProofChecker):
+class Spelling(ProofChecker):
+    """A checker that writes facts as texts."""
+
+    def text(self, poly: Poly) -> str:
+        """A polynomial over the names of its atoms."""
+        parts, names = list[str](), [*self.named]
+        for mono, coef in sorted(poly.items(), key=lambda t: (-len(t[0]), t[0])):
+            number = [str(abs(coef))] if abs(coef) != 1 or not mono else []
+            parts += ["-" if coef < 0 else "+", "*".join(number + [names[i] for i in mono])]
+        parts[:2] = ["".join(parts[:2]).lstrip("+")]
+        return " ".join(parts) or "0"
+
+    def sentence(self, cond: Cond) -> str:
+        """A condition over the names of its atoms."""
+        kind, parts = cond
+        if kind in SIGNS:
+            return f"{self.text(dict(parts))} {SIGNS[kind]} 0"
+        inner = f" {kind} ".join(f"({self.sentence(part)})" for part in parts)
+        return inner or str(cond == TRUE)
+
+
+class Drafting(Spelling):
     """A checker that names new atoms, for proofs under construction."""
 
     def __init__(self) -> None:
@@ -70,7 +94,7 @@ class Drafting(ProofChecker):
         return [*self.named]
 
     def name(self, atom: tuple[str, tuple[Any, ...]]) -> str:
-        letter = {"div": "q", "max": "m", "choice": "c", "bits": "b"}[atom[0]]
+        letter = {"div": "q", "max": "m", "choice": "c", "bits": "b", "power": "p"}[atom[0]]
         number = len(self.atoms)
         while (found := f"{letter}{number}") in self.taken:
             number += 1
@@ -150,9 +174,9 @@ class Steps:
         if atom is not None:
             given["atom"] = checker.names[atom]
             operands = checker.atoms[atom][1]
-        if polys or rule == "sum":
+        if polys or "terms" in RULES[rule][2]:
             given["terms"] = [checker.text(poly) for poly in polys]
-        if uses or rule in ("sum", "quotient", "floor-low", "floor-high", "bits"):
+        if uses or "uses" in RULES[rule][2]:
             given["uses"] = list(uses)
         if proofs is not None:
             given["proofs"] = proofs
@@ -168,6 +192,7 @@ class Steps:
                 operands=operands,
                 polys=list(polys),
                 facts=facts,
+                conds=conds,
                 kinds=kinds,
                 depth=0,
             )
@@ -249,9 +274,11 @@ class Steps:
         size = lcm(*(factor.denominator for factor, _, _ in found))
         return [(shift({}, 0) or combine((int(f * size), p)), ids) for f, p, ids in found]
 
-    def attempt(self, rule: str, index: int, uses: Sequence[int] = ()) -> None:
+    def attempt(
+        self, rule: str, index: int, uses: Sequence[int] = (), polys: Sequence[Poly] = ()
+    ) -> None:
         try:
-            self.apply(rule, index, uses=uses)
+            self.apply(rule, index, polys, uses)
         except NotFoundError:
             return
 
@@ -300,7 +327,7 @@ class Steps:
                 continue
             found[index] = None
             kind, operands = self.checker.atoms[index]
-            if left and kind in ("div", "max", "bits"):
+            if left and kind in ("div", "max", "bits", "power"):
                 waiting += [(i, left - 1) for part in operands for mono, _ in part for i in mono]
         return [*found]
 

@@ -92,6 +92,8 @@ class Draft(Closing):
                 return f"{_bracketed(checker.text(dict(a)))}//{_bracketed(checker.text(dict(b)))}"
             case "bits", (a, b):
                 return f"{_bracketed(checker.text(dict(a)))} & {_bracketed(checker.text(dict(b)))}"
+            case "power", (a,):
+                return f"1 << {_bracketed(checker.text(dict(a)))}"
             case "max", (a,):
                 return f"max({checker.text(dict(a))}, 0)"
             case _, (cond,):
@@ -130,7 +132,7 @@ def _inside(part: Any) -> list[int]:
         return [i for each in operands for i in _inside(each)]
     if kind == "choice":
         return _inside(operands[0])
-    polys = operands if kind in ("div", "max", "bits") else [operands]
+    polys = operands if kind in ("div", "max", "bits", "power") else [operands]
     return [i for poly in polys for mono, _ in poly for i in mono]
 
 
