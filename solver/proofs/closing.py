@@ -210,6 +210,14 @@ class Closing(Rewriting):
                 for each in inner:
                     if self.checker.atoms[each][0] == "var":
                         periods[each] = lcm(periods.get(each, 1), size)
+        for kind, parts in self.targets:
+            single = [(mono[0], abs(coef)) for mono, coef in parts if len(mono) == 1]
+            inside = [i for mono, _ in parts for i in mono]
+            for index, size in single if kind == "eq" and not periods else ():
+                others = [i for i in dict.fromkeys(inside) if i != index]
+                kinds = {self.checker.atoms[i][0] for i in others}
+                if size > 1 and inside.count(index) == 1 and kinds == {"var"}:
+                    periods = dict.fromkeys(others, size)
         total = 1
         for size in periods.values():
             total *= size

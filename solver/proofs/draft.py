@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from fractions import Fraction
 from keyword import iskeyword
 from math import lcm
+from time import process_time
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -35,6 +36,8 @@ _EFFORT = 600_000
 """The maximum number of products of terms, and of similar steps, for one certificate: about a
 second. What needs more stays unchecked.
 """
+_EMERGENCY = 10.0
+"""The seconds of the processor after which a certificate is given up, whatever was counted."""
 ONE: Poly = {(): 1}
 Row = tuple[Poly, Poly, tuple[int, ...], bool]
 """A fact or product of facts: its polynomial, a factor, the facts, whether it is 0."""
@@ -76,7 +79,7 @@ class Drafting(Spelling):
     def __init__(self) -> None:
         super().__init__()
         self.taken: set[str] = set()
-        self.effort = _EFFORT
+        self.effort, self.started = _EFFORT, process_time()
 
     def mul(self, a: Poly, b: Poly) -> Poly:
         self.take(len(a) * len(b))
@@ -85,7 +88,7 @@ class Drafting(Spelling):
     def take(self, amount: int) -> None:
         """Use up effort. Raises NotFoundError if none is left."""
         self.effort -= amount
-        if self.effort < 0:
+        if self.effort < 0 or process_time() - self.started > _EMERGENCY:
             raise NotFoundError("the proof needs too much effort")
 
     @property

@@ -35,6 +35,8 @@ from rlx.solver.proofs.draft import (
 from rlx.solver.proofs.inequalities import Inequalities
 
 _FUEL = 400_000
+_BACK = 20
+"""The effort that an atom of the normal form takes."""
 _SIZES = 8
 """The maximum number of powers of two at which numbers are split."""
 
@@ -66,6 +68,7 @@ class CaseScope:
     def __init__(self, engine: Recording) -> None:
         self.engine = engine
         self.values: dict[int, EnginePoly] = {}
+        self.backs: dict[int, Poly] = {}
         self.equations: dict[int, tuple[Poly, list[Item]]] = {}
         self.remainders: dict[
             tuple[EnginePoly, EnginePoly], tuple[int, list[Item], list[Item]]
@@ -156,6 +159,14 @@ class Rewriting(Inequalities):
         return combine(*parts)
 
     def back_atom(self, scope: CaseScope, index: int) -> Poly:
+        """An atom of the normal form over the checker's atoms."""
+        found = scope.backs.get(index)
+        if found is None:
+            self.checker.take(_BACK)
+            found = scope.backs[index] = self._back_atom(scope, index)
+        return found
+
+    def _back_atom(self, scope: CaseScope, index: int) -> Poly:
         atom, checker = scope.engine.atoms[index], self.checker
         match atom.kind, atom.parts:
             case "var", _:
