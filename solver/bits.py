@@ -31,6 +31,17 @@ _SHIFTED = 4096
 class Bits(Quotients):
     """Bit operations on polynomials."""
 
+    def div(self, a: Poly, b: Poly) -> Poly:
+        """The quotient, rounded down; of bit operations by a power of two, that of each operand."""
+        size, form = b.value or 0, self.forms.get(a, {}) if self.forms else {}
+        if size > 1 and not size & (size - 1) and len(form) > 1:
+            low = self._valued(_conjunction(form, {(size - 1, frozenset()): 1}))
+            high = self.sub(a, low)
+            if not any(coef % size for coef in high.terms.values()):
+                self.chains.setdefault(low, ("and", (a, self.const(size - 1))))
+                return self.poly({mono: coef // size for mono, coef in high.terms.items()})
+        return super().div(a, b)
+
     def bitwise(self, op: str, a: Poly, b: Poly) -> Poly:
         """``a & b``, ``a | b`` or ``a ^ b``, by the name of the operation."""
         if a.value is not None and b.value is not None:
@@ -41,7 +52,7 @@ class Bits(Quotients):
         else:
             forms = [self.form(operand) for operand in operands]
             result = self._valued(reduce(partial(self._joined, op), forms) if forms else {})
-        if op != "and":
+        if result not in operands:
             self.chains.setdefault(result, (op, operands))
         return result
 

@@ -154,7 +154,23 @@ def interval(engine: KnownStore, poly: Poly) -> Range:
             if low is None and high is None:
                 break
         found = engine.poly_intervals[poly] = (low, high)
+        if engine.chains and poly in engine.chains:
+            found = engine.poly_intervals[poly] = meet(
+                found, _of_bits(engine, *engine.chains[poly])
+            )
     return found
+
+
+def _of_bits(engine: KnownStore, op: str, operands: tuple[Poly, ...]) -> Range:
+    """The limits of an operation on the bits of numbers, by those of the operands."""
+    limits = [interval(engine, each) for each in operands]
+    highs = [high for low, high in limits if low is not None and low >= 0]
+    known = [high for high in highs if high is not None]
+    if op == "and":
+        return (0 if highs else None, min(known, default=None))
+    if len(highs) < len(limits):
+        return (None, None)
+    return (0, (1 << max(known).bit_length()) - 1 if len(known) == len(highs) else None)
 
 
 def mono_interval(engine: KnownStore, mono: Mono) -> Range:

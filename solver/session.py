@@ -14,7 +14,7 @@ from rlx.solver.assumptions import SharedNormalForm
 from rlx.solver.budget import LARGE, NODES, Statistics, Work, undisturbed
 from rlx.solver.consistency import empty_range, simply_possible
 from rlx.solver.context import Components, ContextState, constraints
-from rlx.solver.proofs.producer import PARANOID, certificate
+from rlx.solver.proofs.producer import certificate, due
 from rlx.solver.question import Question, named
 from rlx.solver.search import fails_somewhere
 from rlx.solver.tactics import CHAIN, LIKELY, POINTS, SEARCH, TACTICS, Tactic, decide, holds_simply
@@ -105,7 +105,7 @@ class Session:
         if isinstance(verdict, Proved):
             evidence = Evidence(lambda: certificate(self.claimed(condition), self.state, means))
             verdict = replace(verdict, evidence=evidence)
-            if PARANOID:
+            if due():
                 _ = verdict.certificate
         self.statistics.count(means)
         self.statistics.time(perf_counter() - started, condition)

@@ -1,4 +1,6 @@
-"""Native code runs between guards in all tests, and Ctrl-C is heeded: in their own process and in those they start."""
+"""Native code runs between guards in all tests, one of a hundred proofs is checked as it is made, and Ctrl-C is heeded: in
+their own process and in those they start.
+"""
 
 import gc
 import os
@@ -8,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 os.environ["RLX_NATIVE_GUARD"] = "1"
+os.environ.setdefault("RLX_PARANOID", "100")
 if (
     signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 ):  # as shells let what they start in the background

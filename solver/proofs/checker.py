@@ -1,30 +1,24 @@
-"""A checker of proofs in the calculus of `spec/proofs.md`. It imports nothing of rlx, and works
-without the package: `python checker.py < FILE`. A certificate claims that a goal holds wherever it
-is defined, for all integers within ranges that satisfy assumptions. Its proof begins with these, the
-divisors that are not zero, and the negated goal; each step adds a fact, the last is ``False``."""
-
-from __future__ import annotations
+"""A checker of proofs in the calculus of `spec/proofs.md`, which needs nothing of rlx: `python
+checker.py < FILE`. A certificate claims that a goal holds wherever it is defined, for all integers in
+ranges that satisfy assumptions. Each step adds a fact to these and the negated goal, until False."""
 
 import ast
 import json
 import re
 import sys
+from itertools import product as rows
 from keyword import iskeyword
 from types import SimpleNamespace as Step
 from typing import Any
 
-Mono = tuple[int, ...]
-Poly = dict[Mono, int]
-"""Coefficients by monomial, which is a sorted tuple of the numbers of atoms; none is zero."""
-Cond = tuple[Any, ...]
-"""``("ge" | "eq" | "ne", terms of a polynomial)`` beside 0, or ``("and" | "or", conditions)``."""
+Mono = tuple[int, ...]  # the numbers of atoms, sorted
+Poly = dict[Mono, int]  # coefficients, none of which is 0
+Cond = tuple[Any, ...]  # ("ge" | "eq" | "ne", terms) beside 0, or ("and" | "or", conditions)
 TRUE, FALSE = Cond(("and", ())), Cond(("or", ()))
-DEPTH, WORK, BITS, CASES = 100, 4_000_000, 13_000, 4_096
-"""Limits: nesting, operations on terms, bits of a number, cases of a table."""
-_SIGNS = {"ge": ">=", "eq": "==", "ne": "!="}
+DEPTH, WORK, BITS, CASES = 100, 4_000_000, 13_000, 4_096  # limits; WORK counts terms
 _COMPARED = {"Eq": ("eq", 1, 0), "NotEq": ("ne", 1, 0), "Lt": ("ge", -1, -1)}
 _COMPARED |= {"LtE": ("ge", -1, 0), "Gt": ("ge", 1, -1), "GtE": ("ge", 1, 0)}
-_CAST = re.compile(r"(u?int)([1-9]\d{0,3})\Z")
+_SIGNS, _CAST = ("ge", "eq", "ne"), re.compile(r"(u?int)([1-9]\d{0,3})\Z")
 
 
 class RefusedError(Exception):
@@ -49,9 +43,8 @@ def value(poly: Poly) -> int | None:
 
 def beside(kind: str, poly: Poly) -> Cond:
     known = value(poly)
-    if known is None:
-        return (kind, tuple(sorted(poly.items())))
-    return TRUE if {"ge": known >= 0, "eq": known == 0, "ne": known != 0}[kind] else FALSE
+    holds = {"ge": (known or 0) >= 0, "eq": known == 0, "ne": known != 0}[kind]
+    return (kind, tuple(sorted(poly.items()))) if known is None else (TRUE if holds else FALSE)
 
 
 def as_cond(form: Poly | Cond) -> Cond:
@@ -73,20 +66,18 @@ def join(kind: str, *conds: Cond) -> Cond:
     return flat[0] if len(flat) == 1 else (kind, tuple(flat))
 
 
-def length(cond: Cond) -> int:
-    """The number of terms in a condition."""
+def length(cond: Cond) -> int:  # the number of its terms
     return len(cond[1]) if cond[0] in _SIGNS else 1 + sum(map(length, cond[1]))
 
 
 class ProofChecker:
-    """The facts of a proof, and the rules that add to them. Atoms are a ``"var"``, a quotient
-    ``"div"``, ``"max"`` of a number and 0, common ``"bits"``, and a ``"choice"`` of 1 or 0."""
+    """The facts of a proof, and the rules that add to them. Atoms: ``"var"``, a quotient ``"div"``,
+    ``"max"`` of a number and 0, ``"power"`` of 2, common ``"bits"``, a ``"choice"`` of 1 or 0."""
 
     def __init__(self) -> None:
         self.atoms: list[tuple[str, tuple[Any, ...]]] = []
-        self.named, self.names = dict[str, int](), list[str]()
-        self.numbers: dict[object, int] = {}
-        self.facts, self.used, self.divisors = list[Cond](), list[bool](), list[Poly]()
+        self.named, self.numbers = dict[str, int](), dict[object, int]()
+        self.facts, self.used, self.demands = list[Cond](), list[bool](), list[Cond]()
         self.closed, self.waiting, self.work = False, "", WORK
 
     def need(self, label: str, holds: bool, message: str) -> None:
@@ -111,14 +102,12 @@ class ProofChecker:
         good = name.isidentifier() and not iskeyword(name) and name not in self.named
         self.need("PF01-names", good, f"{name!r:.40} cannot be a name")
         self.named[name] = self.numbers[atom] = len(self.atoms)
-        self.names.append(name)
         self.atoms.append(atom)
         return {(self.numbers[atom],): 1}
 
     def name(self, atom: tuple[str, tuple[Any, ...]]) -> str:
-        name, self.waiting = self.waiting, ""
-        self.need("PF01-names", name != "", "a quotient, maximum or choice has no name")
-        return name
+        self.waiting, name = "", self.waiting
+        return name  # none, where the certificate has no name for a new atom
 
     def atom(self, kind: str, *operands: Any) -> Poly:
         operands = tuple(tuple(sorted(x.items())) if type(x) is dict else x for x in operands)
@@ -135,13 +124,18 @@ class ProofChecker:
     def common(self, a: Poly, b: Poly) -> Poly:
         mask, other = (value(a), b) if value(b) is None else (value(b), a)
         if mask is None:
-            pair = sorted((a, b), key=lambda each: sorted(each.items()))
-            return a if a == b else self.atom("bits", *pair)
+            a, b = sorted((a, b), key=lambda x: sorted(x.items()))
+            return a if a == b else self.atom("bits", a, b)
         if mask < 0:
             return combine((1, other), (-1, self.common(other, shift({}, ~mask))))
         edges = [1 << i for i in range(mask.bit_length() + 1) if (mask ^ mask << 1) >> i & 1]
         parts = [((-1) ** i * size, shift({}, size)) for i, size in enumerate(edges)]
         return combine(*((size, self.div(other, power)) for size, power in parts))
+
+    def power(self, exponent: Poly) -> Poly:
+        size = -1 if (known := value(exponent)) is None else known
+        self.need("PF01-work", size < BITS, "too large")
+        return self.atom("power", exponent) if size < 0 else shift({}, 1 << size)
 
     def choose(self, cond: Cond, a: Poly, b: Poly) -> Poly:
         if cond in (TRUE, FALSE):
@@ -152,25 +146,9 @@ class ProofChecker:
     def as_number(self, form: Poly | Cond) -> Poly:
         return form if isinstance(form, dict) else self.choose(form, {(): 1}, {})
 
-    def text(self, poly: Poly) -> str:
-        parts = list[str]()
-        for mono, coef in sorted(poly.items(), key=lambda t: (-len(t[0]), t[0])):
-            number = [str(abs(coef))] if abs(coef) != 1 or not mono else []
-            parts += ["-" if coef < 0 else "+", "*".join(number + [self.names[i] for i in mono])]
-        parts[:2] = ["".join(parts[:2]).lstrip("+")]
-        return " ".join(parts) or "0"
-
-    def sentence(self, cond: Cond) -> str:
-        kind, parts = cond
-        if kind in _SIGNS:
-            return f"{self.text(dict(parts))} {_SIGNS[kind]} 0"
-        inner = f" {kind} ".join(f"({self.sentence(part)})" for part in parts)
-        return inner or str(cond == TRUE)
-
     def claim(self, given: Any) -> None:
         fields = {"version": int, "goal": str, "assume": list, "variables": dict, "names": dict}
-        whole = isinstance(given, dict) and given.keys() == {*fields, "proof"}
-        good = whole and all(type(given[key]) is kind for key, kind in fields.items())
+        good = fields == {key: type(given[key]) for key in given if key != "proof"}
         self.need("PF01-fields", good and given["version"] == 1, "the fields are others")
         for name, limits in given["variables"].items():
             kinds = [type(x) in (int, type(None)) for x in limits] if type(limits) is list else []
@@ -184,17 +162,14 @@ class ProofChecker:
             self.need("PF01-names", fresh, f"{name:.40} names nothing new")
         for text, negated in [*((each, False) for each in given["assume"]), (given["goal"], True)]:
             cond = as_cond(self.parse(text))
-            for divisor in self.divisors:
-                self.add(beside("ne", divisor))
-            self.add(negate(cond) if negated else cond)
+            for each in (*self.demands, negate(cond) if negated else cond):
+                self.add(TRUE if each in self.facts else each)
 
     def add(self, cond: Cond) -> None:
-        for part in cond[1] if cond[0] == "and" else ():
-            self.add(part)
-        self.closed = self.closed or cond == FALSE
-        if cond[0] != "and" and cond != FALSE:
-            self.facts.append(cond)
-            self.used.append(False)
+        parts = cond[1] if cond[0] == "and" else (cond,)
+        self.facts += [part for part in parts if part != FALSE]
+        self.used += [False] * (len(self.facts) - len(self.used))
+        self.closed = self.closed or FALSE in parts
 
     def run(self, steps: object, assumed: Cond = TRUE, depth: int = 0) -> None:
         before, closed = len(self.facts), self.closed
@@ -213,14 +188,13 @@ class ProofChecker:
         name: Any = given.get("rule") if isinstance(given, dict) else None
         self.need("PF01-steps", isinstance(name, str) and name in RULES, "expected a rule")
         method, code, takes, atoms, count, wanted = RULES[name]
-        kinds = {key: list for key in takes.split()} | ({"atom": str} if atoms else {})
-        whole = given.keys() == {"rule", "gives", *kinds} and type(given["gives"]) is str
-        whole = whole and all(type(given[key]) is kind for key, kind in kinds.items())
-        self.need("PF01-steps", whole, f"{name} takes other fields")
+        kinds: dict[str, object] = {"rule": str, "gives": str, **({"atom": str} if atoms else {})}
+        kinds |= {key: list for key in takes.split()}
+        self.need("PF01-steps", kinds == {key: type(given[key]) for key in given}, "other fields")
         index = self.named.get(given.get("atom", ""), -1)
         kind, operands = self.atoms[index] if index >= 0 else ("", ())
         self.need("PF01-steps", not atoms or kind == atoms, "the name is of another kind")
-        polys = [self.number(text) for text in given.get("terms", ())]
+        polys = [self.as_number(self.parse(each)) for each in given.get("terms", ())]
         facts = [] if name == "sum" else [self.fact(each) for each in given.get("uses", ())]
         held = operands if kind == "choice" else (("ge", each) for each in operands)
         self.spend(30 + sum(map(length, (*facts, *held))))
@@ -229,11 +203,12 @@ class ProofChecker:
         self.need("PF01-of", bool(fit) and count in (len(polys), -1), "other facts or polynomials")
         known = [dict(parts) if sort in _SIGNS else {} for sort, parts in facts]
         found = {"code": code, "point": {(index,): 1}, "operands": operands, "depth": depth}
-        found |= {"polys": polys, "facts": known, "kinds": sorts}
-        cond: Cond = getattr(self, method)(Step(**given, **found))
-        self.need("PF01-stated", given["gives"] == self.sentence(cond), "it gives another fact")
-        self.need("PF01-used", cond != TRUE, "the step says nothing")
-        self.add(cond)
+        stated = as_cond(self.parse(given["gives"]))
+        found |= {"polys": polys, "facts": known, "kinds": sorts, "conds": facts, "stated": stated}
+        right = stated == getattr(self, method)(Step(**given, **found))
+        self.need("PF01-stated", right, "it gives another fact")
+        self.need("PF01-used", stated != TRUE, "the step says nothing")
+        self.add(stated)
 
     def fact(self, number: Any) -> Cond:
         known = type(number) is int and 0 <= number < len(self.facts)
@@ -241,45 +216,30 @@ class ProofChecker:
         self.used[int(number)] = True
         return self.facts[int(number)]
 
-    def number(self, text: object) -> Poly:
-        found = self.parse(text)
-        self.need("PF01-stated", isinstance(found, dict) and self.text(found) == text, "misspelled")
-        return found  # type: ignore[return-value]
-
-    def parse(self, text: object) -> Poly | Cond:
-        self.need("PF01-text", isinstance(text, str), "expected a text")
-        self.spend(len(str(text)))
-        self.divisors.clear()
-        try:
-            tree = ast.parse(str(text), mode="eval").body
-        except (SyntaxError, ValueError, MemoryError, RecursionError):
-            tree = ast.expr()
-        return self.visit(tree)
+    def parse(self, text: str) -> Poly | Cond:
+        self.spend(len(text))
+        self.demands.clear()
+        return self.visit(ast.parse(text, mode="eval").body)
 
     def visit(self, node: ast.expr) -> Poly | Cond:
         match node:
-            case ast.Constant(value=bool() as known):
-                return TRUE if known else FALSE
-            case ast.Constant(value=int() as known):
+            case ast.Constant(value=int() as known):  # True and False are integers of Python
                 self.need("PF01-work", known.bit_length() < BITS, "too large")
-                return shift({}, known)
+                return [FALSE, TRUE][known] if type(known) is bool else shift({}, known)
             case ast.Name(id=name) if name in self.named:
                 return {(self.named[name],): 1}
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return self.binary("Sub", {}, self.as_number(self.visit(operand)))
             case ast.UnaryOp(op=ast.Not(), operand=operand):
-                cond = as_cond(self.visit(operand))
-                self.spend(length(cond))
-                return negate(cond)
+                return negate(as_cond(self.visit(operand)))
             case ast.BoolOp(op=word, values=[first, *others]):
-                conds, mark = [as_cond(self.visit(first))], len(self.divisors)
+                conds, mark = [as_cond(self.visit(first))], len(self.demands)
                 conds += [as_cond(self.visit(other)) for other in others]
-                del self.divisors[mark:]
+                del self.demands[mark:]
                 self.spend(sum(map(length, conds)))
                 return join("and" if isinstance(word, ast.And) else "or", *conds)
             case ast.Compare(left=left, ops=[op], comparators=[right]):
                 a, b = self.as_number(self.visit(left)), self.as_number(self.visit(right))
-                self.need("PF01-text", type(op).__name__ in _COMPARED, "another comparison")
                 kind, sign, constant = _COMPARED[type(op).__name__]
                 return beside(kind, shift(combine((1, a), (-1, b)), constant, sign))
             case ast.BinOp():
@@ -293,49 +253,46 @@ class ProofChecker:
                 return result
             case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
                 return self.call(name, args)
-        self.need("PF01-text", False, f"{type(node).__name__} is not of the language")
-        return {}
+        raise RefusedError("PF01-text", f"{type(node).__name__} is not of the language")
 
     def binary(self, word: str, a: Poly, b: Poly) -> Poly:
         self.spend(len(a) + len(b) + 1)
         if word in ("FloorDiv", "Mod", "truncdiv", "truncmod"):
-            self.divisors += [] if value(b) else [b]
+            self.demands += [] if value(b) else [beside("ne", b)]
             up = shift(self.div(shift(a, 0, -1), b), 0, -1) if word.startswith("t") else {}
             quotient = self.div(a, b)
             if word.startswith("t"):  # rounded down if the signs agree, otherwise up
                 agree = [[beside("ge", shift(x, 0, sign)) for x in (a, b)] for sign in (1, -1)]
                 agreed = join("or", *(join("and", *each) for each in agree))
                 quotient = self.choose(agreed, quotient, up)
-            exact = word in ("FloorDiv", "truncdiv")
-            return quotient if exact else combine((1, a), (-1, self.mul(b, quotient)))
+            return quotient if "iv" in word else combine((1, a), (-1, self.mul(b, quotient)))
         if word in ("min", "max"):
-            difference = combine((1, a), (-1, b))
-            known = shift({}, max(value(difference) or 0, 0))
-            larger = self.atom("max", difference) if value(difference) is None else known
+            gap = combine((1, a), (-1, b))
+            larger = self.atom("max", gap) if (n := value(gap)) is None else shift({}, max(n, 0))
             return combine((1, b), (1, larger)) if word == "max" else combine((1, a), (-1, larger))
         if word in ("BitAnd", "BitOr", "BitXor"):
             both, times = self.common(a, b), -1 if word == "BitOr" else -2
             return both if word == "BitAnd" else combine((1, a), (1, b), (times, both))
+        if word in ("LShift", "RShift"):
+            self.demands += [beside("ge", b), beside("ge", shift(b, 63, -1))]
+            return self.mul(a, self.power(b)) if word == "LShift" else self.div(a, self.power(b))
         self.need("PF01-text", word in ("Add", "Sub", "Mult"), f"{word} is not known")
-        return (
-            self.mul(a, b) if word == "Mult" else combine((1, a), (-1 if word == "Sub" else 1, b))
-        )
+        return self.mul(a, b) if word == "Mult" else combine((1, a), ((-1) ** (word == "Sub"), b))
 
     def call(self, name: str, args: list[ast.expr]) -> Poly | Cond:
-        cast = _CAST.match(name)
-        first, mark = self.visit(args[0]) if args else {}, len(self.divisors)
+        first, mark = self.visit(args[0]) if args else {}, len(self.demands)
         others = [self.visit(arg) for arg in args[1:]]
         if name in ("min", "max", "truncdiv", "truncmod") and len(args) == 2:
             return self.binary(name, self.as_number(first), self.as_number(others[0]))
         if name in ("select", "if_then_else") and len(args) == 3:
-            del self.divisors[mark:]
+            del self.demands[mark:]
             cond, (a, b) = as_cond(first), others
             if isinstance(a, tuple) and isinstance(b, tuple):
                 self.spend(2 * length(cond) + length(a) + length(b))
                 return join("or", join("and", cond, a), join("and", negate(cond), b))
             return self.choose(cond, self.as_number(a), self.as_number(b))
-        good = len(args) == 1 and (cast is not None or name == "bool")
-        self.need("PF01-text", good, f"{name:.40} is not known")
+        cast = _CAST.match(name)
+        self.need("PF01-text", len(args) == 1 and bool(cast or name == "bool"), "an unknown call")
         number, signed = self.as_number(first), name.startswith("int")
         if cast is None or (signed and int(cast[2]) >= 64):
             return as_cond(first) if cast is None else number
@@ -345,16 +302,14 @@ class ProofChecker:
     def sum(self, step: Step) -> Cond:
         """PF02: a sum of products of facts."""
         total, kind, uses = Poly(), "eq", step.uses
-        whole = all(type(each) is list and {*map(type, each)} <= {int} for each in uses)
-        right = whole and uses == [[*x] for x in sorted({tuple(sorted(each)) for each in uses})]
+        right = uses == [[*x] for x in sorted({tuple(sorted(each)) for each in uses})]
         self.need("PF02-uses", right and len(uses) == len(step.polys), "facts in another order")
         for product, numbers in zip(step.polys, uses, strict=True):
             facts = [self.fact(each) for each in numbers]
             kinds = {"ge", *(each[0] for each in facts)}
             self.need("PF02-kind", kinds <= {"ge", "eq"}, "a fact is neither >= 0 nor == 0")
-            if kinds == {"ge"}:
-                kind = "ge"
-                self.need("PF02-sign", (value(product) or 0) > 0, "the factor is not positive")
+            kind = "ge" if kinds == {"ge"} else kind
+            self.need("PF02-sign", kinds != {"ge"} or (value(product) or 0) > 0, "another sign")
             for _, poly in facts:
                 product = self.mul(product, dict(poly))
             self.spend(len(total))
@@ -363,34 +318,34 @@ class ProofChecker:
 
     def cut(self, step: Step) -> Cond:
         """PF03: ``D*Y + D - 1 >= 0`` gives ``Y >= 0`` for a positive D."""
-        (divisor, result), known = step.polys, value(step.polys[0])
-        positive = [] if known is not None and known > 0 else [shift(divisor, -1)]
-        self.need("PF03-divisor", step.facts[1:] == positive, "the divisor is not positive")
+        (divisor, result), known = step.polys, value(step.polys[0]) or 0
+        positive = step.facts[1:] == [shift(divisor, -1)][known > 0 :]
+        self.need("PF03-divisor", positive, "the divisor is not positive")
         slack = combine((1, self.mul(divisor, result)), (-1, step.facts[0]))
-        if step.kinds.startswith("eq") and not slack:
-            return beside("eq", result)
-        rest = value(combine((1, slack), (1, divisor)))
-        self.need("PF03-rest", rest is not None and rest > 0, "the rest is too small")
-        return beside("ge", result)
+        exact = step.kinds.startswith("eq") and not slack
+        rest = value(combine((1, slack), (1, divisor))) or 0
+        self.need("PF03-rest", exact or rest > 0, "the rest is too small")
+        return beside("eq" if exact else "ge", result)
 
     def division(self, step: Step) -> Cond:
         """PF04: the limits of a remainder, for both signs. PF05: a quotient by its remainder."""
-        (top, divisor), exact = map(dict, step.operands), step.code == "PF05"
-        known = value(divisor)
-        signs = step.facts[: known is None]
-        sign = 1 if (known > 0 if known is not None else signs == [shift(divisor, -1)]) else -1
-        proved = known != 0 if known is not None else signs == [shift(divisor, -1, sign)]
-        self.need(f"{step.code}-divisor", proved, "the divisor may be zero")
-        product = self.mul(divisor, step.polys[0] if exact else step.point)
-        low = combine((sign, top), (-sign, product))
-        both = beside("ge", low), beside("ge", shift(combine((sign, divisor), (-1, low)), -1))
-        left = [beside("ge", poly) for poly in step.facts[known is None :]]
-        if exact:
-            right = left == [cond for cond in both if cond != TRUE]
-            self.need("PF05-remainder", right, "the remainder is another")
-            return beside("eq", combine((1, step.point), (-1, step.polys[0])))
-        self.need("PF01-of", not left, "the divisor is constant")
-        return both[step.rule == "floor-high"]
+        (top, below), exact, known = map(dict, step.operands), step.code == "PF05", step.facts[:1]
+        size = value(below) or 0
+        signs = [s for s in (1, -1) if size * s > 0 or (not size and shift(below, -1, s) in known)]
+        self.need(f"{step.code}-divisor", bool(signs), "the divisor may be zero")
+        product = self.mul(below, step.polys[0] if exact else step.point)
+        low = combine((signs[0], top), (-signs[0], product))
+        both = beside("ge", low), beside("ge", shift(combine((signs[0], below), (-1, low)), -1))
+        label, wanted = ("PF05-remainder", both) if exact else ("PF01-of", ())
+        self.match(label, step.conds[not size :], *wanted)
+        difference = combine((1, step.point), *((-1, each) for each in step.polys))
+        return beside("eq", difference) if exact else both[step.rule == "floor-high"]
+
+    def match(self, label: str, facts: list[Cond], *wanted: Cond) -> None:
+        """Some facts are certain conditions, of which ``P >= 0`` also follows from ``P == 0``."""
+        left = [each for each in wanted if each != TRUE]
+        good = all(fact in (each, ("eq", each[1])) for fact, each in zip(facts, left, strict=False))
+        self.need(label, good and len(facts) == len(left), "other facts")
 
     def pair(self, step: Step) -> Cond:
         """PF06, PF07: not 0, or both limits. PF08: a factor of what is not 0. PF09: 0 and not 0."""
@@ -416,22 +371,32 @@ class ProofChecker:
 
     def bits(self, step: Step) -> Cond:
         """PF15: what holds for each row of bits of the terms; the number -1 has all bits."""
-        gives, terms, seen = as_cond(self.parse(step.gives)), step.polys, set[int]()
+        gives, terms, seen, sole = step.stated, step.polys[::2], set[int](), set[int]()
         self.need("PF15-gives", gives[0] in ("ge", "eq"), "it is neither >= 0 nor == 0")
-        good = step.facts == (terms if gives[0] == "ge" else []) and "ne" not in step.kinds
-        good = good and len(terms) <= 10 and terms == sorted(terms, key=lambda x: sorted(x.items()))
-        for row in range(1 << len(terms) if good else 0):
-            total = self.bit(dict(gives[1]), terms, row, seen)
-            holds = total == 0 or (total > 0 and row > 0 and gives[0] == "ge")
+        times = [value(each) or 0 for each in step.polys[1::2]]
+        good = len(terms) == len(times) <= 10 and "ne" not in step.kinds
+        good = good and step.facts == [term for term in terms if term in step.facts]
+        self.need("PF15-terms", good, "other terms or facts")
+        rest = combine((1, dict(gives[1])), *((-n, x) for n, x in zip(times, terms, strict=True)))
+        good = all(len(m) < 2 and self.atoms[i][0] == "bits" for m in rest for i in m)
+        self.need("PF15-bits", good, "more than bits is left")
+        for bits in rows((0, 1), repeat=len(terms)):
+            total = sum(map(int.__mul__, times, bits)) + self.bit(rest, terms, bits, seen)
+            ones = {i for i, term in enumerate(terms) if bits[i] and term in step.facts}
+            sole |= ones if total > 0 and len(ones) == 1 else set()  # a fact that is needed
+            holds = total == 0 or (total > 0 and bool(ones) and gives[0] == "ge")
             self.need("PF15-rows", holds, "it does not hold for some bits")
-        self.need("PF15-terms", good and len(seen) == len(terms), "other terms or facts")
-        return gives
+        seen |= {i for i, count in enumerate(times) if count}
+        whole = len(seen) == len(terms) and len(sole) == len(step.facts)
+        self.need("PF15-terms", whole, "a number or a fact is not needed")
+        return Cond(gives)
 
-    def bit(self, poly: Poly, terms: list[Poly], row: int, seen: set[int]) -> int:
+    def bit(self, poly: Poly, terms: list[Poly], row: tuple[int, ...], seen: set[int]) -> int:
         self.spend(1 + len(poly) + len(terms))
-        if poly in terms:
-            seen.add(terms.index(poly))
-            return row >> terms.index(poly) & 1
+        for term, sign in ((poly, 1), (shift(poly, -1, -1), -1)):
+            if term in terms:
+                seen.add(terms.index(term))
+                return (sign < 0) + sign * row[terms.index(term)]
         if [*poly.values()] != [1] or () in poly:
             return sum(c * self.bit({m: 1}, terms, row, seen) if m else -c for m, c in poly.items())
         ((index, *more),) = poly
@@ -440,29 +405,54 @@ class ProofChecker:
         self.need("PF15-bits", len(both) == 2 and {*both} <= {0, 1}, "a number has no bits")
         return min(both)
 
+    def powers(self, step: Step) -> Cond:
+        """PF16: ``2**E`` is more than E, and the product of ``2**P`` and ``2**Q`` for E = P + Q."""
+        (exponent,), point = map(dict, step.operands), step.point
+        parts = step.polys or [exponent]
+        same = beside("eq", combine((1, exponent), *((-1, part) for part in parts)))
+        self.match("PF16-exponents", step.conds, *(beside("ge", part) for part in parts), same)
+        if not step.polys:
+            return beside("ge", shift(combine((1, point), (-1, exponent)), -1))
+        return beside("eq", combine((1, point), (-1, self.mul(*map(self.power, parts)))))
+
+    def split(self, step: Step) -> Cond:
+        """PF17: numbers in two parts, and the limit of what has no bits above a power of two."""
+        size, *parts = step.polys
+        below, known = shift(size, -1), [self.atoms[i] for m in size for i in dict.fromkeys(m)]
+        count = next(iter(size.values()), 0) if len(size) == 1 else 0
+        conds = [beside("ge", dict(each[0])) for kind, each in known if kind == "power"]
+        if count < 1 or count & (count - 1) or len(conds) < len(known):
+            conds = [beside("ge", below), beside("eq", self.common(size, below))]
+        both = zip(map(dict, step.operands), parts, strict=True)
+        rests = [combine((1, each), (-1, self.mul(size, part))) for each, part in both]
+        conds += [beside("ge", x) for r in rests for x in (r, combine((1, below), (-1, r)))]
+        self.match("PF17-rests", step.conds, *conds)
+        low = self.common(*rests)
+        if step.rule == "bits-limit":
+            return beside("ge", combine((1, below), (1, low), *((-1, r) for r in rests)))
+        high = self.mul(size, self.common(*parts))
+        return beside("eq", combine((1, step.point), (-1, high), (-1, low)))
+
     def branch(self, step: Step) -> Cond:
         """PF12: no alternative is possible. PF13: no value is. PF14: what cannot be false."""
-        proofs, conds, gives = step.proofs, list[Cond](), FALSE
-        match step.code:
-            case "PF12":
-                conds = [*self.facts[step.uses[0]][1]]
-                if step.kinds == "ne":
-                    conds = [beside("ge", shift(step.facts[0], -1, sign)) for sign in (1, -1)]
-            case "PF13":
-                low = value(combine((1, step.polys[0]), (-1, step.facts[0])))
-                high = value(combine((1, step.polys[0]), (1, step.facts[1])))
-                limited = low is not None and high is not None and high - low < CASES
-                limited = limited and () not in step.polys[0]  # so that there is one way to say it
-                self.need("PF13-limits", limited, "the facts are no limits, or too wide ones")
-                values = range(low or 0, (high or 0) + 1)
-                self.spend(len(values) * len(step.polys[0]))
-                conds = [beside("eq", shift(step.polys[0], -each)) for each in values]
-            case _:
-                gives = as_cond(self.parse(step.gives))
-                self.need("PF14-gives", gives[0] in _SIGNS, "a lemma is a comparison with 0")
-                conds = [negate(gives)]
-        self.need(f"{step.code}-proofs", len(proofs) == len(conds), f"expected {len(conds)} proofs")
-        for proof, cond in zip(proofs, conds, strict=True):
+        gives = step.stated if step.code == "PF14" else FALSE
+        if step.code == "PF12":
+            conds = [*step.conds[0][1]]
+            if step.kinds == "ne":
+                conds = [beside("ge", shift(step.facts[0], -1, sign)) for sign in (1, -1)]
+        elif step.code == "PF13":
+            low, high = (value(combine((1, *step.polys), (s, step.facts[s > 0]))) for s in (-1, 1))
+            limited = low is not None and high is not None and high - low < CASES
+            unique = () not in step.polys[0]  # there is one way to say it
+            self.need("PF13-limits", limited and unique, "the facts are no limits, or too wide")
+            values = range(low or 0, (high or 0) + 1)
+            self.spend(len(values) * len(step.polys[0]))
+            conds = [beside("eq", shift(step.polys[0], -each)) for each in values]
+        else:
+            self.need("PF14-gives", gives[0] in _SIGNS, "a lemma is a comparison with 0")
+            conds = [negate(gives)]
+        self.need(f"{step.code}-proofs", len(step.proofs) == len(conds), "other cases")
+        for proof, cond in zip(step.proofs, conds, strict=True):
             self.run(proof, cond, step.depth)
         return gives
 
@@ -480,6 +470,9 @@ RULES = {
     **{f"max-{x}": ("extreme", "PF10", "", "max", 0, "") for x in ("zero", "least", "cases")},
     **{f"choice-{x}": ("extreme", "PF11", "", "choice", 0, "") for x in ("low", "high", "cases")},
     "bits": ("bits", "PF15", "terms uses", "", -1, "*"),
+    "power-low": ("powers", "PF16", "uses", "power", 0, "*"),
+    "power-sum": ("powers", "PF16", "terms uses", "power", 2, "*"),
+    **{f"bits-{x}": ("split", "PF17", "terms uses", "bits", 3, "*") for x in ("split", "limit")},
     "cases": ("branch", "PF12", "uses proofs", "", 0, "or, ne"),
     "table": ("branch", "PF13", "terms uses proofs", "", 1, "ge ge"),
     "lemma": ("branch", "PF14", "proofs", "", 0, ""),
@@ -488,28 +481,20 @@ RULES = {
 
 def check(certificate: Any, checker: ProofChecker | None = None) -> None:
     """Check a certificate; raises RefusedError if it proves nothing."""
-    checker = ProofChecker() if checker is None else checker
     try:
-        checker.claim(certificate)
+        (checker := checker or ProofChecker()).claim(certificate)
         checker.run(certificate["proof"])
-    except (RecursionError, ValueError) as error:
-        raise RefusedError("PF01-work", f"too large: {error}") from error
+    except (LookupError, MemoryError, RecursionError, SyntaxError, TypeError, ValueError) as error:
+        raise RefusedError("PF01-work", f"it cannot be followed: {error}") from error
 
 
 def read(text: str) -> Any:
     """The certificate in a text; raises RefusedError if it is no JSON."""
-
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        if len(dict(pairs)) != len(pairs):
-            raise ValueError("a name occurs twice in an object")
-        return dict(pairs)
-
-    try:
-        return json.loads(text, object_pairs_hook=unique)
+    try:  # an object in which a name occurs twice is none
+        return json.loads(text, object_pairs_hook=lambda x: (None, dict(x))[len(dict(x)) == len(x)])
     except (ValueError, RecursionError) as error:
         raise RefusedError("PF01-fields", f"no certificate: {error}") from error
 
 
 if __name__ == "__main__":
-    check(read(sys.stdin.read()))
-    print("proved")
+    print(check(read(sys.stdin.read())) or "proved")

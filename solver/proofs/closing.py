@@ -102,15 +102,6 @@ class Closing(Rewriting):
             fact = self.nonneg_after(scope, shift(dict(parts), -1, -1), 1)
             self.total([(ONE, (fact,)), (ONE, (number,))])
 
-    def nonneg_after(self, scope: CaseScope, poly: Poly, sign: int) -> int:
-        """The fact that a polynomial is at least 0, by its normal form."""
-        result, items = self.rewritten(scope, poly)
-        known = self.nonneg(shift(result, 0, sign))
-        number = self.total([*known, *self.scaled(items, {(): sign})])
-        if number is None:
-            raise NotFoundError("the case is closed")
-        return number
-
     def saturate(self) -> None:
         """Factors of what is not 0 are not 0 either; what is never negative is then at least 1, and
         equations are divided by it.
@@ -219,6 +210,14 @@ class Closing(Rewriting):
                 for each in inner:
                     if self.checker.atoms[each][0] == "var":
                         periods[each] = lcm(periods.get(each, 1), size)
+        for kind, parts in self.targets:
+            single = [(mono[0], abs(coef)) for mono, coef in parts if len(mono) == 1]
+            inside = [i for mono, _ in parts for i in mono]
+            for index, size in single if kind == "eq" and not periods else ():
+                others = [i for i in dict.fromkeys(inside) if i != index]
+                kinds = {self.checker.atoms[i][0] for i in others}
+                if size > 1 and inside.count(index) == 1 and kinds == {"var"}:
+                    periods = dict.fromkeys(others, size)
         total = 1
         for size in periods.values():
             total *= size

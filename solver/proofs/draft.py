@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from fractions import Fraction
 from keyword import iskeyword
 from math import lcm
+from time import process_time
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -36,6 +37,8 @@ _EFFORT = 600_000
 """The maximum number of products of terms, and of similar steps, for one certificate: about a
 second. What needs more stays unchecked.
 """
+_EMERGENCY = 10.0
+"""The seconds of the processor after which a certificate is given up, whatever was counted."""
 _WORK = 2 * WORK
 """The work of the checker's rules while a proof is made, with those that lead nowhere."""
 ONE: Poly = {(): 1}
@@ -45,17 +48,50 @@ Item = tuple[Poly, tuple[int, ...]]
 """A factor, and the facts that it multiplies."""
 
 
+SIGNS = {"ge": ">=", "eq": "==", "ne": "!="}
+
+
 class NotFoundError(Exception):
     """No certificate was found."""
 
 
-class Drafting(ProofChecker):
+class Spelling(ProofChecker):
+    """A checker that writes facts as texts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+
+    def define(self, name: str, atom: tuple[str, tuple[Any, ...]]) -> Poly:
+        found = super().define(name, atom)
+        self.names.append(name)
+        return found
+
+    def text(self, poly: Poly) -> str:
+        """A polynomial over the names of its atoms."""
+        parts = list[str]()
+        for mono, coef in sorted(poly.items(), key=lambda t: (-len(t[0]), t[0])):
+            number = [str(abs(coef))] if abs(coef) != 1 or not mono else []
+            parts += ["-" if coef < 0 else "+", "*".join(number + [self.names[i] for i in mono])]
+        parts[:2] = ["".join(parts[:2]).lstrip("+")]
+        return " ".join(parts) or "0"
+
+    def sentence(self, cond: Cond) -> str:
+        """A condition over the names of its atoms."""
+        kind, parts = cond
+        if kind in SIGNS:
+            return f"{self.text(dict(parts))} {SIGNS[kind]} 0"
+        inner = f" {kind} ".join(f"({self.sentence(part)})" for part in parts)
+        return inner or str(cond == TRUE)
+
+
+class Drafting(Spelling):
     """A checker that names new atoms, for proofs under construction."""
 
     def __init__(self) -> None:
         super().__init__()
         self.taken: set[str] = set()
-        self.effort = _EFFORT
+        self.effort, self.started = _EFFORT, process_time()
         self.work = _WORK
 
     def mul(self, a: Poly, b: Poly) -> Poly:
@@ -65,11 +101,11 @@ class Drafting(ProofChecker):
     def take(self, amount: int) -> None:
         """Use up effort. Raises NotFoundError if none is left."""
         self.effort -= amount
-        if self.effort < 0:
+        if self.effort < 0 or process_time() - self.started > _EMERGENCY:
             raise NotFoundError("the proof needs too much effort")
 
     def name(self, atom: tuple[str, tuple[Any, ...]]) -> str:
-        letter = {"div": "q", "max": "m", "choice": "c", "bits": "b"}[atom[0]]
+        letter = {"div": "q", "max": "m", "choice": "c", "bits": "b", "power": "p"}[atom[0]]
         number = len(self.atoms)
         while (found := f"{letter}{number}") in self.taken:
             number += 1
@@ -150,9 +186,9 @@ class Steps:
         if atom is not None:
             given["atom"] = checker.names[atom]
             operands = checker.atoms[atom][1]
-        if polys or rule == "sum":
+        if polys or "terms" in RULES[rule][2]:
             given["terms"] = [checker.text(poly) for poly in polys]
-        if uses or rule in ("sum", "quotient", "floor-low", "floor-high", "bits"):
+        if uses or "uses" in RULES[rule][2]:
             given["uses"] = list(uses)
         if proofs is not None:
             given["proofs"] = proofs
@@ -168,6 +204,7 @@ class Steps:
                 operands=operands,
                 polys=list(polys),
                 facts=facts,
+                conds=conds,
                 kinds=kinds,
                 depth=0,
             )
@@ -248,9 +285,11 @@ class Steps:
         size = lcm(*(factor.denominator for factor, _, _ in found))
         return [(shift({}, 0) or combine((int(f * size), p)), ids) for f, p, ids in found]
 
-    def attempt(self, rule: str, index: int, uses: Sequence[int] = ()) -> None:
+    def attempt(
+        self, rule: str, index: int, uses: Sequence[int] = (), polys: Sequence[Poly] = ()
+    ) -> None:
         try:
-            self.apply(rule, index, uses=uses)
+            self.apply(rule, index, polys, uses)
         except NotFoundError:
             return
 
@@ -299,7 +338,7 @@ class Steps:
                 continue
             found[index] = None
             kind, operands = self.checker.atoms[index]
-            if left and kind in ("div", "max", "bits"):
+            if left and kind in ("div", "max", "bits", "power"):
                 waiting += [(i, left - 1) for part in operands for mono, _ in part for i in mono]
         return [*found]
 

@@ -4,15 +4,18 @@ facts and of their products, which a linear program finds.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
-from itertools import combinations, permutations, repeat
+from itertools import combinations, permutations, product, repeat
 from math import gcd, lcm
+from types import SimpleNamespace
 from typing import Any
 
 from rlx.solver.proofs.checker import (
     Cond,
     Mono,
     Poly,
+    RefusedError,
     beside,
     combine,
     negate,
@@ -29,6 +32,8 @@ from rlx.solver.proofs.draft import (
 from rlx.solver.smt import loaded_z3
 
 _ROWS = 240
+_TERMS = 10
+"""The maximum number of numbers whose bits are distinguished."""
 _EQUATIONS = 12
 
 
@@ -170,6 +175,15 @@ class Inequalities(Steps):
                 two = ("max-zero", "max-least") if kind == "max" else ("choice-low", "choice-high")
                 for rule in two:
                     self.attempt(rule, index)
+            elif kind == "bits":
+                self.limits_of_bits(index, depth)
+            elif kind == "power":
+                try:
+                    exponent = self.total(self.nonneg(dict(operands[0]), depth - 1))
+                    number = self.apply("power-low", index, uses=[self.number(exponent)])
+                    self.total([(ONE, (self.number(number),)), (ONE, (self.number(exponent),))])
+                except NotFoundError:
+                    continue
             elif kind == "div":
                 divisor = dict(operands[1])
                 fact: int | None = None
@@ -188,6 +202,99 @@ class Inequalities(Steps):
                         self.nonneg({(index,): 1}, depth - 1)
                     except NotFoundError:
                         continue
+
+    def limits_of_bits(self, index: int, depth: int) -> None:
+        """Facts about the common bits of two numbers: what they are at most, and at least."""
+        point: Poly = {(index,): 1}
+        operands: list[Poly] = [dict(each) for each in self.checker.atoms[index][1]]
+        least = [beside("ge", combine((1, operand), (-1, point))) for operand in operands]
+        for gives in (beside("ge", point), *least):
+            try:
+                self.by_bits(gives, depth - 1)
+            except NotFoundError:
+                continue
+        highs = [self.highest(operand) for operand in operands]
+        if None not in highs:
+            size = 1 << max(high or 0 for high in highs).bit_length()
+            try:
+                uses = []
+                for operand in operands:
+                    for each in (operand, shift(operand, size - 1, -1)):
+                        uses.append(self.number(self.total(self.nonneg(each, depth - 1))))
+                self.apply("bits-limit", index, [{(): size}, {}, {}], uses)
+            except NotFoundError:
+                return
+
+    def highest(self, poly: Poly) -> int | None:
+        """The largest value that a polynomial may have; None if no limit is known."""
+        raise NotImplementedError
+
+    def by_bits(self, gives: Cond, depth: int = 3) -> int:
+        """A fact that holds for each bit of the numbers in it."""
+        if gives in self.index:
+            return self.index[gives]
+        poly, leaves = dict(gives[1]), set[tuple[Any, ...]]()
+        for index in [i for mono in poly for i in mono if self.checker.atoms[i][0] == "bits"]:
+            leaves |= {leaf for part in self.checker.atoms[index][1] for leaf in self._leaves(part)}
+        for counts in product(*(self._counts(poly, leaf) for leaf in sorted(leaves))):
+            times = dict(zip(sorted(leaves), counts, strict=True))
+            rest = combine((1, poly), *((-count, dict(leaf)) for leaf, count in times.items()))
+            for mono, coef in rest.items():
+                if mono and (len(mono) > 1 or self.checker.atoms[mono[0]][0] != "bits"):
+                    times[((mono, 1),)] = times.get(((mono, 1),), 0) + coef
+            terms = [dict(leaf) for leaf in sorted(times)]
+            polys = [each for t in sorted(times) for each in (dict(t), shift({}, times[t]))]
+            if len(terms) <= _TERMS and self._holds(gives, polys, terms):
+                facts = list[int]()
+                if gives[0] == "ge":
+                    terms = [term for term in terms if self._known(term, depth)]
+                    if not self._holds(gives, polys, terms):
+                        continue
+                    for term in [*terms]:
+                        less = [each for each in terms if each is not term]
+                        terms = less if self._holds(gives, polys, less) else terms
+                    facts = [self.number(self.total(self.nonneg(term))) for term in terms]
+                return self.number(self.apply("bits", None, polys, facts, gives=gives))
+        raise NotFoundError("it does not hold for each bit")
+
+    def _holds(self, gives: Cond, polys: list[Poly], known: list[Poly]) -> bool:
+        """Whether a condition holds for each row of bits."""
+        step = SimpleNamespace(stated=gives, polys=polys, facts=known, kinds="")
+        try:
+            self.checker.bits(step)
+        except RefusedError as error:
+            return bool(error.args[0] == "PF15-terms")  # it holds, but not all are needed
+        return True
+
+    def _known(self, poly: Poly, depth: int) -> bool:
+        try:
+            self.total(self.nonneg(poly, depth))
+        except NotFoundError:
+            return False
+        return True
+
+    def _counts(self, poly: Poly, leaf: tuple[Any, ...]) -> Iterator[int]:
+        """How often a number may occur in a sum."""
+        yield 0
+        mono, coef = min(leaf, key=lambda term: (-len(term[0]), term))
+        if len(leaf) > 1 and poly.get(mono, 0) // coef:
+            yield poly[mono] // coef
+
+    def _leaves(self, part: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+        """The numbers of whose bits an operand is made."""
+        atoms = self.checker.atoms
+        if not any(len(mono) == 1 and atoms[mono[0]][0] == "bits" for mono, _ in part):
+            opposite = tuple(sorted(shift(dict(part), -1, -1).items()))
+            turned = min(part, key=lambda term: (-len(term[0]), term))[1] < 0
+            turned = ("ge", part) not in self.index and (turned or ("ge", opposite) in self.index)
+            yield opposite if turned else part
+            return
+        for mono, _ in part:
+            inner = atoms[mono[0]][1] if len(mono) == 1 and atoms[mono[0]][0] == "bits" else ()
+            for each in inner:
+                yield from self._leaves(each)
+            if mono and not inner:
+                yield ((mono, 1),)
 
     def squares(self, poly: Poly) -> bool:
         """Facts that squares of atoms and of their differences are not negative, if such may help."""

@@ -9,6 +9,7 @@ what is found.
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -92,6 +93,8 @@ class Draft(Closing):
                 return f"{_bracketed(checker.text(dict(a)))}//{_bracketed(checker.text(dict(b)))}"
             case "bits", (a, b):
                 return f"{_bracketed(checker.text(dict(a)))} & {_bracketed(checker.text(dict(b)))}"
+            case "power", (a,):
+                return f"1 << {_bracketed(checker.text(dict(a)))}"
             case "max", (a,):
                 return f"max({checker.text(dict(a))}, 0)"
             case _, (cond,):
@@ -130,7 +133,7 @@ def _inside(part: Any) -> list[int]:
         return [i for each in operands for i in _inside(each)]
     if kind == "choice":
         return _inside(operands[0])
-    polys = operands if kind in ("div", "max", "bits") else [operands]
+    polys = operands if kind in ("div", "max", "bits", "power") else [operands]
     return [i for poly in polys for mono, _ in poly for i in mono]
 
 
@@ -171,8 +174,17 @@ def _texts(proof: list[dict[str, Any]]) -> Iterator[str]:
 
 # ---------------------------------------------------------------- the certificate of a verdict
 
-PARANOID = os.environ.get("RLX_PARANOID") == "1"
-"""Whether each proof is checked as it is made."""
+_given = os.environ.get("RLX_PARANOID", "")
+_PARANOID = int(_given) if _given.isdecimal() else 0
+"""Of so many proofs one is checked as it is made; 0 for none."""
+_made = itertools.count(1)
+
+
+def due() -> bool:
+    """Whether the proof that was just found is to be checked at once."""
+    return _PARANOID > 0 and next(_made) % _PARANOID == 0
+
+
 UNCHECKED = "unchecked"
 """The last word of what stands in place of the steps where nothing was found."""
 
@@ -207,7 +219,7 @@ def certificate(goal: PrimExpr, state: ContextState, means: str) -> dict[str, An
             refused, result = error, None
         if result is not None:
             return result
-    if refused is not None and PARANOID:
+    if refused is not None and _PARANOID:
         raise RuntimeError(f"the certificate of {show(goal)} is refused: {refused}")
     by = "SMT" if means.startswith("smt") else means
     names = distinct_names(tir.free_vars(expanded, *near))

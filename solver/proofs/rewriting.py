@@ -4,13 +4,14 @@ the remainder of what it gives lies between 0 and the divisor.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import reduce
-from types import SimpleNamespace
+from itertools import permutations
+from math import gcd
 from typing import Any
 
 from rlx.grammar.nodes import tir
-from rlx.solver import assumptions, normal_form
+from rlx.solver import assumptions, intervals, normal_form, prim_exprs
 from rlx.solver.context import demands
 from rlx.solver.normal_form import Engine
 from rlx.solver.poly import Cond as EngineCond
@@ -20,7 +21,6 @@ from rlx.solver.proofs.checker import (
     TRUE,
     Cond,
     Poly,
-    RefusedError,
     beside,
     combine,
     negate,
@@ -35,8 +35,10 @@ from rlx.solver.proofs.draft import (
 from rlx.solver.proofs.inequalities import Inequalities, without
 
 _FUEL = 400_000
-_TERMS = 10
-"""The maximum number of numbers whose bits are distinguished."""
+_BACK = 20
+"""The effort that an atom of the normal form takes."""
+_SIZES = 8
+"""The maximum number of powers of two at which numbers are split."""
 
 
 class Recording(Engine):
@@ -66,6 +68,7 @@ class CaseScope:
     def __init__(self, engine: Recording) -> None:
         self.engine = engine
         self.values: dict[int, EnginePoly] = {}
+        self.backs: dict[int, Poly] = {}
         self.equations: dict[int, tuple[Poly, list[Item]]] = {}
         self.remainders: dict[
             tuple[EnginePoly, EnginePoly], tuple[int, list[Item], list[Item]]
@@ -75,6 +78,15 @@ class CaseScope:
 class Rewriting(Inequalities):
     """Equations between what stands in a goal and its normal form."""
 
+    latest: CaseScope | None = None
+
+    def highest(self, poly: Poly) -> int | None:
+        """The largest value that a polynomial may have; None if no limit is known."""
+        scope = self.latest
+        if scope is None:
+            return None
+        return intervals.interval(scope.engine, self.engine_poly(scope, poly))[1]
+
     def scope(self, conds: Sequence[Cond]) -> CaseScope | None:
         """The normal form under the assumptions and more conditions; None if they contradict each
         other there.
@@ -83,7 +95,9 @@ class Rewriting(Inequalities):
         known = demands([self.goal, *self.assumed])
         if not assumptions.load(engine, self.ranges, (), [*known, *self.assumed]):
             return None
-        scope = CaseScope(engine)
+        if any(map(prim_exprs.bitwise, tir.postorder(self.goal))):
+            normal_form.condition(engine, self.goal)  # which numbers bit operations give
+        scope = self.latest = CaseScope(engine)
         for _ in range(2 if conds else 0):
             for cond in conds:
                 scope.values.clear()
@@ -127,6 +141,8 @@ class Rewriting(Inequalities):
             case "bits":
                 a, b = (self.engine_poly(scope, dict(part)) for part in operands)
                 return engine.bitwise("and", a, b)
+            case "power":
+                return engine.power(self.engine_poly(scope, dict(first)))
             case "max":
                 return engine.positive_part(self.engine_poly(scope, dict(first)))
         return engine.indicator(self.engine_cond(scope, first))
@@ -142,6 +158,14 @@ class Rewriting(Inequalities):
         return combine(*parts)
 
     def back_atom(self, scope: CaseScope, index: int) -> Poly:
+        """An atom of the normal form over the checker's atoms."""
+        found = scope.backs.get(index)
+        if found is None:
+            self.checker.take(_BACK)
+            found = scope.backs[index] = self._back_atom(scope, index)
+        return found
+
+    def _back_atom(self, scope: CaseScope, index: int) -> Poly:
         atom, checker = scope.engine.atoms[index], self.checker
         match atom.kind, atom.parts:
             case "var", _:
@@ -152,6 +176,12 @@ class Rewriting(Inequalities):
                         return self.back_atom(scope, inner)
             case "div", (EnginePoly() as a, EnginePoly() as b):
                 return checker.div(self.back(scope, a), self.back(scope, b))
+            case "pow2", (EnginePoly() as a,):
+                index, *_ = [i for mono in a.terms for i in mono]
+                match scope.engine.atoms[index].key:
+                    case ("exponent", int(inner)):  # of a variable that is known to be a power
+                        return self.back_atom(scope, inner)
+                return checker.power(self.back(scope, a))
             case "relu", (EnginePoly() as a,):
                 return checker.binary("max", self.back(scope, a), {})
             case "prod", (EnginePoly() as a, EnginePoly() as b):
@@ -203,13 +233,24 @@ class Rewriting(Inequalities):
     def equal_atom(self, scope: CaseScope, index: int, result: Poly) -> int:
         """The fact that an atom is its normal form."""
         difference = combine((1, {(index,): 1}), (-1, result))
-        kind, operands = self.checker.atoms[index]
+        checker = self.checker
+        kind, operands = checker.atoms[index]
         if kind == "div":
-            return self.equal_quotient(scope, index, result)
+            try:
+                return self.equal_quotient(scope, index, result)
+            except NotFoundError:
+                if all(checker.atoms[i][0] != "bits" for i in self.below(difference)):
+                    raise
+                return self.by_parts(scope, difference)
         if kind == "var":
             return self.equal(difference)
+        if kind == "power":
+            return self.equal_power(scope, index)
         if kind == "bits":
-            return self.by_bits(beside("eq", difference))
+            try:
+                return self.by_bits(beside("eq", difference))
+            except NotFoundError:
+                return self.by_parts(scope, difference)
         for part in operands if kind == "max" else _leaves(operands[0]):
             for item in self.rewritten(scope, dict(part))[1]:
                 self.total([item])
@@ -270,37 +311,115 @@ class Rewriting(Inequalities):
             scope.remainders[key] = found
         return found
 
-    def by_bits(self, gives: Cond) -> int:
-        """A fact that holds for each bit of the numbers in it."""
-        terms = [dict(key) for key in sorted(set(self._terms(dict(gives[1]), True)))]
-        if len(terms) > _TERMS:
-            raise NotFoundError("too many numbers with bits")
-        uses = [self.nonneg_fact(term) for term in terms if gives[0] == "ge"]
-        positive = [dict(self.checker.facts[number][1]) for number in uses]
-        text = self.checker.sentence(gives)
-        try:
-            self.checker.bits(SimpleNamespace(gives=text, polys=terms, facts=positive, kinds=""))
-        except RefusedError as error:
-            raise NotFoundError(f"bits: {error}") from None
-        return self.number(self.apply("bits", None, terms, uses, gives=gives))
+    def equal_power(self, scope: CaseScope, index: int) -> int:
+        """The fact that a power is a product of others."""
+        exponent = dict(self.checker.atoms[index][1][0])
+        first = min(exponent)
+        part: Poly = {first: exponent[first] if not first else 1}
+        parts = part, combine((1, exponent), (-1, part))
+        uses = [self.nonneg_fact(each) for each in parts if value(each) is None]
+        number = self.number(self.apply("power-sum", index, parts, uses))
+        product = combine((1, {(index,): 1}), (-1, dict(self.checker.facts[number][1])))
+        _, items = self.rewritten(scope, product)
+        return self.number(self.total([(ONE, (number,)), *items]))
 
-    def _terms(self, poly: Poly, outside: bool) -> Iterator[tuple[tuple[Any, int], ...]]:
-        """The numbers of whose bits a polynomial is made."""
-        atoms = self.checker.atoms
-        kinds = [atoms[mono[0]][0] if len(mono) == 1 else "" for mono in poly if mono]
-        if outside or "bits" in kinds or (len(kinds) == 1 and value(shift(poly, 1)) is None):
-            whole = not outside and "bits" not in kinds and set(poly.values()) - {-1}
-            for mono in poly if not whole else ():
-                if not mono:
+    def by_parts(self, scope: CaseScope, difference: Poly) -> int:
+        """The fact that a polynomial with common bits is 0, by upper and lower parts of numbers."""
+        for size in self.sizes(scope, difference):
+            for index in self.below(difference):
+                kind, operands = self.checker.atoms[index]
+                try:
+                    if kind == "bits":
+                        self.split(scope, index, size)
+                    elif kind == "div" and dict(operands[1]) == size:
+                        self.floor_by_parts(scope, index, size)
+                except NotFoundError:
                     continue
-                kind, operands = atoms[mono[0]] if len(mono) == 1 else ("", ())
-                if kind != "bits":
-                    yield ((mono, 1),)
-                for part in operands if kind == "bits" else ():
-                    yield from self._terms(dict(part), False)
-            if not whole:
-                return
-        yield tuple(sorted(poly.items()))
+        return self.equal(difference)
+
+    def sizes(self, scope: CaseScope, poly: Poly) -> list[Poly]:
+        """The powers of two at which numbers may be split."""
+        checker, found = self.checker, dict[tuple[Any, ...], None]()
+        for kind, parts in self.index:
+            atom = checker.atoms[parts[0][0][0]] if kind == "eq" and parts[0][0] else ("", ())
+            for a, b in permutations(atom[1]) if len(parts) == 1 and atom[0] == "bits" else ():
+                if shift(dict(a), -1) == dict(b):
+                    found[a] = None
+        for index in self.below(poly):
+            kind, operands = checker.atoms[index]
+            if kind == "power":
+                found[(((index,), 1),)] = None
+            elif kind == "div":
+                found[operands[1]] = None
+            for each in operands if kind == "bits" else ():
+                common = gcd(*(coef for _, coef in each))
+                found[(((), common & -common),)] = None
+                _, high = intervals.interval(scope.engine, self.engine_poly(scope, dict(each)))
+                found[(((), 1 << max(high or 0, 0).bit_length()),)] = None
+        return [dict(each) for each in found if each != (((), 1),)][:_SIZES]
+
+    def split(self, scope: CaseScope, index: int, size: Poly) -> tuple[int, tuple[Poly, Poly]]:
+        """The fact of the parts of an atom above and below a power of two, and the upper parts."""
+        checker, uses = self.checker, list[int]()
+        if value(size) is None:
+            uses = [self.nonneg_fact(shift(size, -1))]
+            square = self.index.get(beside("eq", checker.common(size, shift(size, -1))))
+            if square is None:
+                kinds = [checker.atoms[i] for mono in size for i in dict.fromkeys(mono)]
+                uses = [self.nonneg_fact(dict(each[0])) for kind, each in kinds if kind == "power"]
+            else:
+                uses.append(square)
+        upper = []
+        for operand in map(dict, checker.atoms[index][1]):
+            a, b = self.engine_poly(scope, operand), self.engine_poly(scope, size)
+            self.remainder(scope, a, b)
+            upper.append(self.back(scope, scope.engine.div(a, b)))
+            rest = combine((1, operand), (-1, checker.mul(size, upper[-1])))
+            for each in (rest, combine((1, size), (-1, ONE), (-1, rest))):
+                if value(each) is None:
+                    uses.append(self.nonneg_after(scope, each, 1))
+        number = self.number(self.apply("bits-split", index, [size, *upper], uses))
+        for mono, coef in checker.facts[number][1]:
+            if coef == -1 and checker.atoms[mono[0]][0] == "bits":  # the common lower parts
+                self.attempt("bits-limit", index, uses, [size, *upper])
+                self.limits_of_bits(mono[0], 2)
+        return number, (upper[0], upper[1])
+
+    def floor_by_parts(self, scope: CaseScope, index: int, size: Poly) -> int:
+        """The fact that a quotient is the sum of the quotients of what stands in it."""
+        top, whole = dict(self.checker.atoms[index][1][0]), value(size)
+        result: Poly = {}
+        items: list[Item] = []
+        for mono, coef in top.items():
+            part: Poly = {mono: coef}
+            if whole and not coef % whole:
+                part = {mono: coef // whole}
+            elif not mono:
+                part = {(): coef // whole} if whole else {}
+            elif len(mono) == 1 and self.checker.atoms[mono[0]][0] == "bits":
+                number, upper = self.split(scope, mono[0], size)
+                items.append(({(): coef}, (number,)))
+                part = combine((coef, self.checker.common(*upper)))
+            else:
+                a, b = self.engine_poly(scope, {mono: 1}), self.engine_poly(scope, size)
+                part = combine((coef, self.back(scope, scope.engine.div(a, b))))
+            result = combine((1, result), (1, part))
+        rest = combine((1, top), (-1, self.checker.mul(size, result)))
+        rest = combine((1, rest), *((-1, self.product(item)) for item in items))
+        uses = [] if whole else [self.nonneg_fact(shift(size, -1))]
+        for sign, poly in ((1, rest), (-1, combine((1, size), (-1, ONE), (-1, rest)))):
+            known = self.nonneg(poly)
+            uses.append(self.number(self.total([*known, *self.scaled(items, {(): sign})])))
+        return self.number(self.apply("quotient", index, [result], uses))
+
+    def nonneg_after(self, scope: CaseScope, poly: Poly, sign: int) -> int:
+        """The fact that a polynomial is at least 0, by its normal form."""
+        result, items = self.rewritten(scope, poly)
+        known = self.nonneg(shift(result, 0, sign))
+        number = self.total([*known, *self.scaled(items, {(): sign})])
+        if number is None:
+            raise NotFoundError("the case is closed")
+        return number
 
     def equal(self, poly: Poly) -> int:
         """The fact that a polynomial is 0."""

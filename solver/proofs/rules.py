@@ -39,6 +39,12 @@ class ObservedChecker(ProofChecker):
     def bits(self, step: SimpleNamespace) -> Cond:
         return bits(self, step)
 
+    def powers(self, step: SimpleNamespace) -> Cond:
+        return powers(self, step)
+
+    def split(self, step: SimpleNamespace) -> Cond:
+        return split(self, step)
+
     def branch(self, step: SimpleNamespace) -> Cond:
         return _BY_CODE[step.code](self, step)
 
@@ -131,6 +137,18 @@ def lemma(checker: ProofChecker, step: SimpleNamespace) -> Cond:
 def bits(checker: ProofChecker, step: SimpleNamespace) -> Cond:
     """What holds for each bit."""
     return ProofChecker.bits(checker, step)
+
+
+@rule("PF16", "proof step")
+def powers(checker: ProofChecker, step: SimpleNamespace) -> Cond:
+    """A power of two."""
+    return ProofChecker.powers(checker, step)
+
+
+@rule("PF17", "proof step")
+def split(checker: ProofChecker, step: SimpleNamespace) -> Cond:
+    """Common bits above and below a power of two."""
+    return ProofChecker.split(checker, step)
 
 
 _BY_CODE: dict[str, Callable[[ProofChecker, SimpleNamespace], Cond]] = {

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from rlx.solver.proofs.checker import Cond, ProofChecker
+from rlx.solver.proofs.checker import Cond
+from rlx.solver.proofs.draft import Spelling
 
 _REASONS = {
     "floor-low": "a remainder is at least 0: {atom} is a quotient",
@@ -21,6 +22,10 @@ _REASONS = {
     "choice-high": "{atom} is 0 or 1",
     "choice-cases": "{atom} is 1 exactly where its condition holds",
     "bits": "it holds for each bit",
+    "power-low": "{atom} is a power of 2, and more than its exponent",
+    "power-sum": "{atom} is a product of powers of 2",
+    "bits-split": "the upper and the lower parts of the operands of {atom}",
+    "bits-limit": "no operand of {atom} has a bit above",
     "cases": "no case is possible",
     "table": "none of these values is possible",
     "lemma": "its opposite is impossible",
@@ -49,7 +54,7 @@ def proof_text(certificate: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-class _Printing(ProofChecker):
+class _Printing(Spelling):
     """A checker that prints the steps as it goes."""
 
     def __init__(self, lines: list[str]) -> None:
@@ -60,10 +65,8 @@ class _Printing(ProofChecker):
     def run(self, steps: Any, assumed: Cond = ("and", ()), depth: int = 0) -> None:
         if depth:
             before, self.level = len(self.facts), self.level + 1
-            shown = [
-                f"{before + i}  {self.sentence(part)}"
-                for i, part in list(enumerate(assumed[1] if assumed[0] == "and" else (assumed)))
-            ]
+            parts = assumed[1] if assumed[0] == "and" else (assumed,)
+            shown = [f"{i}  {self.sentence(part)}" for i, part in enumerate(parts, before)]
             self.lines.append(f"{self._indent()}suppose {', '.join(shown) or 'that'}")
         super().run(steps, assumed, depth)
         if depth:

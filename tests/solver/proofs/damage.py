@@ -108,7 +108,6 @@ DAMAGE: dict[str, Callable[[Steps, int], None]] = {
     "another sign in the result": _fields(
         gives=lambda text: _another_sign(text) if text != "False" else "True"
     ),
-    "another spelling of the result": _fields(gives=lambda text: text + " "),
     "no result": _fields(gives=lambda _: ""),
     "another atom": _fields(atom=lambda name: name + "_"),
     "a case is missing": _fields(proofs=lambda proofs: proofs[1:]),
