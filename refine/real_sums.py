@@ -255,10 +255,9 @@ def _both_ways(atom: PrimExpr) -> tuple[PrimExpr, PrimExpr] | None:
         ) if not _is_zero(a) and not _is_zero(b):
             kind = tir.type_of(atom)
             zero = tir.FloatImm(0.0, kind) if kind.is_float else tir.IntImm(0, kind)
-            return tuple(
-                tir.interned(tir.Call("if_then_else", (condition, one, other), kind))
-                for one, other in ((a, zero), (zero, b))
-            )
+            first = tir.Call("if_then_else", (condition, a, zero), kind)
+            second = tir.Call("if_then_else", (condition, zero, b), kind)
+            return tir.interned(first), tir.interned(second)
     return None
 
 

@@ -405,9 +405,9 @@ def prefix(tensor: ScanTerm, indices: Sequence[PrimExpr]) -> PrimExpr | None:
             following, first = other, one_branch
         case _:
             return None
-    name = {tir.Add: "sum", tir.Mul: "prod"}.get(type(following))
-    if name is None:
+    if not isinstance(following, tir.Add | tir.Mul):
         return None
+    name = _NAMED[type(following)]
     before = tuple([tir.interned(tir.Sub(axis, one)) if v is axis else v for v in tensor.axes])
     parts = (following.a, following.b)
     source = next((y for x, y in (parts, parts[::-1]) if _is_previous(x, before)), None)
