@@ -60,7 +60,7 @@ class RunCheck(Record):
     """
 
     path: tuple[tuple[object, bool], ...]
-    key: object
+    key: Any
     condition: tir.PrimExpr | None
     words: str
 

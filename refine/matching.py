@@ -1045,8 +1045,6 @@ class Matcher:
             return None
         exact = x.combiner.name in ("sum", "prod") or not tir.type_of(x).is_float
         neutral = {"sum": 0, "prod": 1}.get(x.combiner.name)
-        if x.combiner.name == "prod" and not tir.type_of(x).is_float and (few := _written_out(x)):
-            return few
         if x.combiner.name in ("max", "min") and (self.real or exact):
 
             def is_neutral(value: PrimExpr) -> bool:

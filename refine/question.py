@@ -361,8 +361,6 @@ class _FunctionPair:
         if self._found(check, ours, matcher):
             return True
         match check.key:
-            case (kind, _, dims) if kind == FILLED:
-                return all(matcher.facts.holds(tir.LE(ONE, dim)) is True for dim in dims)
             case ("index", indices, extent, mode):
                 known = [
                     each.key[1]
@@ -374,6 +372,8 @@ class _FunctionPair:
                     and matcher.facts.equal(each.key[2], extent)
                 ]
                 return _inside(matcher, indices, extent, known)
+            case (str() as kind, _, tuple() as dims) if kind == FILLED:
+                return all(matcher.facts.holds(tir.LE(ONE, dim)) is True for dim in dims)
             case ("call", ApplicationTerm() as made) if made.name == CALL_TIR:
                 return self._loops.safe(
                     made, matcher.facts, lambda: self._computed(ours), matcher.representatives

