@@ -25,6 +25,7 @@ from rlx.grammar.nodes.struct_infos import (
     mentioned,
     numbers,
     of_the_value,
+    rebuilt,
     whole,
 )
 from rlx.solver.order import free_vars, substitute
@@ -87,7 +88,7 @@ def meant(
 
     Where the ``value`` that is annotated is wrong already, nothing is reported.
     """
-    info = _by_shape(info)
+    info = rebuilt(info, _by_shape)
     if not _names_a_shape(info):
         return info
     known: dict[tir.Var | ast.Var, tir.PrimExpr | ast.Expr] = {}
@@ -103,16 +104,12 @@ def meant(
 
 
 def _by_shape(info: StructInfo) -> StructInfo:
-    """An annotation with the rank that its dimensions have, where it says another (WF10-rank)."""
+    """An annotation that is no tuple, with the number of its dimensions as rank (WF10-rank)."""
     match info:
         case TensorStructInfo(shape=ast.ShapeExpr(values=dims)) if info.ndim != len(dims):
             return replace(info, ndim=len(dims))
         case ShapeStructInfo(values=tuple() as dims) if info.ndim != len(dims):
             return replace(info, ndim=len(dims))
-        case ast.TupleStructInfo(fields=fields):
-            parts = tuple(map(_by_shape, fields))
-            if any(a is not b for a, b in zip(parts, fields, strict=True)):
-                return replace(info, fields=parts)
     return info
 
 
