@@ -167,10 +167,6 @@ class Terms:
         word = self.choices.pick(("shift_left", "shift_right"))
         return tir.Call(word, (value, number(self.choices.below(8), kind)))
 
-    def power(self, value: PrimExpr, kind: DataType) -> PrimExpr:
-        """The square or the cube."""
-        return tir.Call("pow", (value, number(2 + self.choices.below(2), kind)))
-
     def reinterpreted(self, value: PrimExpr, kind: DataType) -> PrimExpr:
         """There and back, so that the number is known."""
         other = {FLOAT32: INT32, INT32: FLOAT32}.get(kind)
@@ -185,7 +181,7 @@ Form = Callable[[Terms, PrimExpr, DataType], PrimExpr]
 _ALWAYS: tuple[Form, ...] = (Terms.selected, Terms.chosen, Terms.cast)
 _OF_FLOATS: tuple[Form, ...] = (Terms.real, Terms.quotient, Terms.real)
 _OF_INTEGERS: tuple[Form, ...] = (Terms.quotient, Terms.bits, Terms.shifted)
-_RARE: tuple[Form, ...] = (Terms.power, Terms.reinterpreted, Terms.let)
+_RARE: tuple[Form, ...] = (Terms.reinterpreted, Terms.let)
 
 
 def alike(a: PrimExpr, b: PrimExpr) -> bool:

@@ -55,7 +55,7 @@ def _graph(found: dict[int, ast.Literal], word: str) -> dict[str, object]:
         kind = {"shape": at, "dtype": prim_type(str(literal.dtype)), "vdevice": 0}
         ty = add("relax.TensorType", {"span": 0, **kind, "ndim": len(shape)})
         data = add("ffi.Tensor", base64.b64encode(_tensor(literal)).decode())
-        return add("ir.GenericConst", {"span": 0, "ty": ty, "value": data})
+        return add(dialect(DEFAULT).constant_key, {"span": 0, "ty": ty, "value": data})
 
     zero = ast.Literal(None, next(iter(found.values())).dtype, (), None, bytes(8))
     each = [constant(found.get(number, zero)) for number in range(max(found) + 1)]

@@ -252,7 +252,8 @@ class ProofChecker:
                 return result
             case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
                 return self.call(name, args)
-        raise RefusedError("PF01-text", f"{type(node).__name__} is not of the language")
+        self.need("PF01-text", False, f"{type(node).__name__} is not of the language")
+        return {}
 
     def binary(self, word: str, a: Poly, b: Poly) -> Poly:
         self.spend(len(a) + len(b) + 1)
@@ -456,8 +457,7 @@ class ProofChecker:
         return gives
 
 
-# Each rule's method, code, fields, kind of atom, number of terms, kinds of facts (0 is also >= 0).
-RULES = {
+RULES = {  # method, code, fields, kind of atom, number of terms, kinds of facts (0 is also >= 0)
     "sum": ("sum", "PF02", "terms uses", "", -1, ""),
     "cut": ("cut", "PF03", "terms uses", "", 2, "ge, ge ge"),
     **dict.fromkeys(("floor-low", "floor-high"), ("division", "PF04", "uses", "div", 0, ", ge")),

@@ -61,7 +61,7 @@ PLACES: dict[str, tuple[Callable[[Any], Any], set[str]]] = {
     "listing": (vm.Executable.from_text, set()),
     "module": (vm.build, set()),
     "passes": (transform.Sequential, {"list"}),
-    "a pass": (lambda v: transform.Sequential([v]), set()),
+    "a pass": (lambda v: transform.Sequential([v]), {"function"}),
 }
 """What each place does with a value, and the values that it takes."""
 REFUSALS = {

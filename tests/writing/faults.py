@@ -59,8 +59,8 @@ def _in_child(
 
     def faulty(function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*given: Any, **named: Any) -> Any:
-            if sys._getframe(1).f_code.co_filename.endswith("time_limit.py"):
-                return function(*given, **named)  # a pipe to another process, not a file
+            if sys._getframe(1).f_code.co_filename.endswith(("time_limit.py", "sources.py")):
+                return function(*given, **named)  # a pipe to a process, or a file that is read
             count[0] += 1
             if count[0] == at:
                 fault()
