@@ -172,8 +172,13 @@ def _texts(found: Mapping[Any, Any]) -> dict[str, str]:
 
 
 def is_executable(path: str) -> bool:
-    """Whether a file is an executable of the virtual machine, by its first bytes."""
+    """Whether a file is an executable of the virtual machine, by its first bytes.
+
+    A pipe is none: it could not be read a second time.
+    """
     try:
+        if not Path(path).is_file():
+            return False
         with Path(path).open("rb") as file:
             return file.read(len(MAGIC)) == MAGIC
     except OSError:
