@@ -279,11 +279,9 @@ class _Normal:
             case tir.BufferLoad(buffer=ScanTerm() as scan, indices=indices):
                 whole = terms.prefix(scan, indices)
                 return self.sum(whole) if whole is not None else {(x,): Fraction(1)}
-        if not kind.is_float:
-            return self._whole(x) if kind.is_integer else {(x,): Fraction(1)}
+        if not (kind.is_float or kind.is_integer):
+            return {(x,): Fraction(1)}
         match x:
-            case tir.FloatImm(value=value) if isfinite(value):
-                return {(): Fraction(value)} if value else {}
             case tir.Add(a=a, b=b):
                 found = dict(self.sum(a))
                 _add(found, self.sum(b))
@@ -294,6 +292,11 @@ class _Normal:
                 return found
             case tir.Mul(a=a, b=b):
                 return _times(self._matcher, self.sum(a), self.sum(b))
+        if kind.is_integer:
+            return self._whole(x)
+        match x:
+            case tir.FloatImm(value=value) if isfinite(value):
+                return {(): Fraction(value)} if value else {}
             case tir.Div(a=a, b=b):
                 return _times(self._matcher, self.sum(a), self._inverse(b))
             case tir.Cast(value=inner) if tir.type_of(inner).is_float:
@@ -373,21 +376,11 @@ class _Normal:
         return isinstance(x, tir.Call) and x.op == "exp"
 
     def _whole(self, x: PrimExpr) -> Sum:
-        """An integer as a sum of monomials: what wraps is a ring."""
+        """An integer that is no sum or product as a sum of monomials: what wraps is a ring."""
         kind = tir.type_of(x)
         match x:
             case tir.IntImm(value=value):
                 return {(): Fraction(value)} if value else {}
-            case tir.Add(a=a, b=b):
-                found = dict(self.sum(a))
-                _add(found, self.sum(b))
-                return found
-            case tir.Sub(a=a, b=b):
-                found = dict(self.sum(a))
-                _add(found, {mono: -factor for mono, factor in self.sum(b).items()})
-                return found
-            case tir.Mul(a=a, b=b):
-                return _times(self._matcher, self.sum(a), self.sum(b))
             case tir.Call(op="shift_left", args=(a, b)):
                 count = self._matcher.head(tir.interned(b))
                 if isinstance(count, tir.IntImm) and 0 <= count.value < kind.bits:
