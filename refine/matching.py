@@ -658,6 +658,8 @@ class Matcher:
                     condition = a if value else tir.Not(a)
                 case tir.NE(a=a, b=tir.IntImm(value=value)) if tir.type_of(a) == BOOL:
                     condition = tir.Not(a) if value else a
+                case tir.LE(a=a, b=b) | tir.GE(a=b, b=a) if self.real and tir.type_of(a).is_float:
+                    condition = tir.Not(tir.LT(b, a))
                 case _:
                     found = _logical(condition)
                     if found is None:

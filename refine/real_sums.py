@@ -8,6 +8,7 @@ indices of a reduction are moved out of it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import product as product_of
 from math import isfinite, prod
@@ -173,11 +174,25 @@ def _matched(matcher: Matcher, x: Sum, y: Sum) -> bool:
                 break
         else:
             return False
-    renamed: Sum = {}
-    for mono, factor in y.items():
+    renamed = _renamed(matcher, y, names)
+    if renamed == x:
+        return True
+    same: dict[PrimExpr, PrimExpr] = {}
+    for k, own in enumerate(ours):
+        if isinstance(own, Reduce):
+            earlier = (e for e in ours[:k] if e not in same and isinstance(e, Reduce))
+            first = next((e for e in earlier if matcher.congruent(e, own)), None)
+            if first is not None:
+                same[own] = first
+    return bool(same) and _renamed(matcher, renamed, same) == _renamed(matcher, x, same)
+
+
+def _renamed(matcher: Matcher, side: Sum, names: Mapping[PrimExpr, PrimExpr]) -> Sum:
+    found: Sum = {}
+    for mono, factor in side.items():
         made = tuple(sorted((names.get(atom, atom) for atom in mono), key=matcher.number))
-        _add(renamed, {made: factor})
-    return renamed == x
+        _add(found, {made: factor})
+    return found
 
 
 def _alike(a: PrimExpr, b: PrimExpr) -> bool:
@@ -533,6 +548,7 @@ class _Normal:
             body: PrimExpr = one
             for k, atom in enumerate(product):
                 body = atom if k == 0 else tir.Mul(body, atom)
+            when, body = self._within(over, extents, when, body)
             made = terms.reduce_over(
                 terms.named_combiner("sum", kind),
                 over,
@@ -544,3 +560,73 @@ class _Normal:
             )
             _add(found, {tuple(sorted((*outer, made), key=self._matcher.number)): factor})
         return found
+
+    def _within(
+        self, axes: Sequence[tir.Var], extents: list[PrimExpr], guard: PrimExpr, body: PrimExpr
+    ) -> tuple[PrimExpr, PrimExpr]:
+        """The guard and the element of a sum, once each part of the guard that bounds one index by
+        sizes bounds that axis instead, in ``extents``; indices are counted from their lowest.
+        """
+        holds = self._matcher.facts.holds
+        left: list[PrimExpr] = []
+        todo = _conjuncts(guard)
+        while todo:
+            part = todo.pop(0)
+            bound = _bound(part, axes)
+            if bound is None:
+                left.append(part)
+                continue
+            k, size, below = bound
+            extent = extents[k]
+            if not (holds(tir.LE(terms.index(0), size)) and holds(tir.LE(size, extent))):
+                left.append(part)
+            elif below:
+                extents[k] = size
+            else:
+                extents[k] = tir.interned(tir.Sub(extent, size))
+                moved = {axes[k]: tir.interned(tir.Add(axes[k], size))}
+                body = terms.substitute(body, moved)
+                left, todo = ([terms.substitute(e, moved) for e in each] for each in (left, todo))
+        guard = terms.TRUE
+        for part in left:
+            guard = _and(guard, part)
+        return guard, body
+
+
+def _conjuncts(condition: PrimExpr) -> list[PrimExpr]:
+    """The conditions that a condition consists of."""
+    match condition:
+        case tir.And(a=a, b=b):
+            return [*_conjuncts(a), *_conjuncts(b)]
+    return [] if condition is terms.TRUE else [condition]
+
+
+def _bound(condition: PrimExpr, axes: Sequence[tir.Var]) -> tuple[int, PrimExpr, bool] | None:
+    """The position of the one index that a condition compares with sizes; the size; and whether it
+    says that the index is below that, or else that it is not. None if it says no such thing.
+    """
+    match condition:
+        case tir.Not(a=tir.LT(a=b, b=a)):
+            strict = 0
+        case tir.Not(a=tir.LE(a=b, b=a)) | tir.LT(a=a, b=b):
+            strict = 1
+        case tir.LE(a=a, b=b):
+            strict = 0
+        case _:
+            return None
+    if not (tir.type_of(a).is_integer and tir.type_of(b).is_integer):
+        return None
+    parts = polynomial(tir.interned(tir.Sub(b, a)))
+    inside = {axis for mono in parts for each in mono for axis in tir.free_vars(each)}
+    inside &= set(axes)
+    if len(inside) != 1:
+        return None
+    [axis] = inside
+    factor = parts.get((axis,), 0)
+    if abs(factor) != 1 or sum(axis in tir.free_vars(e) for mono in parts for e in mono) != 1:
+        return None
+    zero = {axis: terms.index(0, axis.dtype)}
+    low, high = (a, b) if factor < 0 else (b, a)
+    size = tir.Sub(terms.substitute(high, zero), terms.substitute(low, zero))
+    more = 1 - strict if factor < 0 else strict
+    return list(axes).index(axis), tir.interned(tir.Add(size, terms.index(more))), factor < 0
