@@ -7,7 +7,7 @@ import os
 import re
 import stat
 import sys
-from codecs import BOM_UTF8
+from codecs import BOM_UTF8, IncrementalDecoder, getincrementaldecoder
 from collections.abc import Callable, Iterable, Iterator
 from typing import BinaryIO
 
@@ -137,12 +137,15 @@ def size(path: str) -> int:
 
 _BEHIND = 1 << 16
 """The bytes behind one that is not text of which reports may show some."""
+_DECLARED = 1000
+"""The bytes in which a Python file can declare its encoding."""
 MOST = 1 << 30
 """The bytes of the longest text that is read; a device may have no end."""
 
 
 def read(path: str) -> bytes:
-    """The bytes of a text in a file, or of standard input, up to the first NUL or a bit further.
+    """The bytes of a text in a file, or of standard input, up to the first that is no text or a bit
+    further.
 
     Raises
     ------
@@ -159,20 +162,31 @@ def read_file(path: str | os.PathLike[str]) -> bytes:
 
 
 def whole(file: BinaryIO, of_text: bool = True) -> bytes:
-    """The bytes of an open file; of a text, only up to the first NUL or a bit further, because
-    whoever reads them refuses it then. Raises OSError as :func:`read`.
+    """The bytes of an open file; of a text, only up to the first that is NUL or not UTF-8, or a bit
+    further, because whoever reads them refuses it then. Raises OSError as :func:`read`.
     """
-    pieces, left = [], MOST
-    if _bytes_of(file) > MOST:
-        left = -1
+    pieces: list[bytes] = []
+    left = -1 if _bytes_of(file) > MOST else MOST
+    utf8 = getincrementaldecoder("utf-8")()
     while left >= 0 and (piece := file.read(1 << 20)):
         left -= len(piece)
         pieces.append(piece)
-        if of_text and b"\0" in piece:
+        if of_text and (b"\0" in piece or not _continues(utf8, piece, pieces[0])):
             break
     if left < 0:
         raise OSError(errno.EFBIG, f"this is longer than {MOST >> 20:,} MiB")
     return b"".join(pieces)
+
+
+def _continues(utf8: IncrementalDecoder, piece: bytes, first: bytes) -> bool:
+    """Whether this piece of a file can be text; what declares another encoding always can."""
+    if b"coding" in first[:_DECLARED]:
+        return True
+    try:
+        utf8.decode(piece)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _bytes_of(file: BinaryIO) -> int:
@@ -261,7 +275,7 @@ def encoding(data: bytes, path: str) -> str:
     """The encoding that a Python file declares in its first two lines (PEP 263); UTF-8 for other
     files, and if none or an unknown one is declared.
     """
-    if not path.endswith(PYTHON) or b"coding" not in data[:1000]:
+    if not path.endswith(PYTHON) or b"coding" not in data[:_DECLARED]:
         return "utf-8"
     from io import BytesIO
     from tokenize import detect_encoding

@@ -225,6 +225,18 @@ def test_a_text_without_an_end(
     assert "this is longer than 4 MiB" in done.out + done.err
 
 
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no device without an end")
+def test_an_endless_stream_that_is_not_text_is_refused() -> None:
+    given = "exec tr '\\0' '\\377' < /dev/zero"
+    with subprocess.Popen(["sh", "-c", given], stdout=subprocess.PIPE) as writing:
+        assert writing.stdout is not None
+        data = sources.whole(writing.stdout)  # type: ignore[arg-type]
+        writing.stdout.close()
+    found = sources.decode(data, "p.rlx")[1]
+    assert found is not None
+    assert found.message == "the byte 0xff is not UTF-8"
+
+
 DOUBLING = "".join(f"    v{i} = (v{i - 1}, v{i - 1})\n" for i in range(1, 45))
 
 
