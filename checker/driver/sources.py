@@ -273,7 +273,8 @@ def why_no_text(path: str, error: UnicodeDecodeError) -> str:
 
 def encoding(data: bytes, path: str) -> str:
     """The encoding that a Python file declares in its first two lines (PEP 263); UTF-8 for other
-    files, and if none or an unknown one is declared.
+    files, and if none, an unknown one or one that is no extension of ASCII is declared: Python
+    reads none of these, and Punycode takes time that grows with the square of the text.
     """
     if not path.endswith(PYTHON) or b"coding" not in data[:_DECLARED]:
         return "utf-8"
@@ -287,6 +288,8 @@ def encoding(data: bytes, path: str) -> str:
     if declared == "utf-8-sig":  # the mark is no part of the text
         return "utf-8"
     try:
+        if b"# a-b\n".decode(declared) != "# a-b\n":
+            return "utf-8"
         data.decode(declared)
     except UnicodeDecodeError:
         return declared
