@@ -226,48 +226,53 @@ def decode(data: bytes, path: str) -> tuple[Source, Diagnostic | None]:
         )
         return Source("", path), found
     try:
-        text = text_of(data, path)
+        return Source(text_of(data, path), path), None
     except UnicodeDecodeError as error:
         data = data.removeprefix(BOM_UTF8)
         start = len(_lines(data[: error.start].decode(errors="replace")))
-        found = Diagnostic(
-            "PARSE",
-            "error",
-            f"the byte 0x{data[error.start]:02x} is not {_shown(error.encoding)}",
-            (start, start + 1),
-            label="here",
-            help="save the file as UTF-8",
-        )
+        if error.reason == _NUL:
+            message = f"the text contains {_NUL}"
+            help = "remove it; a binary file is not a Relax program"
+        else:
+            message = f"the byte 0x{data[error.start]:02x} is not {_shown(error.encoding)}"
+            help = "save the file as UTF-8"
+        found = Diagnostic("PARSE", "error", message, (start, start + 1), label="here", help=help)
         near = data[: error.start + _BEHIND]
         return Source(_lines(near.decode(errors="replace")), path), found
-    nul = text.find("\0")
-    if nul < 0:
-        return Source(text, path), None
-    found = Diagnostic(
-        "PARSE",
-        "error",
-        "the text contains a NUL character",
-        (nul, nul + 1),
-        label="here",
-        help="remove it; a binary file is not a Relax program",
-    )
-    return Source(text, path), found
+
+
+_NUL = "a NUL character"
 
 
 def text_of(data: bytes, path: str) -> str:
-    """The text of a program, lines ended by a newline alone.
+    """The text of a program, lines ended by a newline alone. Raises UnicodeDecodeError as
+    :func:`decoded`.
+    """
+    return _lines(decoded(data, path))
+
+
+def decoded(data: bytes, path: str) -> str:
+    """The text of a program.
 
     Raises
     ------
     UnicodeDecodeError
-        If it is not in the encoding of :func:`encoding`; behind the mark of UTF-8, if it has one.
+        If it is not in the encoding of :func:`encoding`, or contains a NUL: what is behind one may
+        not have been read. The place is one behind the mark of UTF-8, if there is one.
     """
     data = data.removeprefix(BOM_UTF8)
-    return _lines(data.decode(encoding(data, path)))
+    declared = encoding(data, path)
+    text = data.decode(declared)
+    if "\0" in text:
+        at = max(data.find(b"\0"), 0)  # some encodings write a NUL without one
+        raise UnicodeDecodeError(declared, data, at, at + 1, _NUL)
+    return text
 
 
 def why_no_text(path: str, error: UnicodeDecodeError) -> str:
     """Why a file is not text, in words that begin with its path."""
+    if error.reason == _NUL:
+        return f"{path}: the text contains {_NUL} (byte {error.start})"
     return f"{path}: not {_shown(error.encoding)} (byte {error.start})"
 
 
