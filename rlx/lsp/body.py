@@ -16,6 +16,7 @@ from functools import lru_cache
 from rlx.checker.check import Report
 from rlx.checker.driver.configuration import ALWAYS
 from rlx.grammar.diagnostic import Diagnostic
+from rlx.grammar.dialects import DEFAULT, dialect
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import StructInfo
 from rlx.grammar.nodes.node import Record, Span
@@ -192,6 +193,8 @@ class KnownBody(Record):
         Texts of statements of which something was said.
     unproven
         Texts of statements that were looked at only while what they depend on was wrong.
+    keyword
+        What the version of TVM that the text is for calls the type arguments of a call.
     """
 
     statements: tuple[BodyStatement, ...]
@@ -200,6 +203,7 @@ class KnownBody(Record):
     sound: frozenset[str]
     told: frozenset[str]
     unproven: frozenset[str]
+    keyword: str
 
 
 def binders(statements: Sequence[BodyStatement]) -> dict[str, list[int]]:
@@ -261,7 +265,8 @@ def body(
                     wrong.add(name)
             elif inherits:
                 sound.add(name)
-    return KnownBody(statements, infos, *map(frozenset, (wrong, sound, told, unproven)))
+    keyword = (report.words or dialect(DEFAULT)).info_args
+    return KnownBody(statements, infos, *map(frozenset, (wrong, sound, told, unproven)), keyword)
 
 
 def derived(report: Report, function: ast.Function) -> tuple[dict[str, StructInfo], set[str]]:
@@ -445,7 +450,8 @@ class ReducedBody:
         if info is None or not _is_tensor(info) or name in hazy:
             return None
         written = print_node(info)
-        return f'{indent}{name}: {written} = R.call_pure_packed("f", sinfo_args=({written},))\n'
+        types = f"{self.before.keyword}=({written},)"
+        return f'{indent}{name}: {written} = R.call_pure_packed("f", {types})\n'
 
     # ------------------------------------------------------------ what was found
 
@@ -475,6 +481,8 @@ class ReducedBody:
     def says(self, found: Diagnostic, start: int) -> bool:
         """Whether something that was found is of a statement that is looked at."""
         assert found.span is not None
+        if found.code == "VERSION-mixed":  # of the text, or of what stands for its statements
+            self.failed = True
         if found.span[0] < start:
             return True
         number = self.number(found.span[0] - start)
@@ -595,6 +603,7 @@ class ReducedBody:
             self.statements,
             self.infos,
             *map(frozenset, (self.wrong, self.sound, self.told, self.unproven)),
+            self.before.keyword,
         )
 
 
