@@ -157,7 +157,13 @@ def _of_one_type(site: Site, *given: tuple[int, Operand]) -> str:
     written = constant(number, first.dtype)
     if written is not None:
         return f"write {written}"
-    name = value.name_hint if isinstance(value, Var) else "…"
+    name = "…"  # a part of an expression has a name in normal form alone, and a longer text
+    if (
+        isinstance(value, Var)
+        and value.span
+        and value.span[1] - value.span[0] == len(value.name_hint)
+    ):
+        name = value.name_hint
     return f'convert one of them: R.astype({name}, "{first.dtype}")'
 
 

@@ -115,7 +115,7 @@ def call_of_python(head: str) -> str | None:
     first, dot, rest = head.rpartition(".")
     if not dot:
         return _PYTHON.get(head)
-    return None if first in ("T", "I", "cls") else f"write an operator of Relax: `R.{rest}(…)`"
+    return None if first in ("T", "I", "cls") else f"an operator of Relax is written `R.{rest}(…)`"
 
 
 def attribute(name: str) -> str:

@@ -323,8 +323,8 @@ class RelaxStatements(BranchReader):
             case Cast():
                 return self._cast(None, found, found.info, span)
         if not isinstance(found, ast.Expr) or isinstance(found, ast.Var):
-            help = misspelt.call_of_python(found.head) if isinstance(found, Form) else None
-            raise Rejected(f"expected a statement, found {describe(found)}", *span, help=help)
+            instead = misspelt.call_of_python(found.head) if isinstance(found, Form) else None
+            raise Rejected(f"expected a statement, found {describe(found)}", *span, help=instead)
         var = self.scope.new_var("_", None, None, (span[0], span[0]))
         return ast.VarBinding(var, found, span, span)
 

@@ -271,7 +271,8 @@ def body(
             elif inherits:
                 sound.add(name)
     keyword = (report.words or dialect(DEFAULT)).info_args
-    return KnownBody(statements, infos, *map(frozenset, (wrong, sound, told, unproven)), keyword)
+    known = frozenset(wrong), frozenset(sound), frozenset(told), frozenset(unproven)
+    return KnownBody(statements, infos, *known, keyword)
 
 
 def derived(report: Report, function: ast.Function) -> tuple[dict[str, StructInfo], set[str]]:
@@ -570,12 +571,12 @@ class ReducedBody:
         if self.rounds > ROUNDS:
             self.failed = True
             return True
-        near, places = self._near(said)
-        done = wanted <= self.wanted and near <= self.near and places <= self.places
+        near, meant = self._near(said)
+        done = wanted <= self.wanted and near <= self.near and meant <= self.places
         if done and spoil == after:
             return False
         self.wanted, self.near = wanted, self.near | near
-        self.places |= places
+        self.places |= meant
         self._arrange()
         return True
 
@@ -624,12 +625,9 @@ class ReducedBody:
 
     def body(self) -> KnownBody:
         """What is known of the function afterwards."""
-        return KnownBody(
-            self.statements,
-            self.infos,
-            *map(frozenset, (self.wrong, self.sound, self.told, self.unproven)),
-            self.before.keyword,
-        )
+        known = frozenset(self.wrong), frozenset(self.sound), frozenset(self.told)
+        unproven = frozenset(self.unproven)
+        return KnownBody(self.statements, self.infos, *known, unproven, self.before.keyword)
 
 
 def _same(old: Sequence[BodyStatement], new: Sequence[BodyStatement]) -> int:
