@@ -151,8 +151,8 @@ def _function(function: FunctionItems, id: str, title: str) -> Iterator[str]:
         kind = "parameter" if item.kind == "parameter" else "match_cast"
         place = "" if item.line is None else f", line {item.line}"
         yield (
-            f'<li><b style="color:{colours[name]}">{escape(name)}</b> is bound by {kind}'
-            f" {escape(item.name)}{place}</li>"
+            f'<li><b style="color:{colours[name]}">{escape(visible(name))}</b> is bound by {kind}'
+            f" {escape(visible(item.name))}{place}</li>"
         )
     yield "</ul>"
     yield from _pictures(view_of(function, f"{id}.v"), colours)
@@ -164,7 +164,7 @@ def _pictures(view: View, colours: dict[str, str]) -> Iterator[str]:
     if view.more_outside:
         yield f"<p>{view.more_outside} more values from outside are used here.</p>"
     for fold in view.folds:
-        yield f'<details id="{fold.id}"><summary>{escape(fold.title)}</summary>'
+        yield f'<details id="{fold.id}"><summary>{escape(visible(fold.title))}</summary>'
         yield from _pictures(fold, colours)
         yield "</details>"
 
