@@ -21,11 +21,12 @@ h2 { font-size: 1rem; margin: 0 0 .3rem }
 h3 { font-size: .9rem; margin: 0 }
 input, button { font: inherit; min-height: 2rem; border: 1px solid #8d867a; border-radius: 5px;
   background: #fff; color: inherit; padding: .1rem .6rem }
-input { width: 11rem }
+input { width: 14rem }
 :focus-visible { outline: 3px solid #1d5fbf; outline-offset: 1px }
 main { display: grid; grid-template-columns: repeat(var(--columns), minmax(0, 1fr)); gap: 0 1rem;
   padding: 1rem }
-@media (max-width: 700px) { main { grid-template-columns: minmax(0, 1fr); padding: .6rem } }
+@media (max-width: 700px) { main { grid-template-columns: minmax(0, 1fr); padding: .6rem }
+  header label { flex-basis: 100% } input { width: calc(100% - 4rem) } }
 section, details { margin-bottom: 1rem; min-width: 0 }
 details { margin-left: .8rem }
 summary { cursor: pointer; padding: .25rem 0 }

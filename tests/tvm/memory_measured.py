@@ -81,6 +81,7 @@ def measure(name: str, module: Any) -> Iterator[Measured]:
 
     from rlx.generate.campaign.oracles.run import to_peer
     from rlx.generate.campaign.peer import Peer
+    from rlx.grammar.nodes import ast
     from rlx.grammar.nodes.node import replace
     from rlx.grammar.print.printer import print_module
     from rlx.grammar.read.parser import parse
@@ -106,9 +107,12 @@ def measure(name: str, module: Any) -> Iterator[Measured]:
 
     def called(_: Any, symbol: str, before: bool, *__: Any) -> None:
         """A kernel or a packed function begins or ends: what it takes inside is not counted."""
-        if not symbol.startswith("vm.builtin."):
+        if not symbol.startswith("vm.builtin.") and symbol not in relax_functions:
             counter.pause_counting(int(before))
 
+    relax_functions = {
+        var.name_hint for var, each in module.functions.items() if type(each) is ast.Function
+    }
     machine.set_instrument(called)
     for (entry, function), need, planned in zip(functions.items(), needs, plans, strict=True):
         if planned.unknown:
