@@ -16,6 +16,7 @@ from rlx.semantics.outcome import (
     CheckFailed,
     Fault,
     Outcome,
+    OutOfFuel,
     Returned,
 )
 from rlx.semantics.values import (
@@ -40,6 +41,7 @@ SEEDS = 2
 SPECIAL = 4
 """The combinations of sizes with special inputs."""
 FUEL = 20_000
+"""The steps of a run. Where one did not end, others get a quarter: most of them will not, either."""
 ITERATIONS = 20_000
 ELEMENTS = 2_000_000
 """Inputs with more elements are not run."""
@@ -106,6 +108,7 @@ def differing(
     tried += [(sizes, draw) for sizes in chosen[:SPECIAL] for draw in more]
     if special:
         tried += [(sizes, draw) for sizes in chosen[:SPECIAL] for draw in _SPECIAL_DRAWS]
+    fuel = FUEL
     for seed, (sizes, draw) in enumerate(tried):
         if found is not None and sum(sizes.values()) >= _weight(found.sizes):
             continue
@@ -117,7 +120,9 @@ def differing(
             continue
         try:
             first = deepcopy(values)
-            one = ours.run(entry, first, fuel=FUEL)
+            one = ours.run(entry, first, fuel=fuel)
+            if isinstance(one, OutOfFuel):
+                fuel = max(fuel // 4, 100)
             if not isinstance(one, Returned):
                 continue
             given = arguments_of(contract, interface, deepcopy(values), side)
