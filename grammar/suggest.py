@@ -80,24 +80,25 @@ def distance(a: str, b: str, limit: int) -> int | None:
     if abs(len(a) - len(b)) > limit:
         return None
     a, b = _different_parts(a, b)
-    before: list[int] = []
-    row = list(range(len(b) + 1))
+    # Three rows in turn: the one that is filled, and the two before it.
+    rows = list(range(len(b) + 1)), [0] * (len(b) + 1), [0] * (len(b) + 1)
     for i, x in enumerate(a, 1):
+        below, row, before = (rows[(i - k) % 3] for k in range(3))
         # Letters that are further apart than the limit cannot belong to each other.
         first, last = max(1, i - limit), min(len(b), i + limit)
-        below = [limit + 1] * (len(b) + 1)
-        if first == 1:
-            below[0] = i
+        below[first - 1] = i if first == 1 else limit + 1
         for j in range(first, last + 1):
             y = b[j - 1]
             cost = min(row[j] + 1, below[j - 1] + 1, row[j - 1] + (x != y))
             if i > 1 and j > 1 and x == b[j - 2] and a[i - 2] == y:
                 cost = min(cost, before[j - 2] + 1)
             below[j] = cost
+        if last < len(b):
+            below[last + 1] = limit + 1
         if min(below[first - 1 : last + 1], default=i) > limit:
             return None
-        before, row = row, below
-    return row[-1] if row[-1] <= limit else None
+    found = rows[len(a) % 3][-1]
+    return found if found <= limit else None
 
 
 def _different_parts(a: str, b: str) -> tuple[str, str]:

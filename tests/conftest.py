@@ -3,8 +3,11 @@ their own process and in those they start.
 """
 
 import gc
+import inspect
+import linecache
 import os
 import signal
+import sys
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -26,6 +29,23 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("rlx")
+
+
+def stack(context: int = 1) -> list[inspect.FrameInfo]:
+    """The frames of the caller, as `inspect.stack` gives them, each with the line that it is at."""
+    found, frame = [], sys._getframe(1)
+    while frame is not None:
+        path, number = frame.f_code.co_filename, frame.f_lineno
+        line = linecache.getline(path, number, frame.f_globals) if context else ""
+        shown = ([line], 0) if line else (None, None)
+        found.append(inspect.FrameInfo(frame, path, number, frame.f_code.co_name, *shown))
+        frame = frame.f_back  # type: ignore[assignment]
+    return found
+
+
+# TVM asks for all frames whenever it reads a function. Python's own answer looks through all loaded modules, which are
+# thousands here, several times each time.
+inspect.stack = stack
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

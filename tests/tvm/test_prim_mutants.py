@@ -13,7 +13,7 @@ import pytest
 from tests.tvm.prim_mutants import Tvm, bases, difference, mutants, unexplained
 from tests.tvm.prim_scheduled import by_hand
 
-COUNT = int(os.environ.get("RLX_PRIM_MUTANTS", "60"))
+COUNT = int(os.environ.get("RLX_PRIM_MUTANTS", "30"))
 
 
 @pytest.fixture(scope="module")

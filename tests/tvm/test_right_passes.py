@@ -18,7 +18,7 @@ def test_programs_whose_parameters_are_weights() -> None:
 def test_examples_and_generated_programs() -> None:
     chosen = [each for each in examples() if each[0] in CHOSEN]
     assert len(chosen) == len(CHOSEN)
-    assert [*wrong(iter([*chosen, *generated(1, 2)]), 3)] == []
+    assert [*wrong(iter([*chosen, *generated(1, 2)]), 6)] == []
 
 
 def test_many_passes_are_asked() -> None:

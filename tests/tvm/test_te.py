@@ -69,7 +69,7 @@ def test_a_prim_func_is_that_of_tvm(name: str, index: str | None) -> None:
 
 
 def test_indices_are_simplified_as_by_tvm() -> None:
-    assert te_indices.differences(6, 60) == []
+    assert te_indices.differences(6, 30) == []
 
 
 def arguments(function: tir.PrimFunc, size: int) -> list[Any]:

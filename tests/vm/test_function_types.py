@@ -112,11 +112,11 @@ def ends(text: str, args: tuple[Value, ...]) -> dict[str, End]:
 def test_functions_meet_types_alike_in_all_ways() -> None:
     every = list(product(GIVEN, TYPES, WAYS))
     seen: Counter[str] = Counter()
-    for given, wanted, way in random.Random(7).sample(every, 24):
+    for given, wanted, way in random.Random(7).sample(every, 12):
         text = module(given, wanted, way)
         for size in (2, 3):
             found = ends(text, (Tensor(np.ones(size, "float32")),))
             kinds = {name: end.kind for name, end in found.items()}
             assert len(set(kinds.values())) == 1, (given, wanted, way, size, found)
             seen[found["source"].kind] += 1
-    assert seen["CheckFailed"] > 6 and seen["Returned"] > 6, seen
+    assert seen["CheckFailed"] > 3 and seen["Returned"] > 3, seen

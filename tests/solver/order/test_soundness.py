@@ -86,7 +86,7 @@ def _function(info: StructInfo) -> bool:
 
 def test_bounds_hold_of_every_value() -> None:
     for i, a in enumerate(UNIVERSE):
-        for j in range(i % 2, i + 1, 2):  # half of the pairs
+        for j in range(i % 5, i + 1, 5):  # a fifth of the pairs
             b = UNIVERSE[j]
             upper, lower = lub(a, b, P), glb(a, b, P)
             assert (table()[i] | table()[j]) & ~_bits(upper) == 0, (a, b, upper)
