@@ -1,5 +1,6 @@
 """Big inputs: those that are ordinary are checked, the others refused, and none takes for ever."""
 
+import json
 import os
 import resource
 import subprocess
@@ -12,6 +13,8 @@ import pytest
 
 import rlx
 from rlx.checker.driver import sources
+from rlx.checker.why.explain import everything
+from rlx.checker.why.json import as_json
 from rlx.cli import COMMANDS, guarded
 
 from .corpus import CLEAN, FOUND, Answer, complaint
@@ -283,3 +286,15 @@ def test_tuples_that_double_are_compared(
     name, *words = line.split()
     assert import_module(COMMANDS[name][0]).main(words, f"rlx {name}") == status
     assert len(capsys.readouterr().out) < 2_000_000
+
+
+def test_dimensions_that_square_are_not_written_in_full() -> None:
+    """Each is a product of the one before with itself, so its text doubles each time."""
+    lines, last = "", "x"
+    for k in range(16):
+        lines += f"    a{k} = R.concat(({last}, x), axis=0)\n    b{k} = R.outer(a{k}, a{k})\n"
+        lines += f"    c{k} = R.flatten(b{k})\n"
+        last = f"c{k}"
+    text = function(lines, 'x: R.Tensor(("n",), "float32")').replace("return x", f"return {last}")
+    _, found = everything(text, "p.rlx")
+    assert len(json.dumps(as_json(found.roots, found.source))) < 2_000_000
