@@ -332,7 +332,7 @@ def _ways(atom: PrimExpr) -> list[PrimExpr]:
     kind = tir.type_of(atom)
     zero = tir.FloatImm(0.0, kind) if kind.is_float else tir.IntImm(0, kind)
     found: list[PrimExpr] = []
-    todo = [(terms.TRUE, atom)]
+    todo: list[tuple[PrimExpr, PrimExpr]] = [(terms.TRUE, atom)]
     while todo:
         when, part = todo.pop()
         match part:

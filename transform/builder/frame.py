@@ -293,12 +293,14 @@ class Frame:
 
     def _says_else(self, found: StructInfo, wanted: StructInfo) -> bool:
         """Whether what is known of a value replaces its annotation: it says more, or contradicts
-        it.
+        it. The same in other words is not more: in a branch it may say less behind it.
         """
         if structural_equal(found, wanted):
             return False
         said = compatibility(found, wanted, self.state.prover)
-        return said.compatible or said.never_fits
+        if said.compatible:
+            return not compatibility(wanted, found, self.state.prover).compatible
+        return said.never_fits
 
     def settle(self, place: Place, mark: int, known: int, quiet: bool = False) -> None:
         """Raise the errors that were found and undo the attempt; report warnings."""

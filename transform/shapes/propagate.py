@@ -63,7 +63,8 @@ class _Propagated(Stronger):
         args = [self.visit_expr(arg) for arg in call.args]
         found = specialised(self.builder, call.op, args)
         unknown = isinstance(found, TensorStructInfo) and dimensions(found) is None
-        if found is None or unknown or not says_more(self.builder, found, known):
+        shaped = isinstance(known, TensorStructInfo) and dimensions(known) is not None
+        if not shaped and (unknown or found is None or not says_more(self.builder, found, known)):
             found = self.by_shape_function(call.op, args) or found
         if found is not None and says_more(self.builder, found, known):
             output = type(var) is ast.Var

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from textwrap import dedent
+
 import numpy as np
 import pytest
 
@@ -265,3 +268,35 @@ class Module:
     found = rlx.run(made, inputs=given)
     assert found.numpy().shape == (6, 3)
     assert rlx.show(propagate_shapes(made)) == text
+
+
+SETTLED = {
+    "an annotation in a branch says the same as its value": """
+        @R.function
+        def main(x: R.Tensor((n,), "float32")) -> R.Tensor((4,), "float32"):
+            if R.prim_value(n == 4):
+                y: R.Tensor((4,), "float32") = x
+            else:
+                y: R.Tensor((4,), "float32") = R.zeros(R.shape([4]), "float32")
+            return y
+        """,
+    "the shape of a result is known, its element type is not": """
+        @I.ir_module
+        class Module:
+            @R.function
+            def main(x: R.Tensor((4,))):
+                return Module.f(x)
+
+            @R.function(private=True)
+            def f(x: R.Tensor((4,))) -> R.Tensor((4,)):
+                return R.add(x, x)
+        """,
+}
+
+
+@pytest.mark.parametrize("pass_", [deduce_shapes, propagate_shapes])
+@pytest.mark.parametrize("text", SETTLED.values(), ids=SETTLED)
+def test_a_second_run_changes_nothing(pass_: Callable[[IRModule], IRModule], text: str) -> None:
+    once = pass_(rlx.parse(dedent(text)))
+    assert first_difference(pass_(once), once) is None
+    assert rlx.check(once).ok
