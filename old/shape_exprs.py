@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, Var
+from rlx.grammar.print.show import spelled_dim
 from rlx.old.repeated import listed, once_for_each, text_of
 from rlx.solver.prover import Prover
 from rlx.solver.verdict import Proved
@@ -105,7 +106,7 @@ def _pieces(shape: Expr) -> Iterator[str | Expr]:
         case RuntimeDepShape():
             yield "RuntimeDepShape()"
         case ast.ShapeExpr(values=values):
-            yield _bracketed([str(value) for value in values])
+            yield _bracketed([spelled_dim(value) for value in values])
         case ast.Tuple(fields=fields):
             yield from ("Tuple(", *listed(fields), ")")
         case ast.TupleGetItem(tuple_value=value, index=index):

@@ -22,6 +22,8 @@ _LONGEST = 1_000
 functions and further dimensions are left out."""
 SPELLED = 10_000
 """The characters of an annotation after which its short form is written."""
+_NODES = SPELLED // 2
+"""The nodes of a dimension that certainly takes more: each takes at least two characters on average."""
 _TYPED_INTEGER = re.compile(r"T\.u?int\d+\((-?\d+)\)")
 
 
@@ -59,13 +61,18 @@ def spelled(info: StructInfo, spelling: Callable[[StructInfo], str] = str) -> st
 
     Dimensions that share their parts may be exponentially long; these are not written to find out.
     """
-    if any(is_long(dim, SPELLED) for part in whole(info) for dim in numbers(part)):
+    if any(is_long(dim, _NODES) for part in whole(info) for dim in numbers(part)):
         return show(info)
     try:
         text = spelling(info)
     except TooLongError:
         return show(info)
     return text if len(text) <= SPELLED else show(info)
+
+
+def spelled_dim(value: tir.PrimExpr) -> str:
+    """A dimension as a program spells it, or in short form as :func:`spelled`."""
+    return show(value) if is_long(value, _NODES) else str(value)
 
 
 def _dim(value: tir.PrimExpr) -> str:
