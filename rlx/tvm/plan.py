@@ -38,6 +38,8 @@ def main() -> int:
     text = sys.stdin.read()
     passes = tvm.transform.Sequential(
         [
+            relax.backend.DispatchSampling(),
+            relax.backend.DispatchSortScan(),
             relax.transform.LegalizeOps(),
             relax.transform.RewriteDataflowReshape(),
             relax.transform.ToNonDataflow(),
