@@ -163,7 +163,7 @@ def words(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text))
 
 
-class Parameter(Record):
+class HeadParameter(Record):
     """A parameter in the head of a function.
 
     Attributes
@@ -192,7 +192,7 @@ _DTYPE = re.compile(r"(?:u?int|b?float)\d+\w*$|bool$")
 
 
 @lru_cache(maxsize=256)
-def parameters(head: str, at: int) -> tuple[Parameter, ...]:
+def parameters(head: str, at: int) -> tuple[HeadParameter, ...]:
     """The parameters of a function that its head lists by name, in order; none if other things are
     among them.
 
@@ -201,7 +201,7 @@ def parameters(head: str, at: int) -> tuple[Parameter, ...]:
     at
         Where ``def`` stands in the head.
     """
-    found: list[Parameter] = []
+    found: list[HeadParameter] = []
     depth, start = 0, 0
     for sign in _BRACKET.finditer(head, at):
         word = sign[0]
@@ -225,7 +225,7 @@ def parameters(head: str, at: int) -> tuple[Parameter, ...]:
                 )
                 is_plain = "T." not in rest and "Callable" not in rest
                 binds = names.intersection(_DIMENSION.findall(rest) if is_plain else ())
-                found.append(Parameter(read[1], (first, last), names, binds))
+                found.append(HeadParameter(read[1], (first, last), names, binds))
             start = sign.end()
         if word in (")", "]", "}"):
             depth -= 1
