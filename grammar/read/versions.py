@@ -87,7 +87,8 @@ def _words(text: str, span: Span) -> Iterator[SpellingUse]:
 
 def _names_with_their_last_word(text: str, span: Span) -> Iterator[KeptName]:
     """The names in lines that have the last word of a spelling outside strings of several lines."""
-    strings, done = long_strings(text), span[0]
+    strings = long_strings(text) if _has_long_string(text, span) else ()
+    done = span[0]
     for found in _LAST_WORD.finditer(text, *span):
         at = found.start()
         if at < done or any(start < at < end for start, end in strings):
@@ -100,6 +101,11 @@ def _names_with_their_last_word(text: str, span: Span) -> Iterator[KeptName]:
             longer = kept_names(text, start, _line_end(text, done, span[1]))
             names = [name for name in longer if name.span[0] < done]
         yield from names
+
+
+def _has_long_string(text: str, span: Span) -> bool:
+    """Whether a string may span several lines: otherwise what is in front, as weights, is not read."""
+    return any(text.find(sign, *span) >= 0 for sign in ('"""', "'''", "\\\n"))
 
 
 def _line_end(text: str, at: int, last: int) -> int:
