@@ -5,11 +5,13 @@ The table of spellings is :mod:`rlx.grammar.dialects`, from which the printer wr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from rlx.grammar.diagnostic import Diagnostic, Edit, Label
 from rlx.grammar.dialects import (
     DEFAULT,
+    DIALECTS,
     NEW_OPERATORS,
     READERS,
     TIR_MODULES,
@@ -18,7 +20,7 @@ from rlx.grammar.dialects import (
     spelling,
 )
 from rlx.grammar.lines import line_start
-from rlx.grammar.nodes import ast
+from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import Record, Span, walk
 from rlx.grammar.read.forms import ALIASES
 from rlx.grammar.read.kept_text import kept_names
@@ -72,8 +74,14 @@ def _words(text: str, span: Span) -> Iterator[SpellingUse]:
         for form in names:
             if form in READERS:
                 yield SpellingUse(form, kept.span, READERS[form])
+        if name == "R.Prim" and _PRIM_VALUE.match(text, kept.span[0]):
+            yield SpellingUse("R.Prim(value=", kept.span, READERS["R.Prim(value="])
         if name == "metadata":
             yield from _constant(text, kept.span)
+
+
+_PRIM_VALUE = re.compile(r"R\.Prim\(\s*[\"'][^\"']*[\"']\s*,\s*(?!value\b|dtype\b|\))")
+"""A type and, behind it, the value of a scalar, without its keyword."""
 
 
 def _constant(text: str, span: Span) -> Iterator[SpellingUse]:
@@ -131,6 +139,15 @@ def for_target(
         if not use.readers.reads(target) and use.span not in told:
             told.add(use.span)
             yield _unread(text, use, target)
+    if target in DIALECTS and not DIALECTS[target].slice_values:
+        for load in (load for module in modules for load in tir.sliced_values(module)):
+            yield Diagnostic(
+                "VERSION-spelling",
+                "error",
+                f"in TVM {target} a slice of a buffer is a region, not a value",
+                load.span,
+                help=f"write the indices as a vector: `{load.buffer.name}[T.Ramp(0, 1, 4)]`",
+            )
     for call, name, since in later_operators(modules, target):
         yield Diagnostic(
             "VERSION-operator",
