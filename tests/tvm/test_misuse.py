@@ -149,7 +149,7 @@ def test_both_cast_a_literal_to_an_object(value: str) -> None:
         'y = T.alloc_buffer(dtype="float32", shape=(4,))',
         BLOCK.format("T.where(predicate=b < 1)"),
         'for i in T.serial(4, dtype="uint32"):\n        k[i] = 1',
-        'for i, j in T.grid(2, 2, dtype="int64"):\n        k[i] = 1',
+        'for i, j in T.grid(2, 2, dtype="uint32"):\n        k[i] = 1',
         "for i, j in T.grid((1, 3), 2):\n        k[i] = 1",
         "for i in T.grid(4, 4):\n        x[i] = T.float32(1)",
         "for i in T.grid(4, 4):\n        x[i[0], i[-1]] = x[i[1], 0]",
@@ -192,7 +192,7 @@ def test_a_slice_that_is_a_value_is_written_as_a_vector() -> None:
         '@R.function\ndef f(x: R.Prim("int64", 3)):\n    return x\n',
         '@R.function\ndef f(x: Tensor((4,), "float32")):\n    return x\n',
         '@T.prim_func\ndef f(a: T.handle):\n    x = T.match_buffer(a, (n,), "float32")\n    x[0] = 1.0\n',
-        RELAX.format("y = f(x)"),
+        RELAX.format("y = cls.f(x)"),
         RELAX.replace("(x: R", "(self, x: R").format("y = x"),
     ],
 )
