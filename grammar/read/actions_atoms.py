@@ -87,8 +87,9 @@ class NamesAround:
         else it does not know may be bound by a statement that is kept as text.
         """
         around = self.context.around
-        known = word in _LIBRARIES and around is not None
-        return known and self.scope.in_prim_func() and not around.holds(word)
+        if around is None or word not in _LIBRARIES:
+            return False
+        return self.scope.in_prim_func() and not around.holds(word)
 
     def part_of(self, owner: Entry, part: str) -> CapturedName | None:
         """An attribute or a call of a captured value, which is also captured."""

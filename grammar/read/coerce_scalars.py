@@ -306,7 +306,7 @@ def _cast(value: tir.PrimExpr, lanes: int | None, data_type: DataType) -> tir.Pr
         return tir.FloatImm(float(value.value), data_type, value.span)
     if lanes != 1:
         return value
-    return tir.Cast(data_type, value, value.span)
+    return tir.Cast(data_type, value, getattr(value, "span", None))
 
 
 def _refuse_statement(form: Form, span: Span) -> None:

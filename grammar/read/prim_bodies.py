@@ -229,7 +229,7 @@ class PrimLoops:
 
     def _ranges(self, names: int, form: Form, span: Span) -> list[Range] | None:
         """Start and extent for each loop variable, or None for a form that is not known."""
-        known = _WORDS_OF_GRID if form.head == "T.grid" else _LOOP_WORDS
+        known: Sequence[str] = _WORDS_OF_GRID if form.head == "T.grid" else _LOOP_WORDS
         known = known if form.head.startswith("T.") else ()
         if form.head in LOOPS or form.head == "T.grid":
             for word, given in form.keywords.items():
