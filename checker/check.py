@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from rlx.checker.render.files import Obligations
@@ -126,7 +126,7 @@ def check_text(text: str, path: str = "<text>", target: str | None = None) -> Re
     ValueError
         If there is no such version.
     """
-    from rlx.grammar.dialects import dialect
+    from rlx.grammar.dialects import DIALECTS, dialect
     from rlx.grammar.read.parser import parse
     from rlx.grammar.read.versions import before_purity, is_old, judged, newest, uses
 
@@ -135,10 +135,27 @@ def check_text(text: str, path: str = "<text>", target: str | None = None) -> Re
     parsed = parse(text, path)
     found = uses(parsed.source.text, parsed.modules)
     said = (*parsed.diagnostics, *judged(parsed.source.text, parsed.modules, found, target))
+    if target in DIALECTS and not path.endswith(".py"):
+        said = (*said, *_refused_by_python(parsed.source.text, said))
     old = target is None and is_old(found)
     words = dialect(target or newest(found))
     findings = Findings(before_purity(found, target), old, words)
     return check_modules(parsed.modules, parsed.source, said, parsed.captured, findings)
+
+
+def _refused_by_python(text: str, said: Sequence[Diagnostic]) -> Iterator[Diagnostic]:
+    """What Python refuses while TVM reads a text that is no Python file: unknown names, missing
+    annotations. Names of imports are known there.
+    """
+    from rlx.grammar.read.parser import parse
+    from rlx.grammar.read.undecorated import not_imported
+
+    wrong = {each.span for each in said if each.is_error}
+    parsed = parse(text, "text.py")
+    spans = [module.span for module in parsed.modules if module.span is not None]
+    for found in (*parsed.diagnostics, *not_imported(text, spans, prefixes=False)):
+        if found.code.startswith("PYTHON-") and found.span not in wrong:
+            yield found
 
 
 def check_module(module: ast.IRModule, source: Source) -> Report:

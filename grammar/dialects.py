@@ -53,6 +53,9 @@ class Dialect(Record):
         Whether a shape variable may be declared as a size, ``T.int64(is_size_var=True)``.
     void_dtypes
         Whether ``dtype="void"`` leaves the data type of a result open; otherwise it is void.
+    slice_values
+        Whether a slice of a buffer, ``A[0:4]``, may be a value; otherwise it is only a region, and
+        the value is ``A[T.Ramp(0, 1, 4)]``.
     """
 
     version: str
@@ -74,6 +77,7 @@ class Dialect(Record):
     prototype: bool = False
     size_vars: bool = True
     void_dtypes: bool = True
+    slice_values: bool = True
 
 
 _V16 = Dialect(
@@ -122,6 +126,7 @@ _V27 = replace(
     constant_key="ir.GenericConst",
     size_vars=False,
     void_dtypes=False,
+    slice_values=False,
 )
 
 DIALECTS: Mapping[str, Dialect] = {

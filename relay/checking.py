@@ -50,8 +50,9 @@ def check(text: str, path: str = "<text>") -> RelayReport:
     made = translate(found.module, path)
     if any(d.is_error for d in made.diagnostics):
         listed = tuple(sorted(made.diagnostics, key=position))
-        nothing = Obligations(), (), {}, (), frozenset(), None
-        return RelayReport(source, listed, *nothing, found.module)
+        return RelayReport(
+            source, listed, Obligations(), (), {}, (), frozenset(), None, found.module
+        )
     report = check_module(made.module, source)
     wrong = [*made.diagnostics, *(replace(d, edit=None) for d in report.diagnostics)]
     types = {old.name: report.info[new] for old, new in made.names.items()}

@@ -258,6 +258,10 @@ def _slice(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
     match expr:
         case tir.Slice(start=tir.IntImm(value=start), stop=tir.IntImm(value=stop), step=None):
             return Typed(operands[0].dtype, stop - start)
+        case tir.Slice(tir.IntImm(value=start), tir.IntImm(value=stop), tir.IntImm(value=step)) if (
+            step > 0
+        ):
+            return Typed(operands[0].dtype, len(range(start, stop, step)))
     return Typed(operands[0].dtype, None)
 
 

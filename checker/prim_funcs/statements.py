@@ -237,8 +237,17 @@ def fits(state: PrimFuncCheck, stmt: tir.MatchBuffer) -> None:
     wanted = (*[one] * (len(given) - len(stmt.buffer.shape)), *stmt.buffer.shape)
     if not len(wanted) == len(given) == len(stmt.source.buffer.shape):
         return
+    whole = stmt.source.buffer.shape
     for axis, (index, dim) in enumerate(zip(given, wanted, strict=True)):
-        extent = tir.Sub(index.stop, index.start) if isinstance(index, tir.Slice) else one
+        match index:
+            case tir.Slice():
+                extent: tir.PrimExpr = tir.Sub(index.stop, index.start)
+            case tir.OpaqueExpr(text=":"):
+                extent = whole[axis]
+            case tir.OpaqueExpr():
+                continue
+            case _:
+                extent = one
         if _apart(extent, dim):
             state.report(
                 "TIR14-shape",

@@ -79,6 +79,8 @@ from rlx.grammar.nodes.tir_stmts import (
     Stmt,
     While,
     With,
+    is_slice,
+    sliced_values,
 )
 
 __all__ = [
@@ -142,10 +144,12 @@ __all__ = [
     "fold_lazily",
     "free_vars",
     "interned",
+    "is_slice",
     "larger_than",
     "negated",
     "postorder",
     "reached",
+    "sliced_values",
     "substitute",
     "transform",
     "type_of",

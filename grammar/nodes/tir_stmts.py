@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rlx.grammar.nodes.dtype import DataType
-from rlx.grammar.nodes.node import Node, Span
-from rlx.grammar.nodes.tir_exprs import Buffer, BufferLoad, Call, PrimExpr, Var
+from rlx.grammar.nodes.node import Node, Span, walk
+from rlx.grammar.nodes.tir_exprs import (
+    Buffer,
+    BufferLoad,
+    Call,
+    OpaqueExpr,
+    PrimExpr,
+    Slice,
+    Var,
+)
 
 
 class Stmt(Node):
@@ -210,3 +218,16 @@ class PrimFunc(Node):
     comments: tuple[str, ...] = ()
     span: Span | None = None
     returns_none: bool = False
+
+
+def sliced_values(root: Node) -> Iterator[BufferLoad]:
+    """The slices of buffers in the values that the statements of a program store."""
+    for store in walk(root):
+        for load in walk(store.value) if isinstance(store, BufferStore) else ():
+            if isinstance(load, BufferLoad) and any(map(is_slice, load.indices)):
+                yield load
+
+
+def is_slice(index: PrimExpr) -> bool:
+    """Whether a subscript of a buffer reaches several elements, as `0:4` and `:` do."""
+    return isinstance(index, Slice) or (isinstance(index, OpaqueExpr) and index.text == ":")

@@ -13,10 +13,10 @@ from collections.abc import Mapping
 
 from rlx.grammar.dialects import OUT_OPERATORS, Dialect
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.dtype import DataType
+from rlx.grammar.nodes.dtype import INT32, DataType
 from rlx.grammar.nodes.equal import structural_equal
-from rlx.grammar.nodes.node import Span, changed, replace, same, walk
-from rlx.grammar.nodes.rewrite import Rewriter
+from rlx.grammar.nodes.node import Node, Span, changed, replace, same, walk
+from rlx.grammar.nodes.rewrite import Rewriter, rebuild
 from rlx.grammar.nodes.struct_infos import numbers, whole
 
 CALLS_TIR = (
@@ -84,8 +84,49 @@ def expressible(
     if not dialect.prim_value:
         return _ByCasts().module(module)
     translation = _Translation(module, dialect, text, of_2022)
-    made = translation.module(module)
-    return _moved(made, translation.layouts, dialect)
+    made = _moved(translation.module(module), translation.layouts, dialect)
+    return made if dialect.slice_values else _with_ramps(made)
+
+
+def _with_ramps(module: ast.IRModule) -> ast.IRModule:
+    """The module with `A[T.Ramp(0, 1, 4)]` where a slice `A[0:4]` is a value."""
+    functions = dict(module.functions)
+    for gv, each in functions.items():
+        if isinstance(each, tir.PrimFunc) and any(tir.sliced_values(each)):
+            functions[gv] = rebuild(each, _store_of_ramps)
+    return replace(module, functions=functions)
+
+
+def _store_of_ramps(node: Node) -> Node:
+    if not isinstance(node, tir.BufferStore):
+        return node
+    return changed(node, value=rebuild(node.value, _load_of_ramps))
+
+
+def _load_of_ramps(node: Node) -> Node:
+    if not isinstance(node, tir.BufferLoad) or not any(map(tir.is_slice, node.indices)):
+        return node
+    return changed(node, indices=tuple(_ramp(index, node) for index in node.indices))
+
+
+def _ramp(index: tir.PrimExpr, load: tir.BufferLoad) -> tir.PrimExpr:
+    """`T.Ramp(start, step, lanes)` for a slice."""
+    match index:
+        case tir.Slice(start=tir.IntImm(value=first), stop=tir.IntImm(value=stop)):
+            length = stop - first
+        case tir.Slice(start=start, stop=tir.Add(a=a, b=tir.IntImm(value=length))) if (
+            structural_equal(start, a)
+        ):
+            pass
+        case _ if not tir.is_slice(index):
+            return index
+        case _:
+            raise InexpressibleError("a slice of unknown length as a value", load.span)
+    step = index.step or tir.IntImm(1, INT32, index.span)
+    if not isinstance(step, tir.IntImm) or step.value < 1:
+        raise InexpressibleError("a slice with an unknown step as a value", load.span)
+    lanes = tir.IntImm(len(range(0, length, step.value)), INT32, index.span)
+    return tir.Call("Ramp", (index.start, step, lanes), None, {}, index.span)
 
 
 def with_flags(module: ast.IRModule) -> ast.IRModule:

@@ -25,9 +25,12 @@ from rlx.grammar.read.partial_nodes import (
     describe,
 )
 from rlx.grammar.read.reports import ReadContext
+from rlx.grammar.read.script_vocabulary import OF_BUFFERS
 from rlx.grammar.read.source_tokens import on_one_line
 from rlx.grammar.suggest import closest, did_you_mean
 
+_LIBRARIES = frozenset(["F", "jax", "jnp", "math", "np", "numpy", "relay", "tf", "topi", "torch"])
+"""The names by which libraries are usually imported."""
 _WORDS = {"None": None, "True": True, "False": False}
 
 
@@ -78,6 +81,15 @@ class NamesAround:
         """The array library that a captured name is imported from."""
         around = self.context.around
         return None if around is None else around.library(word)
+
+    def not_imported(self, word: str) -> bool:
+        """Whether a PrimFunc in a Python file uses a library that the file does not import; what
+        else it does not know may be bound by a statement that is kept as text.
+        """
+        around = self.context.around
+        if around is None or word not in _LIBRARIES:
+            return False
+        return self.scope.in_prim_func() and not around.holds(word)
 
     def part_of(self, owner: Entry, part: str) -> CapturedName | None:
         """An attribute or a call of a captured value, which is also captured."""
@@ -133,7 +145,11 @@ class AtomActions(ExpressionActions):
         if text in _WORDS:
             return _WORDS[text]
         found = self.scope.look_up(text)
-        return self.around.value(text, span) if found is None else found
+        if found is None:
+            return self.around.value(text, span)
+        if type(found) is tir.Var and self.scope.in_outer_head():
+            self.coerce.implicit.setdefault(text, span)  # elsewhere in the signature it has quotes
+        return found
 
     def do_dotted(self, span: Span, dotted: Entry) -> Any:
         text = dotted.value
@@ -149,7 +165,7 @@ class AtomActions(ExpressionActions):
             if rest in self.scope.global_names:
                 self.around.unknown_module(head, span[0])
             # `b.data` is the memory of a buffer, and the check of PrimFuncs tells if there is no `b`
-            elif head not in (*ALIASES, "ty") and rest != "data" and self._is_of_no_module():
+            elif head not in (*ALIASES, "ty") and rest != "data" and self._is_of_no_module(head):
                 raise Rejected(f"{head!r} is not defined", *span, certain=True)
         if head == "R" and text not in FORMS and text not in BARE_INFOS:
             meant = misspelt.form(text)
@@ -158,9 +174,13 @@ class AtomActions(ExpressionActions):
                 text = meant[0]
         return Name(text)
 
-    def _is_of_no_module(self) -> bool:
-        """Whether a dotted name that the program does not know means nothing, in a PrimFunc."""
-        return self.scope.in_prim_func() and self.context.around is None
+    def _is_of_no_module(self, head: str) -> bool:
+        """Whether a dotted name that neither the program nor Python code around it knows means
+        nothing, in a PrimFunc.
+        """
+        if self.context.around is None:
+            return self.scope.in_prim_func()
+        return self.around.not_imported(head)
 
     def do_attribute(self, span: Span, owner: Entry, name: Entry) -> Any:
         if isinstance(owner.value, Name) and (known := self.around.part_of(owner, name.value)):
@@ -336,9 +356,19 @@ class AtomActions(ExpressionActions):
         return arithmetic.prefix(self.coerce, operator.value, operand, span[0])
 
 
+def refuse_attribute(buffer: tir.Buffer, name: str, span: Span) -> None:
+    """Refuse what no version of TVM has as an attribute or method of a buffer."""
+    word = name.partition(".")[0]
+    if word not in OF_BUFFERS:
+        words = f"the buffer {buffer.name!r} has no attribute {word!r}"
+        raise Rejected(words, *span, did_you_mean(closest(word, OF_BUFFERS)), certain=True)
+
+
 def attribute_of(context: ReadContext, value: Any, name: str, span: Span) -> Any:
     """`x.shape`, and attributes that PrimFuncs keep as text."""
     type_of = isinstance(value, Form) and name == "ty" and context.scope.in_prim_func()
+    if isinstance(value, tir.Buffer):
+        refuse_attribute(value, name, span)
     if isinstance(value, tir.Buffer | tir.PrimExpr) or type_of:
         return tir.OpaqueExpr(on_one_line(context.text, span), span)
     if name == "shape" and isinstance(value, ast.Expr):

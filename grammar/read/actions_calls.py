@@ -10,7 +10,7 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import INT32, VOID
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.read import misspelt, script_signatures
-from rlx.grammar.read.actions_atoms import ExpressionActions, owned
+from rlx.grammar.read.actions_atoms import ExpressionActions, owned, refuse_attribute
 from rlx.grammar.read.coerce import Coerce
 from rlx.grammar.read.entries import Entry, Rejected
 from rlx.grammar.read.forms import ALIASES, FORMS, METHODS, Arguments
@@ -158,7 +158,12 @@ class CallActions(ExpressionActions):
         if self._is_operator_of_2022(head):
             return self._operator("relax." + PROTOTYPE_OPERATORS.get(head, head), given)
         words = f"unknown name {head!r}: expected R.…, T.…, I.… or cls.…"
-        raise Rejected(words, *head_span, help=misspelt.call_of_python(head))
+        raise Rejected(
+            words,
+            *head_span,
+            certain=self.around.not_imported(word),
+            help=misspelt.call_of_python(head),
+        )
 
     def _arguments(self, head: str, listed: Entry | None, span: Span) -> Arguments:
         positional: list[Entry] = []
@@ -260,7 +265,8 @@ class CallActions(ExpressionActions):
     def _takes_scalars(self, head: str, arguments: Arguments, span: Span) -> None:
         """Reject a function of Python that computes with values of a PrimFunc."""
         for given in arguments.positional:
-            if isinstance(given.value, tir.BufferLoad | tir.Var | tir.Binary):
+            scalar = isinstance(given.value, tir.BufferLoad | tir.Var | tir.Binary)
+            if scalar or isinstance(given.value, tir.Buffer):
                 self.context.reports.kept.add(span)
                 words = f"Python's `{head}` does not take values of a PrimFunc"
                 raise Rejected(words, *span, f"write {_OF_SCALARS[head]}", certain=True)
@@ -298,6 +304,7 @@ class CallActions(ExpressionActions):
                     made = pointer(self.coerce, value, method, arguments)
                     if made is not None:
                         return made
+                    refuse_attribute(value, method, arguments.span)
                 case tir.OpaqueExpr(), _, _:
                     pass
                 case _, "astype", [given] if not arguments.keywords:
@@ -346,8 +353,11 @@ _OF_PYTHON = {
 _OF_SCALARS = {
     **{name: f"`T.{name}(…)`" for name in ("abs", "round", "max", "min", "pow")},
     **dict.fromkeys(("float", "int", "bool"), '`T.Cast("…", x)`'),
+    **dict.fromkeys(("sum", "any", "all", "sorted"), "a loop over the elements"),
+    "len": "the extent of the axis, such as `A.shape[0]`",
+    "enumerate": "`for i in range(n)`",
 }
-"""Functions of Python that fail on the scalars of a PrimFunc, and what computes the same."""
+"""Functions of Python that fail on scalars and buffers of a PrimFunc, and what computes the same."""
 
 
 def _builtin(head: str, arguments: Arguments) -> Any:
@@ -396,8 +406,24 @@ class SubscriptActions(ExpressionActions):
             raise Rejected(words, *span, help, certain=True)
         if isinstance(value, tir.PrimExpr):
             return tir.OpaqueExpr(on_one_line(self.context.text, span), span)
+        if isinstance(value, Sequence) and len(items) == 1:
+            return self._item(value, items[0], span)
         python = isinstance(value, dict | Sequence | str)  # it is computed before TVM sees it
         raise Rejected(f"{describe(value)} cannot be indexed", *span, kept=python)
+
+    def _item(self, value: Sequence, at: Entry, span: Span) -> Any:
+        """An item of a tuple or list in a PrimFunc, or some of them, which Python takes."""
+        match at.value:
+            case int(index) if -len(value.items) <= index < len(value.items):
+                return value.items[index].value
+            case int(index):
+                words = f"this tuple has {len(value.items)} items, but the index is {index}"
+                raise Rejected(words, *span, certain=True)
+            case Slice(start=Entry(value=start), stop=Entry(value=stop), step=None) if all(
+                end is None or isinstance(end, int) for end in (start, stop)
+            ):
+                return Sequence(value.items[start:stop])
+        raise Rejected(f"{describe(value)} cannot be indexed", *span, kept=True)
 
     def _subscripted_name(self, name: Entry, items: list[Entry], span: Span) -> Any:
         text = self._as_meant(name)

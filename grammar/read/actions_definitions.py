@@ -333,7 +333,9 @@ class DefinitionActions:
         signature, comments = head.value.value
         frame = self.scope.close()
         of_head = self._of_heads.pop() if self._of_heads else set()
-        for name in self.coerce.implicit.keys() - of_head:
+        shapes = (dim for buffer in frame.buffers.values() for dim in buffer.shape)
+        matched = {dim.name for dim in shapes if isinstance(dim, tir.Var)}
+        for name in self.coerce.implicit.keys() - of_head - matched:
             del self.coerce.implicit[name]  # WF14 and TIR01 speak of bodies
         reader = self.statements.readers[signature.kind]()
         function = reader.function(signature, comments, frame, body, span)

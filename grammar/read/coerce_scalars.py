@@ -149,7 +149,11 @@ class ScalarCoercion:
                 return tir.OpaqueExpr(
                     on_one_line(self.source, span), span
                 )  # a kind that TIR04 reports
-        raise Rejected(f"expected a dimension or another scalar, found {describe(value)}", *span)
+        # No code around a PrimFunc makes a number of what is written as something else.
+        written = value is None or isinstance(value, Sequence | dict)
+        certain = written and self.scope.in_prim_body()
+        words = f"expected a dimension or another scalar, found {describe(value)}"
+        raise Rejected(words, *span, certain=certain)
 
     def _number(self, entry: Entry, literal: DataType) -> tir.PrimExpr:
         value, span = entry.value, entry.span
@@ -251,6 +255,8 @@ class ScalarCoercion:
             for e in form.args
         )
         attrs = {name: self._tir_attr(value) for name, value in form.keywords.items()}
+        if head in ("T.pow", "T.power") and len(args) == 2:
+            args = _meeting(args[0], args[1])
         return tir.Call(_ON_BITS.get(head[2:], head[2:]), args, None, attrs, span)
 
     def _tir_attr(self, entry: Entry) -> object:
@@ -279,6 +285,28 @@ class ScalarCoercion:
     def text_of(self, span: Span) -> str:
         """The source in a stretch of the text."""
         return self.source[span[0] : span[1]]
+
+
+def _meeting(a: tir.PrimExpr, b: tir.PrimExpr) -> tuple[tir.PrimExpr, ...]:
+    """The operands of a power, in the type in which they meet, as TVM casts them."""
+    from rlx.grammar.read.prim_types import common, value_type
+
+    found = value_type(a), value_type(b)
+    meet = common(*found)
+    if meet is None or not meet.is_float or any(of.kind != "number" for of in found):
+        return a, b
+    return tuple(
+        each if of.dtype == meet else _cast(each, of.lanes, meet)
+        for each, of in zip((a, b), found, strict=True)
+    )
+
+
+def _cast(value: tir.PrimExpr, lanes: int | None, data_type: DataType) -> tir.PrimExpr:
+    if isinstance(value, tir.IntImm | tir.FloatImm):
+        return tir.FloatImm(float(value.value), data_type, value.span)
+    if lanes != 1:
+        return value
+    return tir.Cast(data_type, value, getattr(value, "span", None))
 
 
 def _refuse_statement(form: Form, span: Span) -> None:

@@ -107,6 +107,11 @@ def shape(context: ReadContext, a: Arguments) -> ast.Expr:
 def make_tuple(context: ReadContext, a: Arguments) -> ast.Expr:
     """`R.tuple(a, b)`"""
     a.done(len(a.positional))
+    for given in a.positional:
+        if isinstance(given.value, Sequence):
+            words = "a field of R.tuple is a value, not a list or tuple of Python"
+            help = "write R.tuple(…) or R.shape([…]) for it"
+            raise Rejected(words, *given.span, help, certain=True)
     return context.coerce.expr(Entry(Sequence(a.positional), *a.span))
 
 

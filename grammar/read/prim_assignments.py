@@ -203,8 +203,12 @@ class PrimAssignments:
         if buffer is not None:
             return stored(buffer, self.coerce.prim(value, buffer.dtype), name.span, span)
         if isinstance(value.value, tir.Buffer):  # another name for it
+            self._refuse_known(name)
             self.scope.bind(name.value, value.value)
             return None
+        if isinstance(value.value, Sequence):  # a name of the text for its items
+            self.scope.bind(name.value, value.value)
+            return self.bodies.opaque(span)
         if assigns_lets(self.text):
             return self._let(name, None, value, span)
         prim = self.coerce.prim(value, INT32)
@@ -214,6 +218,13 @@ class PrimAssignments:
         buffer = scalar_buffer(name.value, data_type, name.span)
         self.scope.bind(name.value, scalar_value(buffer, name.span))
         return [tir.AllocBuffer(buffer, LOCAL, span), stored(buffer, prim, name.span, span)]
+
+    def _refuse_known(self, name: Entry) -> None:
+        """Refuse a second meaning of a name in one scope."""
+        if self.scope.binds_here(name.value):
+            words = f"{name.value!r} is already bound in this scope: a buffer cannot be assigned to"
+            help = "store its elements in a loop, such as `B[i] = A[i]`"
+            raise Rejected(words, *name.span, help=help, certain=True)
 
     def _annotated(self, name: Entry, annotation: Entry, value: Entry, span: Span) -> Any:
         """`t: T.float32 = value`, `t: T.let[T.float32] = value`"""

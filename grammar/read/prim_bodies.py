@@ -9,11 +9,12 @@ from typing import Any
 from rlx.grammar.dialects import BLOCK_ATTR_WORDS
 from rlx.grammar.lines import line_start
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.dtype import INT32
+from rlx.grammar.nodes.dtype import INT32, DataType
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.read.entries import Entry
 from rlx.grammar.read.outline import logical_lines
 from rlx.grammar.read.partial_nodes import Form, Name, Open, flatten, open_scope
+from rlx.grammar.read.partial_nodes import Sequence as Tuple
 from rlx.grammar.read.prim_buffers import type_or
 from rlx.grammar.read.reports import NOT_UNDERSTOOD, ReadContext
 
@@ -163,14 +164,30 @@ class PrimLoops:
         form = loops.value
         if isinstance(form, tir.Buffer | tir.PrimExpr) or is_number(form):
             self.reports.error("expected a loop such as T.grid or range", loops.span)
+        targets: list[Entry] = names.value
+        for k, name in enumerate(targets):
+            if any(name.value == each.value for each in targets[:k]):
+                self.reports.error(f"two loops have the variable {name.value!r}", name.span)
+        together = self._one_for_all(targets, form)
         ranges: list[Range] | None = None
         if isinstance(form, Form):
-            ranges = self._ranges(len(names.value), form, (names.start, loops.end))
+            count = len(form.args) if together else len(targets)
+            ranges = self._ranges(count, form, (names.start, loops.end))
         opened = open_scope(self.scope, None, "block", span)
-        known: Sequence[Range | None] = ranges or [None] * len(names.value)
-        found = [self._variable(n, r) for n, r in zip(names.value, known, strict=True)]
+        if together:
+            (name,) = targets
+            targets = [Entry(f"{name.value}_{k}", *name.span) for k in range(len(loops.value.args))]
+        known: Sequence[Range | None] = ranges or [None] * len(targets)
+        found = [self._variable(n, r) for n, r in zip(targets, known, strict=True)]
+        if together:
+            self.scope.bind(name.value, Tuple([Entry(var, *name.span) for var in found]))
         opened.value = (form, None if ranges is None else list(zip(found, ranges, strict=True)))
         return opened
+
+    def _one_for_all(self, names: list[Entry], form: Any) -> bool:
+        """Whether one name stands for the tuple of all variables: `for i in T.grid(n, m)`."""
+        grid = isinstance(form, Form) and form.head == "T.grid"
+        return grid and len(names) == 1 and len(form.args) != 1
 
     def _variable(self, name: Entry, within: Range | None) -> tir.Var:
         data_type = INT32
@@ -196,6 +213,7 @@ class PrimLoops:
         found = self.bodies.body(body)
         kind = LOOPS.get(form.head, "serial")
         keywords = dict(form.keywords)
+        keywords.pop("dtype", None)  # its variable has it
         step = self._step(keywords.pop("step", None))
         attrs = {key: self._attr(value) for key, value in keywords.items()}
         for var, (low, high) in reversed(loops):
@@ -211,7 +229,8 @@ class PrimLoops:
 
     def _ranges(self, names: int, form: Form, span: Span) -> list[Range] | None:
         """Start and extent for each loop variable, or None for a form that is not known."""
-        known = _LOOP_WORDS if form.head.startswith("T.") and form.head != "T.grid" else ()
+        known: Sequence[str] = _WORDS_OF_GRID if form.head == "T.grid" else _LOOP_WORDS
+        known = known if form.head.startswith("T.") else ()
         if form.head in LOOPS or form.head == "T.grid":
             for word, given in form.keywords.items():
                 if word not in known:
@@ -223,11 +242,26 @@ class PrimLoops:
             return None
         if form.head != "T.grid":
             return None
-        if len(form.args) != names:
-            if names > 1:  # one stands for the tuple of all
-                self._miscounted(form, len(form.args), names, span)
+        if not form.args:
+            self.reports.error("T.grid takes the extent of each loop", span)
             return None
-        return [_from_zero(self.coerce.prim(entry, INT32)) for entry in form.args]
+        if len(form.args) != names:
+            self._miscounted(form, len(form.args), names, span)
+            return None
+        return [self._of_grid(form, entry) for entry in form.args]
+
+    def _of_grid(self, form: Form, extent: Entry) -> Range:
+        """One loop of `T.grid`: an extent, or the tuple of a start and an extent."""
+        literal = self._data_type(form)
+        match extent.value:
+            case Tuple(items=[start, count]):
+                return self.coerce.prim(start, literal), self.coerce.prim(count, literal)
+        return _from_zero(self.coerce.prim(extent, literal))
+
+    def _data_type(self, form: Form) -> DataType:
+        """The type of the literals that bound a loop, and so of its variable."""
+        given = form.keywords.get("dtype")
+        return INT32 if given is None or given.value is None else self.coerce.data_type(given)
 
     def _miscounted(self, form: Form, loops: int, names: int, span: Span) -> None:
         given = f"{_counted(loops, 'loop')} for {_counted(names, 'name')}"
@@ -241,6 +275,7 @@ class PrimLoops:
                 bounds, keywords["thread"] = some, last
             case "range", [first, second, third]:
                 bounds, keywords["step"] = [first, second], third
+        literal = self._data_type(form)
         start: Entry | None = None
         match bounds:
             case [stop]:
@@ -256,12 +291,13 @@ class PrimLoops:
             words = 'T.thread_binding needs a thread, such as thread="threadIdx.x"'
             self.reports.error(words, span)
         if start is None:
-            return [_from_zero(self.coerce.prim(stop, INT32))]
-        low, high = self.coerce.prim(start, INT32), self.coerce.prim(stop, INT32)
+            return [_from_zero(self.coerce.prim(stop, literal))]
+        low, high = self.coerce.prim(start, literal), self.coerce.prim(stop, literal)
         return [(low, _extent(low, high))]
 
 
-_LOOP_WORDS = ("start", "stop", "thread", "annotations", "step")
+_WORDS_OF_GRID = ("dtype",)
+_LOOP_WORDS = ("start", "stop", "thread", "annotations", "step", "unroll", "dtype")
 """The arguments by name of loops, in any version."""
 
 

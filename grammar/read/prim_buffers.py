@@ -73,6 +73,10 @@ class PrimBuffers:
                 inner = value.args[0] if value.head == "T.let" and value.args else None
                 return HANDLE if inner is None else self.annotated_type(inner)
             return self.coerce.data_type(Entry(value.head[2:], *entry.span))
+        if isinstance(value, Name) and value.text in ("int", "float", "bool"):
+            words = f"expected the type of a scalar, such as T.int32, found Python's `{value.text}`"
+            self.reports.kept.add(entry.span)  # whatever else Python computes in the statement
+            raise Rejected(words, *entry.span, certain=True)
         if isinstance(value, (Name, str)):
             return self.coerce.data_type(entry)
         words = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, NoReturn
 
 from rlx.grammar.dialects import BLOCK_ATTR_WORDS, BLOCK_WORDS
 from rlx.grammar.nodes import tir
@@ -84,17 +84,39 @@ class PrimStatements:
     def store(self, target: Entry, value: Entry, span: Span) -> tir.Stmt:
         found = target.value
         if not isinstance(found, tir.BufferLoad):
+            self._refuse_target(target)
             return self.bodies.opaque(span)
-        if isinstance(value.value, str):
-            raise Rejected("a stored value must be a number, not a string", *span, certain=True)
-        if isinstance(value.value, Sequence) or value.value is None:
-            return self.bodies.opaque(span)
+        if any(isinstance(index, tir.OpaqueExpr) and index.text == ":" for index in found.indices):
+            words = "a slice that is stored to needs its start and its stop"
+            raise Rejected(words, *target.span, certain=True)
+        stored = value.value
+        if isinstance(stored, tir.OpaqueExpr) and stored.text.startswith("lambda"):
+            self._refuse_stored("a function", span)
+        if stored is None or isinstance(stored, str | Sequence | dict):
+            self._refuse_stored("a string" if isinstance(stored, str) else describe(stored), span)
         prim = self.coerce.prim(value, found.buffer.dtype)
         return tir.BufferStore(found.buffer, found.indices, prim, span)
 
+    def _refuse_stored(self, what: str, span: Span) -> NoReturn:
+        self.reports.kept.add(span)
+        raise Rejected(f"a stored value must be a number, not {what}", *span, certain=True)
+
+    def _refuse_target(self, target: Entry) -> None:
+        """Refuse an element of an element of a buffer."""
+        text = self.coerce.text_of(target.span)
+        name = text.partition("[")[0].strip()
+        if isinstance(self.scope.names.get(name), tir.Buffer):
+            words = f"an element of {name!r} is a number, which has no elements"
+            help = f"write all indices in one pair of brackets, such as `{name}[i, j]`"
+            raise Rejected(words, *target.span, help, certain=True)
+
     def augmented(self, target: Entry, operator: str, value: Entry, span: Span) -> tir.Stmt:
         found = target.value
+        if isinstance(found, tir.Buffer):
+            words = f"{found.name!r} is a buffer: arithmetic is done on its elements"
+            raise Rejected(words, *target.span, certain=True)
         if not isinstance(found, tir.BufferLoad):
+            self._refuse_target(target)
             return self.bodies.opaque(span)
         result = arithmetic.binary(self.coerce, operator, target, value)
         return tir.BufferStore(found.buffer, found.indices, result, span)
@@ -234,6 +256,9 @@ class PrimStatements:
                 raise Rejected(words, *name.span)
             case [] | [_] if block.keywords.keys() <= {"name"}:
                 return
+            case [_, Entry(value=flag) as second] if not isinstance(flag, bool):
+                words = f"{block.head} takes True or False behind its name, found {describe(flag)}"
+                self.reports.note(words, second.span, "PARSE", "warning")
         raise Rejected(f"{block.head} takes only a name", *span, kept=True)
 
     def close_with(self, head: Open, body: list[Any], span: Span) -> Any:

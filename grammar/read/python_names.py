@@ -43,7 +43,7 @@ def unknown_names(text: str, read: Sequence[Span], around: Surroundings) -> Iter
 
 
 def _functions(tree: ast.Module) -> Iterator[tuple[ast.FunctionDef, Class | None]]:
-    """The outermost Relax functions, each with the class around it."""
+    """The outermost Relax functions and PrimFuncs, each with the class around it."""
     for statement in tree.body:
         match statement:
             case ast.If(body=body):  # the head that keeps the indentation
@@ -51,15 +51,18 @@ def _functions(tree: ast.Module) -> Iterator[tuple[ast.FunctionDef, Class | None
             case ast.ClassDef(name=name, body=body):
                 names = frozenset(each for part in body for each in _binds(part))
                 found = (part for part in body if isinstance(part, ast.FunctionDef))
-                yield from ((part, (name, names)) for part in found if _is_relax(part))
-            case ast.FunctionDef() if _is_relax(statement):
+                yield from ((part, (name, names)) for part in found if _is(part, *_KINDS))
+            case ast.FunctionDef() if _is(statement, *_KINDS):
                 yield statement, None
 
 
-def _is_relax(function: ast.FunctionDef) -> bool:
-    """Whether a function is decorated with `R.function`, called or not."""
+_KINDS = ("function", "prim_func")
+
+
+def _is(function: ast.FunctionDef, *kinds: str) -> bool:
+    """Whether a function is decorated with `R.function` or its like, called or not."""
     words = (each.func if isinstance(each, ast.Call) else each for each in function.decorator_list)
-    return any(isinstance(word, ast.Attribute) and word.attr == "function" for word in words)
+    return any(isinstance(word, ast.Attribute) and word.attr in kinds for word in words)
 
 
 def _binds(node: ast.AST) -> Iterator[str]:
@@ -78,13 +81,22 @@ def _binds(node: ast.AST) -> Iterator[str]:
 def _unknown(
     function: ast.FunctionDef, holder: Class | None, place: Lines, around: PythonAround
 ) -> Iterator[Diagnostic]:
+    if _is(function, "prim_func"):
+        for each in function.args.args:
+            if each.annotation is None:
+                words = f"TVM requires an annotation of the parameter {each.arg!r}"
+                right = f"{each.arg}: T.handle"
+                yield _refused("PYTHON-annotation", words, right, place.span(each))
+        return
     bound = {name for node in ast.walk(function) for name in _binds(node)}
+    names = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
     values = _variables(function)
     for node in ast.walk(function):
         match node:
-            case ast.FunctionDef(args=ast.arguments(args=parameters)) if _is_relax(node):
+            case ast.FunctionDef(args=ast.arguments(args=parameters)) if _is(node, "function"):
                 for each in parameters:
-                    if each.annotation is None and each.arg != "self":  # of that, its calls speak
+                    # The calls of `self` speak of it.
+                    if each.annotation is None and (each.arg != "self" or "self" not in names):
                         words = f"TVM requires an annotation of the parameter {each.arg!r}"
                         right = f"{each.arg}: R.Any"
                         yield _refused("PYTHON-annotation", words, right, place.span(each))

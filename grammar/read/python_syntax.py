@@ -77,12 +77,84 @@ def unread_statement(text: str, span: Span) -> tuple[str, Span] | None:
         return None
     place = Lines(text, span)
     for node in ast.walk(tree):
-        chained = isinstance(node, ast.Assign) and len(node.targets) > 1
-        if isinstance(node, ast.stmt) and (isinstance(node, _UNREAD) or chained):
-            word = "chained assignment" if chained else _word(node)
+        word = _unread_word(node)
+        if word is not None and isinstance(node, ast.stmt):
             start = place.offset(node.lineno, node.col_offset)
             return f"not supported by TVM in a PrimFunc: {word}", (start, start + 1)
     return None
+
+
+def _unread_word(node: ast.AST) -> str | None:
+    """What TVM does not accept of a statement itself, whatever its names mean."""
+    match node:
+        case ast.Assign(targets=[_, _, *_]):
+            return "chained assignment"
+        case ast.Assign(targets=[ast.Attribute()]):
+            return "assignment to an attribute"
+        case ast.Assign(targets=[ast.Tuple() | ast.List() as target]) | ast.For(target=target) if (
+            not _binds_names(target)
+        ):
+            return "assignment to anything but names on the left of a tuple or in a loop"
+        case ast.Assign(targets=[ast.Subscript(slice=index)]) if not all(
+            map(_is_place, _parts(index))
+        ):
+            return "storing to a slice without a start or a stop"
+        case ast.Assign(targets=[ast.Subscript()], value=value) if isinstance(value, _NO_NUMBERS):
+            return f"storing {_article(value)}, where a number is expected"
+        case ast.Assign(targets=[ast.Name()], value=value) if isinstance(
+            value, ast.Lambda | ast.Dict | ast.Set | ast.Constant
+        ) and not _is_number(value):
+            return f"a name for {_article(value)}"
+        case ast.For(iter=ast.Constant() as iterated) | ast.For(iter=iterated) if isinstance(
+            iterated, _NO_NUMBERS
+        ):
+            return "a loop over anything but T.grid, range or T.serial and its relatives"
+        case ast.For(target=ast.Tuple(elts=[_]) | ast.List(elts=[_]), iter=ast.Call(args=[_])):
+            return "a tuple of one loop variable"
+        case ast.Expr(value=value) if isinstance(value, _NO_NUMBERS):
+            return f"{_article(value)} as a statement"
+        case ast.Return(value=ast.Constant(value=None)):
+            return "returning None"
+    return _word(node) if isinstance(node, _UNREAD) else None
+
+
+_NO_NUMBERS = (ast.List, ast.Tuple, ast.Dict, ast.Set, ast.Lambda, ast.ListComp, ast.DictComp)
+"""Expressions of Python that are no number."""
+
+
+def _binds_names(target: ast.expr) -> bool:
+    """Whether a target of several values, or of a loop, has only names."""
+    match target:
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            return all(map(_binds_names, parts))
+        case ast.Starred(value=inner):
+            return _binds_names(inner)
+    return isinstance(target, ast.Name)
+
+
+def _parts(index: ast.expr) -> list[ast.expr]:
+    return index.elts if isinstance(index, ast.Tuple) else [index]
+
+
+def _is_place(index: ast.expr) -> bool:
+    """Whether a subscript says which elements are stored to."""
+    match index:
+        case ast.Slice(lower=lower, upper=upper):
+            return lower is not None and upper is not None
+        case ast.Constant(value=value):
+            return value is not ... and value is not None
+    return True
+
+
+def _is_number(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and isinstance(value.value, (int, float, str))
+
+
+def _article(value: ast.expr) -> str:
+    """An expression that is no number, in words."""
+    names = {ast.Dict: "a dictionary", ast.Set: "a set", ast.Lambda: "a function"}
+    names |= {ast.List: "a list", ast.Tuple: "a tuple", ast.Constant: "what is no number"}
+    return names.get(type(value), "what is no number")
 
 
 def refused_by_tvm(

@@ -191,6 +191,11 @@ class Scope:
             self.frame.infos.clear()  # a dimension of this name is another one from here on
         self.names[name] = value
 
+    def binds_here(self, name: str) -> bool:
+        """Whether the innermost scope binds a name."""
+        bound = self._log[self.frame.mark :]
+        return any(table is self.names and word == name for table, word, _ in bound)
+
     def in_prim_func(self) -> bool:
         """Whether the innermost function is a PrimFunc."""
         for frame in reversed(self.frames):
@@ -199,6 +204,11 @@ class Scope:
             if frame.kind == "prim_func":
                 return True
         return False
+
+    def in_outer_head(self) -> bool:
+        """Whether the head of a function outside all others is read, which Python evaluates."""
+        kinds = [frame.kind for frame in self.frames]
+        return self.in_head and kinds.count("function") + kinds.count("prim_func") <= 1
 
     def owner_named(self, word: str) -> Any:
         """The meaning of the first word of a dotted name, if any; in a PrimFunc also a shape

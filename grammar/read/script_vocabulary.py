@@ -126,3 +126,23 @@ NO_BOOLEANS = frozenset(
     ["abs", "fabs", "isfinite", "isinf", "isnan", "shift_left", "shift_right"],
 )
 """The intrinsics of numbers that Booleans are not converted to."""
+
+OF_BUFFERS = frozenset(
+    [
+        *(
+            "access_ptr",
+            "allocated_addr",
+            "astype",
+            "axis_separators",
+            "buffer_type",
+            "byte_offset",
+        ),
+        *("byte_offset_of", "chunk", "data", "data_alignment", "dtype", "elem_offset"),
+        *("elem_offset_of", "equal", "expr_ty", "get_flattened_buffer", "handle", "id_", "is_"),
+        *("is_scalar", "layout", "local", "name", "offset_factor", "offset_of", "partition"),
+        *("permute", "ptr_to", "rearrange", "same_as", "scope", "script", "shape", "show", "span"),
+        *("source", "storage", "strides", "sub", "tile", "ty", "type_annotation", "view", "vload"),
+        *("vstore", "with_allocated_addr", "with_dtype"),
+    ]
+)
+"""The attributes and methods of buffers, in any version."""

@@ -311,13 +311,13 @@ class StretchReader:
         coerce = self.context.coerce
         for name, span in coerce.unquoted:
             if name not in bound and around.value(name) is ...:
-                words = f"the name {name!r} is not defined in this Python file"
+                words = f"the name {name!r} is not defined in this file"
                 help = f'write the data type in quotes: "{name}"'
                 edit = Edit(span, f'"{name}"')
                 yield Diagnostic("PYTHON-name", "error", words, span, help=help, edit=edit)
         for name, span in coerce.implicit.items():
             if name not in bound and around.value(name) is ...:
-                words = f"the dimension {name!r} is not defined in this Python file"
+                words = f"the dimension {name!r} is not defined in this file"
                 help = f'quote it, "{name}", or declare it above: `{name} = TypeVar("{name}")`'
                 yield Diagnostic("PYTHON-name", "error", words, span, help=help)
 

@@ -15,6 +15,7 @@ from rlx.grammar.nodes.node import Span, replace
 from rlx.grammar.read.entries import Token
 from rlx.grammar.read.lexer import words_of
 from rlx.grammar.read.outline import HEAD, indentation, logical_lines, outline
+from rlx.grammar.read.prototype import is_prototype
 from rlx.grammar.read.script_vocabulary import is_known
 from rlx.grammar.read.source_tokens import names_in, parts_of
 from rlx.grammar.suggest import closest, did_you_mean
@@ -244,27 +245,36 @@ def undecorated(
     )
 
 
-def not_imported(text: str, read: Sequence[Span]) -> Iterator[Diagnostic]:
+def not_imported(text: str, read: Sequence[Span], prefixes: bool = True) -> Iterator[Diagnostic]:
     """The languages of scripts that the definitions use and the Python file does not bind, each
-    where it is used first.
+    where it is used first; without `prefixes` only the words of old texts.
     """
     from rlx.grammar.read.surroundings import Surroundings
 
     around = Surroundings(text)
     told: set[str] = set()
+    old = is_prototype(text)  # its parser evaluated no names
     for start, end in read:
         scope = around.scope_at(start)
         for found in parts_of(text, (start, end)):
-            head = found.value.partition(".")[0]
-            if head in told or head not in _IMPORTS or found.type not in ("DOTTED", "HEAD"):
+            head = re.split(r"\W", found.value, maxsplit=1)[0]
+            known = (_IMPORTS.get(head) if prefixes else None) or _WORDS.get("" if old else head)
+            if head in told or known is None or found.type not in _NAMED:
                 continue
             told.add(head)
             if around.value(head, scope, start) is ... and head not in around.names(scope):
                 words = f"{head!r} is not imported in this Python file"
-                help = f"write `from tvm.script import {_IMPORTS[head]} as {head}`"
+                help = f"write `{known}`"
                 span = (found.start, found.start + len(head))
                 yield Diagnostic("PYTHON-import", "warning", words, span, help=help)
 
 
-_IMPORTS = {"R": "relax", "T": TIR_MODULES[-1], "I": "ir"}
-"""The module of `tvm.script` that each prefix stands for."""
+_NAMED = ("DOTTED", "HEAD", "INFO")
+_IMPORTS = {
+    head: f"from tvm.script import {module} as {head}"
+    for head, module in {"R": "relax", "T": TIR_MODULES[-1], "I": "ir"}.items()
+}
+"""The import of each prefix."""
+_WORDS = {"relax": "from tvm import relax"}
+_WORDS |= {word: f"R.{word}" for word in ("Tensor", "Shape", "Tuple", "Callable", "match_cast")}
+"""What rlx reads of old texts, and Python only where it is imported."""

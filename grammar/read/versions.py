@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from rlx.grammar.diagnostic import Diagnostic, Edit, Label
 from rlx.grammar.dialects import (
     DEFAULT,
+    DIALECTS,
     NEW_OPERATORS,
     READERS,
     TIR_MODULES,
@@ -19,7 +20,7 @@ from rlx.grammar.dialects import (
     spelling,
 )
 from rlx.grammar.lines import line_start
-from rlx.grammar.nodes import ast
+from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import Record, Span, walk
 from rlx.grammar.read.forms import ALIASES
 from rlx.grammar.read.kept_text import KeptName, kept_names
@@ -32,6 +33,7 @@ _LAST_WORDS = [
     for form in READERS
     for word, sign in re.findall(r"(\w+)([=\[]?)[^\w.]*$", form.partition('["')[0])
 ]
+_LAST_WORDS.append(r"Prim\b")  # which may have its keyword left out
 _LAST_WORD = re.compile(rf"\b(?:{'|'.join(_LAST_WORDS)})")
 """What a line has in which a spelling ends that not all versions read; most lines have none."""
 _NEAR = 200
@@ -81,6 +83,8 @@ def _words(text: str, span: Span) -> Iterator[SpellingUse]:
         for form in names:
             if form in READERS:
                 yield SpellingUse(form, kept.span, READERS[form])
+        if name == "R.Prim" and _PRIM_VALUE.match(text, kept.span[0]):
+            yield SpellingUse("R.Prim(value=", kept.span, READERS["R.Prim(value="])
         if name == "metadata":
             yield from _constant(text, kept.span)
 
@@ -111,6 +115,10 @@ def _has_long_string(text: str, span: Span) -> bool:
 def _line_end(text: str, at: int, last: int) -> int:
     """Behind the line of a place."""
     return text.find("\n", at, last) + 1 or last
+
+
+_PRIM_VALUE = re.compile(r"R\.Prim\(\s*[\"'][^\"']*[\"']\s*,\s*(?!value\b|dtype\b|\))")
+"""A type and, behind it, the value of a scalar, without its keyword."""
 
 
 def _constant(text: str, span: Span) -> Iterator[SpellingUse]:
@@ -168,6 +176,15 @@ def for_target(
         if not use.readers.reads(target) and use.span not in told:
             told.add(use.span)
             yield _unread(text, use, target)
+    if target in DIALECTS and not DIALECTS[target].slice_values:
+        for load in (load for module in modules for load in tir.sliced_values(module)):
+            yield Diagnostic(
+                "VERSION-spelling",
+                "error",
+                f"in TVM {target} a slice of a buffer is a region, not a value",
+                load.span,
+                help=f"write the indices as a vector: `{load.buffer.name}[T.Ramp(0, 1, 4)]`",
+            )
     for call, name, since in later_operators(modules, target):
         yield Diagnostic(
             "VERSION-operator",

@@ -314,7 +314,7 @@ class ReducedBody:
 
     Parameters
     ----------
-    head, at
+    head
         The head of the function, and where ``def`` stands in it.
     near
         Where in the head something was said, or is looked at.

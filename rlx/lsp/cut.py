@@ -249,7 +249,8 @@ def without(head: str, at: int, needed: frozenset[str], places: Collection[Span]
         return head
     needed |= words(head[listed[-1].span[1] :])
     bound: set[str] = set()
-    parts, end = [], 0
+    parts: list[str] = []
+    end = 0
     for each in listed:
         start, behind = each.span
         near = any(first <= behind and start <= last for first, last in places)

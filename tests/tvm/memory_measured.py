@@ -203,4 +203,5 @@ def counted() -> None:
 if __name__ == "__main__":
     if LIBRARY not in os.environ:
         counted()
-    main(*map(int, sys.argv[1:3] or ("12", "0")), *sys.argv[3:])
+    many, first, *rest = sys.argv[1:] or ("12", "0")
+    main(int(many), int(first), *rest)

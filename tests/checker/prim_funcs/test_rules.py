@@ -268,7 +268,7 @@ OPAQUE = [
     "x = mystery(a)\nb[x, 0] = a[0, 0]",
     "y, z = other[0], other[1]\nb[y, z] = a[0, 0]",
     "b[0, 0] = a[*[0, 0]]",
-    "for i in [1, 2]:\n    b[i, 0] = a[i, 0]",
+    "for i, j in T.grid(*a.shape):\n    b[i, 0] = a[i, 0]",
 ]
 
 

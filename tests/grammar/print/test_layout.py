@@ -197,7 +197,7 @@ def k(a: T.Buffer((4,), "float32"), b: T.Buffer((4,), "float32")):
         # 12
         b[i] = b[i] + 1.0  # 13
     # 14
-    x = lambda: 3  # 15
+    x = [3]  # 15
     # 16
 """
     outcome = format_text(text)
