@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast as python
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,22 +19,27 @@ WORDS = {
     for name, value in fields(dialect)
     if isinstance(value, str) and name != "version"
 }
-SPELLED = {
-    path.name: {
-        node.value
-        for node in python.walk(python.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, python.Constant) and isinstance(node.value, str)
-    }
-    for path in FOLDER.rglob("*.py")
-    if path.name not in ("dialects.py", "__init__.py")  # one of our modules is called so, too
-}
 FIELDS_OF_NODES = {"sinfo_args", "alloc_buffer"}
 """Words that are also names of our own."""
 
 
+@cache
+def spelled() -> dict[str, set[str]]:
+    """The strings in each file but the table."""
+    return {
+        path.name: {
+            node.value
+            for node in python.walk(python.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, python.Constant) and isinstance(node.value, str)
+        }
+        for path in FOLDER.rglob("*.py")
+        if path.name not in ("dialects.py", "__init__.py")  # one of our modules is called so, too
+    }
+
+
 @pytest.mark.parametrize("word", sorted(WORDS - FIELDS_OF_NODES))
 def test_no_file_but_the_table_spells_a_word_of_a_dialect(word: str) -> None:
-    assert [file for file, words in SPELLED.items() if word in words] == []
+    assert [file for file, words in spelled().items() if word in words] == []
 
 
 def test_every_table_is_read_by_someone() -> None:

@@ -17,9 +17,14 @@ from rlx.generate.near import CODES, near_miss
 from rlx.grammar.print.printer import print_module
 from tests.checker.why.laws import of_rules
 
-TEXTS = [text for _, _, text in of_rules()][::2]
-TEXTS += [print_module(near_miss(code, random.Random(1))) for code in CODES]
 PARTS = 8
+
+
+@cache
+def texts() -> list[str]:
+    """Every second program beside the rules, and a near miss of each code."""
+    near = [print_module(near_miss(code, random.Random(1))) for code in CODES]
+    return [*[text for _, _, text in of_rules()][::2], *near]
 
 
 @cache
@@ -35,7 +40,7 @@ GIVING_UP = {"OBL-element", "OBL-window", "OBL-axis"}
 @pytest.mark.parametrize("part", range(PARTS))
 def test_what_covers_a_column(part: int) -> None:
     """A diagnostic covers the characters of its span, and at least one; constructs stand in the text."""
-    for text in TEXTS[part::PARTS]:
+    for text in texts()[part::PARTS]:
         report = check_text(text, "p.rlx")
         for found in report.diagnostics:
             start, end = found.span or (0, 0)
@@ -57,7 +62,7 @@ def test_what_covers_a_column(part: int) -> None:
 def test_of_several_applications_of_a_rule_the_last_fails() -> None:
     """The one that fails gives up, and the rule around it with it."""
     failing = 0
-    for text in TEXTS:
+    for text in texts():
         for step in every(derivations(text).roots):
             same = defaultdict[str, list[bool]](list)
             for _, below in step.below:
@@ -76,7 +81,7 @@ def is_error(step: Step) -> bool:
 def test_a_variable_has_a_line_with_its_rule() -> None:
     """Whether it stands for a derivation, a reference to one above, or nothing."""
     kinds = set[str]()
-    for text in TEXTS:
+    for text in texts():
         derived = derivations(text)
         for step in every(derived.roots):
             if step.code == "D02" and len(step.below) == 1:

@@ -143,7 +143,7 @@ def test_a_campaign_with_it(file: Path) -> None:
         "--oracle",
         "my_oracles:no_tuples",
         "--time",
-        "8s",
+        "4s",
         "--jobs",
         "1",
         "--seed",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -70,15 +69,6 @@ ELSEWHERE = re.compile(
 RESULT = re.compile(r"\s*(?:R\.|\w+(?:: R\..*)? = (?!T\.))")
 
 
-def programs() -> Iterator[str]:
-    """Texts as `rlx fmt` writes them."""
-    for path in EXAMPLES:
-        text = path.read_text("utf-8")
-        if not any(d.is_error for d in parse(text).diagnostics):
-            yield format_text(text).text or ""
-    yield format_text(KERNELS).text or ""
-
-
 KERNELS = """
 @T.prim_func
 def first(a: T.handle, B: T.Buffer((8, 16), "float32"), C: T.Buffer((16,), "int32"), v: T.float32):
@@ -105,9 +95,14 @@ def first(a: T.handle, B: T.Buffer((8, 16), "float32"), C: T.Buffer((16,), "int3
 """
 
 
-@pytest.mark.parametrize("text", list(programs()))
-def test_a_comment_stays_above_its_line(text: str) -> None:
-    lines = text.splitlines()
+@pytest.mark.parametrize(
+    "path", [*EXAMPLES, None], ids=lambda path: path.stem if path else "kernels"
+)
+def test_a_comment_stays_above_its_line(path: Path | None) -> None:
+    given = path.read_text("utf-8") if path else KERNELS
+    if any(d.is_error for d in parse(given).diagnostics):
+        return
+    lines = (format_text(given).text or "").splitlines()
     places = [at for at, line in enumerate(lines) if line.strip() and stays(lines, at)]
     assert places
     made = list(lines)

@@ -17,7 +17,7 @@ from rlx.solver.poly import DEPTH_LIMIT, Cond, PolyStore, TooMuchWorkError
 from rlx.solver.question_parser import parse
 
 
-@pytest.mark.parametrize("question", large(terms=300), ids=lambda q: q.name)
+@pytest.mark.parametrize("question", large(terms=100), ids=lambda q: q.name)
 def test_large_questions(question: Large) -> None:
     assert question.ask() in question.answers
 
@@ -69,7 +69,7 @@ def test_a_fact_that_defines_a_variable_by_itself() -> None:
 
 
 def test_int64_mode_of_large_sums() -> None:
-    many = [f"x{i}" for i in range(3_000)]
+    many = [f"x{i}" for i in range(1_000)]
     there, back = "+".join(many), "+".join(reversed(many))
     found = prove(f"{there} == {back}", int64=True)
     assert isinstance(found, Refuted)
@@ -81,7 +81,7 @@ def test_int64_mode_of_large_sums() -> None:
 
 
 def test_large_questions_are_explained_and_related() -> None:
-    many = [f"x{i}" for i in range(3_000)]
+    many = [f"x{i}" for i in range(1_000)]
     goal = f"{'+'.join(many)} == {'+'.join(reversed(many))}"
     assert explain(goal).endswith("proved: both sides have the same normal form")
     names: dict[str, tir.Var] = {}
