@@ -106,6 +106,18 @@ def doubled(size: int, first: str = "x") -> list[str]:
 kind("tuples that double", 20, CHECK, FMT, WHY, LOWER, *LATER)(
     lambda size: function(doubled(size), result=f"v{size - 1}")
 )
+
+
+@kind("dimensions that square", 4, CHECK, JSON, WHY, DERIVATIONS)
+def _(size: int) -> str:
+    lines, last = [], "x"
+    for k in range(size):
+        lines += [f"a{k} = R.concat(({last}, x), axis=0)", f"b{k} = R.outer(a{k}, a{k})"]
+        lines.append(f"c{k} = R.flatten(b{k})")
+        last = f"c{k}"
+    return function(lines, HEAD.replace("(2,)", '("n",)'), last)
+
+
 kind("tuples that double, run", 6, RUN)(
     lambda size: function([*doubled(size), "y = v5[0]"], result="x")
 )

@@ -41,6 +41,8 @@ class Report(Record):
         The questions to the prover, by module.
     poison
         Expressions that are wrong already, of which nothing more is said.
+    words
+        The spellings of the version of TVM that the text is for; None for modules without a text.
     """
 
     source: Source
@@ -50,6 +52,7 @@ class Report(Record):
     info: Mapping[Node, StructInfo]
     statistics: tuple[Statistics, ...] = ()
     poison: frozenset[Node] = frozenset()
+    words: Dialect | None = None
 
     @property
     def ok(self) -> bool:
@@ -288,6 +291,7 @@ def _check(
         gathered.info,
         tuple(gathered.statistics),
         frozenset(gathered.poison),
+        gathered.words,
     )
 
 

@@ -50,7 +50,15 @@ def check_modules(
     kept = tuple(d for d in report.diagnostics if d.code != "IGNORE-unused")
     derivations = tuple(findings.derivations)
     return OlderReport(
-        source, kept, report.obligations, report.modules, {}, (), report.poison, derivations
+        source,
+        kept,
+        report.obligations,
+        report.modules,
+        {},
+        (),
+        report.poison,
+        report.words,
+        derivations,
     )
 
 

@@ -225,7 +225,17 @@ def _unclear(
         if not site.ctx.poisoned(value):
             site.warn("D14-argument", f"{site.shown(index)} may not be a tensor", index)
         return UNKNOWN
-    site.fail("D14-argument", f"{in_words(site, value, parameter)}, expected a tensor", index)
+    words = f"{in_words(site, value, parameter)}, expected a tensor"
+    prim = info.value if isinstance(info, PrimStructInfo) else None
+    number = constant(prim.value, FLOAT32) if isinstance(prim, IntImm | FloatImm) else None
+    site.fail("D14-argument", words, index, help=number and f"write {number}")
+
+
+def constant(value: object, kind: DataType) -> str | None:
+    """A number as a constant tensor of an element type; None if that has no such number."""
+    if isinstance(value, float) and not kind.is_float:
+        return None
+    return f'R.const({value}, "{kind}")' if isinstance(value, int | float) else None
 
 
 def _operand(site: Site, value: Any, parameter: Parameter, index: int) -> Tensor | PrimStructInfo:

@@ -152,6 +152,7 @@ def _convolution(count: int) -> Rule:
                 plan.strides[k],
                 plan.dilation[k],
                 best=best,
+                sized_by=1,
             )
             for k in range(count)
         ]
@@ -247,6 +248,7 @@ _BROKEN = {
     OBL-window-length: f(a, 3, 8, 8), f(4, 3, 3, 3), strides=[1, 1, 1]
     OBL-window-positive: f(a, 3, 8, 8), f(4, 3, 3, 3), strides=[0, 1]
     OBL-padding-length: f(a, 3, 8, 8), f(4, 3, 3, 3), padding=[1, 2, 3]
+    OBL-output-window: f(a, 3, 2, 2), f(4, 3, 0, 1)
     OBL-output-size: f(a, 3, 2, 2), f(4, 3, 5, 5)
     OBL-channels-input: f(a, 3, 8, 8), f(4, 5, 3, 3)
     OBL-groups-positive: f(a, 3, 8, 8), f(4, 3, 3, 3), groups=0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from rlx.grammar.nodes.ast import (
+    Constant,
     Expr,
     PrimStructInfo,
     ShapeExpr,
@@ -18,7 +19,7 @@ from rlx.grammar.nodes.ast import (
 from rlx.grammar.nodes.dtype import BOOL, VOID, DataType
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.nodes.tir import PrimExpr, type_of
-from rlx.operators.argument_kinds import UNKNOWN
+from rlx.operators.argument_kinds import UNKNOWN, constant
 from rlx.operators.parameters import Operand, Tensor
 from rlx.operators.site import Dims, Site, show
 from rlx.solver.order.substitute import same_device
@@ -136,9 +137,34 @@ def agree(
             f"{site.of(index, info)}"
         )
         if not (booleans and info.dtype == BOOL):
-            site.fail("OBL-agree-dtype", words, index)
+            help = _of_one_type(site, (one, infos[first]), (index, info))
+            site.fail("OBL-agree-dtype", words, index, help=help)
         site.warn("OBL-agree-dtype", words, index)
     return VOID if any(info.dtype.is_void for info in infos) else kind
+
+
+def _of_one_type(site: Site, *given: tuple[int, Operand]) -> str:
+    """What to write so that two operands have one element type: that of the tensor, or the first."""
+    (a, first), (b, second) = given
+    if isinstance(first, PrimStructInfo) and isinstance(second, Tensor):
+        (a, first), (b, second) = (b, second), (a, first)
+    value = site.argument(b)
+    number: object = None
+    if isinstance(second, PrimStructInfo):
+        number = getattr(second.value, "value", None)
+    elif isinstance(value, Constant):
+        number = value.data.value
+    written = constant(number, first.dtype)
+    if written is not None:
+        return f"write {written}"
+    name = "…"  # a part of an expression has a name in normal form alone, and a longer text
+    if (
+        isinstance(value, Var)
+        and value.span
+        and value.span[1] - value.span[0] == len(value.name_hint)
+    ):
+        name = value.name_hint
+    return f'convert one of them: R.astype({name}, "{first.dtype}")'
 
 
 @rule("OBL-place", "obligation")

@@ -66,16 +66,22 @@ class Site:
         return None
 
     def fail(
-        self, code: str, message: str, at: Place = None, best: StructInfo = OBJECT
+        self,
+        code: str,
+        message: str,
+        at: Place = None,
+        best: StructInfo = OBJECT,
+        help: str | None = None,
     ) -> NoReturn:
-        """Stop the rule with one error; ``best`` is what is still known about the result.
+        """Stop the rule with one error; ``best`` is what is still known about the result, ``help``
+        says what to write.
 
         Raises
         ------
         Violation
             Always; :meth:`Operator.derive` reports it.
         """
-        raise Violation(code, message, at, best)
+        raise Violation(code, message, at, best, {"help": help} if help else {})
 
     def stop(self, best: StructInfo = OBJECT) -> NoReturn:
         """Stop the rule after an obligation that never holds.
@@ -162,10 +168,15 @@ class Behind(Site):
         return None if found is None else found - 1
 
     def fail(
-        self, code: str, message: str, at: Place = None, best: StructInfo = OBJECT
+        self,
+        code: str,
+        message: str,
+        at: Place = None,
+        best: StructInfo = OBJECT,
+        help: str | None = None,
     ) -> NoReturn:
         """Stop the rule with one error; see :meth:`Site.fail`."""
-        super().fail(code, message, _next(at), best)
+        super().fail(code, message, _next(at), best, help)
 
     def warn(self, code: str, message: str, at: Place = None) -> None:
         """Report a warning."""

@@ -64,11 +64,21 @@ def positions(
     dilation: int,
     after: int | None = None,
     best: StructInfo = OBJECT,
+    sized_by: int = 0,
 ) -> PrimExpr:
-    """The number of positions of a window along an axis, after a check that it is not negative.
+    """The number of positions of a window along an axis, after a check that it is not negative, and
+    that the window has an element.
 
-    ``after`` is the trailing padding, if an incomplete last window also counts.
+    ``after`` is the trailing padding, if an incomplete last window also counts; ``sized_by`` is the
+    position of the argument that has the window's size.
     """
+    if (literal(window) or 0) < 1 and not site.require(
+        "OBL-output-window",
+        GE(window, const(1)),
+        lambda: f"a window has {show(window)} elements along an axis {site.of(sized_by)}",
+        sized_by,
+    ):
+        site.stop(best)
     reach = add(mul(sub(window, const(1)), const(dilation)), const(1))
     slack = pad + (stride - 1 if after is not None else 0)
     size = literal(reach)

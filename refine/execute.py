@@ -24,8 +24,10 @@ from rlx.refine.definitions import (
     replaced_sizes,
 )
 from rlx.refine.lowered import CellTerm, HeapTerm, Unreadable
+from rlx.refine.matching import lowest_and_highest
 from rlx.refine.terms import (
     ApplicationTerm,
+    ConstantTerm,
     FunctionTerm,
     NumberTerm,
     OpaqueTerm,
@@ -1017,11 +1019,13 @@ def _faults(name: str, arguments: Sequence[Term], made: ApplicationTerm) -> list
     kinds = [a.dtype for a in arguments if isinstance(a, TensorTerm)]
     if name in _ARITHMETIC:
         known = len(kinds) == len([a for a in arguments if not isinstance(a, NumberTerm)])
-        return [] if known and kinds and all(k.is_float for k in kinds) else [("call", made)]
+        if known and kinds and all(k.is_float for k in kinds):
+            return []
+        return [] if _cannot_fail(name, arguments) else [("call", made)]
     if name in _EXTREMA or (name in _MEANS and not all(kind.is_float for kind in kinds)):
         dims = [d for a in arguments if isinstance(a, TensorTerm) for d in _reduced(a.shape, made)]
         filled = all(isinstance(dim, tir.IntImm) and dim.value > 0 for dim in dims)
-        return [] if filled else [(FILLED, _by_shapes(made), tuple(dims))]
+        return [] if filled else [(FILLED, _emptiness(name, arguments, made), tuple(dims))]
     if name in ("relax.arange", "relax.one_hot") and _is_constant(name, made):
         return []
     if (
@@ -1034,6 +1038,34 @@ def _faults(name: str, arguments: Sequence[Term], made: ApplicationTerm) -> list
         return []
     types = [str(a.dtype) for a in arguments if isinstance(a, TensorTerm)]
     return [] if all(each in _USUAL for each in types) else [("types", name, *types)]
+
+
+def _cannot_fail(name: str, arguments: Sequence[Term]) -> bool:
+    """Whether arithmetic of integers has a constant on the right with which it never fails."""
+    match arguments:
+        case [TensorTerm(dtype=kind), ConstantTerm(dtype=right) as constant] if (
+            kind == right and kind.is_integer
+        ):
+            low, high = lowest_and_highest(constant)
+            if low > high:
+                return False
+            if name.endswith("_shift"):
+                return 0 <= low and high < kind.bits
+            return name != "relax.log_add_exp" and (
+                low > 0 or (high < -1 and name != "relax.power")
+            )
+    return False
+
+
+def _emptiness(name: str, arguments: Sequence[Term], made: ApplicationTerm) -> object:
+    """The key of the check that there are elements to reduce: the largest and the smallest, and their
+    places, fail for the same shapes and axes.
+    """
+    same = {"relax.min": "relax.max", "relax.argmin": "relax.argmax"}.get(name, name)
+    match arguments:
+        case [TensorTerm(shape=shape)] if same in ("relax.max", "relax.argmax"):
+            return (same, shape, tuple(_reduced(shape, made)))
+    return _by_shapes(made)
 
 
 def _is_constant(name: str, made: ApplicationTerm) -> bool:

@@ -235,6 +235,20 @@ def widens(inner: DataType, kind: DataType) -> bool:
     return inner.bits + (inner.code == "uint") <= kind.bits
 
 
+_PRECISION = {"bfloat16": 8, "float16": 11, "float32": 24, "float64": 53}
+"""The bits of a number that floats hold, the leading one included."""
+
+
+def embeds(inner: DataType, kind: DataType) -> bool:
+    """Whether a type holds every value of another one, so that a cast to it and back is none."""
+    if kind.is_integer:
+        return widens(inner, kind)
+    have, needed = _PRECISION.get(str(kind), 0), _PRECISION.get(str(inner), 0)
+    if inner.is_integer:
+        return inner.bits - (inner.code == "int") <= have
+    return inner == kind or (needed > 0 and kind.bits > inner.bits and have >= needed)
+
+
 def _fits(node: PrimExpr) -> bool:
     """Whether this is a sum, difference or product of narrow integers in a type that holds it."""
     if not isinstance(node, _RING):

@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.dtype import DataType
+from rlx.grammar.nodes.dtype import INT32, DataType
 from rlx.grammar.nodes.node import Record, Span, replace
 from rlx.grammar.nodes.tir import Buffer, PrimExpr
 from rlx.refine import terms
 from rlx.refine.facts import Facts
+from rlx.refine.lanes import number_of_lanes, one_lane
 from rlx.refine.loops_content import (
     Content,
     LostContent,
@@ -340,16 +341,44 @@ class Reader:
         self._regions[buffer] = (source.buffer, first)
 
     def _store(self, stmt: tir.BufferStore) -> None:
+        count = number_of_lanes(stmt)
+        if count > 1:
+            self._store_lanes(stmt, count)
+            return
         buffer, indices = self._place(stmt.buffer, stmt.indices, stmt.span)
         value = self.converted(stmt.value)
-        if tir.type_of(value).lanes > 1:
-            raise Unread("a vector is stored", stmt.span)
         value = tir.interned(tir.converted(value, buffer.dtype, None))
         self.inside(buffer, indices, "a write is", stmt.span)
         if buffer not in self.contents:
             raise Unread(f"{buffer.name} has no memory here", stmt.span)
         piece = WrittenPiece((), (), TRUE, indices, value, stmt.span)
         self._add(buffer, piece)
+
+    def _store_lanes(self, stmt: tir.BufferStore, count: int) -> None:
+        """Read the store of a vector as a loop over its lanes. All lanes are read before one is
+        written: what is read of the same memory is the same element.
+        """
+        own = self._memory(stmt.buffer)
+        for node in tir.postorder(tir.interned(stmt.value)):
+            match node:
+                case tir.BufferLoad(buffer=buffer, indices=indices) if self._memory(buffer) is own:
+                    same = buffer is stmt.buffer and len(indices) == len(stmt.indices)
+                    if not same or any(
+                        tir.interned(a) is not tir.interned(b)
+                        for a, b in zip(indices, stmt.indices, strict=True)
+                    ):
+                        raise Unread("a vector is written where another one is read", stmt.span)
+        at = tir.Var("lane", INT32)
+        indices = tuple([one_lane(each, at) for each in stmt.indices])
+        store = tir.BufferStore(stmt.buffer, indices, one_lane(stmt.value, at), stmt.span)
+        zero, extent = tir.IntImm(0, INT32), tir.IntImm(count, INT32)
+        self._for(tir.For(at, zero, extent, "serial", store, {}, stmt.span))
+
+    def _memory(self, buffer: Buffer) -> Buffer:
+        """The buffer that a buffer is a region of, or itself."""
+        while buffer in self._regions:
+            buffer = self._regions[buffer][0]
+        return buffer
 
     def _add(self, buffer: Buffer, piece: WrittenPiece) -> None:
         content = with_piece(self.contents[buffer], piece)
@@ -459,12 +488,7 @@ class Reader:
 
     def _stores_in(self, stmt: tir.Stmt) -> dict[Buffer, None]:
         """The memory that a statement writes."""
-        found: dict[Buffer, None] = {}
-        for buffer in self._stored(stmt):
-            while buffer in self._regions:
-                buffer = self._regions[buffer][0]
-            found[buffer] = None
-        return found
+        return dict.fromkeys(map(self._memory, self._stored(stmt)))
 
     def _stored(self, stmt: tir.Stmt) -> dict[Buffer, None]:
         """The buffers that a statement writes, and the memory of regions that it declares."""

@@ -21,7 +21,7 @@ from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine import terms
 from rlx.refine.definitions import Unopened
 from rlx.refine.explanation import Trail
-from rlx.refine.facts import Facts, assume_reads, turned, widens
+from rlx.refine.facts import Facts, assume_reads, embeds, turned
 from rlx.refine.terms import (
     ApplicationTerm,
     ConstantTerm,
@@ -658,6 +658,8 @@ class Matcher:
                     condition = a if value else tir.Not(a)
                 case tir.NE(a=a, b=tir.IntImm(value=value)) if tir.type_of(a) == BOOL:
                     condition = tir.Not(a) if value else a
+                case tir.LE(a=a, b=b) | tir.GE(a=b, b=a) if self.real and tir.type_of(a).is_float:
+                    condition = tir.Not(tir.LT(b, a))
                 case _:
                     found = _logical(condition)
                     if found is None:
@@ -755,16 +757,21 @@ class Matcher:
                     x = tir.interned(_TURNED[type(x)](x.b, x.a))
                 case tir.Cast(dtype=kind, value=inner) if self._alike(tir.type_of(inner), kind):
                     x = tir.interned(inner)
-                case tir.Cast(dtype=kind, value=tir.Cast(dtype=wide, value=inner)) if tir.type_of(
-                    inner
-                ) == kind and widens(kind, wide):
-                    x = tir.interned(inner)
                 case tir.Cast(dtype=kind, value=inner):
                     opened = self.head(tir.interned(inner))
                     found = _converted(opened, kind)
+                    if embeds(kind, tir.type_of(inner)) and (first := self._widened(opened, kind)):
+                        found = first
                     if found is None:
                         return x
                     x = found
+                case tir.Mul(a=a, b=b) | tir.Div(a=a, b=b) if tir.type_of(a).is_float:
+                    if self._is_one(b):
+                        x = tir.interned(a)
+                    elif type(x) is tir.Mul and self._is_one(a):
+                        x = tir.interned(b)
+                    else:
+                        return x
                 case Reduce():
                     found = self._simple_reduction(x)
                     if found is x:
@@ -772,6 +779,24 @@ class Matcher:
                     x = found
                 case _:
                     return x
+
+    def _widened(self, x: PrimExpr, kind: DataType) -> PrimExpr | None:
+        """The element of a type that an element of a wider type is converted from."""
+        match x:
+            case tir.Cast(value=inner) if tir.type_of(inner) == kind:
+                return tir.interned(inner)
+            case tir.BufferLoad(buffer=ResultTerm() as tensor, indices=indices):
+                made = self.opened(tensor)
+                if made is not None and made is not tensor:
+                    return self._widened(self.head(terms.element(made, indices)), kind)
+        return None
+
+    def _is_one(self, x: PrimExpr) -> bool:
+        """Whether an element is the constant 1 of floats, by which a product is exact."""
+        if not isinstance(x, (tir.FloatImm, tir.BufferLoad, tir.Cast)):
+            return False
+        opened = self.head(tir.interned(x))
+        return isinstance(opened, tir.FloatImm) and opened.value == 1
 
     def congruent(self, x: PrimExpr, y: PrimExpr) -> bool:
         """Whether both are one operation on equal operands."""

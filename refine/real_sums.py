@@ -8,6 +8,7 @@ indices of a reduction are moved out of it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import product as product_of
 from math import isfinite, prod
@@ -30,6 +31,8 @@ ROUNDS = 400
 """The most definitions that are opened one after the other."""
 WRITTEN_OUT = 16
 """The most elements of a sum that are written out."""
+CUT = 100
+"""The rounds that it costs to add up a sum in two parts."""
 PAIRS = 60
 """The most atoms on a side that are compared with each other."""
 
@@ -72,6 +75,9 @@ def _equal(matcher: Matcher, x: Sum, y: Sum, rounds: int) -> bool:
         one, other = (_unrolled(matcher, side) for side in (x, y))
         if (one, other) != (x, y):
             return _equal(matcher, one, other, rounds - 1)
+        cut = _cut(matcher, x, y) if rounds > CUT else None
+        if cut is not None:
+            return _equal(matcher, *cut, rounds - CUT)
         if matcher.impossible() or real_cases.equal(matcher, x, y, _Normal(matcher).sum):
             return True
         matcher.differ(_shown(x), _shown(y), "")
@@ -106,6 +112,65 @@ def _unrolled(matcher: Matcher, side: Sum) -> Sum:
                 _add(made, normal.sum(part))
             product = _times(matcher, product, made)
         _add(found, product)
+    return found
+
+
+def _cut(matcher: Matcher, x: Sum, y: Sum) -> tuple[Sum, Sum] | None:
+    """Both sides, once a sum of one is in two parts of which the first is as long as a sum of the
+    other; None if no sum is longer than another one.
+    """
+    for one, other, turned_back in ((x, y, False), (y, x, True)):
+        for mono in one:
+            for at, whole in enumerate(mono):
+                for part in (atom for mono in other for atom in mono):
+                    parts = _in_two(matcher, whole, part)
+                    if parts is None:
+                        continue
+                    made = dict(one)
+                    factor = made.pop(mono)
+                    for each in parts:
+                        atoms = sorted((*mono[:at], each, *mono[at + 1 :]), key=matcher.number)
+                        _add(made, {tuple(atoms): factor})
+                    return (other, made) if turned_back else (made, other)
+    return None
+
+
+def _in_two(matcher: Matcher, whole: PrimExpr, part: PrimExpr) -> list[PrimExpr] | None:
+    """A sum as two, the first of them over as many indices as another sum; None if it has not one
+    longer axis.
+    """
+    if not (isinstance(whole, Reduce) and isinstance(part, Reduce)):
+        return None
+    if not whole.combiner.name == part.combiner.name == "sum" or not _is_zero(whole.init[0]):
+        return None
+    if len(whole.axes) != len(part.axes):
+        return None
+    pairs = enumerate(zip(whole.extents, part.extents, strict=True))
+    longer = [k for k, (a, b) in pairs if not matcher.facts.equal(a, b)]
+    if len(longer) != 1:
+        return None
+    [k] = longer
+    extent, size = whole.extents[k], part.extents[k]
+    within = (tir.LE(terms.index(0), size), tir.LE(size, extent))
+    if not all(matcher.facts.holds(each) is True for each in within):
+        return None
+    axes = terms.fresh(whole.axes)
+    guard, sources = terms.opened(whole, axes)
+    behind = {axes[k]: tir.interned(tir.Add(axes[k], size))}
+    found = []
+    for length, moved in ((size, {}), (tir.interned(tir.Sub(extent, size)), behind)):
+        extents = [*whole.extents[:k], length, *whole.extents[k + 1 :]]
+        found.append(
+            terms.reduce_over(
+                whole.combiner,
+                axes,
+                extents,
+                [terms.substitute(each, moved) for each in sources],
+                whole.init,
+                guard=terms.substitute(guard, moved),
+                ordered=False,
+            )
+        )
     return found
 
 
@@ -173,11 +238,25 @@ def _matched(matcher: Matcher, x: Sum, y: Sum) -> bool:
                 break
         else:
             return False
-    renamed: Sum = {}
-    for mono, factor in y.items():
+    renamed = _renamed(matcher, y, names)
+    if renamed == x:
+        return True
+    same: dict[PrimExpr, PrimExpr] = {}
+    for k, own in enumerate(ours):
+        if isinstance(own, Reduce):
+            earlier = (e for e in ours[:k] if e not in same and isinstance(e, Reduce))
+            first = next((e for e in earlier if matcher.congruent(e, own)), None)
+            if first is not None:
+                same[own] = first
+    return bool(same) and _renamed(matcher, renamed, same) == _renamed(matcher, x, same)
+
+
+def _renamed(matcher: Matcher, side: Sum, names: Mapping[PrimExpr, PrimExpr]) -> Sum:
+    found: Sum = {}
+    for mono, factor in side.items():
         made = tuple(sorted((names.get(atom, atom) for atom in mono), key=matcher.number))
-        _add(renamed, {made: factor})
-    return renamed == x
+        _add(found, {made: factor})
+    return found
 
 
 def _alike(a: PrimExpr, b: PrimExpr) -> bool:
@@ -246,19 +325,25 @@ def _guarded(atom: PrimExpr) -> tuple[PrimExpr, PrimExpr]:
     return terms.TRUE, atom
 
 
-def _both_ways(atom: PrimExpr) -> tuple[PrimExpr, PrimExpr] | None:
-    """A choice between two numbers as the sum of two that are 0 elsewhere; None if it is not one."""
-    match atom:
-        case (
-            tir.Select(condition=condition, true_value=a, false_value=b)
-            | tir.Call(op="if_then_else", args=(condition, a, b))
-        ) if not _is_zero(a) and not _is_zero(b):
-            kind = tir.type_of(atom)
-            zero = tir.FloatImm(0.0, kind) if kind.is_float else tir.IntImm(0, kind)
-            first = tir.Call("if_then_else", (condition, a, zero), kind)
-            second = tir.Call("if_then_else", (condition, zero, b), kind)
-            return tir.interned(first), tir.interned(second)
-    return None
+def _ways(atom: PrimExpr) -> list[PrimExpr]:
+    """A choice between numbers, of which one may be a choice again, as a sum of numbers each of which
+    is 0 under all conditions but its own; nothing if it is no choice, or if one of two is 0.
+    """
+    kind = tir.type_of(atom)
+    zero = tir.FloatImm(0.0, kind) if kind.is_float else tir.IntImm(0, kind)
+    found: list[PrimExpr] = []
+    todo = [(terms.TRUE, atom)]
+    while todo:
+        when, part = todo.pop()
+        match part:
+            case (
+                tir.Select(condition=condition, true_value=a, false_value=b)
+                | tir.Call(op="if_then_else", args=(condition, a, b))
+            ) if not _is_zero(a) and not _is_zero(b):
+                todo += [(_and(when, condition), a), (_and(when, tir.Not(condition)), b)]
+            case _ if when is not terms.TRUE:
+                found.append(tir.interned(tir.Call("if_then_else", (when, part, zero), kind)))
+    return found
 
 
 def _and(a: PrimExpr, b: PrimExpr) -> PrimExpr:
@@ -475,12 +560,12 @@ class _Normal:
             else (tir.IntImm(0, kind), tir.IntImm(1, kind))
         )
         todo = list(inside.items())
-        for mono, factor in todo:  # grows by the two parts of choices
+        for mono, factor in todo:  # grows by the parts of choices
             inner_choice = next(
                 (
                     (k, parts)
                     for k, a in enumerate(mono)
-                    if not own.isdisjoint(tir.free_vars(a)) and (parts := _both_ways(a))
+                    if not own.isdisjoint(tir.free_vars(a)) and (parts := _ways(a))
                 ),
                 None,
             )
@@ -533,6 +618,7 @@ class _Normal:
             body: PrimExpr = one
             for k, atom in enumerate(product):
                 body = atom if k == 0 else tir.Mul(body, atom)
+            when, body = self._within(over, extents, when, body)
             made = terms.reduce_over(
                 terms.named_combiner("sum", kind),
                 over,
@@ -544,3 +630,73 @@ class _Normal:
             )
             _add(found, {tuple(sorted((*outer, made), key=self._matcher.number)): factor})
         return found
+
+    def _within(
+        self, axes: Sequence[tir.Var], extents: list[PrimExpr], guard: PrimExpr, body: PrimExpr
+    ) -> tuple[PrimExpr, PrimExpr]:
+        """The guard and the element of a sum, once each part of the guard that bounds one index by
+        sizes bounds that axis instead, in ``extents``; indices are counted from their lowest.
+        """
+        holds = self._matcher.facts.holds
+        left: list[PrimExpr] = []
+        todo = _conjuncts(guard)
+        while todo:
+            part = todo.pop(0)
+            bound = _bound(part, axes)
+            if bound is None:
+                left.append(part)
+                continue
+            k, size, below = bound
+            extent = extents[k]
+            if not (holds(tir.LE(terms.index(0), size)) and holds(tir.LE(size, extent))):
+                left.append(part)
+            elif below:
+                extents[k] = size
+            else:
+                extents[k] = tir.interned(tir.Sub(extent, size))
+                moved = {axes[k]: tir.interned(tir.Add(axes[k], size))}
+                body = terms.substitute(body, moved)
+                left, todo = ([terms.substitute(e, moved) for e in each] for each in (left, todo))
+        guard = terms.TRUE
+        for part in left:
+            guard = _and(guard, part)
+        return guard, body
+
+
+def _conjuncts(condition: PrimExpr) -> list[PrimExpr]:
+    """The conditions that a condition consists of."""
+    match condition:
+        case tir.And(a=a, b=b):
+            return [*_conjuncts(a), *_conjuncts(b)]
+    return [] if condition is terms.TRUE else [condition]
+
+
+def _bound(condition: PrimExpr, axes: Sequence[tir.Var]) -> tuple[int, PrimExpr, bool] | None:
+    """The position of the one index that a condition compares with sizes; the size; and whether it
+    says that the index is below that, or else that it is not. None if it says no such thing.
+    """
+    match condition:
+        case tir.Not(a=tir.LT(a=b, b=a)):
+            strict = 0
+        case tir.Not(a=tir.LE(a=b, b=a)) | tir.LT(a=a, b=b):
+            strict = 1
+        case tir.LE(a=a, b=b):
+            strict = 0
+        case _:
+            return None
+    if not (tir.type_of(a).is_integer and tir.type_of(b).is_integer):
+        return None
+    parts = polynomial(tir.interned(tir.Sub(b, a)))
+    inside = {axis for mono in parts for each in mono for axis in tir.free_vars(each)}
+    inside &= set(axes)
+    if len(inside) != 1:
+        return None
+    [axis] = inside
+    factor = parts.get((axis,), 0)
+    if abs(factor) != 1 or sum(axis in tir.free_vars(e) for mono in parts for e in mono) != 1:
+        return None
+    zero = {axis: terms.index(0, axis.dtype)}
+    low, high = (a, b) if factor < 0 else (b, a)
+    size = tir.Sub(terms.substitute(high, zero), terms.substitute(low, zero))
+    more = 1 - strict if factor < 0 else strict
+    return list(axes).index(axis), tir.interned(tir.Add(size, terms.index(more))), factor < 0

@@ -46,11 +46,12 @@ def check(text: str, path: str = "<text>") -> RelayReport:
     source = Source(text, path)
     found = read(text, path)
     if found.module is None:
-        return RelayReport(source, found.diagnostics, Obligations(), (), {}, (), frozenset())
+        return RelayReport(source, found.diagnostics, Obligations(), (), {}, (), frozenset(), None)
     made = translate(found.module, path)
     if any(d.is_error for d in made.diagnostics):
         listed = tuple(sorted(made.diagnostics, key=position))
-        return RelayReport(source, listed, Obligations(), (), {}, (), frozenset(), found.module)
+        nothing = Obligations(), (), {}, (), frozenset(), None
+        return RelayReport(source, listed, *nothing, found.module)
     report = check_module(made.module, source)
     wrong = [*made.diagnostics, *(replace(d, edit=None) for d in report.diagnostics)]
     types = {old.name: report.info[new] for old, new in made.names.items()}
@@ -62,6 +63,7 @@ def check(text: str, path: str = "<text>") -> RelayReport:
         report.info,
         report.statistics,
         report.poison,
+        report.words,
         found.module,
         types,
     )

@@ -13,7 +13,7 @@ from functools import reduce
 from typing import NamedTuple
 
 from rlx.checker.derive.module import derive
-from rlx.checker.lowered.objects import STORAGE, TENSOR
+from rlx.checker.lowered.objects import KILLS, STORAGE, TENSOR
 from rlx.checker.memory import (
     IN_PLACE,
     Cell,
@@ -146,12 +146,21 @@ def memory_use(module: IRModule, entry: str) -> MemoryUse:
     return memory_uses(module, [entry])[0]
 
 
-def memory_uses(module: IRModule, entries: Sequence[str]) -> list[MemoryUse]:
-    """The memory that functions of a module need; see :func:`memory_use`."""
+def memory_uses(
+    module: IRModule, entries: Sequence[str], *, killed: bool = False
+) -> list[MemoryUse]:
+    """The memory that functions of a module need; see :func:`memory_use`.
+
+    Parameters
+    ----------
+    killed
+        Whether the module is one of TVM's after `KillAfterLastUse`: a variable keeps its value until
+        it is killed, or else until the function returns, and `reshape` makes views.
+    """
     functions = {
         gv.name_hint: gv for gv, f in module.functions.items() if isinstance(f, ast.Function)
     }
-    found = _ModuleMemory(LambdaLift()(Normalize()(module)))
+    found = _ModuleMemory(LambdaLift()(Normalize()(module)), killed)
     return [found.entry(functions[entry]) for entry in entries]
 
 
@@ -169,14 +178,14 @@ class _Alive(NamedTuple):
 class _ModuleMemory:
     """What is known of the functions of a module."""
 
-    def __init__(self, module: IRModule) -> None:
-        self.module = module
+    def __init__(self, module: IRModule, killed: bool) -> None:
+        self.module, self.killed = module, killed
         self.info = derive(module).info
         self.summaries = Summaries(module)
         self.prover = Prover()
         self.unknown: dict[Unknown, None] = {}
         self._atoms: list[tir.PrimExpr] = []
-        self._numbers: dict[tir.PrimExpr, int] = {}
+        self._numbers: dict[object, int] = {}
         self._found: dict[ast.GlobalVar, tuple[tuple[_Alive, ...], Collection[Unknown]]] = {}
         self._under_way: set[ast.GlobalVar] = set()
         self._loops = False
@@ -322,7 +331,14 @@ class _ModuleMemory:
                 return operands[0] * operands[1]
             case tir.Cast():
                 return operands[0]
-        place = self._numbers.setdefault(node, len(self._atoms))
+        alone = not operands or isinstance(node, tir.Let)
+        # what is written twice is one indeterminate
+        key = (
+            type(node),
+            getattr(node, "op", None),
+            *(frozenset(p.terms.items()) for p in operands),
+        )
+        place = self._numbers.setdefault(node if alone else key, len(self._atoms))
         if place == len(self._atoms):
             self._atoms.append(node)
         return Polynomial({(place,): 1})
@@ -348,16 +364,26 @@ def _at_most(a: Polynomial, b: Polynomial) -> bool:
 
 
 class _Cells(MemoryWalk):
-    """The memory of each variable, where what may be a view or a copy counts as a copy, and a
-    tensor lies in its storage.
+    """The memory of each variable, where a tensor lies in its storage.
+
+    Attributes
+    ----------
+    views
+        Whether what may be a view or a copy, is a view; else it counts as a copy.
     """
+
+    def __init__(self, summaries: Summaries, views: bool) -> None:
+        super().__init__(summaries)
+        self.views = views
 
     def call(self, call: ast.Call) -> Held:
         name = call.op.op_name if isinstance(call.op, ast.Op) else ""
         if name in TENSOR:
             return self.memory(call.args[0])
         held = super().call(call)
-        return frozenset([call]) if sharing(name) == "perhaps" else held
+        if sharing(name) == "perhaps":
+            return self.memory(call.args[0]) if self.views else frozenset([call])
+        return held
 
     def branch(self, node: ast.If) -> Held:
         super().branch(node)
@@ -392,7 +418,7 @@ class _LiveWalk:
 
     def __init__(self, module: _ModuleMemory, function: ast.Function, name: str) -> None:
         self.module, self.name = module, name
-        self.cells = _Cells(module.summaries)
+        self.cells = _Cells(module.summaries, views=module.killed)
         self.cells.summary(function)
         self.found: list[_Alive] = []
         self.sequence(function.body, _Alive(Polynomial({}), ()))
@@ -402,7 +428,11 @@ class _LiveWalk:
         rows = list(bindings_in(body))
         seen: dict[int, Held] = {}
         last = dict.fromkeys(self.cells.roots(result_of(body)[0], seen), len(rows))
-        for at in reversed(range(len(rows))):
+        if self.module.killed:
+            for var, at in self._held_until(rows):
+                for cell in self.cells.roots(var):
+                    last[cell] = max(at, last.get(cell, 0))
+        for at in reversed(range(0 if self.module.killed else len(rows))):
             for var in free_vars(rows[at].value):
                 for cell in self.cells.roots(var, seen):
                     last.setdefault(cell, at)
@@ -437,6 +467,21 @@ class _LiveWalk:
                 grown = False
             for cell in ends.pop(at, ()):
                 total -= alive.pop(cell)[0]
+
+    def _held_until(
+        self, rows: Sequence[ast.VarBinding | ast.MatchCast]
+    ) -> Iterator[tuple[ast.Var, int]]:
+        """Each variable with the place at which it is killed, or the end."""
+        kills = {
+            row.value.args[0]: at
+            for at, row in enumerate(rows)
+            if isinstance(row.value, ast.Call)
+            and isinstance(row.value.op, ast.Op)
+            and row.value.op.op_name in KILLS
+        }
+        for row in rows:
+            if row.var is not None:
+                yield row.var, kills.get(row.var, len(rows))
 
     def _state(
         self, total: Polynomial, outside: _Alive, alive: Mapping[Cell, tuple[Polynomial, Living]]

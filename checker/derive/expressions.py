@@ -194,6 +194,12 @@ def _about(state: DerivationState, node: ast.TupleGetItem, info: StructInfo) -> 
         wanted = TupleStructInfo((OBJECT,) * (max(node.index, 0) + 1))
         value = show(node.tuple_value)
         extra["help"] = f"cast it to a tuple first: R.match_cast({value}, {written(wanted)})"
+    elif isinstance(info, ast.ShapeStructInfo) and info.values is not None:
+        dims = info.values[node.index : node.index + 1] if node.index >= 0 else ()
+        extra["help"] = f"write the dimension itself: {show(dims[0])}" if dims else None
+    elif isinstance(info, ast.TensorStructInfo):
+        index = f'R.const({node.index}, "int64")'
+        extra["help"] = f"take a part of it: R.take({show(node.tuple_value)}, {index}, axis=0)"
     return extra
 
 

@@ -7,7 +7,7 @@ import os
 import re
 import stat
 import sys
-from codecs import BOM_UTF8
+from codecs import BOM_UTF8, IncrementalDecoder, getincrementaldecoder
 from collections.abc import Callable, Iterable, Iterator
 from typing import BinaryIO
 
@@ -137,12 +137,15 @@ def size(path: str) -> int:
 
 _BEHIND = 1 << 16
 """The bytes behind one that is not text of which reports may show some."""
+_DECLARED = 1000
+"""The bytes in which a Python file can declare its encoding."""
 MOST = 1 << 30
 """The bytes of the longest text that is read; a device may have no end."""
 
 
 def read(path: str) -> bytes:
-    """The bytes of a text in a file, or of standard input, up to the first NUL or a bit further.
+    """The bytes of a text in a file, or of standard input, up to the first that is no text or a bit
+    further.
 
     Raises
     ------
@@ -159,20 +162,31 @@ def read_file(path: str | os.PathLike[str]) -> bytes:
 
 
 def whole(file: BinaryIO, of_text: bool = True) -> bytes:
-    """The bytes of an open file; of a text, only up to the first NUL or a bit further, because
-    whoever reads them refuses it then. Raises OSError as :func:`read`.
+    """The bytes of an open file; of a text, only up to the first that is NUL or not UTF-8, or a bit
+    further, because whoever reads them refuses it then. Raises OSError as :func:`read`.
     """
-    pieces, left = [], MOST
-    if _bytes_of(file) > MOST:
-        left = -1
+    pieces: list[bytes] = []
+    left = -1 if _bytes_of(file) > MOST else MOST
+    utf8 = getincrementaldecoder("utf-8")()
     while left >= 0 and (piece := file.read(1 << 20)):
         left -= len(piece)
         pieces.append(piece)
-        if of_text and b"\0" in piece:
+        if of_text and (b"\0" in piece or not _continues(utf8, piece, pieces[0])):
             break
     if left < 0:
         raise OSError(errno.EFBIG, f"this is longer than {MOST >> 20:,} MiB")
     return b"".join(pieces)
+
+
+def _continues(utf8: IncrementalDecoder, piece: bytes, first: bytes) -> bool:
+    """Whether this piece of a file can be text; what declares another encoding always can."""
+    if b"coding" in first[:_DECLARED]:
+        return True
+    try:
+        utf8.decode(piece)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _bytes_of(file: BinaryIO) -> int:
@@ -212,56 +226,62 @@ def decode(data: bytes, path: str) -> tuple[Source, Diagnostic | None]:
         )
         return Source("", path), found
     try:
-        text = text_of(data, path)
+        return Source(text_of(data, path), path), None
     except UnicodeDecodeError as error:
         data = data.removeprefix(BOM_UTF8)
         start = len(_lines(data[: error.start].decode(errors="replace")))
-        found = Diagnostic(
-            "PARSE",
-            "error",
-            f"the byte 0x{data[error.start]:02x} is not {_shown(error.encoding)}",
-            (start, start + 1),
-            label="here",
-            help="save the file as UTF-8",
-        )
+        if error.reason == _NUL:
+            message = f"the text contains {_NUL}"
+            help = "remove it; a binary file is not a Relax program"
+        else:
+            message = f"the byte 0x{data[error.start]:02x} is not {_shown(error.encoding)}"
+            help = "save the file as UTF-8"
+        found = Diagnostic("PARSE", "error", message, (start, start + 1), label="here", help=help)
         near = data[: error.start + _BEHIND]
         return Source(_lines(near.decode(errors="replace")), path), found
-    nul = text.find("\0")
-    if nul < 0:
-        return Source(text, path), None
-    found = Diagnostic(
-        "PARSE",
-        "error",
-        "the text contains a NUL character",
-        (nul, nul + 1),
-        label="here",
-        help="remove it; a binary file is not a Relax program",
-    )
-    return Source(text, path), found
+
+
+_NUL = "a NUL character"
 
 
 def text_of(data: bytes, path: str) -> str:
-    """The text of a program, lines ended by a newline alone.
+    """The text of a program, lines ended by a newline alone. Raises UnicodeDecodeError as
+    :func:`decoded`.
+    """
+    return _lines(decoded(data, path))
+
+
+def decoded(data: bytes, path: str) -> str:
+    """The text of a program.
 
     Raises
     ------
     UnicodeDecodeError
-        If it is not in the encoding of :func:`encoding`; behind the mark of UTF-8, if it has one.
+        If it is not in the encoding of :func:`encoding`, or contains a NUL: what is behind one may
+        not have been read. The place is one behind the mark of UTF-8, if there is one.
     """
     data = data.removeprefix(BOM_UTF8)
-    return _lines(data.decode(encoding(data, path)))
+    declared = encoding(data, path)
+    text = data.decode(declared)
+    if "\0" in text:
+        at = max(data.find(b"\0"), 0)  # some encodings write a NUL without one
+        raise UnicodeDecodeError(declared, data, at, at + 1, _NUL)
+    return text
 
 
 def why_no_text(path: str, error: UnicodeDecodeError) -> str:
     """Why a file is not text, in words that begin with its path."""
+    if error.reason == _NUL:
+        return f"{path}: the text contains {_NUL} (byte {error.start})"
     return f"{path}: not {_shown(error.encoding)} (byte {error.start})"
 
 
 def encoding(data: bytes, path: str) -> str:
     """The encoding that a Python file declares in its first two lines (PEP 263); UTF-8 for other
-    files, and if none or an unknown one is declared.
+    files, and if none, an unknown one or one that is no extension of ASCII is declared: Python
+    reads none of these, and Punycode takes time that grows with the square of the text.
     """
-    if not path.endswith(PYTHON) or b"coding" not in data[:1000]:
+    if not path.endswith(PYTHON) or b"coding" not in data[:_DECLARED]:
         return "utf-8"
     from io import BytesIO
     from tokenize import detect_encoding
@@ -273,6 +293,8 @@ def encoding(data: bytes, path: str) -> str:
     if declared == "utf-8-sig":  # the mark is no part of the text
         return "utf-8"
     try:
+        if b"# a-b\n".decode(declared) != "# a-b\n":
+            return "utf-8"
         data.decode(declared)
     except UnicodeDecodeError:
         return declared

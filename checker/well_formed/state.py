@@ -11,6 +11,7 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import Node, Span
 from rlx.grammar.nodes.vdevices import declared, kind_of
 from rlx.grammar.nodes.visit import expressions, reached
+from rlx.grammar.read.misspelt import is_data_type
 from rlx.grammar.suggest import did_you_mean
 from rlx.solver.order import free_shape_vars, free_vars
 from rlx.spec.registry import need, reported, rule
@@ -321,7 +322,9 @@ def is_in_scope(state: WellFormedCheck, var: ast.Var, span: Span | None) -> None
             "WF02-undefined",
             f"{name!r} is not defined",
             span,
-            help=similar(state, name, names_in_scope(state)),
+            help=f'write "{name}", in quotes'
+            if is_data_type(name)
+            else similar(state, name, names_in_scope(state)),
             mistake=mistake,
         )
     elif later in state.pending:

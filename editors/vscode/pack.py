@@ -5,8 +5,10 @@ The extension must have been built (`npm run build`). No program of the editor's
 
 from __future__ import annotations
 
+import io
 import json
 import sys
+import tempfile
 import zipfile
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
@@ -50,7 +52,7 @@ MANIFEST = """<?xml version="1.0" encoding="utf-8"?>
 
 
 def pack(folder: Path, out: Path) -> None:
-    """Write the package of the extension in a folder."""
+    """Write the package of the extension in a folder; the old package or the new one is there, whole."""
     about = json.loads((folder / "package.json").read_text(encoding="utf-8"))
     manifest = MANIFEST.format(
         name=quoteattr(about["name"]),
@@ -69,9 +71,14 @@ def pack(folder: Path, out: Path) -> None:
             files[f"extension/{'LICENSE.txt' if name == 'LICENSE' else name}"] = path.read_bytes()
     if "extension/dist/extension.js" not in files:
         raise SystemExit("the extension is not built: npm ci && npm run build")
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as package:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as package:
         for name, data in files.items():
             package.writestr(zipfile.ZipInfo(name, TIME), data, zipfile.ZIP_DEFLATED)
+    with tempfile.TemporaryDirectory(dir=out.parent) as beside:
+        new = Path(beside, out.name)
+        new.write_bytes(made.getvalue())
+        new.replace(out)
 
 
 if __name__ == "__main__":

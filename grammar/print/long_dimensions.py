@@ -19,15 +19,15 @@ _EXPLAINED = 4
 """The maximum number of names that are explained."""
 
 
-def is_long(dim: PrimExpr) -> bool:
+def is_long(dim: PrimExpr, short: int = SHORT) -> bool:
     """Whether a dimension is too long to be written out and shares parts, so that names for them
-    help. At most :data:`SHORT` nodes are visited for one that is short.
+    help. One of at most ``short`` nodes is short.
     """
     stack, count = [dim], 0
     while stack:
         node = stack.pop()
         count += 1
-        if count > SHORT:
+        if count > short:
             return _shares(dim)
         stack.extend(tir.children(node))
     return False

@@ -9,6 +9,7 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import StructInfo
 from rlx.grammar.nodes.dtype import DataType
 from rlx.grammar.nodes.node import Node, tuple_text
+from rlx.grammar.nodes.struct_infos import numbers, whole
 from rlx.grammar.print.info import TooLongError, device_text
 from rlx.grammar.print.long_dimensions import abbreviated, is_long
 from rlx.grammar.print.prim import in_shape
@@ -54,7 +55,12 @@ def show(node: Node) -> str:
 
 
 def spelled(info: StructInfo, spelling: Callable[[StructInfo], str] = str) -> str:
-    """Struct info as a program spells it, or in the short form of messages if that is too long."""
+    """Struct info as a program spells it, or in the short form of messages if that is too long.
+
+    Dimensions that share their parts may be exponentially long; these are not written to find out.
+    """
+    if any(is_long(dim, SPELLED) for part in whole(info) for dim in numbers(part)):
+        return show(info)
     try:
         text = spelling(info)
     except TooLongError:

@@ -350,7 +350,8 @@ def attribute_of(context: ReadContext, value: Any, name: str, span: Span) -> Any
         return _part_of_type(context, info, rest, span) if rest else info
     if isinstance(value, ast.StructInfo):
         return _part_of_type(context, value, name, span)
-    raise Rejected(f"a Relax value has no attribute {name!r}", *span)
+    words = f"a Relax value has no attribute {name!r}"
+    raise Rejected(words, *span, help=misspelt.attribute(name))
 
 
 TYPE_ATTRIBUTES = ("struct_info", "ty")

@@ -157,7 +157,8 @@ class CallActions(ExpressionActions):
             return self._call_expr(self.scope.global_var(rest, head_span), given)
         if self._is_operator_of_2022(head):
             return self._operator("relax." + PROTOTYPE_OPERATORS.get(head, head), given)
-        raise Rejected(f"unknown name {head!r}: expected R.…, T.…, I.… or cls.…", *head_span)
+        words = f"unknown name {head!r}: expected R.…, T.…, I.… or cls.…"
+        raise Rejected(words, *head_span, help=misspelt.call_of_python(head))
 
     def _arguments(self, head: str, listed: Entry | None, span: Span) -> Arguments:
         positional: list[Entry] = []

@@ -84,7 +84,10 @@ class Coerce(ScalarCoercion):
                 return arithmetic.relax(self, "not", (operand,), span)
             case Form(head=head) if head.startswith("T."):
                 return ast.PrimValue(self.tir_form(value, span), span)
-        raise Rejected(f"expected a value, found {describe(value)}", *span)
+        help = misspelt.call_of_python(value.head) if isinstance(value, Form) else None
+        if isinstance(value, ast.StructInfo):
+            help = 'a tensor is made by an operator, such as `R.zeros(shape, "float32")`'
+        raise Rejected(f"expected a value, found {describe(value)}", *span, help=help)
 
     def _undefined_value(self, text: str, span: Span) -> ast.Expr:
         head, dot, rest = text.partition(".")

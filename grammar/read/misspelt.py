@@ -87,3 +87,42 @@ ELSEWHERE = {
     **{f"s{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
 }
 """Data types by their names in PyTorch, C, ONNX and StableHLO."""
+
+
+_PYTHON = {
+    "print": "`R.print(x)` prints when the program runs; its function is `@R.function(pure=False)`",
+    "len": "write the dimension, as the annotation names it",
+    "range": "write the tensor `R.arange(…)`",
+    "float": 'convert it: `R.astype(x, "float32")`',
+    "int": 'convert it: `R.astype(x, "int64")`',
+    "bool": 'convert it: `R.astype(x, "bool")`',
+    "list": "write a tuple: `(x, y)`",
+}
+"""What to write in place of a call of Python."""
+
+_ATTRIBUTES = {
+    "T": "transpose it: `R.permute_dims(x)`",
+    "mT": "exchange its axes: `R.permute_dims(x, axes)`",
+    "dtype": "write the element type that its annotation names",
+    "ndim": "write the number of dimensions that its annotation has",
+    "size": "`R.size(x)` computes it",
+}
+"""What to write in place of an attribute of an array."""
+
+
+def call_of_python(head: str) -> str | None:
+    """What to write in place of a call of Python, or of another library's function."""
+    first, dot, rest = head.rpartition(".")
+    if not dot:
+        return _PYTHON.get(head)
+    return None if first in ("T", "I", "cls") else f"an operator of Relax is written `R.{rest}(…)`"
+
+
+def attribute(name: str) -> str:
+    """What to write in place of an attribute of a value."""
+    return _ATTRIBUTES.get(name, "operators are functions: `R.NAME(x)`")
+
+
+def is_data_type(word: str) -> bool:
+    """Whether a word is the name of a data type."""
+    return word in DATA_TYPES

@@ -10,6 +10,7 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import DataType, dtype
 from rlx.grammar.nodes.node import Span, replace
 from rlx.grammar.nodes.visit import expressions
+from rlx.grammar.read import misspelt
 from rlx.grammar.read.coerce import is_shape
 from rlx.grammar.read.entries import Entry, Rejected, Token
 from rlx.grammar.read.forms_info import without_unknown
@@ -305,7 +306,8 @@ class RelaxStatements(BranchReader):
         raise Rejected("expected a variable on the left of =", *target.span)
 
     def augmented(self, target: Entry, operator: str, value: Entry, span: Span) -> Any:
-        raise Rejected("a Relax variable is bound only once, with =", *span)
+        help = "bind the result to another name: `y = R.add(x, …)`"
+        raise Rejected("a Relax variable is bound only once, with =", *span, help=help)
 
     def expression(self, value: Entry) -> Any:
         found, span = value.value, value.span
@@ -321,7 +323,8 @@ class RelaxStatements(BranchReader):
             case Cast():
                 return self._cast(None, found, found.info, span)
         if not isinstance(found, ast.Expr) or isinstance(found, ast.Var):
-            raise Rejected(f"expected a statement, found {describe(found)}", *span)
+            instead = misspelt.call_of_python(found.head) if isinstance(found, Form) else None
+            raise Rejected(f"expected a statement, found {describe(found)}", *span, help=instead)
         var = self.scope.new_var("_", None, None, (span[0], span[0]))
         return ast.VarBinding(var, found, span, span)
 

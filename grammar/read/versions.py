@@ -5,6 +5,7 @@ The table of spellings is :mod:`rlx.grammar.dialects`, from which the printer wr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from rlx.grammar.diagnostic import Diagnostic, Edit, Label
@@ -21,10 +22,18 @@ from rlx.grammar.lines import line_start
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Record, Span, walk
 from rlx.grammar.read.forms import ALIASES
-from rlx.grammar.read.kept_text import kept_names
+from rlx.grammar.read.kept_text import KeptName, kept_names
 from rlx.grammar.read.lexer import words_of
 from rlx.grammar.read.outline import logical_lines
+from rlx.grammar.read.source_tokens import long_strings
 
+_LAST_WORDS = [
+    word + (rf"\s*\{sign}" if sign in ("=", "[") else r"\b")
+    for form in READERS
+    for word, sign in re.findall(r"(\w+)([=\[]?)[^\w.]*$", form.partition('["')[0])
+]
+_LAST_WORD = re.compile(rf"\b(?:{'|'.join(_LAST_WORDS)})")
+"""What a line has in which a spelling ends that not all versions read; most lines have none."""
 _NEAR = 200
 """How far in front of a keyword its form is looked for: the whole text would be copied each time."""
 
@@ -60,7 +69,7 @@ def _decorated(text: str, span: Span) -> Span:
 
 def _words(text: str, span: Span) -> Iterator[SpellingUse]:
     """The names and keywords of a definition."""
-    for kept in kept_names(text, *span):
+    for kept in _names_with_their_last_word(text, span):
         head, dot, rest = kept.name.partition(".")
         name = ALIASES.get(head, head) + dot + rest
         names = [name, name + kept.after]
@@ -74,6 +83,28 @@ def _words(text: str, span: Span) -> Iterator[SpellingUse]:
                 yield SpellingUse(form, kept.span, READERS[form])
         if name == "metadata":
             yield from _constant(text, kept.span)
+
+
+def _names_with_their_last_word(text: str, span: Span) -> Iterator[KeptName]:
+    """The names in lines that have the last word of a spelling outside strings of several lines."""
+    strings, done = long_strings(text), span[0]
+    for found in _LAST_WORD.finditer(text, *span):
+        at = found.start()
+        if at < done or any(start < at < end for start, end in strings):
+            continue
+        start = max(done, text.rfind("\n", 0, at) + 1)
+        start = max([start, *(end for first, end in strings if first < start < end)])
+        done = _line_end(text, at, span[1])
+        names = [*kept_names(text, start, done)]
+        if names and not names[-1].after:  # the sign behind it may stand on the next line
+            longer = kept_names(text, start, _line_end(text, done, span[1]))
+            names = [name for name in longer if name.span[0] < done]
+        yield from names
+
+
+def _line_end(text: str, at: int, last: int) -> int:
+    """Behind the line of a place."""
+    return text.find("\n", at, last) + 1 or last
 
 
 def _constant(text: str, span: Span) -> Iterator[SpellingUse]:

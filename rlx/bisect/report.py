@@ -6,6 +6,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from rlx.bisect.blame import Blame, Fine, Pipeline
 from rlx.grammar.streams import code_span, fenced, harmless, inline_markdown, json_text, visible
+from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
 
 VERSION = 1
 
@@ -38,7 +39,7 @@ def markdown(
         parts += [f"## Before {blame.pass_name}", _block(blame.before, "python")]
     if blame.after:
         parts += [f"## After {blame.pass_name}", _block(blame.after, "python")]
-    parts += ["## How to see it", _block(_script(pipeline, program), "python")]
+    parts += ["## How to see it", _block(_script(blame, pipeline, program), "python")]
     return "\n\n".join(parts) + "\n"
 
 
@@ -107,7 +108,7 @@ def _block(text: str, language: str) -> str:
     return fenced(language, harmless(text.rstrip()))
 
 
-def _script(pipeline: Pipeline, program: str) -> str:
+def _script(blame: Blame, pipeline: Pipeline, program: str) -> str:
     """Python that does what went wrong, and needs nothing but TVM and NumPy, and the file of the
     inputs where they are large.
     """
@@ -118,15 +119,33 @@ def _script(pipeline: Pipeline, program: str) -> str:
         wanted = f"relax.get_pipeline({wanted!r})"
     elif wanted.startswith("lambda"):
         wanted = f"({wanted})"
-    given, then = "", "module.show()"
-    if pipeline.build:
-        then = "relax.build(module, target, relax_pipeline=tvm.transform.Sequential([]))"
-    if pipeline.inputs is not None and not pipeline.build:
+    given, shown, watched, then = "", "", "", ""
+    of_a_pass = bool(blame.after)
+    if of_a_pass:
+        shown = f"""
+@tvm.instrument.pass_instrument
+class Shown:
+    def run_after_pass(self, module, info):
+        if info.name == {blame.pass_name!r}:
+            print(module, flush=True)  # this module is wrong
+
+"""
+        watched = ", instruments=[Shown()]"
+    runs = pipeline.inputs is not None and blame.kind != "illegal"
+    if runs:
         given = _arguments(pipeline, program)
+    entry = f"machine[{pipeline.entry or 'main'!r}](*arguments)"
+    if pipeline.build and blame.kind != "illegal":
+        then = "built = relax.build(module, target, relax_pipeline=tvm.transform.Sequential([]))"
+        if runs:
+            then += f"\nmachine = relax.VirtualMachine(built, tvm.cpu())\nprint({entry})"
+    elif runs:
         then = f"""\
 for each in (before, module):
     machine = relax.VirtualMachine(relax.build(each, target), tvm.cpu())
-    print(machine[{pipeline.entry or "main"!r}](*map(tvm.runtime.tensor, arguments)))"""
+    print({entry})"""
+    elif not of_a_pass:
+        then = "module.show()"
     text = _for_tvm(program).rstrip().replace("\\", "\\\\").replace('"""', r"\"\"\"")
     return f"""\
 import tvm
@@ -135,10 +154,10 @@ from tvm import relax
 PROGRAM = \"""
 {text}
 \"""
-{given}
+{given}{shown}
 module = tvm.script.from_source(PROGRAM, check_well_formed=False)
 target = tvm.target.Target({pipeline.target!r})
-with target, tvm.transform.PassContext(opt_level=3):
+with target, tvm.transform.PassContext(opt_level=3{watched}):
     before, module = module, {wanted}(module)
 {then}"""
 
@@ -155,32 +174,43 @@ def _for_tvm(program: str) -> str:
 
 def _arguments(pipeline: Pipeline, program: str) -> str:
     """The arguments of the program as Python."""
-    import numpy as np
-
     from rlx.api import parse
+    from rlx.comparison.kept import Kept, arguments
     from rlx.semantics.machine.program import callable_functions, default_entry
     from rlx.semantics.run.npz import arrays_of
-    from rlx.semantics.run.value_text import line
-    from rlx.semantics.values import Tensor
 
     assert pipeline.inputs is not None
     functions = callable_functions([parse(program)])
     name = pipeline.entry or default_entry(functions)
     arrays = arrays_of(pipeline.inputs)
     made = []
-    for param in functions[name][1].params if name in functions else ():
-        array = arrays.get(param.name_hint)
-        if array is None:
-            made.append(f"    # {param.name_hint} is generated with the seed {pipeline.seed}")
-        elif array.size <= _SMALL and array.dtype.kind in "biuf":
+    if name in functions:
+        function = functions[name][1]
+        values = arguments(function, Kept(arrays, pipeline.entry, pipeline.seed))
+        for param, value in zip(function.params, values, strict=True):
+            known = param.name_hint in arrays
+            file = f"load({pipeline.inputs!r})[{param.name_hint!r}]" if known else ""
+            made.append(f"    {_value(value, file)},  # {param.name_hint}")
+    return "\n".join(["from numpy import array, inf, load, nan", "arguments = [", *made, "]", ""])
+
+
+def _value(value: Value, file: str) -> str:
+    """A value as Python; `file` is how it is read from the inputs, if they have it."""
+    import numpy as np
+
+    match value:
+        case TupleValue(fields=fields):
+            return f"[{', '.join(_value(field, '') for field in fields)}]"
+        case ShapeValue(values=sizes):
+            return f"tvm.runtime.ShapeTuple({list(sizes)})"
+        case Scalar(value=number):
+            return repr(number)
+        case Tensor(data=array) if array.size <= _SMALL and array.dtype.kind in "biuf":
             small = np.array2string(
                 array, separator=", ", threshold=_SMALL, floatmode="unique"
             ).replace("\n", "")
-            made.append(f"    array({small}, {str(array.dtype)!r}),  # {param.name_hint}")
-        else:
-            shown = line(Tensor(array))
-            made.append(f"    load({pipeline.inputs!r})[{param.name_hint!r}],  # {shown}")
-    return "\n".join(["from numpy import array, inf, load, nan", "arguments = [", *made, "]", ""])
+            return f"tvm.runtime.tensor(array({small}, {str(array.dtype)!r}))"
+    return f"tvm.runtime.tensor({file})" if file else f"... # {harmless(str(value))}"
 
 
 _SMALL = 64

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from rlx.checker.driver.configuration import ConfigurationError, ProjectSettings
 from rlx.checker.driver.sources import (
     NO_FILE,
     SUFFIX,
+    decoded,
     encoding,
     endless,
     folders_under,
@@ -168,7 +168,7 @@ def _read_and_format(path: str, searched: bool, options: argparse.Namespace, pro
         if searched and endless(path):
             raise OSError(NO_FILE)
         data = read(path)
-        text = data.removeprefix(BOM_UTF8).decode(encoding(data, shown))
+        text = decoded(data, shown)
         outcome = _formatted(text, shown, options)
     except OSError as error:
         outcome = Formatted(None, (f"{prog}: {shown}: {error.strerror or error}",), FAILED)

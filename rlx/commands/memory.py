@@ -189,7 +189,9 @@ def _answers(module: IRModule, entries: Sequence[str], tvm: bool) -> list[Functi
     plans = [
         [
             Plan(by, made, why)
-            for made in (memory_uses(plan, entries) if plan else [None] * len(entries))
+            for made in (
+                memory_uses(plan, entries, killed=by == "TVM") if plan else [None] * len(entries)
+            )
         ]
         for by, plan, why in planned
     ]

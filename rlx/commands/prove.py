@@ -186,7 +186,9 @@ def _sentence(verdict: Verdict) -> str:
 
 
 def _division(divisors: list[str]) -> str:
-    """Why a condition has no value anywhere."""
+    """Why a condition has no value anywhere: a divisor, or what is shifted by."""
+    if not divisors:
+        return "it shifts by a negative number, or by one that is too large"
     if divisors == ["0"]:
         return "it divides by zero"
     if len(divisors) == 1:

@@ -21,11 +21,12 @@ h2 { font-size: 1rem; margin: 0 0 .3rem }
 h3 { font-size: .9rem; margin: 0 }
 input, button { font: inherit; min-height: 2rem; border: 1px solid #8d867a; border-radius: 5px;
   background: #fff; color: inherit; padding: .1rem .6rem }
-input { width: 11rem }
+input { width: 14rem }
 :focus-visible { outline: 3px solid #1d5fbf; outline-offset: 1px }
 main { display: grid; grid-template-columns: repeat(var(--columns), minmax(0, 1fr)); gap: 0 1rem;
   padding: 1rem }
-@media (max-width: 700px) { main { grid-template-columns: minmax(0, 1fr); padding: .6rem } }
+@media (max-width: 700px) { main { grid-template-columns: minmax(0, 1fr); padding: .6rem }
+  header label { flex-basis: 100% } input { width: calc(100% - 4rem) } }
 section, details { margin-bottom: 1rem; min-width: 0 }
 details { margin-left: .8rem }
 summary { cursor: pointer; padding: .25rem 0 }
@@ -151,8 +152,8 @@ def _function(function: FunctionItems, id: str, title: str) -> Iterator[str]:
         kind = "parameter" if item.kind == "parameter" else "match_cast"
         place = "" if item.line is None else f", line {item.line}"
         yield (
-            f'<li><b style="color:{colours[name]}">{escape(name)}</b> is bound by {kind}'
-            f" {escape(item.name)}{place}</li>"
+            f'<li><b style="color:{colours[name]}">{escape(visible(name))}</b> is bound by {kind}'
+            f" {escape(visible(item.name))}{place}</li>"
         )
     yield "</ul>"
     yield from _pictures(view_of(function, f"{id}.v"), colours)
@@ -164,7 +165,7 @@ def _pictures(view: View, colours: dict[str, str]) -> Iterator[str]:
     if view.more_outside:
         yield f"<p>{view.more_outside} more values from outside are used here.</p>"
     for fold in view.folds:
-        yield f'<details id="{fold.id}"><summary>{escape(fold.title)}</summary>'
+        yield f'<details id="{fold.id}"><summary>{escape(visible(fold.title))}</summary>'
         yield from _pictures(fold, colours)
         yield "</details>"
 

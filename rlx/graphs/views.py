@@ -37,7 +37,10 @@ class Fold:
     def lines(self) -> str:
         """The lines of the text, if they are known."""
         known = [item.line for item in self.items if item.line is not None]
-        return f"lines {min(known)} to {max(known)}" if known else ""
+        if not known:
+            return ""
+        first, last = min(known), max(known)
+        return f"line {first}" if first == last else f"lines {first} to {last}"
 
 
 Shown = GraphItem | Fold

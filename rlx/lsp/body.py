@@ -12,22 +12,27 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
+from itertools import pairwise
 
 from rlx.checker.check import Report
 from rlx.checker.driver.configuration import ALWAYS
 from rlx.grammar.diagnostic import Diagnostic
+from rlx.grammar.dialects import DEFAULT, dialect
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import StructInfo
 from rlx.grammar.nodes.node import Record, Span
 from rlx.grammar.print.printer import print_node
 from rlx.grammar.suggest import closest
-from rlx.lsp.cut import words
+from rlx.lsp.cut import parameters, without, words
 
 MOST = 0.6
 """The part of its statements of which a function is checked whole where so many are wanted."""
 
-ROUNDS = 5
+ROUNDS = 12
 """How often further statements are added before the function is checked whole."""
+
+WAVES = 8
+"""Rounds in which only users of what has changed are added; then all that may depend on it are."""
 
 FEW = 60
 """A function of fewer statements is checked whole."""
@@ -63,6 +68,7 @@ _START = re.compile(r" *\w+ *(?::|=(?!=))")
 _FRAME = re.compile(
     r" *(?:with\b|return\b|#|R\.output\b|R\.func_attr\b|cls *=|\w+ *= *(?:T\.|TypeVar\b|I\.))"
 )
+_DECLARED = re.compile(r"^ *(\w+) *= *(?:T\.|TypeVar\b)")
 _CALL = re.compile(r" *(\w+)( *:.*?)? = R\.([\w.]+)\(", re.DOTALL)
 _TARGETS = re.compile(r"^\s*(?:def +)?(\w[\w, ]*?)\s*(?::|=(?!=)|\()", re.MULTILINE)
 _QUOTED = re.compile(r"['`](\w+)['`]")
@@ -192,6 +198,8 @@ class KnownBody(Record):
         Texts of statements of which something was said.
     unproven
         Texts of statements that were looked at only while what they depend on was wrong.
+    keyword
+        What the version of TVM that the text is for calls the type arguments of a call.
     """
 
     statements: tuple[BodyStatement, ...]
@@ -200,6 +208,7 @@ class KnownBody(Record):
     sound: frozenset[str]
     told: frozenset[str]
     unproven: frozenset[str]
+    keyword: str
 
 
 def binders(statements: Sequence[BodyStatement]) -> dict[str, list[int]]:
@@ -261,7 +270,9 @@ def body(
                     wrong.add(name)
             elif inherits:
                 sound.add(name)
-    return KnownBody(statements, infos, *map(frozenset, (wrong, sound, told, unproven)))
+    keyword = (report.words or dialect(DEFAULT)).info_args
+    known = frozenset(wrong), frozenset(sound), frozenset(told), frozenset(unproven)
+    return KnownBody(statements, infos, *known, keyword)
 
 
 def derived(report: Report, function: ast.Function) -> tuple[dict[str, StructInfo], set[str]]:
@@ -303,6 +314,10 @@ class ReducedBody:
 
     Parameters
     ----------
+    head, at
+        The head of the function, and where ``def`` stands in it.
+    near
+        Where in the head something was said, or is looked at.
     renamed
         Names of functions that mean something else than before.
     shown
@@ -314,12 +329,16 @@ class ReducedBody:
         The numbers of those that are looked at; others stand for what they bind.
     text
         The body that is checked.
+    head
+        Its head, without parameters that the body does not need.
     """
 
     def __init__(
         self,
         before: KnownBody,
         text: str,
+        head: tuple[str, int],
+        near: Iterable[Span] = (),
         renamed: AbstractSet[str] = frozenset(),
         shown: Span | None = None,
     ) -> None:
@@ -333,12 +352,18 @@ class ReducedBody:
         self.statements = before.statements if same else split(text)
         self.binders = binders(self.statements)
         self.starts = _starts(self.statements)
+        self.whole_head, self.at = head
+        self.places = set(near)
         self.wanted: set[int] = set()
         self.rounds = 0
         self.text = text
         for name, places in self.binders.items():
             if len(places) > 1:
                 self.infos.pop(name, None)  # which of them is meant depends on the place
+        declared = {n for s in self.statements if s.is_frame for n in _DECLARED.findall(s.text)}
+        declared.update(*(each.names for each in parameters(*head)))
+        if declared & self.binders.keys():
+            self.failed = True  # struct infos before and behind the binding differ in meaning
         if not self.failed:
             self._begin(renamed)
             if shown is not None:
@@ -397,8 +422,7 @@ class ReducedBody:
             self.failed = True
             return
         spoil = spoiled(statements, self.wrong, self.sound)
-        said = (each.names for each in statements if each.text in self.told)
-        hazy = spoiled(statements, set().union(*said), frozenset())
+        hazy = spoiled(statements, self.wrong, frozenset())
         whole = {n for n, each in enumerate(statements) if each.is_frame or _binds_more(each)}
         pending = [*(whole | self.wanted)]
         whole.update(self.wanted)
@@ -428,6 +452,7 @@ class ReducedBody:
         for number in self.numbers:
             self.real.append(self.real[-1] + len(made[number]))
         self.text = "".join(made[n] for n in self.numbers)
+        self.head = without(self.whole_head, self.at, words(self.text), self.places)
 
     def _stub(
         self, each: BodyStatement, spoil: AbstractSet[str], hazy: AbstractSet[str]
@@ -445,7 +470,12 @@ class ReducedBody:
         if info is None or not _is_tensor(info) or name in hazy:
             return None
         written = print_node(info)
-        return f'{indent}{name}: {written} = R.call_pure_packed("f", sinfo_args=({written},))\n'
+        types = f"{self.before.keyword}=({written},)"
+        return f'{indent}{name}: {written} = R.call_pure_packed("f", {types})\n'
+
+    def texts(self) -> Iterator[str]:
+        """What is checked of each statement of `numbers`."""
+        return (self.text[start:end] for start, end in pairwise(self.real))
 
     # ------------------------------------------------------------ what was found
 
@@ -475,6 +505,8 @@ class ReducedBody:
     def says(self, found: Diagnostic, start: int) -> bool:
         """Whether something that was found is of a statement that is looked at."""
         assert found.span is not None
+        if found.code == "VERSION-mixed":  # of the text, or of what stands for its statements
+            self.failed = True
         if found.span[0] < start:
             return True
         number = self.number(found.span[0] - start)
@@ -533,16 +565,18 @@ class ReducedBody:
         if spoil - after:
             freed = self._mention(spoil - after)
             wanted |= {n for n in freed if self.statements[n].text in self.unproven}
-        if self.rounds and wanted != self.wanted:
+        if self.rounds >= WAVES and wanted != self.wanted:
             wanted |= self._depend(wanted)
         self.rounds += 1
         if self.rounds > ROUNDS:
             self.failed = True
             return True
-        near = self._near(said)
-        if wanted <= self.wanted and near <= self.near and spoil == after:
+        near, meant = self._near(said)
+        done = wanted <= self.wanted and near <= self.near and meant <= self.places
+        if done and spoil == after:
             return False
         self.wanted, self.near = wanted, self.near | near
+        self.places |= meant
         self._arrange()
         return True
 
@@ -573,8 +607,10 @@ class ReducedBody:
             if len(self.binders[name]) == 1:
                 self.infos[name] = infos[name]
 
-    def _near(self, said: Collection[Diagnostic]) -> set[int]:
-        """The statements that bind names which may be meant by one that is not known."""
+    def _near(self, said: Collection[Diagnostic]) -> tuple[set[int], set[Span]]:
+        """The statements, and the places of parameters, that bind names which may be meant by one
+        that is not known.
+        """
         unknown = {
             word
             for d in said
@@ -582,20 +618,16 @@ class ReducedBody:
             for word in _QUOTED.findall(d.message)
             if word not in self.binders
         }
-        return {
-            number
-            for word in unknown
-            for name in closest(word, self.binders)
-            for number in self.binders[name]
-        }
+        places = {each.name: each.span for each in parameters(self.whole_head, self.at)}
+        meant = {name for word in unknown for name in closest(word, {**self.binders, **places})}
+        numbers = {number for name in meant for number in self.binders.get(name, ())}
+        return numbers, {places[name] for name in meant & places.keys()}
 
     def body(self) -> KnownBody:
         """What is known of the function afterwards."""
-        return KnownBody(
-            self.statements,
-            self.infos,
-            *map(frozenset, (self.wrong, self.sound, self.told, self.unproven)),
-        )
+        known = frozenset(self.wrong), frozenset(self.sound), frozenset(self.told)
+        unproven = frozenset(self.unproven)
+        return KnownBody(self.statements, self.infos, *known, unproven, self.before.keyword)
 
 
 def _same(old: Sequence[BodyStatement], new: Sequence[BodyStatement]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -161,3 +161,104 @@ _WORD = re.compile(r"\w+")
 def words(text: str) -> frozenset[str]:
     """The words of a stretch of text."""
     return frozenset(_WORD.findall(text))
+
+
+class Parameter(Record):
+    """A parameter in the head of a function.
+
+    Attributes
+    ----------
+    span
+        From its name to the comma behind it, in the head.
+    names
+        The shape variables that its annotation mentions, and other words that may stand for
+        something.
+    binds
+        Those of them that stand as whole dimensions.
+    """
+
+    name: str
+    span: Span
+    names: frozenset[str]
+    binds: frozenset[str]
+
+
+_BRACKET = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|[()\[\]{},#*]")
+_PARAMETER = re.compile(r"\s*([^\W\d]\w*)\s*([:=].*)?$", re.DOTALL)
+_DIMENSION = re.compile(r"(?<=[(,])\s*[\"']?([^\W\d]\w*)[\"']?\s*(?=[,)])")
+_NAME = re.compile(r"(?<!\.)\b[^\W\d]\w*\b(?!\s*\.)")
+_PLAIN = frozenset(["dtype", "ndim", "R", "T"])
+_DTYPE = re.compile(r"(?:u?int|b?float)\d+\w*$|bool$")
+
+
+@lru_cache(maxsize=256)
+def parameters(head: str, at: int) -> tuple[Parameter, ...]:
+    """The parameters of a function that its head lists by name, in order; none if other things are
+    among them.
+
+    Parameters
+    ----------
+    at
+        Where ``def`` stands in the head.
+    """
+    found: list[Parameter] = []
+    depth, start = 0, 0
+    for sign in _BRACKET.finditer(head, at):
+        word = sign[0]
+        if word in ("#", "*"):
+            return ()
+        if word in ("(", "[", "{"):
+            depth += 1
+            if depth == 1:
+                start = sign.end()
+        elif depth == 1 and word in (",", ")"):
+            text = head[start : sign.start()]
+            if text.strip():
+                read = _PARAMETER.match(text)
+                if read is None:
+                    return ()
+                first = start + read.start(1)
+                last = sign.end() if word == "," else sign.start()
+                rest = read[2] or ""
+                names = frozenset(
+                    n for n in _NAME.findall(rest) if n not in _PLAIN and not _DTYPE.match(n)
+                )
+                is_plain = "T." not in rest and "Callable" not in rest
+                binds = names.intersection(_DIMENSION.findall(rest) if is_plain else ())
+                found.append(Parameter(read[1], (first, last), names, binds))
+            start = sign.end()
+        if word in (")", "]", "}"):
+            depth -= 1
+            if depth == 0:
+                return tuple(found)
+    return ()
+
+
+def without(head: str, at: int, needed: frozenset[str], places: Collection[Span]) -> str:
+    """A head with blanks for parameters that nothing needs, so that all else stays where it is.
+
+    Parameters
+    ----------
+    needed
+        The words of what the function is checked with.
+    places
+        Parameters here stay.
+    """
+    listed = parameters(head, at)
+    if not listed:
+        return head
+    needed |= words(head[listed[-1].span[1] :])
+    bound: set[str] = set()
+    parts, end = [], 0
+    for each in listed:
+        start, behind = each.span
+        near = any(first <= behind and start <= last for first, last in places)
+        if each.name in needed or not each.names <= bound or near:
+            bound |= each.binds
+        else:
+            parts += (head[end:start], _NOT_BLANK.sub(" ", head[start:behind]))
+            end = behind
+    return "".join([*parts, head[end:]])
+
+
+_NOT_BLANK = re.compile(r"[^\n]")

@@ -66,9 +66,13 @@ def excerpt(
         Functions that are wanted, of which some statements are enough.
     """
     names = names_of(cut)
-    own_text = {n: cut.pieces[n].head + body.text for n, body in bodies.items()}
+    own_text = {n: body.head + body.text for n, body in bodies.items()}
     whole = _whole(cut, wanted, names, own_text)
-    heads = {n for at in whole for n in _named(own_text.get(at) or cut.of(at), names)}
+    mentions = {at: _named(own_text.get(at) or cut.of(at), names) for at in whole}
+    heads = set().union(*mentions.values())
+    for n in bodies:
+        if any(n in named for at, named in mentions.items() if at != n):
+            own_text[n] = cut.pieces[n].head + bodies[n].text  # calls need all its parameters
     for start, end in cut.gaps():
         for name in words(cut.text[start:end]) & names.keys():
             heads.update(names[name])

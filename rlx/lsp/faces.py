@@ -54,7 +54,11 @@ def _faces(report: Report) -> dict[int, str]:
             if isinstance(function, tir.PrimFunc):
                 found[at] = _face_of_prim_func(function)
             elif function.ret_struct_info is None:
-                found[at] = f"{report.info.get(name)} {_attrs(function)}"
+                info = report.info.get(name)
+                if isinstance(info, ast.FuncStructInfo):  # its parameters are in its head
+                    found[at] = f"{info.ret} {info.purity} {_attrs(function)}"
+                else:
+                    found[at] = f"{info} {_attrs(function)}"
             else:
                 found[at] = _attrs(function)
     return found

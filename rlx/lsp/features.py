@@ -411,11 +411,12 @@ def add_edits(to: Server) -> None:
     def formatting(params: lsp.DocumentRangeFormattingParams) -> list[lsp.TextEdit] | None:
         from rlx.lsp.layout import in_range
 
-        document = to.text(params.text_document.uri).document
+        shown = to.text(params.text_document.uri)
+        document = shown.document
         first, last = to.offsets(document, params.range)
         return [
             lsp.TextEdit(range_in(document.source, edit.span), edit.text)
-            for edit in in_range(document, first, last)
+            for edit in in_range(document, first, last, shown.checker.bodies)
         ] or None
 
 

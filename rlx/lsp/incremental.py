@@ -376,7 +376,14 @@ class _Step:
                 continue
             before, text = known.body, self.now.of(into)[len(new.head) :]
             if before is not None and new.name not in words(text):
-                made = ReducedBody(before, text, self.renamed)
+                end = old.span[0] + len(old.head)
+                said = [d.span for d in self.before.diagnostics if d.span is not None]
+                places = [
+                    (first - old.span[0], last - old.span[0])
+                    for first, last in said
+                    if old.span[0] <= first < end
+                ]
+                made = ReducedBody(before, text, (new.head, new.at), places, self.renamed)
                 if not made.failed:
                     self.bodies[into] = made
 
@@ -486,9 +493,15 @@ class _Step:
         }
         errors = (d for d in found.diagnostics if d.code in ALWAYS)
         self.entered = bool(changed or self.renamed)
-        elsewhere = self._mention(changed) | self._contradicted(found)
+        alone = {n for n in self.bodies if not self._body_mentions(n, changed)}
+        elsewhere = (self._mention(changed) - alone) | self._contradicted(found)
         unknown = self._mention_unknown(found.diagnostics)
         return found.told_of(errors) | unknown | elsewhere, elsewhere
+
+    def _body_mentions(self, number: int, names: AbstractSet[str]) -> bool:
+        """Whether the body of a function mentions one of some names."""
+        body = self.now.of(number)[len(self.now.pieces[number].head) :]
+        return not names.isdisjoint(words(body))
 
     # ------------------------------------------------------------ the new version
 

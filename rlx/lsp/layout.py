@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from rlx.grammar.diagnostic import Edit
 from rlx.grammar.dialects import DEFAULT, DIALECTS
+from rlx.grammar.nodes.node import Span
 from rlx.grammar.print.formatting import format_text
+from rlx.lsp.body import ReducedBody, split
 from rlx.lsp.cut import Cut, cut
 from rlx.lsp.document import Document
 from rlx.lsp.excerpt import excerpt, mentioned, names_of
+from rlx.lsp.incremental import Derived
 
 FEW = 20
 """After an edit of so many functions, only these are formatted."""
@@ -74,17 +79,70 @@ def _from_known(document: Document) -> str | None:
     return text
 
 
-def in_range(document: Document, first: int, last: int) -> list[Edit]:
-    """The edits that format the functions between two offsets, and nothing else."""
+def in_range(
+    document: Document, first: int, last: int, bodies: Mapping[int, Derived] = {}
+) -> list[Edit]:
+    """The edits that format what stands between two offsets: the statements of long functions, all
+    of short ones, and nothing else.
+
+    Parameters
+    ----------
+    bodies
+        What is known of the statements of long functions.
+    """
     at = document.names.cut
-    wanted = [
-        n for n, piece in enumerate(at.pieces) if piece.span[0] <= last and first < piece.span[1]
-    ]
-    found = []
+    found: list[Edit] = []
+    wanted = []
+    for number, piece in enumerate(at.pieces):
+        start, end = piece.span
+        if start <= last and first < end:
+            place = max(first, start) - start, min(last, end) - start
+            edits = _statements(document, at, number, place, bodies)
+            if edits is None:
+                wanted.append(number)
+            found += edits or ()
     for number, text in (_functions(document, at, wanted) or {}).items():
         if text != at.of(number).rstrip():
             start, _ = at.pieces[number].span
             found.append(Edit((start, start + len(at.of(number).rstrip())), text))
+    return found
+
+
+def _statements(
+    document: Document, at: Cut, number: int, place: Span, bodies: Mapping[int, Derived]
+) -> list[Edit] | None:
+    """The edits that format the statements of a long function at a place in it; None where only
+    a layout of the function tells.
+    """
+    piece = at.pieces[number]
+    head = len(piece.head)
+    known = bodies[number].body if number in bodies else None
+    if known is None or place[0] < head:
+        return None
+    shown = place[0] - head, place[1] - head
+    body = ReducedBody(known, at.of(number)[head:], (piece.head, piece.at), shown=shown)
+    if body.failed:
+        return None
+    part = excerpt(at, [number], (), bodies={number: body})
+    laid = _formatted(document, part.text)
+    if laid is None:
+        return None
+    made = [p for p in cut(laid).pieces if p.name == piece.name]
+    if len(made) != 1:
+        return None
+    written = laid[made[0].span[0] + len(made[0].head) : made[0].span[1]]
+    texts = [each.text for each in split(written) if each.text.strip()]
+    numbers = [n for n, text in zip(body.numbers, body.texts(), strict=True) if text.strip()]
+    if len(texts) != len(numbers):
+        return None
+    found = []
+    for n, text in zip(numbers, texts, strict=True):
+        each, start = body.statements[n], body.starts[n]
+        old, new = each.text.rstrip(), text.rstrip()
+        inside = start < shown[1] and shown[0] < start + len(old)
+        if inside and n not in body.stubs and old != new:
+            start += piece.span[0] + head
+            found.append(Edit((start, start + len(old)), new))
     return found
 
 

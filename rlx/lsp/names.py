@@ -283,7 +283,9 @@ class _Resolver:
             self._bind(name, span, "function", scope)
         inner = _ScopeOfNames(scope)
         depth = 0
-        for before, each, behind in zip(line, line[1:], line[2:], strict=False):
+        for at, (before, each, behind) in enumerate(
+            zip(line, line[1:], line[2:], strict=False), start=1
+        ):
             depth += OPENING.get(before.type, 0)
             if before.type == "RPAR" and depth == 0:
                 break
@@ -291,17 +293,16 @@ class _Resolver:
             ends = behind.type in ("COLON", "COMMA", "RPAR") or each.type == "TARGET"
             if depth == 1 and starts and ends and each.type in ("NAME", "TARGET"):
                 end = each.start + len(each.value)
-                kind = "shape" if self._is_scalar(line, each) else "parameter"
+                kind = "shape" if self._is_scalar(line[at : at + 3]) else "parameter"
                 self._bind(each.value, (each.start, end), kind, inner)
         names = {found.span[0] for found in self.names}
         self._uses([t for t in line[1:] if t.start not in names], inner, annotation=True)
         return inner
 
-    def _is_scalar(self, line: Sequence[Token], name: Token) -> bool:
+    def _is_scalar(self, words: Sequence[Token]) -> bool:
         """Whether a parameter is a number of a PrimFunc: ``n: T.int64``."""
-        at = line.index(name)
-        kinds = [t.type for t in line[at + 1 : at + 3]]
-        return kinds == ["COLON", "DOTTED"] and bool(_SCALARS.match(line[at + 2].value + "("))
+        kinds = [t.type for t in words[1:]]
+        return kinds == ["COLON", "DOTTED"] and bool(_SCALARS.match(words[2].value + "("))
 
     def _for(self, line: Sequence[Token], scope: _ScopeOfNames) -> _ScopeOfNames:
         inner = _ScopeOfNames(scope)

@@ -86,7 +86,9 @@ def window(
             head = cut.pieces[number].span[0] + len(cut.pieces[number].head)
             text = cut.text[head : cut.pieces[number].span[1]]
             shown = max(0, start - head), max(0, end - head)
-            made = ReducedBody(known, text, shown=shown)
+            piece = cut.pieces[number]
+            place = start - piece.span[0], end - piece.span[0]
+            made = ReducedBody(known, text, (piece.head, piece.at), [place], shown=shown)
             if not made.failed:
                 reduced[number] = made
     part = excerpt(cut, key, (), lines=True, bodies=reduced)

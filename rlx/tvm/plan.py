@@ -1,4 +1,4 @@
-"""The module as TVM's default build has planned its memory: `python -m rlx.tvm.plan` in a process
+"""The module as TVM's default build has planned its memory, and ends each value: `python -m rlx.tvm.plan` in a process
 of its own, as TVM may end it.
 """
 
@@ -18,7 +18,7 @@ class NoPlanError(ValueError):
 
 
 def planned_by_tvm(text: str) -> str:
-    """What TVM prints of a module after the passes of its default build up to the plan of memory.
+    """What TVM prints of a module after the passes of its default build up to `KillAfterLastUse`.
     `text`: a module in the dialect of TVM 0.27. Raises NoPlanError if TVM is not installed, or a
     pass fails.
     """
@@ -44,6 +44,8 @@ def main() -> int:
             relax.transform.RemovePurityChecking(),
             relax.transform.CallTIRRewrite(),
             relax.transform.StaticPlanBlockMemory(),
+            relax.transform.LowerAllocTensor(),
+            relax.transform.KillAfterLastUse(),
         ]
     )
     try:

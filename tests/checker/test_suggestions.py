@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -124,3 +126,30 @@ def test_long_names_have_suggestions_until_that_has_cost_enough() -> None:
     )
     assert few == 20
     assert more < many < 100
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "R.add(x, 1)",
+        "R.add(x, R.const(1))",
+        "R.sqrt(2)",
+        "R.full((2, 3), 1.5)",
+        'R.zeros((x.shape[0], 4), "float32")',
+        "R.reshape(x, (R.shape_of(x)[0], 2, 2))",
+        "y[1]",
+        "R.add(x, R.add(y, y))",
+        "R.add(x, y)",
+        "R.astype(x, float16)",
+    ],
+)
+def test_what_the_help_writes_is_right(value: str) -> None:
+    """The expression at the end of the help, in place of what is marked, makes the program legal."""
+    head = 'def f(x: R.Tensor(("n", 4), "float32"), y: R.Tensor((4,), "int32")):'
+    text = f"@R.function\n{head}\n    z = {value}\n    return z\n"
+    (found,) = check_text(text, "a.rlx").diagnostics
+    assert found.span is not None and found.help is not None
+    written = re.sub(r"^.*?: |^write |, in quotes$", "", found.help)
+    start, end = found.span
+    written = written.replace("…", text[start:end])
+    assert not check_text(f"{text[:start]}{written}{text[end:]}", "a.rlx").diagnostics

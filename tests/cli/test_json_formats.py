@@ -98,6 +98,18 @@ def test_every_object(
     assert not wrong
 
 
+def test_the_table_of_exit_statuses_has_every_command_and_what_it_returns() -> None:
+    page = (ROOT / "docs/reference/stable.md").read_text("utf-8")
+    rows: dict[str, list[str]] = {}
+    for line in page[page.index("## Exit statuses") :].splitlines():
+        names, *cells = [cell.strip() for cell in line.strip("|").split("|")]
+        for name in re.findall(r"`([a-z-]+)`", names):
+            rows.setdefault(name, cells)
+    assert not COMMANDS.keys() - rows
+    wrong = [name for name, (_, status) in LINES.items() if not rows[name.split()[0]][status]]
+    assert not wrong
+
+
 def test_every_key_is_described() -> None:
     def bare(schema: Any, path: str) -> Iterator[str]:
         if isinstance(schema, dict):

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import re
+import resource
+import shutil
+import subprocess
+import sys
 import tomllib
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -85,3 +90,25 @@ def test_the_extension_has_the_settings_that_are_told() -> None:
     assert len(told) == 3
     assert set(told) <= set(manifest["contributes"]["configuration"]["properties"])
     assert f"relax-{manifest['version']}.vsix" in README
+
+
+def test_a_package_that_does_not_fit_leaves_the_old_one(tmp_path: Path) -> None:
+    shutil.copytree(
+        EDITORS / "vscode", tmp_path / "it", ignore=shutil.ignore_patterns("node_modules")
+    )
+    (tmp_path / "it" / "dist").mkdir(exist_ok=True)
+    (tmp_path / "it" / "dist" / "extension.js").write_text("")
+    old = tmp_path / "relax.vsix"
+    old.write_text("old")
+    words = [sys.executable, str(tmp_path / "it" / "pack.py"), str(old)]
+    done = subprocess.run(words, capture_output=True, check=False, preexec_fn=_limit)
+    assert done.returncode != 0
+    assert old.read_text() == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["it", "relax.vsix"]
+    subprocess.run(words, check=True)
+    assert zipfile.is_zipfile(old)
+
+
+def _limit() -> None:
+    """No file of more than a KiB."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 10, 1 << 10))

@@ -27,7 +27,7 @@ from tests.lsp.wire import Message, Wire
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 BIN = Path(sys.executable).parent
-SECONDS = 120
+SECONDS = 600
 ENDED = (0, 1, -signal.SIGTERM)
 """How a command ends that could do its work."""
 

@@ -1,5 +1,6 @@
 """Big inputs: those that are ordinary are checked, the others refused, and none takes for ever."""
 
+import json
 import os
 import resource
 import subprocess
@@ -10,7 +11,10 @@ from pathlib import Path
 
 import pytest
 
+import rlx
 from rlx.checker.driver import sources
+from rlx.checker.why.explain import everything
+from rlx.checker.why.json import as_json
 from rlx.cli import COMMANDS, guarded
 
 from .corpus import CLEAN, FOUND, Answer, complaint
@@ -225,6 +229,34 @@ def test_a_text_without_an_end(
     assert "this is longer than 4 MiB" in done.out + done.err
 
 
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no device without an end")
+def test_an_endless_stream_that_is_not_text_is_refused() -> None:
+    given = "exec tr '\\0' '\\377' < /dev/zero"
+    with subprocess.Popen(["sh", "-c", given], stdout=subprocess.PIPE) as writing:
+        assert writing.stdout is not None
+        data = sources.whole(writing.stdout)  # type: ignore[arg-type]
+        writing.stdout.close()
+    found = sources.decode(data, "p.rlx")[1]
+    assert found is not None
+    assert found.message == "the byte 0xff is not UTF-8"
+
+
+@pytest.mark.parametrize("line", ["check", "fmt", "lower", "run", "graph", "reduce --test true"])
+def test_what_is_behind_a_nul_is_not_left_out(
+    line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "long.rlx"
+    text = f"{function('')}# \0{'z' * (1 << 20)}\n{function('').replace('main', 'other')}"
+    path.write_text(text)
+    name, *words = line.split()
+    assert guarded(import_module(COMMANDS[name][0]).main, [*words, str(path)], f"rlx {name}") != 0
+    done = capsys.readouterr()
+    assert "the text contains a NUL character" in done.out + done.err
+    assert path.read_text() == text
+    with pytest.raises(rlx.SubjectError, match="NUL"):
+        rlx.check(path)
+
+
 DOUBLING = "".join(f"    v{i} = (v{i - 1}, v{i - 1})\n" for i in range(1, 45))
 
 
@@ -254,3 +286,15 @@ def test_tuples_that_double_are_compared(
     name, *words = line.split()
     assert import_module(COMMANDS[name][0]).main(words, f"rlx {name}") == status
     assert len(capsys.readouterr().out) < 2_000_000
+
+
+def test_dimensions_that_square_are_not_written_in_full() -> None:
+    """Each is a product of the one before with itself, so its text doubles each time."""
+    lines, last = "", "x"
+    for k in range(16):
+        lines += f"    a{k} = R.concat(({last}, x), axis=0)\n    b{k} = R.outer(a{k}, a{k})\n"
+        lines += f"    c{k} = R.flatten(b{k})\n"
+        last = f"c{k}"
+    text = function(lines, 'x: R.Tensor(("n",), "float32")').replace("return x", f"return {last}")
+    _, found = everything(text, "p.rlx")
+    assert len(json.dumps(as_json(found.roots, found.source))) < 2_000_000

@@ -7,12 +7,17 @@ unknown operators, by what is private.
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 
 from rlx.checker.check import check_text
+from rlx.grammar.diagnostic import Edit
+from rlx.grammar.print.formatting import format_text
 from rlx.lsp import incremental
+from rlx.lsp.document import Document
 from rlx.lsp.incremental import Checker
+from rlx.lsp.layout import in_range
 from tests.lsp.law import said
 
 TENSOR = 'R.Tensor((4,), "float32")'
@@ -96,3 +101,60 @@ def test_the_right_spelling_comes_and_goes(
         text = text_of([("@R.function", called, "", line) for called, line in made])
         assert said(checker.check(text)) == said(check_text(text, "a.rlx").diagnostics)
     assert checker.full == 1
+
+
+def long_function(declared: str) -> str:
+    """A function of many statements and as many parameters."""
+    weights = ", ".join(f'w{k}: R.Tensor((8, 8), "float32")' for k in range(80))
+    values = [f"R.matmul(R.exp(v{k}), w{k})" for k in range(80)]
+    values[3::4] = [f"R.reshape(v{k}, R.shape([n, 8]))" for k in range(3, 80, 4)]
+    lines = [f"            v{k + 1} = {value}\n" for k, value in enumerate(values)]
+    head = f'    @R.function\n    def main(v0: R.Tensor(("n", 8), "float32"), {weights}):\n'
+    body = "".join(lines)
+    block = f"        with R.dataflow():\n{body}            R.output(v80)\n        return v80\n"
+    return f"{declared}@I.ir_module\nclass M:\n{head}{block}"
+
+
+@pytest.mark.parametrize("declared", ["", 'm = TypeVar("m")\n\n'])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("R.exp(v40), w40", "R.abs(v40), w40"),
+        ("R.exp(v40), w40", "R.exp(v4o), w40"),
+        ("R.exp(v40), w40", "R.exp(v40), w4o"),
+        ("R.exp(v40), w40", "R.permute_dims(v40), w40"),
+        ("v41 = R.matmul(R.exp(v40), w40)", "v41 = R.reshape(v40, R.shape([8, n]))"),
+    ],
+)
+def test_a_statement_of_a_long_function_is_checked_with_what_it_concerns(
+    declared: str, old: str, new: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(incremental, "SMALL", 0)
+    text = long_function(declared)
+    checker = Checker("a.rlx")
+    checker.check(text)
+    for each in (text.replace(old, new), text):
+        assert said(checker.check(each)) == said(check_text(each, "a.rlx").diagnostics)
+    assert checker.full == 1
+
+
+def test_a_range_of_a_long_function_is_formatted_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(incremental, "SMALL", 0)
+    text = format_text(long_function("")).text
+    assert text is not None
+    untidy = re.sub(r"v(3\d) = R.matmul\(", r"v\1=R.matmul( ", text)
+    checker = Checker("a.rlx")
+    checker.check(untidy)
+    document = Document(untidy, "a.rlx", checker.report, None, checker.known(untidy))
+    first, last = untidy.index("v33=R"), untidy.index("v34=R")
+    edits = in_range(document, first, last, checker.bodies)
+    assert [untidy[slice(*e.span)].split("=")[0].strip() for e in edits] == ["v33", "v34"]
+    for edit in sorted(
+        in_range(document, 0, len(untidy), checker.bodies), reverse=True, key=span_of
+    ):
+        untidy = f"{untidy[: edit.span[0]]}{edit.text}{untidy[edit.span[1] :]}"
+    assert untidy == text
+
+
+def span_of(edit: Edit) -> tuple[int, int]:
+    return edit.span

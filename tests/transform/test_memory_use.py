@@ -17,7 +17,7 @@ from rlx.semantics.run.inputs import inputs
 from rlx.semantics.values import Tensor, TupleValue, Value
 from rlx.transform.legalization import legalize
 from rlx.transform.lowering.memory import StaticPlanBlockMemory
-from rlx.transform.memory_use import MemoryUse, memory_use
+from rlx.transform.memory_use import MemoryUse, memory_use, memory_uses
 from rlx.vm import Executable, VirtualMachine
 from rlx.vm.code_generation import generate
 from rlx.vm.compilation import STAGES
@@ -150,6 +150,48 @@ class Module:
         ("twice", "y"),
         ("twice", "z"),
     ]
+
+
+def test_what_is_never_killed_stays_until_the_function_returns() -> None:
+    """As TVM lowers a call with two results: nothing reads the tuple, so nothing kills it."""
+    module = rlx.load(
+        """
+@R.function(pure=False)
+def main(x: R.Tensor(("n",), "float32")) -> R.Tensor(("n",), "float32"):
+    n = T.int64()
+    s1 = R.memory.alloc_storage(R.shape([n * 4]), 0, R.str("global"), R.dtype("uint8"))
+    a = R.memory.alloc_tensor(s1, 0, R.shape([n]), R.dtype("float32"))
+    R.memory.kill_storage(s1)
+    both = (a, x)
+    s2 = R.memory.alloc_storage(R.shape([n * 4]), 0, R.str("global"), R.dtype("uint8"))
+    b = R.memory.alloc_tensor(s2, 0, R.shape([n]), R.dtype("float32"))
+    R.memory.kill_storage(s2)
+    R.call_packed("kernel", a, b, ty_args=R.Tuple())
+    R.memory.kill_tensor(a)
+    s3 = R.memory.alloc_storage(R.shape([n * 4]), 0, R.str("global"), R.dtype("uint8"))
+    c = R.memory.alloc_tensor(s3, 0, R.shape([n]), R.dtype("float32"))
+    R.memory.kill_storage(s3)
+    R.call_packed("kernel", b, c, ty_args=R.Tuple())
+    return c
+"""
+    )
+    (by_use,) = memory_uses(module, ["main"])
+    (by_kills,) = memory_uses(module, ["main"], killed=True)
+    assert (str(by_use.peak), str(by_kills.peak)) == ("n * 8", "n * 12")
+
+
+def test_a_size_that_is_written_twice_is_one() -> None:
+    use = rlx.memory(
+        """
+@R.function
+def main(x: R.Tensor(("n",), "float32")):
+    n = T.int64()
+    a = R.zeros(R.shape([(n + 15) // 16 * 16]), "float32")
+    b = R.zeros(R.shape([(n + 15) // 16 * 16]), "float32")
+    return (a, b)
+"""
+    )
+    assert str(use.peak) == "(n + 15) // 16 * 128"
 
 
 def test_what_depends_on_the_sizes_has_several_peaks() -> None:

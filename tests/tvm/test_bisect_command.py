@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import runpy
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -55,6 +57,12 @@ pipeline = tvm.transform.module_pass(edit, opt_level=0, name="ComputePrimValue")
 """
 
 
+WRONG = IMPURE.replace(
+    '"R.nn.relu(a)", \'R.call_packed("f", a, sinfo_args=R.Tensor((2, 3), "float32"))\'',
+    '"R.add(x, y)", "R.subtract(x, y)"',
+)
+
+
 def found(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, *options: str, passes: str = ""
 ) -> tuple[int, str]:
@@ -66,6 +74,14 @@ def found(
         options = ("--pipeline", f"({path}, __import__('own_passes').pipeline)[1]", *options)
     status = bisect.main([str(tmp_path / "model.rlx"), *options])
     return status, capsys.readouterr().out
+
+
+def pasted(said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """What the script of a report prints, executed as it stands there."""
+    script = said.partition("## How to see it\n\n```python\n")[2].rpartition("```")[0]
+    (tmp_path / "pasted.py").write_text(script)
+    runpy.run_path(str(tmp_path / "pasted.py"))
+    return capsys.readouterr().out
 
 
 def test_a_function_alone_is_a_module(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -103,7 +119,8 @@ def test_a_difference_by_choice_is_nobodys_fault(
     assert status == 0 and f"different by choice: {entry.path}" in said
     other = IMPURE.replace("ComputePrimValue", "AnotherPass")
     (tmp_path / "again").mkdir()
-    assert found(tmp_path / "again", capsys, BARE, *options, passes=other)[0] == 1
+    status, said = found(tmp_path / "again", capsys, BARE, *options, passes=other)
+    assert status == 1 and 'R.call_packed("f", a' in pasted(said, tmp_path, capsys)
 
 
 def test_what_the_default_pipeline_makes_is_built(
@@ -133,6 +150,21 @@ def main(x: R.Tensor((2,), "float32")):
     status, said = found(tmp_path, capsys, text, "--inputs", str(inputs), "--no-reduce")
     assert status == 1 and said.startswith("# the run of the virtual machine raises an error\n")
     assert "not.there" in said.partition("## The program")[0]
+    with pytest.raises(Exception, match=r"not\.there"):
+        pasted(said, tmp_path, capsys)
+
+
+def test_the_script_of_a_report_shows_both_values(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    inputs = tmp_path / "x.npz"
+    np.savez(inputs, x=np.full((2, 3), 5, "float32"), y=np.ones(3, "float32"))
+    options = ("--no-reduce", "--inputs", str(inputs))
+    sys.modules.pop("own_passes", None)
+    status, said = found(tmp_path, capsys, BARE, *options, passes=WRONG)
+    assert status == 1 and "changes what the program returns" in said
+    printed = pasted(said, tmp_path, capsys)
+    assert printed.index("25") < printed.index("9."), "before (5 + 1 - 1)**2, after (5 - 1 - 1)**2"
 
 
 def test_without_runs_nothing_is_said_of_them(

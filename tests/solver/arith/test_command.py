@@ -16,6 +16,11 @@ from rlx.solver import smt
         (["(n*m)//m == n"], 0, "proved (normal form), wherever m != 0\n"),
         (["n//4*4 == n", "--assume", "n % 4 == 0"], 0, "proved (normal form)\n"),
         (["n // 0 == 1"], 0, "proved (never defined): it divides by zero\n"),
+        (
+            ["n << (0-m-1) == 1"],
+            0,
+            "proved (never defined): it shifts by a negative number, or by one that is too large\n",
+        ),
         (["n//0 == n//0"], 0, "proved (never defined): it divides by zero\n"),
         (
             ["tmod(n, m - m) > n"],
