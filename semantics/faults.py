@@ -35,6 +35,10 @@ class Stop(Exception):
         self.span = span
         self.value = value
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # Exceptions are otherwise made anew from the message alone.
+        return type(self), (self.code, self.message, self.span, self.value), self.__dict__
+
 
 class FaultStop(Stop):
     """The program made an error at run time: it divided by zero, indexed out of bounds, ran out of

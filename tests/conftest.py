@@ -19,13 +19,13 @@ if (
 ):  # as shells let what they start in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Of the profile that Hypothesis chooses (in CI the same examples each time), half as many examples: the suite runs
-# often. `--hypothesis-profile default` takes a hundred. How slow the machine is says nothing about a program.
+# Of the profile that Hypothesis chooses (in CI the same examples each time), fewer examples: the suite runs often.
+# `--hypothesis-profile default` takes a hundred. How slow the machine is says nothing about a program.
 settings.register_profile(
     "rlx",
     settings(),
     deadline=None,
-    max_examples=50,
+    max_examples=30,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("rlx")

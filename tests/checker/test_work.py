@@ -103,7 +103,7 @@ def test_long_names_are_compared_in_bounded_time() -> None:
 
 
 @pytest.mark.parametrize("operator", ["-", "~", "not "])
-@pytest.mark.parametrize("count", [500, 100_000])
+@pytest.mark.parametrize("count", [500, 20_000])
 def test_chains_of_operators_are_read_or_refused(operator: str, count: int) -> None:
     text = f"@T.prim_func\ndef f(n: T.int64):\n    T.evaluate({operator * count}n)\n"
     messages = [found.message for found in check_text(text).diagnostics]

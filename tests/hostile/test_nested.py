@@ -83,7 +83,7 @@ PAIRS = [
     (command, name)
     for at, command in enumerate(COMMANDS)
     for number, name in enumerate(TEXTS)
-    if (at + number) % 2 == 0
+    if (at + number) % 3 == 0
 ]
 """Every command and every text, not each with each."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import count
 from typing import Any
 
 from rlx.grammar.nodes.ast import ShapeExpr, TensorStructInfo, Var
@@ -59,29 +60,36 @@ def is_number(argument: Any) -> bool:
     return isinstance(first, int)
 
 
-def damaged(numbers: Sequence[int]) -> Iterator[tuple[Case, int | str, Any, Derived]]:
-    """Legal calls, which argument of them is changed, to what, and what is said then."""
+def damaged(
+    numbers: Sequence[int], every: int = 1
+) -> Iterator[tuple[Case, int | str, Any, Derived]]:
+    """Legal calls, which argument of them is changed, to what, and what is said then; of all changes one of so many."""
+    at_change = count()
     for name, args, attrs in [*LEGAL, *CORNERS]:
         if derive(name, *args, **attrs).reports:
             continue
         for at, argument in enumerate(args):
             for new in otherwise(argument, numbers):
+                if next(at_change) % every:
+                    continue
                 fewer = (*args[:at], new, *args[at + 1 :])
                 yield (name, args, attrs), at, new, derive(name, *fewer, **attrs)
         for word, argument in attrs.items():
             for new in otherwise(argument, numbers):
+                if next(at_change) % every:
+                    continue
                 yield (name, args, attrs), word, new, derive(name, *args, **{**attrs, word: new})
 
 
 def test_a_report_points_at_an_argument_that_there_may_be() -> None:
-    failures, count = [], 0
-    for (name, args, _), at, new, found in damaged(NUMBERS):
+    failures, reports = [], 0
+    for (name, args, _), at, new, found in damaged(NUMBERS, every=3):
         operator = lookup(f"relax.{name}")
         assert operator is not None
         for (code, severity, message), place in zip(
             found.reports, found.recorder.places, strict=True
         ):
-            count += 1
+            reports += 1
             names = [parameter.name for parameter in operator.parameters]
             where = (
                 names[place]
@@ -94,7 +102,7 @@ def test_a_report_points_at_an_argument_that_there_may_be() -> None:
             if not there or of_another:
                 failures.append((name, at, new, place, code, message))
     assert failures == []
-    assert count > 1000
+    assert reports > 500
 
 
 def test_where_a_number_may_have_32_bits_it_may_have_all_of_them() -> None:

@@ -34,6 +34,12 @@ def texts(model: str) -> dict[str, str]:
 
 
 @cache
+def read(text: str) -> ast.IRModule:
+    """Our module of a text."""
+    return parse(text).modules[0]
+
+
+@cache
 def compiled(model: str) -> Any:
     """TVM's virtual machine for a model."""
     executable = relax.build(MODELS[model](), target=QUICK)
@@ -174,7 +180,7 @@ class Ours:
     """A stage of a model on our machine."""
 
     def __init__(self, text: str) -> None:
-        self.program = load(parse(text).modules[0], packed=EXTERNAL)
+        self.program = load(read(text), packed=EXTERNAL)
 
     def caches(self) -> Sequence[Value]:
         """New caches, if the model has some."""
@@ -195,12 +201,12 @@ def entries_of(module: ast.IRModule) -> Iterator[tuple[str, ast.Function]]:
 
 
 def entries(text: str) -> Iterator[tuple[str, ast.Function]]:
-    return ((n, f) for n, f in entries_of(parse(text).modules[0]) if n != EFFECT)
+    return ((n, f) for n, f in entries_of(read(text)) if n != EFFECT)
 
 
 def their_caches(model: str) -> list[Any]:
     """New caches of TVM's, if the model has some."""
-    has = EFFECT in dict(entries_of(parse(texts(model)["imported"]).modules[0]))
+    has = EFFECT in dict(entries_of(read(texts(model)["imported"])))
     return list(compiled(model)[EFFECT]()) if has else []
 
 

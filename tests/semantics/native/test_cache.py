@@ -85,6 +85,22 @@ def test_kernels_compiled_together_are_found_again_alone(
     increment(1)
 
 
+def test_why_a_function_has_no_code_is_kept_with_the_code_of_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Large functions are not read again by a later process; of a small one alone nothing is kept."""
+    use(monkeypatch, tmp_path / "c")
+    total = " + ".join(f"A[{k % 2}]" for k in range(200))
+    large = of_body('A: T.Buffer((2,), "int64")', f"A[0] = {total}")
+    wrong = of_body('A: T.Buffer((2,), "int64")', 'T.call_extern("int32", "f", 1)')
+    with pytest.raises(UnsupportedStop) as alone:
+        native.compile(wrong)
+    for _ in range(2):
+        kernel, refused = native.compile_all([large, wrong])
+        assert isinstance(kernel, native.Kernel) and isinstance(refused, UnsupportedStop)
+        assert (refused.code, refused.message) == (alone.value.code, alone.value.message)
+
+
 def test_the_home_of_caches_is_respected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RLX_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
