@@ -91,15 +91,16 @@ class PrimStatements:
             raise Rejected(words, *target.span, certain=True)
         stored = value.value
         if isinstance(stored, tir.OpaqueExpr) and stored.text.startswith("lambda"):
-            self._refuse_stored("a function", span)
+            self._refuse_stored("a function", value.span, span)
         if stored is None or isinstance(stored, str | Sequence | dict):
-            self._refuse_stored("a string" if isinstance(stored, str) else describe(stored), span)
+            what = "a string" if isinstance(stored, str) else describe(stored)
+            self._refuse_stored(what, value.span, span)
         prim = self.coerce.prim(value, found.buffer.dtype)
         return tir.BufferStore(found.buffer, found.indices, prim, span)
 
-    def _refuse_stored(self, what: str, span: Span) -> NoReturn:
-        self.reports.kept.add(span)
-        raise Rejected(f"a stored value must be a number, not {what}", *span, certain=True)
+    def _refuse_stored(self, what: str, value: Span, statement: Span) -> NoReturn:
+        self.reports.kept.add(statement)
+        raise Rejected(f"a stored value must be a number, not {what}", *value, certain=True)
 
     def _refuse_target(self, target: Entry) -> None:
         """Refuse an element of an element of a buffer."""
