@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.stack import roomy
 from rlx.solver import prim_exprs
@@ -100,6 +101,38 @@ class Draft(Closing):
             case _, (cond,):
                 return f"select({checker.sentence(cond)}, 1, 0)"
         raise AssertionError(index)
+
+
+def _over_atoms(conditions: Sequence[PrimExpr]) -> tuple[list[PrimExpr], set[tir.Var]]:
+    """Conditions in which each part that is no integer arithmetic is a variable of any value, and
+    these variables: what is proved then holds whatever they are. Conditions on other values than
+    numbers are left out, but not the first one.
+    """
+    known: dict[PrimExpr, tir.Var] = {}
+    taken = {var.name for var in tir.free_vars(*conditions)}
+
+    def atom(each: PrimExpr) -> PrimExpr:
+        each = tir.interned(each)
+        if each not in known:
+            word = re.sub(r"\W+", "_", prim_exprs.named(each)).strip("_") or "value"
+            name = next(n for k in itertools.count(1) if (n := f"{word}_{k}") not in taken)
+            taken.add(name)
+            known[each] = tir.Var(name, INT64)
+        var = known[each]
+        return tir.NE(var, tir.IntImm(0, INT64)) if prim_exprs.is_boolean(each) else var
+
+    def node(each: PrimExpr, operands: list[PrimExpr | None]) -> PrimExpr | None:
+        strange = prim_exprs.stranger([each]) is not None
+        if None in operands or (strange and operands) or not prim_exprs.interpreted(each):
+            number = prim_exprs.is_boolean(each) or tir.type_of(each).is_integer
+            return atom(each) if number else None
+        if strange:
+            return None
+        return tir.with_operands(each, operands) if operands else each  # type: ignore[arg-type]
+
+    found = [tir.fold(tir.interned(each), node) for each in conditions]
+    kept = [each for each in found[1:] if each is not None]
+    return [found[0] or conditions[0], *kept], set(known.values())
 
 
 def found(
@@ -204,15 +237,18 @@ def certificate(goal: PrimExpr, state: ContextState, means: str) -> dict[str, An
     from rlx.solver.proofs.checker import RefusedError
     from rlx.solver.proofs.draft import distinct_names
 
-    expanded, *facts = prim_exprs.expand([goal, *constraints(state)])
-    known = [fact for fact in facts if prim_exprs.uninterpreted(tir.postorder(fact)) is None]
+    (expanded, *known), atoms = _over_atoms(prim_exprs.expand([goal, *constraints(state)]))
+
+    def range_of(var: tir.Var) -> Range:
+        return (None, None) if var in atoms else state.range_of(var)
+
     near, far = Components(known).split(tir.free_vars(expanded))
     refused = None
     for assumed in (near, known) if far else (near,):
         variables = dict.fromkeys(tir.free_vars(expanded, *assumed))
         if assumed is known:
             variables |= dict.fromkeys(state.ranges)
-        ranges = [(var, state.range_of(var)) for var in variables]
+        ranges = [(var, range_of(var)) for var in variables]
         try:
             result = found(expanded, assumed, ranges)
         except RefusedError as error:
@@ -228,7 +264,7 @@ def certificate(goal: PrimExpr, state: ContextState, means: str) -> dict[str, An
         "version": 1,
         "goal": show(tir.substitute(expanded, renamed)),
         "assume": [show(tir.substitute(fact, renamed)) for fact in near],
-        "variables": {name: list(state.range_of(var)) for var, name in names.items()},
+        "variables": {name: list(range_of(var)) for var, name in names.items()},
         "names": {},
         "proof": f"by {by}, {UNCHECKED}",
     }
