@@ -91,7 +91,7 @@ class PrimStatements:
             raise Rejected(words, *target.span, certain=True)
         stored = value.value
         if isinstance(stored, tir.OpaqueExpr) and stored.text.startswith("lambda"):
-            self._refuse_stored("a function", value.span, span)
+            self._refuse_stored("a function", span, span)  # a lambda is a text of its own
         if stored is None or isinstance(stored, str | Sequence | dict):
             what = "a string" if isinstance(stored, str) else describe(stored)
             self._refuse_stored(what, value.span, span)
