@@ -91,15 +91,15 @@ class PrimStatements:
             raise Rejected(words, *target.span, certain=True)
         stored = value.value
         if isinstance(stored, tir.OpaqueExpr) and stored.text.startswith("lambda"):
-            self._refuse_stored("a function", span, span)  # a lambda is a text of its own
+            self._refuse_stored("a function", value.span)
         if stored is None or isinstance(stored, str | Sequence | dict):
             what = "a string" if isinstance(stored, str) else describe(stored)
-            self._refuse_stored(what, value.span, span)
+            self._refuse_stored(what, value.span)
         prim = self.coerce.prim(value, found.buffer.dtype)
         return tir.BufferStore(found.buffer, found.indices, prim, span)
 
-    def _refuse_stored(self, what: str, value: Span, statement: Span) -> NoReturn:
-        self.reports.kept.add(statement)
+    def _refuse_stored(self, what: str, value: Span) -> NoReturn:
+        self.reports.kept.add(value)
         raise Rejected(f"a stored value must be a number, not {what}", *value, certain=True)
 
     def _refuse_target(self, target: Entry) -> None:
