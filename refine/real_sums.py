@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import reduce
 from itertools import product as product_of
 from math import isfinite, prod
 
@@ -18,6 +19,7 @@ from rlx.grammar.nodes.dtype import BOOL, DataType
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine import real_cases, terms
 from rlx.refine.facts import polynomial
+from rlx.refine.loops_exit import both, conjuncts
 from rlx.refine.matching import SPLITS, Exhausted, Matcher
 from rlx.refine.terms import Reduce, ScanTerm
 from rlx.solver.evaluate import UndefinedError, evaluate
@@ -340,14 +342,10 @@ def _ways(atom: PrimExpr) -> list[PrimExpr]:
                 tir.Select(condition=condition, true_value=a, false_value=b)
                 | tir.Call(op="if_then_else", args=(condition, a, b))
             ) if not _is_zero(a) and not _is_zero(b):
-                todo += [(_and(when, condition), a), (_and(when, tir.Not(condition)), b)]
+                todo += [(both(when, condition), a), (both(when, tir.Not(condition)), b)]
             case _ if when is not terms.TRUE:
                 found.append(tir.interned(tir.Call("if_then_else", (when, part, zero), kind)))
     return found
-
-
-def _and(a: PrimExpr, b: PrimExpr) -> PrimExpr:
-    return b if a is terms.TRUE else a if b is terms.TRUE else tir.And(a, b)
 
 
 class _Normal:
@@ -581,7 +579,7 @@ class _Normal:
                 atom = inner.pop(0)
                 condition, part = _guarded(atom)
                 if condition is not terms.TRUE:
-                    when = _and(when, condition)
+                    when = both(when, condition)
                     with self._matcher.scope():
                         self._matcher.facts.index(axes, x.extents)
                         self._matcher.facts.assume(when)
@@ -604,7 +602,7 @@ class _Normal:
                     condition, (part,) = terms.opened(atom, more)
                     product.append(part)
                     over, extents = [*more, *over], [*atom.extents, *extents]
-                    when = _and(when, condition)
+                    when = both(when, condition)
                 else:
                     product.append(atom)
             if any(not own.isdisjoint(tir.free_vars(e)) for e in extents):
@@ -639,7 +637,7 @@ class _Normal:
         """
         holds = self._matcher.facts.holds
         left: list[PrimExpr] = []
-        todo = _conjuncts(guard)
+        todo = conjuncts(guard)
         while todo:
             part = todo.pop(0)
             bound = _bound(part, axes)
@@ -657,18 +655,8 @@ class _Normal:
                 moved = {axes[k]: tir.interned(tir.Add(axes[k], size))}
                 body = terms.substitute(body, moved)
                 left, todo = ([terms.substitute(e, moved) for e in each] for each in (left, todo))
-        guard = terms.TRUE
-        for part in left:
-            guard = _and(guard, part)
-        return guard, body
-
-
-def _conjuncts(condition: PrimExpr) -> list[PrimExpr]:
-    """The conditions that a condition consists of."""
-    match condition:
-        case tir.And(a=a, b=b):
-            return [*_conjuncts(a), *_conjuncts(b)]
-    return [] if condition is terms.TRUE else [condition]
+        always: PrimExpr = terms.TRUE
+        return reduce(both, left, always), body
 
 
 def _bound(condition: PrimExpr, axes: Sequence[tir.Var]) -> tuple[int, PrimExpr, bool] | None:
