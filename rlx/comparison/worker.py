@@ -59,7 +59,7 @@ def _run(peer: Peer, task: dict[str, Any], say: Callable[..., None]) -> None:
     waiting: list[Path] = []
 
     def put(value: Any) -> Any:
-        while sum(path.stat().st_size for path in waiting if path.exists()) > ROOM:
+        while sum(map(_size, waiting)) > ROOM:
             time.sleep(0.01)
         waiting[:] = [path for path in waiting if path.exists()]
         found = from_peer(peer, value)
@@ -77,6 +77,13 @@ def _run(peer: Peer, task: dict[str, Any], say: Callable[..., None]) -> None:
     say(begin="run")
     given = [to_peer(peer, read(each)) for each in task["args"]]
     say(returned=True, value=put(machine[task["entry"]](*given)))
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:  # its reader has removed it
+        return 0
 
 
 def _copied(peer: Peer, value: Any) -> Any:
