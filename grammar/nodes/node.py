@@ -364,7 +364,10 @@ _PLAIN = frozenset([str, int, float, bool, type(None)])
 
 def map_data(value: Any, change: Callable[[Any], Any]) -> Any:
     """Data with its nodes changed, or itself if they are the same objects."""
-    if type(value) in _PLAIN:
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
+    if (kind is list or kind is tuple) and _PLAIN.issuperset(map(type, value)):
         return value
     if isinstance(value, Node):
         return change(value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 
 from rlx.checker.derive import module
 from rlx.checker.derive.bindings import bind, parameter
@@ -95,7 +96,7 @@ class Frame:
     ) -> None:
         self.signatures, self.name, self.head, self.place = signatures, name, head, place
         self.values: dict[ast.Var, Expr] = {}
-        self.names = Names((*taken, *(param.name_hint for param in head.params)))
+        self.names = Names(chain(taken, (param.name_hint for param in head.params)))
         self.finished: ast.Function | None = None
         self.strengthens = self.adopts = False
         self.diagnostics: list[Diagnostic] = []

@@ -33,7 +33,7 @@ class ModuleFunctions:
         self._module = replace(base, functions=self._table)
         self._signatures = states.Signatures(self._module, self._table)
         self._globals = {gv.name_hint: gv for gv in self._table}
-        self._names = Names(self._globals)
+        self._names = Names(list(self._globals))
         self._alike: dict[object, list[GlobalVar]] = {}
         for gv, function in self._table.items():
             if isinstance(function, PrimFunc):

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 
 
 class Names:
-    """The names of one scope."""
+    """The names of one scope.
 
-    __slots__ = ("_next", "_taken")
+    Parameters
+    ----------
+    taken
+        The names that are used; they are looked through when the first name is asked for.
+    """
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
-        self._taken = set(taken)
+        self._given = taken
         self._next: dict[str, int] = {}
+
+    @cached_property
+    def _taken(self) -> set[str]:
+        return set(self._given)
 
     def new(self, hint: str) -> str:
         """The hint, or the hint with the smallest number that makes it unused."""

@@ -203,5 +203,7 @@ def recursion(
     signatures: Signatures, around: WellFormedCheck, gv: GlobalVar, function: ast.Function
 ) -> None:
     """Check that a recursive function has an annotated result."""
-    recursive = any(gv in signatures.reaches(other) for other in called_globals(function))
+    recursive = function.ret_struct_info is None and any(
+        gv in signatures.reaches(other) for other in called_globals(function)
+    )
     recursive_result_is_annotated(around, gv, function, recursive)

@@ -84,21 +84,31 @@ def get_var2val(function: ast.Function) -> dict[ast.Var, Expr]:
 
 def _found(function: ast.Function, pattern: Pattern, module: IRModule) -> Iterator[Match]:
     """The first match at each binding of a function in normal form."""
-    values = get_var2val(function)
-    around = MatchedValues(values, module, function, lambda: _users(function))
-    heads = pattern.heads
     local: set[ast.Var] | None = None
-    for var, value in values.items():
+    for var, value, attempt in _attempts(_around(function, module), pattern):
+        if local is None:
+            blocks = evaluated(function, ast.DataflowBlock)
+            local = {b.var for block in blocks for b in bindings(block) if b.var is not None}
+        yield Match(var, value, attempt, var in local)
+
+
+def _around(function: ast.Function, module: IRModule) -> MatchedValues:
+    return MatchedValues(get_var2val(function), module, function, lambda: _users(function))
+
+
+def _attempts(
+    around: MatchedValues, pattern: Pattern
+) -> Iterator[tuple[ast.Var, Expr, Attempt]]:
+    """The first attempt at each binding that succeeds; it is undone behind the next one."""
+    heads = pattern.heads
+    for var, value in around.values.items():
         if heads is not None and not fits_head(value, heads):
             continue
         if isinstance(value, ast.Function | ast.If | ast.SeqExpr):
             continue
         attempt = Attempt(around)
         for _ in pattern.matches(var, attempt):
-            if local is None:
-                blocks = evaluated(function, ast.DataflowBlock)
-                local = {b.var for block in blocks for b in bindings(block) if b.var is not None}
-            yield Match(var, value, attempt, var in local)
+            yield var, value, attempt
             break
 
 
@@ -109,7 +119,7 @@ class _Replacing(ExprMutator):
         self.pattern = expected(pattern)
         self.replacement = callable_of(replacement, "a match", here())
         self.old_users: Users = {}
-        self.old_values: dict[ast.Var, Expr] = {}
+        self.old_values: Mapping[ast.Var, Expr] = {}
         self.old_state: DerivationState | None = None
         self.pending_var: ast.Var | None = None
         self.pending_value: Expr | None = None
@@ -120,11 +130,11 @@ class _Replacing(ExprMutator):
 
     def visit_global_function(self, gv: ast.GlobalVar, function: ast.Function) -> None:
         normal = normalize_function(function)
-        module = self.builder.get()
-        if not self.changed and next(_found(normal, self.pattern, module), None) is None:
+        around = _around(normal, self.builder.get())
+        if not self.changed and next(_attempts(around, self.pattern), None) is None:
             return
-        self.old_users, self.idle, self.old = _users(normal), set(), {}
-        self.old_values = {b.var: b.value for b in bindings(normal) if type(b) is ast.VarBinding}
+        self.old_users, self.idle, self.old = around.users_of, set(), {}
+        self.old_values = around.values
         self.old_function, self.old_state = normal, None
         super().visit_global_function(gv, normal)
         new = self.builder.lookup_func(gv)
