@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from itertools import accumulate
 
 from rlx.grammar.lines import line_end
 from rlx.grammar.nodes.node import Record, Span
@@ -22,8 +22,7 @@ class Source:
 
     @cached_property
     def line_starts(self) -> list[int]:
-        *lines, _ = self.text.split("\n")
-        return [0, *accumulate(len(line) + 1 for line in lines)]
+        return [0, *(found.end() for found in re.finditer("\n", self.text))]
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset, both counted from 1."""
@@ -34,6 +33,35 @@ class Source:
         """The text of a line, counted from 1, without its line end."""
         start = self.line_starts[number - 1]
         return self.text[start : line_end(self.text, start)].rstrip("\r")
+
+    def end(self, span: Span) -> tuple[int, int]:
+        """Line and column of the end of a span without the white space that it ends with."""
+        (first, start), (number, column) = self.position(span[0]), self.position(max(span))
+        while not (line := self.line(number)[: column - 1].rstrip()) and number > first:
+            number -= 1
+            column = len(self.line(number)) + 1
+        return number, max(len(line) + 1, start) if number == first else len(line) + 1
+
+    def excerpt(self, spans: Iterable[Span]) -> Source:
+        """The same without the text of other lines than those of some spans, for another process:
+        most of a text may be weights.
+        """
+        return _Excerpt(self, spans)
+
+
+class _Excerpt(Source):
+    def __init__(self, source: Source, spans: Iterable[Span]) -> None:
+        super().__init__("", source.path)
+        self.line_starts = source.line_starts
+        kept = {
+            number: None
+            for span in spans
+            for number in range(source.position(span[0])[0], source.position(max(span))[0] + 1)
+        }
+        self._lines = {number: source.line(number) for number in kept}
+
+    def line(self, number: int) -> str:
+        return self._lines.get(number, "")
 
 
 Region = tuple[int, int, int, int]
@@ -116,6 +144,12 @@ class Diagnostic(Record):
     def is_error(self) -> bool:
         """Whether a rule is certainly violated."""
         return self.severity == "error"
+
+    @property
+    def spans(self) -> Iterator[Span]:
+        """Everything in the text that it points at."""
+        places = (self.span, *(label.span for label in self.related), self.edit and self.edit.span)
+        return (span for span in places if span is not None)
 
     def __str__(self) -> str:
         """``file:line:column: severity[CODE]: message``"""

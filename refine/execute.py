@@ -523,7 +523,7 @@ class Execution:
         if kind is None or data.shape is None:
             raise Unreadable("the element type of a constant is not known")
         if data.content is not None:
-            return terms.literal(data.shape, data.dtype, data.content)
+            return terms.literal(data.shape, data.dtype, bytes(data.content))
         if data.value is None:
             raise Unreadable("the text omits the data of a constant")
         content = np.array(data.value, dtype=kind).reshape(data.shape).tobytes()

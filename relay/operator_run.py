@@ -38,7 +38,7 @@ def array_of(data: Literal) -> Any:
     kind = numpy_type(data.dtype)
     if data.value is not None:
         return np.array(data.value, kind).reshape(data.shape or ())
-    return np.frombuffer(data.content or b"", kind).reshape(data.shape or ()).copy()
+    return np.frombuffer(bytes(data.content or b""), kind).reshape(data.shape or ()).copy()
 
 
 class PreparedCall(NamedTuple):

@@ -72,7 +72,7 @@ def content_of(data: Literal) -> bytes:
         If the text left its data out.
     """
     if data.content is not None:
-        return data.content
+        return bytes(data.content)
     if data.value is None:
         raise ValueError("the constant has no data")
     import numpy as np

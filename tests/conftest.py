@@ -49,6 +49,7 @@ inspect.stack = stack
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Twenty thousand tests stay in memory: the collector of garbage need not look at them each time."""
+    """Twenty thousand tests stay in memory: the collector of garbage need not look at them each time, and seldom at all."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 100)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlx.checker.driver.mistakes import keep_traceback
-from rlx.checker.driver.sources import PYTHON, decode, displayed, read, size, unreadable
+from rlx.checker.driver.sources import PYTHON, displayed, size, source_of, unreadable
 from rlx.checker.driver.time_limit import HELP, Lost, each_limited
 from rlx.checker.render.files import FileReport, definitions_of
 from rlx.grammar.diagnostic import Diagnostic, Source
@@ -48,13 +48,11 @@ def check_file(
         from rlx.operators.external import load
 
         load(operators, allowed)
+    shown = displayed(path, name_of_stdin)
     try:
-        data = read(path)
+        source, problem = source_of(path, shown)
     except OSError as error:
         return unreadable(path, error)
-    shown = displayed(path, name_of_stdin)
-    source, problem = decode(data, shown)
-    del data
     if problem is not None:
         return FileReport(shown, source, (problem,))
     try:
@@ -81,7 +79,8 @@ def _check(
     found = tuple(report.diagnostics)
     if source.path.endswith(PYTHON) and report.ok:
         found = (*_not_imported(report), *found)
-    shown = source if found else None
+    shown = source.excerpt(span for d in found for span in d.spans) if found else None
+    found = tuple(replace(d, source=shown) for d in found)
     checks = _listed(report) if listing else None
     asked = questions(report.statistics, source) if statistics else None
     return FileReport(

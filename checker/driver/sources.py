@@ -7,8 +7,15 @@ import os
 import re
 import stat
 import sys
-from codecs import BOM_UTF8, IncrementalDecoder, getincrementaldecoder
+from codecs import (
+    BOM_UTF8,
+    BOM_UTF16_BE,
+    BOM_UTF16_LE,
+    IncrementalDecoder,
+    getincrementaldecoder,
+)
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import BinaryIO
 
 from rlx.checker.driver.gitignore import around
@@ -135,6 +142,8 @@ def size(path: str) -> int:
         return 0
 
 
+_MARKS = (BOM_UTF8, BOM_UTF16_LE, BOM_UTF16_BE)
+"""What some editors begin a text with."""
 _BEHIND = 1 << 16
 """The bytes behind one that is not text of which reports may show some."""
 _DECLARED = 1000
@@ -165,17 +174,65 @@ def whole(file: BinaryIO, of_text: bool = True) -> bytes:
     """The bytes of an open file; of a text, only up to the first that is NUL or not UTF-8, or a bit
     further, because whoever reads them refuses it then. Raises OSError as :func:`read`.
     """
-    pieces: list[bytes] = []
-    left = -1 if _bytes_of(file) > MOST else MOST
+    return _joined(_pieces(file), of_text)
+
+
+def _joined(pieces: Iterable[bytes], of_text: bool) -> bytes:
+    found: list[bytes] = []
     utf8 = getincrementaldecoder("utf-8")()
+    for piece in pieces:
+        found.append(piece)
+        if of_text and (b"\0" in piece or not _continues(utf8, piece, found[0])):
+            break
+    return b"".join(found)
+
+
+def _pieces(file: BinaryIO) -> Iterator[bytes]:
+    left = -1 if _bytes_of(file) > MOST else MOST
     while left >= 0 and (piece := file.read(1 << 20)):
         left -= len(piece)
-        pieces.append(piece)
-        if of_text and (b"\0" in piece or not _continues(utf8, piece, pieces[0])):
-            break
+        yield piece
     if left < 0:
         raise OSError(errno.EFBIG, f"this is longer than {MOST >> 20:,} MiB")
-    return b"".join(pieces)
+
+
+def source_of(path: str, shown: str) -> tuple[Source, Diagnostic | None]:
+    """The text of a file or of standard input, as :func:`decode` gives it, in half the memory.
+
+    Parameters
+    ----------
+    shown
+        The name that the text gets.
+
+    Raises
+    ------
+    OSError
+        As :func:`read`.
+    """
+    if path == STDIN:
+        return _source(_pieces(sys.stdin.buffer), shown)
+    with open(path, "rb") as file:
+        return _source(_pieces(file), shown)
+
+
+def _source(pieces: Iterator[bytes], path: str) -> tuple[Source, Diagnostic | None]:
+    first = next(pieces, b"")
+    utf8, text = getincrementaldecoder("utf-8")(), ""
+    plain = not first.startswith(_MARKS) and b"coding" not in first[:_DECLARED]
+    for piece in chain([first], pieces if plain else ()):
+        waiting = utf8.getstate()[0]
+        try:
+            if not plain or b"\0" in piece:
+                break
+            text += utf8.decode(piece)  # in place: nobody else holds this text
+        except UnicodeDecodeError:
+            break
+    else:
+        waiting, piece = utf8.getstate()[0], b""
+        if not waiting:
+            return Source(_lines(text), path), None
+    so_far = text.encode() + waiting + piece
+    return decode(so_far if plain else _joined(chain([so_far], pieces), of_text=True), path)
 
 
 def _continues(utf8: IncrementalDecoder, piece: bytes, first: bytes) -> bool:
@@ -220,7 +277,7 @@ def _beside(path: str) -> str | None:
 
 def decode(data: bytes, path: str) -> tuple[Source, Diagnostic | None]:
     """The text, lines ended by a newline alone, and what keeps it from being one."""
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if data.startswith(_MARKS[1:]):
         found = Diagnostic(
             "PARSE", "error", "this file is UTF-16", None, help="save it as UTF-8 without NUL bytes"
         )

@@ -51,9 +51,7 @@ class SourceFrame:
         self, primary: Underline, span: Span, related: Sequence[tuple[Span, Underline]]
     ) -> list[str]:
         """The frame of a diagnostic at ``span``, with the other places it points at."""
-        start, stop = span[0], max(span)
-        stop = start + len(self.source.text[start:stop].rstrip())  # not the start of the next line
-        (first, _), (last, end) = self.source.position(start), self.source.position(stop)
+        (first, _), (last, end) = self.source.position(span[0]), self.source.end(span)
         marks: dict[int, list[Underline]] = {}
         for place, mark in related:
             number, placed = self._on_first_line(place, mark)

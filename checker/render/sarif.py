@@ -97,8 +97,7 @@ def _line(file: FileReport, d: Diagnostic) -> str:
     if file.source is None or d.span is None:
         return ""
     number, _ = file.source.position(d.span[0])
-    start = file.source.line_starts[number - 1]
-    return file.source.text[start : start + LINE].split("\n")[0].strip()
+    return file.source.line(number)[:LINE].strip()
 
 
 def _result(d: Diagnostic, file: FileReport, at: int, rules: list[str]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from typing import Any
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import VOID, DataType
+from rlx.grammar.nodes.encoded import EncodedBytes
 from rlx.grammar.nodes.node import Node, Span
 from rlx.grammar.nodes.overloads import ValueOperators
 from rlx.grammar.nodes.tir import PrimExpr, PrimFunc
@@ -132,7 +133,8 @@ class Literal(Node):
     key
         The reference in the text that replaces the data: ``metadata["ir.GenericConst"][0]``.
     content
-        The data of a reference: the elements one after the other, little-endian.
+        The data of a reference: the elements one after the other, little-endian; ``bytes(…)`` gives
+        them.
     """
 
     _children = ()  # the data may have millions of numbers
@@ -141,7 +143,7 @@ class Literal(Node):
     dtype: DataType
     shape: tuple[int, ...] | None
     key: str | None = None
-    content: bytes | None = None
+    content: bytes | EncodedBytes | None = None
 
 
 class Constant(Expr):

@@ -69,7 +69,7 @@ def _tensor(literal: ast.Literal) -> bytes:
     codes = {name: code for code, name in (CODES | NARROW).items()}
     name = str(kind)
     code = codes[name] if name in codes else codes[name.rstrip("0123456789")]
-    content = (literal.content or b"")[: prod(shape) * max(kind.bits // 8, 1)]
+    content = bytes(literal.content or b"")[: prod(shape) * max(kind.bits // 8, 1)]
     if kind.bits == 4:  # TVM packs two of them into a byte, the first into its upper half
         even = content + bytes(len(content) % 2)
         content = bytes(a << 4 | b for a, b in zip(even[::2], even[1::2], strict=True))

@@ -6,13 +6,15 @@ import base64
 import json
 import re
 import struct
-from collections.abc import Callable
+from binascii import a2b_base64
+from collections.abc import Callable, Iterator
 from functools import partial
 from math import prod
 from typing import Any
 
 from rlx.grammar.nodes.ast import Literal
 from rlx.grammar.nodes.dtype import VOID, DataType, dtype
+from rlx.grammar.nodes.encoded import EncodedBytes
 from rlx.grammar.nodes.node import Span
 
 MAGIC = 0xDD5E40F096B4A13F
@@ -43,13 +45,12 @@ _DAMAGED = (
 Tensors = dict[str, list[Literal | None]]
 
 
-_ENCODED = re.compile(r"[A-Za-z0-9+/=]++(?>\\++/[A-Za-z0-9+/=]*+)*+")
 _LONG = 4096
 _LEFT_OUT = re.compile("\x01([0-9]+);")
 
 
 class _Weights:
-    """The long strings of a JSON text: left out while it is read, and decoded where they stand.
+    """The long strings of a JSON text: left out while it is read.
 
     Attributes
     ----------
@@ -59,21 +60,52 @@ class _Weights:
 
     def __init__(self, text: str, span: Span) -> None:
         self._text = text
-        runs = (found.span() for found in _ENCODED.finditer(text, *span))
-        self._spans = [(start, end) for start, end in runs if end - start >= _LONG]
+        self._found = list(_encoded(text, span))
         parts, at = [], span[0]
-        for number, (start, end) in enumerate(self._spans):
+        for number, ((start, end), _) in enumerate(self._found):
             parts += [text[at:start], f"\x01{number};"]
             at = end
         self.short = "".join([*parts, text[at : span[1]]])
 
-    def decoded(self, string: Any) -> bytes:
-        """The bytes that a string of the JSON stands for."""
+    def literal(self, string: Any) -> Literal:
+        """The constant that a string of the JSON stands for. Its data stays in the text if it is
+        long.
+        """
         mark = _LEFT_OUT.fullmatch(string)
-        return base64.b64decode(self._whole(mark) if mark else _LEFT_OUT.sub(self._whole, string))
+        if mark is None:
+            raw = base64.b64decode(_LEFT_OUT.sub(self._whole, string))
+            return _literal(raw, len(raw), lambda start, count: raw[start : start + count])
+        span, size = self._found[int(mark[1])]
+        head = _plain(self._text[span[0] : span[0] + _LONG].rstrip("\\"))  # half an escape
+        begin = base64.b64decode(head[: len(head) // 4 * 4])
+        return _literal(begin, size, partial(EncodedBytes, self._text, span))
 
     def _whole(self, mark: re.Match[str]) -> str:
-        return self._text[slice(*self._spans[int(mark[1])])]
+        return self._text[slice(*self._found[int(mark[1])][0])]
+
+
+def _encoded(text: str, span: Span) -> Iterator[tuple[Span, int]]:
+    """The long strings in base64 between quotes, each with the number of bytes that it stands for.
+    Its slashes may be escaped, in JSON and again in Python; decoding passes over that.
+    """
+    start, last = span
+    while start < last:
+        end = text.find('"', start, last)
+        if end < 0:
+            end = last
+        if end - start >= _LONG:
+            stop = end - 1 if text[end - 1] == "\\" else end  # the quote is escaped, too
+            try:
+                size = len(a2b_base64(_plain(text[start:stop]), strict_mode=True))
+            except ValueError:
+                pass
+            else:
+                yield (start, stop), size
+        start = end + 1
+
+
+def _plain(encoded: str) -> str:
+    return encoded.replace("\\\\/", "/").replace("\\/", "/")
 
 
 def read_metadata(text: str, span: Span | None = None) -> Tensors | None:
@@ -95,22 +127,20 @@ def read_metadata(text: str, span: Span | None = None) -> Tensors | None:
     try:
         root = graph["nodes"][graph.get("root_index", graph.get("root", 0))]
         read = _listed if "b64ndarrays" in graph else _nested
-        return read(graph, root, weights.decoded)
+        return read(graph, root, weights.literal)
     except _DAMAGED:
         return {}
 
 
-Decoder = Callable[[Any], bytes]
+Reader = Callable[[Any], Literal]
 
 
-def _nested(graph: Any, root: Any, decoded: Decoder) -> Tensors:
+def _nested(graph: Any, root: Any, read: Reader) -> Tensors:
     nodes, pairs = graph["nodes"], root["data"]
     found: Tensors = {}
     for kind, index in zip(pairs[::2], pairs[1::2], strict=False):
         entries = [nodes[entry]["data"] for entry in nodes[index]["data"]]
-        found[str(nodes[kind]["data"])] = [
-            _literal(partial(_of, nodes, e), decoded) for e in entries
-        ]
+        found[str(nodes[kind]["data"])] = [_constant(partial(_of, nodes, e), read) for e in entries]
     return found
 
 
@@ -121,12 +151,12 @@ def _of(nodes: Any, entry: Any) -> Any:
     return nodes[entry.get("value", entry.get("data"))]["data"]
 
 
-def _listed(graph: Any, root: Any, decoded: Decoder) -> Tensors:
+def _listed(graph: Any, root: Any, read: Reader) -> Tensors:
     nodes, tensors = graph["nodes"], graph["b64ndarrays"]
     found: Tensors = {}
     for kind, index in zip(root["keys"], root["data"], strict=True):
         entries = [nodes[entry]["attrs"] for entry in nodes[index]["data"]]
-        found[str(kind)] = [_literal(partial(_numbered, tensors, e), decoded) for e in entries]
+        found[str(kind)] = [_constant(partial(_numbered, tensors, e), read) for e in entries]
     return found
 
 
@@ -134,31 +164,45 @@ def _numbered(tensors: Any, entry: Any) -> Any:
     return tensors[int(entry["data"])]
 
 
-def _literal(tensor: Callable[[], Any], decoded: Decoder) -> Literal | None:
-    """The constant that a serialised tensor holds."""
+def _constant(tensor: Callable[[], Any], read: Reader) -> Literal | None:
+    """The constant of an entry; None if it is damaged."""
     try:
-        raw = decoded(tensor())
-        shape, data_type, start = _header(raw)
-        if data_type.is_void:
-            return Literal(None, VOID, None)
-        return Literal(
-            None, data_type, shape, None, _content(memoryview(raw)[start:], prod(shape), data_type)
-        )
+        return read(tensor())
     except _DAMAGED:
         return None
 
 
-def _content(data: memoryview, elements: int, data_type: DataType) -> bytes | None:
-    """One or more whole bytes for each element; None if there are too few.
+def _literal(
+    head: bytes, size: int, content: Callable[[int, int], bytes | EncodedBytes]
+) -> Literal:
+    """The constant that a serialised tensor holds.
 
-    TVM packs elements of four bits in pairs, the first into the upper half of a byte.
+    Parameters
+    ----------
+    head, size
+        The bytes that it begins with, at least all in front of its data, and their number in all.
+    content
+        Gives so many bytes from a place on.
     """
+    shape, data_type, start = _header(head)
+    if data_type.is_void:
+        return Literal(None, VOID, None)
+    elements = prod(shape)
     if data_type.bits == 4:
-        pairs = data[: (elements + 1) // 2]
-        halves = bytes(half for pair in pairs for half in (pair >> 4, pair & 15))
-        data = memoryview(halves)[:elements]
+        return Literal(None, data_type, shape, None, _halves(bytes(content(start, size)), elements))
     count = elements * (data_type.bits // 8 or 1)
-    return bytes(data[:count]) if len(data) >= count else None
+    return Literal(
+        None, data_type, shape, None, content(start, count) if size - start >= count else None
+    )
+
+
+def _halves(data: bytes, elements: int) -> bytes | None:
+    """A byte for each element of four bits; None if there are too few. TVM packs them in pairs, the
+    first into the upper half of a byte.
+    """
+    pairs = data[: (elements + 1) // 2]
+    halves = bytes(half for pair in pairs for half in (pair >> 4, pair & 15))
+    return halves[:elements] if len(halves) >= elements else None
 
 
 def _header(raw: bytes) -> tuple[tuple[int, ...], DataType, int]:

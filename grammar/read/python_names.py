@@ -88,10 +88,11 @@ def _unknown(
                 right = f"{each.arg}: T.handle"
                 yield _refused("PYTHON-annotation", words, right, place.span(each))
         return
-    bound = {name for node in ast.walk(function) for name in _binds(node)}
-    names = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
-    values = _variables(function)
-    for node in ast.walk(function):
+    nodes = list(ast.walk(function))
+    bound = {name for node in nodes for name in _binds(node)}
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    values = _variables(nodes)
+    for node in nodes:
         match node:
             case ast.FunctionDef(args=ast.arguments(args=parameters)) if _is(node, "function"):
                 for each in parameters:
@@ -115,10 +116,10 @@ def _unknown(
                     yield _refused("PYTHON-name", words, f"{holder[0]}.{name}", place.span(node))
 
 
-def _variables(function: ast.FunctionDef) -> set[str]:
+def _variables(nodes: Sequence[ast.AST]) -> set[str]:
     """The parameters, and the names that calls are bound to, but for values of Python."""
-    found = {each.arg for each in ast.walk(function) if isinstance(each, ast.arg)}
-    for node in ast.walk(function):
+    found = {each.arg for each in nodes if isinstance(each, ast.arg)}
+    for node in nodes:
         match node:
             case ast.Assign(
                 targets=[ast.Name(id=name)], value=ast.Call(func=ast.Attribute(attr=word))

@@ -57,11 +57,11 @@ class _Viewed(Record):
 
 
 def _viewed(path: str, format: str, prog: str) -> _Viewed:
-    from rlx.checker.driver.sources import decode, displayed, read
+    from rlx.checker.driver.sources import displayed, source_of
     from rlx.old.two_views import as_json, rendered, views
 
     try:
-        source, problem = decode(read(path), displayed(path))
+        source, problem = source_of(path, displayed(path))
     except OSError as error:
         return _Viewed(2, (f"{prog}: {path}: {error.strerror or error}",))
     if problem is not None:

@@ -105,13 +105,12 @@ def _parser(prog: str) -> CommandParser:
 
 def _read(path: str) -> Source:
     """The text of a file, with its name as messages say it. Raises UsageError if it cannot be read."""
-    from rlx.checker.driver.sources import decode, displayed, read
+    from rlx.checker.driver.sources import displayed, source_of
 
     try:
-        data = read(path)
+        source, problem = source_of(path, displayed(path))
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from None
-    source, problem = decode(data, displayed(path))
     if problem is not None:
         raise UsageError(f"{source.path}: {problem.message}")
     return source

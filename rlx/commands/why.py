@@ -52,14 +52,13 @@ def main(argv: Sequence[str], prog: str = "rlx why") -> int:
         parser.error(f"expected FILE:LINE or FILE:LINE:COLUMN, found {arguments.place!r}")
     if not loaded(arguments, prog):
         return UNABLE
-    from rlx.checker.driver.sources import decode, displayed, read
+    from rlx.checker.driver.sources import displayed, source_of
 
     try:
-        data = read(wanted.path)
+        source, problem = source_of(wanted.path, displayed(wanted.path))
     except OSError as error:
         complain_line(f"{prog}: cannot read {wanted.path}: {error.strerror or error}")
         return UNABLE
-    source, problem = decode(data, displayed(wanted.path))
     if problem is not None:
         complain_line(f"{prog}: {source.path}: {problem.message}")
         return UNABLE

@@ -158,7 +158,7 @@ def _constant(node: ast.Constant) -> Value | None:
     literal = node.data
     kind = numpy_dtype(literal.dtype)
     if literal.content is not None:
-        return Tensor(np.frombuffer(literal.content, kind).reshape(literal.shape).copy())
+        return Tensor(np.frombuffer(bytes(literal.content), kind).reshape(literal.shape).copy())
     if literal.value is None:
         return None
     return Tensor(np.asarray(literal.value, kind).reshape(literal.shape))

@@ -350,7 +350,7 @@ class _Literal:
             if data.value is not None:
                 made = np.array(data.value, dtype=numpy_type(data.dtype))
             elif data.content is not None:
-                made = np.frombuffer(data.content, numpy_type(data.dtype))
+                made = np.frombuffer(bytes(data.content), numpy_type(data.dtype))
             else:
                 raise UnsupportedStop(
                     "E-constant-data", "the program text omits the constant's data"

@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from rlx.checker.driver.sources import STDIN, decode, find, size, text_of, why_no_text
+from rlx.checker.driver.sources import STDIN, decode, find, size, source_of, text_of, why_no_text
 
 LINES = ["# ä\n", "x = 1\r\n", "# 𝄞\r", "\n", "y\n"]
 
@@ -83,6 +83,35 @@ def test_other_files_are_utf_8_whatever_they_say() -> None:
     with pytest.raises(UnicodeDecodeError) as raised:
         text_of(data, "a.py")
     assert why_no_text("a.py", raised.value) == "a.py: not ascii (byte 18)"
+
+
+PIECE = 1 << 20
+"""The bytes that are read at once."""
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        "# ä\r\nx = 1\r".encode(),
+        b"\xef\xbb\xbf# with a mark\n",
+        "# UTF-16\n".encode("utf-16"),
+        "# coding: latin-1\n# é\n".encode("latin-1"),
+        "ä".encode() * (PIECE // 2 + 9),
+        b"x" + "ä".encode() * (PIECE // 2 + 9),
+        b"x" * PIECE + b"\0" + b"y" * PIECE,
+        b"x" * PIECE + b"\xff" + b"y" * PIECE,
+        b"x" * (PIECE - 1) + b"\xc3",
+        b"x" * (PIECE - 1) + b"\xc3y",
+    ],
+    ids=lambda data: repr(data[-6:]),
+)
+@pytest.mark.parametrize("name", ["a.py", "a.rlx"])
+def test_a_text_is_decoded_in_pieces_as_in_one(tmp_path: Path, name: str, data: bytes) -> None:
+    path = tmp_path / name
+    path.write_bytes(data)
+    (source, problem), (whole, same) = source_of(str(path), name), decode(data, name)
+    assert (source.text, problem) == (whole.text, same)
 
 
 def tokenize_open(data: bytes) -> str:

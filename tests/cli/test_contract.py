@@ -16,8 +16,10 @@ import pytest
 
 from rlx.checker.driver import check_files
 from rlx.checker.driver.mistakes import SHOW_TRACEBACK
+from rlx.checker.driver.sources import source_of
 from rlx.checker.render.files import FileReport
 from rlx.commands import check as command
+from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.operators import external, registry
 
 GOOD = """\
@@ -197,12 +199,12 @@ def test_a_forbidden_file_is_2(run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
     """Root may read everything, so the refusal is the system call's answer, given by hand."""
     run.write(a=GOOD, b=GOOD)
 
-    def refuse(path: str) -> bytes:
+    def refuse(path: str, shown: str) -> tuple[Source, Diagnostic | None]:
         if path == "a.rlx":
             raise PermissionError(errno.EACCES, "Permission denied", path)
-        return GOOD.encode()
+        return source_of(path, shown)
 
-    monkeypatch.setattr(check_files, "read", refuse)
+    monkeypatch.setattr(check_files, "source_of", refuse)
     status, out, _ = run("a.rlx", "b.rlx")
     assert status == 2
     assert "error[READ]: cannot read this file: Permission denied\n --> a.rlx" in out

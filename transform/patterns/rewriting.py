@@ -96,9 +96,7 @@ def _around(function: ast.Function, module: IRModule) -> MatchedValues:
     return MatchedValues(get_var2val(function), module, function, lambda: _users(function))
 
 
-def _attempts(
-    around: MatchedValues, pattern: Pattern
-) -> Iterator[tuple[ast.Var, Expr, Attempt]]:
+def _attempts(around: MatchedValues, pattern: Pattern) -> Iterator[tuple[ast.Var, Expr, Attempt]]:
     """The first attempt at each binding that succeeds; it is undone behind the next one."""
     heads = pattern.heads
     for var, value in around.values.items():

@@ -12,7 +12,7 @@ from rlx.generate import modules
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, StructInfo
-from rlx.grammar.nodes.node import Node, replace
+from rlx.grammar.nodes.node import Node, replace, walk
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.solver.order import free_shape_vars, free_vars
 
@@ -61,15 +61,19 @@ def test_struct_info_mentions_only_what_is_in_scope(module: ast.IRModule) -> Non
 
 
 class Annotating(Rewriter):
-    """Annotates every variable with what was derived for it."""
+    """Annotates every variable with what was derived for it, where this can be written: no name stands for the dimensions of
+    a shape that was made from a tensor.
+    """
 
-    def __init__(self, info: Mapping[Node, StructInfo]) -> None:
+    def __init__(self, info: Mapping[Node, StructInfo], names: set[tir.Var]) -> None:
         super().__init__()
-        self.info = info
+        self.info, self.names = info, names
 
     def define(self, var: ast.Var) -> ast.Var:
         info = self.info.get(var)
         if info is None or var.struct_info_annotation is not None:
+            return super().define(var)
+        if not self.names.issuperset(free_shape_vars(info)):
             return super().define(var)
         made = self.renamed[var] = replace(var, struct_info_annotation=self.struct_info(info))
         return made
@@ -78,5 +82,6 @@ class Annotating(Rewriter):
 @settings(max_examples=30, deadline=None)
 @given(modules())
 def test_annotating_with_what_was_derived_adds_nothing(module: ast.IRModule) -> None:
-    annotated = Annotating(derive(module).info).module(module)
+    names = {node for node in walk(module) if isinstance(node, tir.Var)}
+    annotated = Annotating(derive(module).info, names).module(module)
     assert check_module(annotated, Source("annotated", "")).diagnostics == ()

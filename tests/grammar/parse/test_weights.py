@@ -5,11 +5,13 @@ from __future__ import annotations
 import base64
 import json
 import struct
+from copy import deepcopy
 
 import numpy as np
 import pytest
 
 from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.encoded import EncodedBytes
 from rlx.grammar.nodes.node import walk
 from rlx.grammar.read import lexer
 from rlx.grammar.read.outline import metadata_span
@@ -56,7 +58,7 @@ def weights_of(parsed: Parsed) -> np.ndarray:
     assert parsed.diagnostics == ()
     (found,) = (node for node in walk(parsed.modules[0]) if isinstance(node, ast.Literal))
     assert found.content is not None
-    return np.frombuffer(found.content, "<f4")
+    return np.frombuffer(bytes(found.content), "<f4")
 
 
 LAYOUTS = {
@@ -76,6 +78,17 @@ def test_the_numbers_are_those_that_were_written(layout: str, quotes: str) -> No
     text = LAYOUTS[layout](in_python(metadata(WEIGHTS), quotes))
     parsed = parse(text, "weights.py" if "Python" in layout else "weights.rlx")
     assert weights_of(parsed).tobytes() == WEIGHTS.tobytes()
+
+
+@pytest.mark.parametrize("count", [4000, 4001, 4002])
+def test_data_stays_in_the_text_until_it_is_used(count: int) -> None:
+    """The lengths differ in how base64 is filled up."""
+    values = np.arange(count, dtype=np.float32) / 7
+    text = LAYOUTS["in front"](in_python(metadata(values)))
+    (content,) = (n.content for n in walk(parse(text).modules[0]) if isinstance(n, ast.Literal))
+    assert isinstance(content, EncodedBytes)
+    assert bytes(content) == values.tobytes()
+    assert type(deepcopy(content)) is bytes  # another process does not get the text
 
 
 def test_a_line_of_weights_may_be_longer_than_other_lines(monkeypatch: pytest.MonkeyPatch) -> None:
