@@ -43,6 +43,8 @@ class _Accesses:
     ----------
     loops
         The first and the last value of loop variables.
+    extents
+        The extents of those that begin at 0.
     values
         What iterators and variables that are bound once stand for, where that is short.
     depths
@@ -58,6 +60,7 @@ class _Accesses:
         self.loops: dict[tir.Var, Range] = {}
         self.values: dict[tir.Var, tir.PrimExpr] = {}
         self.depths: dict[tir.Var, int] = {}
+        self.extents: dict[tir.Var, tir.PrimExpr] = {}
         self.sizes = {v for b in state.function.buffer_map.values() for v in shape_vars_of(b)}
         points = [dict.fromkeys(self.sizes, size) for size in _SIZES]
         self.points: list[dict[tir.Var, int]] = points if self.sizes else [{}]
@@ -99,6 +102,8 @@ class _Accesses:
             first, extent = evaluate(loop.min, {}), evaluate(loop.extent, {})
         except UndefinedError:
             if loop.extent in self.sizes:
+                if type(loop.min) is tir.IntImm and loop.min.value == 0:
+                    self.extents[loop.loop_var] = loop.extent
                 one = tir.IntImm(1, loop.loop_var.dtype)
                 end = tir.Add(loop.min, loop.extent)
                 self.loops[loop.loop_var] = (loop.min, tir.Sub(end, one))
@@ -107,6 +112,8 @@ class _Accesses:
         if extent <= 0:
             return True
         kind = loop.loop_var.dtype
+        if first == 0:
+            self.extents[loop.loop_var] = loop.extent
         self.loops[loop.loop_var] = (tir.IntImm(first, kind), tir.IntImm(first + extent - 1, kind))
         return self.visit(loop.body)
 
@@ -154,7 +161,7 @@ class _Accesses:
         """Words for a value of an index that is outside of an extent; None where none is
         certain.
         """
-        if type(index) is tir.Slice or not _is_short(index) or not _is_short(extent):
+        if self._runs_over(index, extent) or type(index) is tir.Slice or not _is_short(index) or not _is_short(extent):
             return None
         variables = self._variables(index)
         if variables is None or 2 ** len(variables) > _CORNERS:
@@ -168,6 +175,12 @@ class _Accesses:
                 )
                 return f"{value}{' for ' + places if places else ''}"
         return None
+
+    def _runs_over(self, index: tir.PrimExpr, extent: tir.PrimExpr) -> bool:
+        """Whether an index is the variable of a loop from 0 to the extent, as most are."""
+        while type(index) is tir.Var and index in self.values:
+            index = self.values[index]
+        return type(index) is tir.Var and self.extents.get(index) is extent
 
     def _variables(self, index: tir.PrimExpr) -> list[tir.Var] | None:
         """The loop variables that an index depends on; None if it depends on anything else."""
