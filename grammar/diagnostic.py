@@ -148,8 +148,11 @@ class Diagnostic(Record):
     @property
     def spans(self) -> Iterator[Span]:
         """Everything in the text that it points at."""
-        places = (self.span, *(label.span for label in self.related), self.edit and self.edit.span)
-        return (span for span in places if span is not None)
+        yield from (label.span for label in self.related)
+        if self.span is not None:
+            yield self.span
+        if self.edit is not None:
+            yield self.edit.span
 
     def __str__(self) -> str:
         """``file:line:column: severity[CODE]: message``"""

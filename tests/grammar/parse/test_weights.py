@@ -88,7 +88,8 @@ def test_data_stays_in_the_text_until_it_is_used(count: int) -> None:
     (content,) = (n.content for n in walk(parse(text).modules[0]) if isinstance(n, ast.Literal))
     assert isinstance(content, EncodedBytes)
     assert bytes(content) == values.tobytes()
-    assert type(deepcopy(content)) is bytes  # another process does not get the text
+    sent: object = deepcopy(content)
+    assert isinstance(sent, bytes)  # another process does not get the text
 
 
 def test_a_line_of_weights_may_be_longer_than_other_lines(monkeypatch: pytest.MonkeyPatch) -> None:
