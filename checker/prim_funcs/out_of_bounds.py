@@ -161,7 +161,12 @@ class _Accesses:
         """Words for a value of an index that is outside of an extent; None where none is
         certain.
         """
-        if self._runs_over(index, extent) or type(index) is tir.Slice or not _is_short(index) or not _is_short(extent):
+        if (
+            self._runs_over(index, extent)
+            or type(index) is tir.Slice
+            or not _is_short(index)
+            or not _is_short(extent)
+        ):
             return None
         variables = self._variables(index)
         if variables is None or 2 ** len(variables) > _CORNERS:
