@@ -178,7 +178,26 @@ class _Translation(Rewriter):
             made = self._without_separators(made)
         if made.sinfo_args:
             made = self._without_types(made)
+        if made.op_name in OUT_OPERATORS:
+            made = self._of_written_shape(made)
         return self._call_tir(made) if made.op_name in CALLS_TIR else made
+
+    def _of_written_shape(self, call: ast.Call) -> ast.Call:
+        """A call whose result has a shape that is written out, not the value of a variable."""
+
+        def written(info: ast.StructInfo) -> ast.StructInfo:
+            if isinstance(info, ast.TupleStructInfo):
+                return changed(info, fields=same(info.fields, map(written, info.fields)))
+            shape = info.shape if isinstance(info, ast.TensorStructInfo) else None
+            if not isinstance(shape, ast.Var):
+                return info
+            value = self.values.get(shape)
+            if not isinstance(value, ast.ShapeExpr):
+                words = f"writes out the shape of a result, and {shape.name_hint!r} is computed"
+                raise self._refuse(words, call.span)
+            return replace(info, shape=value)
+
+        return changed(call, sinfo_args=same(call.sinfo_args, map(written, call.sinfo_args)))
 
     def _without_separators(self, call: ast.Call) -> ast.Call:
         given = {key for key in call.attrs if key.endswith("axis_separators")}
@@ -328,6 +347,10 @@ class _Translation(Rewriter):
             return (changed(made, value=self.expr(binding.value)),)
         if isinstance(info, ast.TupleStructInfo) and _unvalued(info) is not info:
             return self._cast_of_tuple(binding, info)
+        var = binding.var
+        said = None if var is None else var.struct_info_annotation
+        if var is not None and said is not None and not structural_equal(said, info):
+            self.renamed[var] = replace(var, struct_info_annotation=info)
         return super().match_cast(binding)
 
     def _cast_of_tuple(

@@ -319,7 +319,8 @@ class DefinitionActions:
             if signature.kind == "function":
                 signature.ret = without_unknown(self.coerce.info(ret), self.scope.unknown)
             else:
-                signature.ret = self.coerce.data_type(ret)
+                reader = self.statements.readers[signature.kind]()
+                signature.ret = reader.buffers.annotated_type(ret)
         if signature.kind == "function":
             infos = [p.struct_info_annotation for p in signature.params]
             bound = self.scope.bind_shapes(info for info in infos if info is not None)
