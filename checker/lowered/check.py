@@ -181,8 +181,8 @@ class _Walk:
         (home,) = pieces if len(pieces) == 1 else (None,)
         size = self.values.size(shape, self.values.data_type(kind))
         made = Laid(name, span, size, home, self.values.number(offset))
-        kind = self.values.kind(storage)
-        self.memory.fits(made, None if kind in (None, PIECE) else kind)
+        held = self.values.kind(storage)
+        self.memory.fits(made, None if held == PIECE else held)
         return self.memory.made(made, blank=True)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from rlx.grammar.dialects import OUT_OPERATORS, Dialect
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.dtype import INT32, DataType
+from rlx.grammar.nodes.dtype import INT32, INT64, DataType
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Node, Span, changed, replace, same, walk
 from rlx.grammar.nodes.rewrite import Rewriter, rebuild
@@ -81,6 +81,8 @@ def expressible(
     InexpressibleError
         If nothing means the same.
     """
+    if not dialect.prototype:
+        module = _WrittenShapes(dialect.version).module(module)
     if not dialect.prim_value:
         return _ByCasts().module(module)
     translation = _Translation(module, dialect, text, of_2022)
@@ -141,6 +143,67 @@ def with_flags(module: ast.IRModule) -> ast.IRModule:
     return replace(module, functions=functions)
 
 
+class _WrittenShapes(Rewriter):
+    """Writes out the shapes of results, which TVM takes from no variable; a cast names the
+    dimensions of those that are computed.
+    """
+
+    def __init__(self, version: str) -> None:
+        super().__init__()
+        self.version = version
+        self.values: dict[ast.Var, ast.Expr] = {}
+
+    def match_cast(self, binding: ast.MatchCast) -> tuple[ast.Binding, ...]:
+        info = binding.struct_info
+        if binding.var and isinstance(info, ast.ShapeStructInfo) and info.values is not None:
+            self.values[binding.var] = ast.ShapeExpr(info.values)
+        return super().match_cast(binding)
+
+    def var_binding(self, binding: ast.VarBinding) -> tuple[ast.Binding, ...]:
+        call = self.values[binding.var] = binding.value
+        if not isinstance(call, ast.Call) or call.op_name not in OUT_OPERATORS:
+            return super().var_binding(binding)
+        casts: list[ast.Binding] = []
+        infos = [self._written(info, call, casts) for info in call.sinfo_args]
+        made = changed(call, sinfo_args=same(call.sinfo_args, infos))
+        return (*casts, *super().var_binding(changed(binding, value=made)))
+
+    def _written(
+        self, info: ast.StructInfo, call: ast.Call, casts: list[ast.Binding]
+    ) -> ast.StructInfo:
+        if isinstance(info, ast.TupleStructInfo):
+            fields = [self._written(field, call, casts) for field in info.fields]
+            return changed(info, fields=same(info.fields, fields))
+        shape = info.shape if isinstance(info, ast.TensorStructInfo) else None
+        if not isinstance(shape, ast.Var):
+            return info
+        value = self.values.get(shape)
+        if not isinstance(value, ast.ShapeExpr):
+            value = self._named(shape, _rank_of(shape, value), call, casts)
+        return replace(info, shape=value)
+
+    def _named(
+        self, shape: ast.Var, rank: int, call: ast.Call, casts: list[ast.Binding]
+    ) -> ast.ShapeExpr:
+        """The dimensions of a shape that is computed, behind a cast that binds them."""
+        if rank < 0:
+            words = f"writes out the shape of a result; {shape.name_hint!r} has an unknown rank"
+            raise InexpressibleError(f"dialect {self.version} {words}", call.span)
+        dims = tuple(tir.Var(f"{shape.name_hint}_{k}", INT64) for k in range(rank))
+        var = type(shape)(f"{shape.name_hint}_dims")
+        casts.append(ast.MatchCast(var, shape, ast.ShapeStructInfo(dims, rank), dims))
+        return ast.ShapeExpr(dims)
+
+
+def _rank_of(shape: ast.Var, value: ast.Expr | None) -> int:
+    """The rank that a text says of a shape; -1 if it says none."""
+    said = value.sinfo_args if isinstance(value, ast.Call) else ()
+    for info in (shape.struct_info_annotation, *said):
+        if isinstance(info, ast.ShapeStructInfo) and info.ndim >= 0:
+            return info.ndim
+    return -1
+
+
 class _Translation(Rewriter):
     """Translates the Relax functions of one module.
 
@@ -178,26 +241,7 @@ class _Translation(Rewriter):
             made = self._without_separators(made)
         if made.sinfo_args:
             made = self._without_types(made)
-        if made.op_name in OUT_OPERATORS:
-            made = self._of_written_shape(made)
         return self._call_tir(made) if made.op_name in CALLS_TIR else made
-
-    def _of_written_shape(self, call: ast.Call) -> ast.Call:
-        """A call whose result has a shape that is written out, not the value of a variable."""
-
-        def written(info: ast.StructInfo) -> ast.StructInfo:
-            if isinstance(info, ast.TupleStructInfo):
-                return changed(info, fields=same(info.fields, map(written, info.fields)))
-            shape = info.shape if isinstance(info, ast.TensorStructInfo) else None
-            if not isinstance(shape, ast.Var):
-                return info
-            value = self.values.get(shape)
-            if not isinstance(value, ast.ShapeExpr):
-                words = f"writes out the shape of a result, and {shape.name_hint!r} is computed"
-                raise self._refuse(words, call.span)
-            return replace(info, shape=value)
-
-        return changed(call, sinfo_args=same(call.sinfo_args, map(written, call.sinfo_args)))
 
     def _without_separators(self, call: ast.Call) -> ast.Call:
         given = {key for key in call.attrs if key.endswith("axis_separators")}
