@@ -160,13 +160,27 @@ class _WrittenShapes(Rewriter):
         return super().match_cast(binding)
 
     def var_binding(self, binding: ast.VarBinding) -> tuple[ast.Binding, ...]:
-        call = self.values[binding.var] = binding.value
-        if not isinstance(call, ast.Call) or call.op_name not in OUT_OPERATORS:
-            return super().var_binding(binding)
+        value = self.values[binding.var] = binding.value
         casts: list[ast.Binding] = []
+        if isinstance(value, ast.Call):
+            binding = changed(binding, value=self._with_shapes(value, casts))
+        return (*casts, *super().var_binding(binding))
+
+    def call(self, call: ast.Expr) -> ast.Expr:
+        """A call that is not bound has no place for a cast."""
+        made, casts = super().call(call), list[ast.Binding]()
+        assert isinstance(made, ast.Call)
+        made = self._with_shapes(made, casts)
+        if casts:
+            words = "writes out the shape of a result: bind this call to a variable"
+            raise InexpressibleError(f"dialect {self.version} {words}", made.span)
+        return made
+
+    def _with_shapes(self, call: ast.Call, casts: list[ast.Binding]) -> ast.Call:
+        if call.op_name not in OUT_OPERATORS:
+            return call
         infos = [self._written(info, call, casts) for info in call.sinfo_args]
-        made = changed(call, sinfo_args=same(call.sinfo_args, infos))
-        return (*casts, *super().var_binding(changed(binding, value=made)))
+        return changed(call, sinfo_args=same(call.sinfo_args, infos))
 
     def _written(
         self, info: ast.StructInfo, call: ast.Call, casts: list[ast.Binding]
