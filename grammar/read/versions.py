@@ -303,7 +303,7 @@ def newest(found: Sequence[SpellingUse]) -> str:
     return VERSIONS[min(last, len(VERSIONS) - 1)]
 
 
-SINCE_THEN = frozenset({"PARSE-returns", "PARSE-unbound", "WF01-type"})
+SINCE_THEN = frozenset({"PARSE-cast-annotation", "PARSE-returns", "PARSE-unbound", "WF01-type"})
 """Warnings of what TVM has refused since it has the present syntax."""
 
 
