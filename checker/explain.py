@@ -60,6 +60,13 @@ OUTSIDE: Mapping[str, tuple[str, str]] = {
             " only if it has no value, as a call of R.print. Bind the value to a name, or remove it."
         ),
     ),
+    "PARSE-cast-annotation": (
+        "Two types of one cast",
+        (
+            "The variable of a cast has an annotation that is wider than the type it is cast to. TVM reads"
+            " only an annotation that is the same type. Leave it out, or write the type of the cast."
+        ),
+    ),
     "PARSE-returns": (
         "A return in each branch",
         (

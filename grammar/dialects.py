@@ -214,6 +214,13 @@ CONSTANT_KEYS = _every("constant_key")
 """The beginning of a reference to a constant outside the text."""
 
 
+SLICE = "B[…] = A[…:…]"
+"""How a slice of a buffer is listed that is a value; otherwise it is only a region."""
+
+EXTERN = 'R.call_tir("…", …)'
+"""How a call of an extern function is listed that is spelled as the call of a PrimFunc."""
+
+
 class Change(Record):
     """A spelling that a version replaced by another.
 
@@ -278,6 +285,8 @@ _CHANGES = (
     Change("T.allocate_const", "", _V26.version),
     Change("T.SizeVar", "T.Var", _V26.version),
     Change("is_size_var=", "", _V27.version),
+    Change(SLICE, "", _V27.version),
+    Change(EXTERN, "", _V16.version),
     Change("", "TypeVar(", _V27.version),
 )
 """All spellings that differ between versions. The words of the dialects come from there."""

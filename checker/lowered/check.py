@@ -9,7 +9,7 @@ from rlx.checker.lowered.heap import Heaps
 from rlx.checker.lowered.memory import Memory, Use
 from rlx.checker.lowered.objects import BYTES, ELSEWHERE, KILLS, STORAGE, TENSOR, Laid, MemoryPiece
 from rlx.checker.lowered.run_time_checks import RunTimeChecks
-from rlx.checker.lowered.slot_values import KnownValues
+from rlx.checker.lowered.slot_values import PIECE, KnownValues
 from rlx.checker.memory import either
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast
@@ -137,6 +137,8 @@ class _Walk:
             position = STORAGE[name]
             each = BYTES if position is None else values.data_type(args[position])
             size = values.size(args[0], each)
+            if var is not None:
+                values.hold(var)
             return self.memory.made(MemoryPiece(called, span, size))
         match name, args:
             case _, (_, _, shape, _, *_) if name in TENSOR:
@@ -179,7 +181,8 @@ class _Walk:
         (home,) = pieces if len(pieces) == 1 else (None,)
         size = self.values.size(shape, self.values.data_type(kind))
         made = Laid(name, span, size, home, self.values.number(offset))
-        self.memory.fits(made)
+        held = self.values.kind(storage)
+        self.memory.fits(made, None if held == PIECE else held)
         return self.memory.made(made, blank=True)
 
 

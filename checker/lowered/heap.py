@@ -10,6 +10,7 @@ from rlx.checker.lowered.run_time_checks import RunTimeChecks
 from rlx.checker.lowered.slot_values import KnownValues
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.nodes.node import Span
 from rlx.spec.registry import reported, rule
 
@@ -96,6 +97,8 @@ class Heaps:
         at = 0 if name in _MAKING else 1
         heap = args[at] if at < len(args) else None
         if not isinstance(heap, ast.Var) or heap not in self._sizes:
+            if heap is not None and self._is_no_heap(heap):
+                self._stored(heap, None, span)
             return
         numbers = self._integers(args[at + 1 :])
         for access in _ACCESSES[name](self, args[:at], numbers):
@@ -103,6 +106,14 @@ class Heaps:
         if name == "vm.builtin.match_shape":
             self._compared(heap, value, numbers, span)
         self._result(name, heap, numbers, var)
+
+    def _is_no_heap(self, value: ast.Expr) -> bool:
+        """Whether a value is certainly anything but a vector of int64, as heaps are."""
+        info, kind = self._values.info(value), self._values.kind(value)
+        if not isinstance(info, ast.TensorStructInfo):
+            return kind is not None
+        elements = info.dtype.is_void or info.dtype == INT64
+        return not elements or self._values.rank(value) not in (None, 1)
 
     def _compared(
         self, heap: ast.Var, value: ast.Expr, numbers: Sequence[int], span: Span | None
@@ -220,7 +231,13 @@ class Heaps:
         return None if unknown else found
 
     @rule("MEM-heap", "memory")
-    def _stored(self, heap: ast.Var, slot: int, span: Span | None) -> None:
+    def _stored(self, heap: ast.Expr, slot: int | None, span: Span | None) -> None:
+        """A slot is accessed; None if the value is certainly no heap."""
+        if slot is None or not isinstance(heap, ast.Var):
+            words = f"expected a shape heap, found {self._values.kind(heap)}"
+            made = Diagnostic("MEM-heap-made", "error", words, span, help=_HELP["MEM-heap-made"])
+            self._found.append(reported(made))
+            return
         size = self._sizes[heap]
         if size is not None and slot not in range(size):
             message = f"slot {slot} of {heap.name_hint} does not exist: the heap has {size} slots"
@@ -261,7 +278,11 @@ class Heaps:
         }
 
 
-_HELP = {"MEM-heap-stored": "store the number first", "MEM-heap-place": "make the heap larger"}
+_HELP = {
+    "MEM-heap-made": 'write the result of "vm.builtin.alloc_shape_heap"',
+    "MEM-heap-stored": "store the number first",
+    "MEM-heap-place": "make the heap larger",
+}
 
 
 def _makes(call: ast.Call) -> bool:

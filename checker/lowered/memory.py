@@ -194,8 +194,14 @@ class Memory:
         return False  # the run alone can tell
 
     @rule("MEM-fits", "memory")
-    def fits(self, piece: Laid) -> None:
-        """A tensor lies inside of its piece of memory."""
+    def fits(self, piece: Laid, other: str | None) -> None:
+        """A tensor lies inside of its piece of memory; ``other`` says what it is laid into that is
+        none.
+        """
+        if other is not None:
+            message = f"{piece.name} is laid into {other}, not into a piece of memory"
+            self._tell("MEM-fits-memory", piece, message, piece.span, None, True)
+            return
         if piece.offset is not None and never(tir.GE(piece.offset, tir.IntImm(0))):
             message = f"{piece.name} begins at byte {piece.offset}, before its memory"
             self._tell("MEM-fits-start", piece, message, piece.span, None, True)
@@ -279,6 +285,7 @@ _HELP = {
     "MEM-kill-once": "kill it once",
     "MEM-written-before": "write it first, or read another tensor",
     "MEM-apart-overlap": "place the two tensors side by side, or in different storages",
+    "MEM-fits-memory": "write the result of R.memory.alloc_storage or R.vm.alloc_storage",
     "MEM-fits-start": "begin at byte 0 or later",
     "MEM-fits-end": "make the storage larger, or begin the tensor earlier",
     "MEM-leak-killed": "kill it after its last use",

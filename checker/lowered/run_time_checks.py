@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from rlx.checker.lowered.slot_values import KnownValues
+from rlx.checker.lowered.slot_values import PIECE, KnownValues
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import Span
@@ -148,6 +148,10 @@ class RunTimeChecks:
                 binding.setdefault(dim.wanted, _Bound(dim.arg, dim.found, dim.known))
         for dim in dims:
             self._compare(callee, dim, binding, span)
+        for arg in args:
+            if self._values.kind(arg) == PIECE:
+                words = f"takes tensors and scalars, but {_name(arg)} is {PIECE}"
+                self._unfit(callee, "error", words, span)
         if not typed:
             self._ranks(callee, function, args, span)
 

@@ -24,6 +24,9 @@ class ShownState(NamedTuple):
     fresh: Mapping[tuple[ast.Expr, int], tir.PrimExpr]
 
 
+PIECE = "a piece of memory"
+
+
 class KnownValues:
     """The values of one function, as far as they follow from its text.
 
@@ -33,6 +36,7 @@ class KnownValues:
     def __init__(self, infos: Mapping[Node, ast.StructInfo] | None = None) -> None:
         self._infos = infos or {}
         self._wider: set[ast.Expr] = set()
+        self._pieces: set[ast.Expr] = set()
         self._facts: tuple[tir.PrimExpr, ...] = ()
         self._bound: dict[ast.Var, ast.Expr] = {}
         self._fields: dict[tuple[ast.Expr, int], ast.Expr] = {}
@@ -88,6 +92,26 @@ class KnownValues:
         leaf = self.leaf(value)
         annotation = leaf.struct_info if isinstance(leaf, ast.Var) else None
         return annotation or self._infos.get(leaf)
+
+    def hold(self, var: ast.Var) -> None:
+        """A variable is a piece of memory, into which tensors are laid."""
+        self._pieces.add(var)
+
+    def kind(self, value: ast.Expr) -> str | None:
+        """What sort of value an expression is, in words; None where it is not known."""
+        leaf = self.leaf(value)
+        if leaf in self._pieces:
+            return PIECE
+        match leaf, self.info(leaf):
+            case (ast.ShapeExpr(), _) | (_, ast.ShapeStructInfo()):
+                return "a shape"
+            case (ast.PrimValue(), _) | (_, ast.PrimStructInfo()):
+                return "a scalar"
+            case (ast.Tuple(), _) | (_, ast.TupleStructInfo()):
+                return "a tuple"
+            case _, ast.TensorStructInfo():
+                return "a tensor"
+        return None
 
     def is_typed(self, value: ast.Expr) -> bool:
         """Whether the type of a tensor says its shape."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from rlx.checker.prim_funcs.state import PrimFuncCheck, is_bound, name_is_bound
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.dtype import BOOL, LARGEST, DataType
+from rlx.grammar.nodes.dtype import BOOL, INT32, LARGEST, DataType
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.read.kept_text import indexes_a_number, kept_names
 from rlx.grammar.read.prim_types import (
@@ -216,9 +216,19 @@ def place_lanes(
     buffer: tir.Buffer, at: Sequence[tir.PrimExpr], found: Sequence[Typed]
 ) -> int | None:
     """How many elements a load or a store reaches."""
-    if buffer.dtype.lanes != 1 or any(type(index) is tir.OpaqueExpr for index in at):
+    if buffer.dtype.lanes != 1 or len(at) != len(buffer.shape):
         return None
-    return lanes_of(found)
+    return lanes_of([*map(_reached, at, buffer.shape, found)])
+
+
+def _reached(index: tir.PrimExpr, extent: tir.PrimExpr, typed: Typed) -> Typed:
+    """An index, where `:` reaches the whole axis."""
+    match index, extent:
+        case tir.OpaqueExpr(text=":"), tir.IntImm(value=size):
+            return Typed(INT32, size)
+        case tir.OpaqueExpr(), _:
+            return UNKNOWN
+    return typed
 
 
 def wrong_rank(state: PrimFuncCheck, buffer: tir.Buffer, given: int, span: Span | None) -> None:

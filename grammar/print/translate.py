@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from rlx.grammar.dialects import OUT_OPERATORS, Dialect
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.dtype import INT32, DataType
+from rlx.grammar.nodes.dtype import INT32, INT64, DataType
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Node, Span, changed, replace, same, walk
 from rlx.grammar.nodes.rewrite import Rewriter, rebuild
@@ -81,6 +81,8 @@ def expressible(
     InexpressibleError
         If nothing means the same.
     """
+    if not dialect.prototype:
+        module = _WrittenShapes(dialect.version).module(module)
     if not dialect.prim_value:
         return _ByCasts().module(module)
     translation = _Translation(module, dialect, text, of_2022)
@@ -139,6 +141,81 @@ def with_flags(module: ast.IRModule) -> ast.IRModule:
         if isinstance(each, tir.PrimFunc) and not any(isinstance(n, tir.Block) for n in walk(each)):
             functions[gv] = replace(each, attrs={**each.attrs, "s_tir": True})
     return replace(module, functions=functions)
+
+
+class _WrittenShapes(Rewriter):
+    """Writes out the shapes of results, which TVM takes from no variable; a cast names the
+    dimensions of those that are computed.
+    """
+
+    def __init__(self, version: str) -> None:
+        super().__init__()
+        self.version = version
+        self.values: dict[ast.Var, ast.Expr] = {}
+
+    def match_cast(self, binding: ast.MatchCast) -> tuple[ast.Binding, ...]:
+        info = binding.struct_info
+        if binding.var and isinstance(info, ast.ShapeStructInfo) and info.values is not None:
+            self.values[binding.var] = ast.ShapeExpr(info.values)
+        return super().match_cast(binding)
+
+    def var_binding(self, binding: ast.VarBinding) -> tuple[ast.Binding, ...]:
+        value = self.values[binding.var] = binding.value
+        casts: list[ast.Binding] = []
+        if isinstance(value, ast.Call):
+            binding = changed(binding, value=self._with_shapes(value, casts))
+        return (*casts, *super().var_binding(binding))
+
+    def call(self, call: ast.Expr) -> ast.Expr:
+        """A call that is not bound has no place for a cast."""
+        made, casts = super().call(call), list[ast.Binding]()
+        assert isinstance(made, ast.Call)
+        made = self._with_shapes(made, casts)
+        if casts:
+            words = "writes out the shape of a result: bind this call to a variable"
+            raise InexpressibleError(f"dialect {self.version} {words}", made.span)
+        return made
+
+    def _with_shapes(self, call: ast.Call, casts: list[ast.Binding]) -> ast.Call:
+        if call.op_name not in OUT_OPERATORS:
+            return call
+        infos = [self._written(info, call, casts) for info in call.sinfo_args]
+        return changed(call, sinfo_args=same(call.sinfo_args, infos))
+
+    def _written(
+        self, info: ast.StructInfo, call: ast.Call, casts: list[ast.Binding]
+    ) -> ast.StructInfo:
+        if isinstance(info, ast.TupleStructInfo):
+            fields = [self._written(field, call, casts) for field in info.fields]
+            return changed(info, fields=same(info.fields, fields))
+        shape = info.shape if isinstance(info, ast.TensorStructInfo) else None
+        if not isinstance(shape, ast.Var):
+            return info
+        value = self.values.get(shape)
+        if not isinstance(value, ast.ShapeExpr):
+            value = self._named(shape, _rank_of(shape, value), call, casts)
+        return replace(info, shape=value)
+
+    def _named(
+        self, shape: ast.Var, rank: int, call: ast.Call, casts: list[ast.Binding]
+    ) -> ast.ShapeExpr:
+        """The dimensions of a shape that is computed, behind a cast that binds them."""
+        if rank < 0:
+            words = f"writes out the shape of a result; {shape.name_hint!r} has an unknown rank"
+            raise InexpressibleError(f"dialect {self.version} {words}", call.span)
+        dims = tuple(tir.Var(f"{shape.name_hint}_{k}", INT64) for k in range(rank))
+        var = type(shape)(f"{shape.name_hint}_dims")
+        casts.append(ast.MatchCast(var, shape, ast.ShapeStructInfo(dims, rank), dims))
+        return ast.ShapeExpr(dims)
+
+
+def _rank_of(shape: ast.Var, value: ast.Expr | None) -> int:
+    """The rank that a text says of a shape; -1 if it says none."""
+    said = value.sinfo_args if isinstance(value, ast.Call) else ()
+    for info in (shape.struct_info_annotation, *said):
+        if isinstance(info, ast.ShapeStructInfo) and info.ndim >= 0:
+            return info.ndim
+    return -1
 
 
 class _Translation(Rewriter):
@@ -328,6 +405,10 @@ class _Translation(Rewriter):
             return (changed(made, value=self.expr(binding.value)),)
         if isinstance(info, ast.TupleStructInfo) and _unvalued(info) is not info:
             return self._cast_of_tuple(binding, info)
+        var = binding.var
+        said = None if var is None else var.struct_info_annotation
+        if var is not None and said is not None and not structural_equal(said, info):
+            self.renamed[var] = replace(var, struct_info_annotation=info)
         return super().match_cast(binding)
 
     def _cast_of_tuple(

@@ -7,12 +7,14 @@ from __future__ import annotations
 from typing import Any
 
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.node import Span
+from rlx.grammar.nodes.node import Span, replace
 from rlx.grammar.read import arithmetic, misspelt
 from rlx.grammar.read.coerce import BARE_INFOS
 from rlx.grammar.read.entries import Entry, Rejected, unquote
 from rlx.grammar.read.forms import ALIASES, FORMS
 from rlx.grammar.read.partial_nodes import (
+    NONE,
+    BuiltInName,
     Captured,
     CapturedName,
     Form,
@@ -25,7 +27,7 @@ from rlx.grammar.read.partial_nodes import (
     describe,
 )
 from rlx.grammar.read.reports import ReadContext
-from rlx.grammar.read.script_vocabulary import OF_BUFFERS
+from rlx.grammar.read.script_vocabulary import OF_BUFFERS, OF_ELEMENTS
 from rlx.grammar.read.source_tokens import on_one_line
 from rlx.grammar.suggest import closest, did_you_mean
 
@@ -52,7 +54,8 @@ class NamesAround:
         if value is ...:
             return Name(text)
         if isinstance(value, Captured):
-            return self.captured(text, text, span)
+            found = self.captured(text, text, span)
+            return BuiltInName(text) if around.is_built_in(text) else found
         return _as_written(value, *span)
 
     def captured(self, name: str, text: str, span: Span) -> CapturedName:
@@ -137,6 +140,8 @@ class AtomActions(ExpressionActions):
         text = name.value
         found = self.scope.names.get(text)
         if found is not None:
+            if found is NONE:
+                return None
             if type(found) is tir.BufferLoad:  # a scalar of a PrimFunc that can be assigned to
                 return tir.BufferLoad(found.buffer, found.indices, span)
             if type(found) is ast.DataflowVar and self.scope.missing:
@@ -356,19 +361,33 @@ class AtomActions(ExpressionActions):
         return arithmetic.prefix(self.coerce, operator.value, operand, span[0])
 
 
-def refuse_attribute(buffer: tir.Buffer, name: str, span: Span) -> None:
-    """Refuse what no version of TVM has as an attribute or method of a buffer."""
+def refuse_attribute(value: object, name: str, span: Span) -> None:
+    """Refuse what no version of TVM has as an attribute or method of a buffer or its elements."""
     word = name.partition(".")[0]
-    if word not in OF_BUFFERS:
-        words = f"the buffer {buffer.name!r} has no attribute {word!r}"
-        raise Rejected(words, *span, did_you_mean(closest(word, OF_BUFFERS)), certain=True)
+    match value:
+        case tir.Buffer(name=buffer):
+            owner, known = f"the buffer {buffer!r}", OF_BUFFERS
+        case tir.BufferLoad(buffer=tir.Buffer(name=buffer)) if is_element(value):
+            owner, known = f"an element of {buffer!r}", OF_ELEMENTS
+        case _:
+            return
+    if word not in known:
+        help = did_you_mean(closest(word, known))
+        raise Rejected(f"{owner} has no attribute {word!r}", *span, help, certain=True)
+
+
+def is_element(value: tir.BufferLoad) -> bool:
+    """Whether a load is certainly one number: all of it is known, and nothing is a slice."""
+    slices = any(isinstance(index, tir.Slice | tir.OpaqueExpr) for index in value.indices)
+    return not slices and len(value.indices) == len(value.buffer.shape)
 
 
 def attribute_of(context: ReadContext, value: Any, name: str, span: Span) -> Any:
     """`x.shape`, and attributes that PrimFuncs keep as text."""
     type_of = isinstance(value, Form) and name == "ty" and context.scope.in_prim_func()
-    if isinstance(value, tir.Buffer):
-        refuse_attribute(value, name, span)
+    if isinstance(value, tir.Buffer) and name == "shape":
+        return _shape_of(value, span)
+    refuse_attribute(value, name, span)
     if isinstance(value, tir.Buffer | tir.PrimExpr) or type_of:
         return tir.OpaqueExpr(on_one_line(context.text, span), span)
     if name == "shape" and isinstance(value, ast.Expr):
@@ -382,6 +401,12 @@ def attribute_of(context: ReadContext, value: Any, name: str, span: Span) -> Any
         return _part_of_type(context, value, name, span)
     words = f"a Relax value has no attribute {name!r}"
     raise Rejected(words, *span, help=misspelt.attribute(name))
+
+
+def _shape_of(buffer: tir.Buffer, span: Span) -> Sequence:
+    """The extents of a buffer, of which numbers stand where its shape is asked for."""
+    extents = (replace(n, span=span) if isinstance(n, tir.IntImm) else n for n in buffer.shape)
+    return Sequence([Entry(extent, *span) for extent in extents])
 
 
 TYPE_ATTRIBUTES = ("struct_info", "ty")

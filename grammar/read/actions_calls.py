@@ -10,7 +10,7 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import INT32, VOID
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.read import misspelt, script_signatures
-from rlx.grammar.read.actions_atoms import ExpressionActions, owned, refuse_attribute
+from rlx.grammar.read.actions_atoms import ExpressionActions, is_element, owned, refuse_attribute
 from rlx.grammar.read.coerce import Coerce
 from rlx.grammar.read.entries import Entry, Rejected
 from rlx.grammar.read.forms import ALIASES, FORMS, METHODS, Arguments
@@ -127,9 +127,8 @@ class CallActions(ExpressionActions):
             values = [*given.positional, *given.keywords.values()]
             library = self.around.library(word)
             if library and any(isinstance(each.value, ast.Expr) for each in values):
-                self.context.reports.kept.add(head_span)
                 words = f"`{head}` is a function of {library}, which does not take Relax values"
-                raise Rejected(words, *head_span, "use an operator, `R.…`", certain=True)
+                raise Rejected(words, *head_span, "use an operator, `R.…`", settled=True)
             return self.around.captured(word, head + "(…)", given.span)
         if word in ALIASES:
             if word == "relax":  # `relax.op.add` is what `R.add` calls
@@ -223,7 +222,8 @@ class CallActions(ExpressionActions):
             if not isinstance(found, ast.Expr):
                 said = describe(found)
                 what = said if repr(head) in said else f"{head!r} is {said}, which"
-                raise Rejected(f"{what} cannot be called", *span)
+                certain = isinstance(found, tir.Buffer | tir.PrimExpr)
+                raise Rejected(f"{what} cannot be called", *span, certain=certain)
             return self._call_expr(found, arguments)
         if head in _OF_PYTHON and not self.scope.in_prim_func():
             self._takes_relax(head, arguments, span)
@@ -253,23 +253,24 @@ class CallActions(ExpressionActions):
             return
         given = [entry.value for entry in arguments.positional]
         given += [
-            each.value for value in given if isinstance(value, Sequence) for each in value.items
+            each.value
+            for value in given
+            if isinstance(value, Sequence) and head != "len"
+            for each in value.items
         ]
         if any(isinstance(value, ast.Expr) for value in given):
             several = len(arguments.positional) > 1
             help = f"write {_OF_PYTHON[head][several]}"
-            self.context.reports.kept.add(span)
             words = f"Python's `{head}` does not take Relax values"
-            raise Rejected(words, *span, help, certain=True)
+            raise Rejected(words, *span, help, settled=True)
 
     def _takes_scalars(self, head: str, arguments: Arguments, span: Span) -> None:
         """Reject a function of Python that computes with values of a PrimFunc."""
         for given in arguments.positional:
             scalar = isinstance(given.value, tir.BufferLoad | tir.Var | tir.Binary)
             if scalar or isinstance(given.value, tir.Buffer):
-                self.context.reports.kept.add(span)
                 words = f"Python's `{head}` does not take values of a PrimFunc"
-                raise Rejected(words, *span, f"write {_OF_SCALARS[head]}", certain=True)
+                raise Rejected(words, *span, f"write {_OF_SCALARS[head]}", settled=True)
 
     def _is_operator_of_2022(self, name: str) -> bool:
         """Whether a name that nothing binds is an operator, as the texts of 2022 write them."""
@@ -304,11 +305,11 @@ class CallActions(ExpressionActions):
                     made = pointer(self.coerce, value, method, arguments)
                     if made is not None:
                         return made
-                    refuse_attribute(value, method, arguments.span)
                 case tir.OpaqueExpr(), _, _:
                     pass
                 case _, "astype", [given] if not arguments.keywords:
                     return tir.converted(value, self.coerce.data_type(given), arguments.span)
+            refuse_attribute(value, method, arguments.span)
             return tir.OpaqueExpr(on_one_line(self.context.text, arguments.span), arguments.span)
         where = (self.context.text.find(method, owner.end), arguments.head_end)
         meant = did_you_mean(closest(method, METHODS))
@@ -345,6 +346,7 @@ _OF_PYTHON = {
     "pow": ("`R.power(x, y)`",) * 2,
     "sorted": ("`R.sort(x)`",) * 2,
     "any": ("`R.max(x)`, or `R.logical_or(x, y)`",) * 2,
+    "len": ("the dimension, as the annotation names it",) * 2,
     "all": ("`R.min(x)`, or `R.logical_and(x, y)`",) * 2,
 }
 """Functions of Python that fail on Relax values, and what computes the same: of one, of several."""
@@ -404,6 +406,9 @@ class SubscriptActions(ExpressionActions):
             help = f"write `{value.buffer.name}`"
             words = f"{value.buffer.name!r} is a scalar, not a buffer: it cannot be indexed"
             raise Rejected(words, *span, help, certain=True)
+        if type(value) is tir.BufferLoad and is_element(value):
+            words = f"an element of {value.buffer.name!r} is a number, which has no elements"
+            raise Rejected(words, *span, certain=True)
         if isinstance(value, tir.PrimExpr):
             return tir.OpaqueExpr(on_one_line(self.context.text, span), span)
         if isinstance(value, Sequence) and len(items) == 1:

@@ -31,6 +31,7 @@ from rlx.grammar.read.partial_nodes import (
     flatten,
     open_scope,
 )
+from rlx.grammar.read.prim_buffers import PrimBuffers
 from rlx.grammar.read.reports import ReadContext
 from rlx.grammar.read.scope import Frame
 from rlx.grammar.suggest import closest, did_you_mean
@@ -319,7 +320,7 @@ class DefinitionActions:
             if signature.kind == "function":
                 signature.ret = without_unknown(self.coerce.info(ret), self.scope.unknown)
             else:
-                signature.ret = self.coerce.data_type(ret)
+                signature.ret = PrimBuffers(self.context).annotated_type(ret)
         if signature.kind == "function":
             infos = [p.struct_info_annotation for p in signature.params]
             bound = self.scope.bind_shapes(info for info in infos if info is not None)

@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 from rlx.grammar.dialects import OBJECT_WORDS
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.dtype import DataType, dtype
+from rlx.grammar.nodes.dtype import SCALAR_NAMES, DataType, dtype
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.read import arithmetic, misspelt
-from rlx.grammar.read.coerce_scalars import ScalarCoercion
+from rlx.grammar.read.coerce_scalars import ScalarCoercion, refuse_built_in
 from rlx.grammar.read.entries import Entry, Rejected
 from rlx.grammar.read.partial_nodes import (
     CapturedName,
@@ -66,12 +66,13 @@ class Coerce(ScalarCoercion):
             case None:
                 return ast.Call(ast.op("relax.null_value"), (), span=span)
             case CapturedName(text=text):
+                refuse_built_in(entry, "a value of Relax")
                 return self._captured_value(text, span)
             case Name(text=text):
                 return self._undefined_value(text, span)
             case Sequence(items=items):
                 spans = tuple(item.span for item in items)
-                fields = tuple(self.expr(item) for item in items)
+                fields = tuple(self.value(item) for item in items)
                 numbers = [f.value for f in fields if isinstance(f, ast.PrimValue)]
                 if fields and len(numbers) == len(fields) and is_prototype(self.source):
                     return ast.ShapeExpr(tuple(numbers), span)
@@ -88,6 +89,13 @@ class Coerce(ScalarCoercion):
         if isinstance(value, ast.StructInfo):
             help = 'a tensor is made by an operator, such as `R.zeros(shape, "float32")`'
         raise Rejected(f"expected a value, found {describe(value)}", *span, help=help)
+
+    def value(self, entry: Entry) -> ast.Expr:
+        """Convert to a Relax expression that a statement binds or returns, or that is a field."""
+        if entry.value is None:
+            help = "write R.null_value() for an absent object"
+            raise Rejected("None is not a value of Relax", *entry.span, help, certain=True)
+        return self.expr(entry)
 
     def _undefined_value(self, text: str, span: Span) -> ast.Expr:
         head, dot, rest = text.partition(".")
@@ -123,6 +131,7 @@ class Coerce(ScalarCoercion):
             return value
         match value:
             case CapturedName():
+                refuse_built_in(entry, 'a type of Relax, such as R.Tensor((n, 4), "float32")')
                 found = ast.ObjectStructInfo(span)
                 self.captured.add(found)
                 return found
@@ -185,13 +194,14 @@ class Coerce(ScalarCoercion):
             return value
         raise Rejected(f"expected a string, found {describe(value)}", start, end)
 
-    def data_type(self, entry: Entry) -> DataType:
-        """Convert to a data type: ``"float32"``, ``R.dtype("float32")``, ``T.float32``, ``None``
-        for unknown.
+    def data_type(self, entry: Entry, of_scalar: bool = False) -> DataType:
+        """Convert to a data type: ``"float32"``, ``R.dtype("float32")``, ``None`` for unknown; as
+        the annotation of a scalar ``T.float32``.
         """
         value, start, end = entry
         match value:
             case CapturedName():
+                refuse_built_in(entry, 'a data type, such as "float32"')
                 return dtype("")
             case None | Name(text="_") | ast.Var(name_hint="_"):
                 return dtype("")
@@ -200,10 +210,13 @@ class Coerce(ScalarCoercion):
             case ast.StringImm(value=text) | str(text):
                 pass
             case Name(text=name):
+                text = _OTHER_NAMES.get(name) or name.rpartition(".")[2]
                 if name.startswith("T."):
                     self.refuse_unknown(name, entry.span)
-                text = _OTHER_NAMES.get(name) or name.rpartition(".")[2]
-                if "." not in name:
+                    if text in SCALAR_NAMES and not of_scalar:
+                        words = f"{name} is the type of a scalar, not a data type"
+                        raise Rejected(words, *entry.span, f'write "{text}"', certain=True)
+                elif "." not in name:
                     self.unquoted.append((name, entry.span))
             case _:
                 raise Rejected(f"expected a data type, found {describe(value)}", start, end)

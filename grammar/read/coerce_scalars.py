@@ -12,6 +12,7 @@ from rlx.grammar.nodes.node import Node, Span
 from rlx.grammar.read import arithmetic
 from rlx.grammar.read.entries import Entry, Rejected
 from rlx.grammar.read.partial_nodes import (
+    BuiltInName,
     CapturedName,
     Form,
     Name,
@@ -127,6 +128,7 @@ class ScalarCoercion:
             case str():
                 return self._quoted(entry)
             case CapturedName(text=text):
+                refuse_built_in(entry, "a number")
                 return self._captured_dimension(text, span)
             case Name(text=text):
                 return self._undefined_dimension(text, span)
@@ -307,6 +309,13 @@ def _cast(value: tir.PrimExpr, lanes: int | None, data_type: DataType) -> tir.Pr
     if lanes != 1:
         return value
     return tir.Cast(data_type, value, getattr(value, "span", None))
+
+
+def refuse_built_in(entry: Entry, wanted: str) -> None:
+    """Refuse what Python itself gives every file where TVM needs something else."""
+    if isinstance(entry.value, BuiltInName):
+        words = f"Python's `{entry.value.text}` is not {wanted}"
+        raise Rejected(words, *entry.span, settled=True)
 
 
 def _refuse_statement(form: Form, span: Span) -> None:

@@ -89,9 +89,10 @@ class Rejected(Exception):
     """An action cannot interpret a syntactically correct text: what was expected, and where.
 
     Inside a PrimFunc the text may be ``kept`` if some version of TVM may accept it. In a Python
-    file the surrounding code may give it a meaning, unless it is ``certain`` that it does not. An
-    error that may follow from an earlier ``layout`` error is not reported again. What stands in its
-    line before ``within``, the start of an annotation, has nothing to do with it.
+    file the surrounding code may give it a meaning, unless it is ``certain`` that it does not, or
+    even ``settled``, whatever Python computes in the rest of the statement. An error that may
+    follow from an earlier ``layout`` error is not reported again. What stands in its line before
+    ``within``, the start of an annotation, has nothing to do with it.
     """
 
     def __init__(
@@ -103,12 +104,14 @@ class Rejected(Exception):
         certain: bool = False,
         layout: bool = False,
         kept: bool = False,
+        settled: bool = False,
     ) -> None:
         super().__init__(message)
         self.message = message
         self.span = (start, end)
         self.help = help
-        self.certain = certain
+        self.certain = certain or settled
+        self.settled = settled
         self.layout = layout
         self.kept = kept
         self.within = 0

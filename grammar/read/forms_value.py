@@ -25,8 +25,9 @@ def const(context: ReadContext, a: Arguments) -> ast.Expr:
     value = a.need(0, "value")
     data_type = a.take(1, "dtype")
     a.done(2)
-    given = None if data_type is None else context.coerce.data_type(data_type)
     captured = [entry for entry in (value, data_type) if entry and _is_captured(entry.value)]
+    known = data_type is not None and data_type not in captured
+    given = context.coerce.data_type(data_type) if data_type is not None and known else None
     if captured:  # as a constant whose data stand outside of the text
         key = context.text_of(captured[0].span)
         return ast.Constant(ast.Literal(None, given or VOID, None, key), a.span)

@@ -29,6 +29,8 @@ def add_attributes(
         if key in attrs:
             words = f"the function already has the attribute {key!r}"
             context.reports.error(words, span, help=f"keep one {head} for it")
+    if not isinstance(given.get("global_symbol", ""), str):
+        context.reports.error("the global symbol of a function is a string", span)
     attrs.update(given)
 
 

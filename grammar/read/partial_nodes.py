@@ -171,6 +171,16 @@ class CapturedName(Name):
     __slots__ = ()
 
 
+class BuiltInName(CapturedName):
+    """A type or function that every Python file has, such as `float`, not called."""
+
+    __slots__ = ()
+
+
+NONE = BuiltInName("None")
+"""What a name stands for that Python code binds to None."""
+
+
 class Captured:
     """The value of a name in the surrounding Python code that is only known by running it."""
 

@@ -75,10 +75,12 @@ class PrimBuffers:
             return self.coerce.data_type(Entry(value.head[2:], *entry.span))
         if isinstance(value, Name) and value.text in ("int", "float", "bool"):
             words = f"expected the type of a scalar, such as T.int32, found Python's `{value.text}`"
-            self.reports.kept.add(entry.span)  # whatever else Python computes in the statement
-            raise Rejected(words, *entry.span, certain=True)
-        if isinstance(value, (Name, str)):
-            return self.coerce.data_type(entry)
+            raise Rejected(words, *entry.span, settled=True)
+        if isinstance(value, str):
+            words, help = "a type is not written as a string here", f"write `T.{value}`"
+            raise Rejected(words, *entry.span, help, certain=True)
+        if isinstance(value, Name):
+            return self.coerce.data_type(entry, of_scalar=True)
         words = (
             'expected the type of a parameter, such as T.Buffer((n,), "float32"), '
             f"found {describe(value)}"

@@ -33,6 +33,15 @@ LEAVING = {"break": "break_loop", "continue": "continue_loop"}
 """What leaves a loop, or one iteration of it, as Python and as TVM's printer spell it."""
 
 
+_OF_BUFFERS = {
+    "data": "the pointer",
+    "dtype": "the data type",
+    "name": "the name",
+    "strides": "the strides",
+}
+"""Attributes of buffers that are no numbers, in words."""
+
+
 class PrimStatements:
     """Reads the statements of a PrimFunc."""
 
@@ -45,6 +54,7 @@ class PrimStatements:
         self.bodies = PrimBodies(context)
         self.loops = PrimLoops(context, self.bodies)
         self.open_for = self.loops.open
+        self._leaving: list[Span] = []  # what leaves a loop, until the loop around it ends
 
     @cached_property
     def assignments(self) -> PrimAssignments:
@@ -68,6 +78,10 @@ class PrimStatements:
         self, signature: Signature, comments: tuple[str, ...], frame: Frame, body: Entry, span: Span
     ) -> tir.PrimFunc:
         self.reports.refuse_what_is_no_python(span)
+        if self._leaving and not self.reports.has_errors_in(span):
+            first, word = self._leaving[0], self.context.text_of(self._leaving[0])
+            self.reports.error(f"no loop is around this `{word}`", first)
+        self._leaving.clear()
         found = self.bodies.body(body.value)
         return prim_function(self.context, signature, comments, frame, found, span)
 
@@ -84,32 +98,38 @@ class PrimStatements:
     def store(self, target: Entry, value: Entry, span: Span) -> tir.Stmt:
         found = target.value
         if not isinstance(found, tir.BufferLoad):
-            self._refuse_target(target)
+            self._refuse_element_of_element(target.span)
             return self.bodies.opaque(span)
         if any(isinstance(index, tir.OpaqueExpr) and index.text == ":" for index in found.indices):
             words = "a slice that is stored to needs its start and its stop"
             raise Rejected(words, *target.span, certain=True)
         stored = value.value
-        if isinstance(stored, tir.OpaqueExpr) and stored.text.startswith("lambda"):
-            self._refuse_stored("a function", value.span)
+        if isinstance(stored, tir.OpaqueExpr):
+            self._refuse_kept(stored, value.span)
         if stored is None or isinstance(stored, str | Sequence | dict):
             what = "a string" if isinstance(stored, str) else describe(stored)
             self._refuse_stored(what, value.span)
         prim = self.coerce.prim(value, found.buffer.dtype)
         return tir.BufferStore(found.buffer, found.indices, prim, span)
 
-    def _refuse_stored(self, what: str, value: Span) -> NoReturn:
-        self.reports.kept.add(value)
-        raise Rejected(f"a stored value must be a number, not {what}", *value, certain=True)
+    def _refuse_kept(self, stored: tir.OpaqueExpr, span: Span) -> None:
+        """Refuse text that is certainly no number."""
+        owner, _, word = stored.text.partition(".")
+        if stored.text.startswith("lambda"):
+            self._refuse_stored("a function", span)
+        if word in _OF_BUFFERS and isinstance(self.scope.names.get(owner), tir.Buffer):
+            self._refuse_stored(f"{_OF_BUFFERS[word]} of a buffer", span)
+        self._refuse_element_of_element(span)
 
-    def _refuse_target(self, target: Entry) -> None:
-        """Refuse an element of an element of a buffer."""
-        text = self.coerce.text_of(target.span)
-        name = text.partition("[")[0].strip()
-        if isinstance(self.scope.names.get(name), tir.Buffer):
-            words = f"an element of {name!r} is a number, which has no elements"
-            help = f"write all indices in one pair of brackets, such as `{name}[i, j]`"
-            raise Rejected(words, *target.span, help, certain=True)
+    def _refuse_stored(self, what: str, value: Span) -> NoReturn:
+        raise Rejected(f"a stored value must be a number, not {what}", *value, settled=True)
+
+    def _refuse_element_of_element(self, span: Span) -> None:
+        name, bracket, _ = self.coerce.text_of(span).partition("[")
+        if bracket and isinstance(self.scope.names.get(name.strip()), tir.Buffer):
+            words = f"an element of {name.strip()!r} is a number, which has no elements"
+            help = f"write all indices in one pair of brackets, such as `{name.strip()}[i, j]`"
+            raise Rejected(words, *span, help, certain=True)
 
     def augmented(self, target: Entry, operator: str, value: Entry, span: Span) -> tir.Stmt:
         found = target.value
@@ -117,7 +137,7 @@ class PrimStatements:
             words = f"{found.name!r} is a buffer: arithmetic is done on its elements"
             raise Rejected(words, *target.span, certain=True)
         if not isinstance(found, tir.BufferLoad):
-            self._refuse_target(target)
+            self._refuse_element_of_element(target.span)
             return self.bodies.opaque(span)
         result = arithmetic.binary(self.coerce, operator, target, value)
         return tir.BufferStore(found.buffer, found.indices, result, span)
@@ -129,6 +149,7 @@ class PrimStatements:
         if isinstance(found, str):
             return None
         if isinstance(found, Name) and found.text in LEAVING:
+            self._leaving.append(span)
             return tir.Evaluate(tir.Call(LEAVING[found.text], (), None, {}, span), span)
         if isinstance(found, tir.PrimExpr) and not isinstance(found, tir.OpaqueExpr):
             return tir.Evaluate(found, span)
@@ -173,14 +194,15 @@ class PrimStatements:
         return tuple(self.coerce.prim(item, INT32) for item in items)
 
     def asserted(self, condition: Entry, message: Entry | None, span: Span) -> tir.Stmt:
-        """`assert c`, `assert c, "text"`, `assert c, ("RuntimeError", ["part", …])`."""
+        """`assert c, "text"`, `assert c, ("RuntimeError", ["part", …])`."""
         found = self.coerce.prim(condition, INT32)
-        if message is not None and isinstance(message.value, (int, float, dict, type(None))):
+        if message is None:
+            words, help = "an assert of a PrimFunc needs a message", 'write `assert …, "message"`'
+            raise Rejected(words, *span, help, certain=True)
+        if isinstance(message.value, (int, float, dict, type(None))):
             words = f"the message of an assert is a string, found {describe(message.value)}"
             raise Rejected(words, *message.span, certain=True)
-        match None if message is None else message.value:
-            case None:
-                return tir.Assert(found, (), None, span)
+        match message.value:
             case str(text):
                 return tir.Assert(found, (text,), None, span)
             case Sequence(items=[(str(kind), _, _), (Sequence(items=parts), _, _)]):
@@ -210,12 +232,16 @@ class PrimStatements:
         return open_scope(self.scope, self.coerce.prim(condition), "block", span)
 
     def close_while(self, head: Open, body: list[Any], span: Span) -> tir.Stmt:
-        self.scope.close()
+        self._close_loop(span)
         return tir.While(head.value, self.bodies.body(body), span)
 
     def close_for(self, head: Open, body: list[Any], span: Span) -> tir.Stmt:
-        self.scope.close()
+        self._close_loop(span)
         return self.loops.close(head, body, span)
+
+    def _close_loop(self, span: Span) -> None:
+        self.scope.close()
+        self._leaving = [at for at in self._leaving if not span[0] <= at[0] <= span[1]]
 
     # ------------------------------------------------------------ with
 
@@ -282,6 +308,7 @@ class PrimStatements:
                     if given or value.keywords:
                         self.reports.error("T.init takes no arguments", span)
                     return Part("init", self.bodies.body(body), span)
-        if isinstance(value, tir.PrimExpr):
-            self.reports.error("`with` does not accept a number", span)
+        if isinstance(value, tir.PrimExpr | tir.Buffer):
+            what = "a buffer" if isinstance(value, tir.Buffer) else "a number"
+            self.reports.error(f"`with` does not accept {what}", span)
         return self.bodies.opaque(span)

@@ -76,9 +76,10 @@ def unread_statement(text: str, span: Span) -> tuple[str, Span] | None:
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return None
     place = Lines(text, span)
+    outermost = next((node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)), None)
     for node in ast.walk(tree):
-        word = _unread_word(node)
-        if word is not None and isinstance(node, ast.stmt):
+        word = None if node is outermost else _unread_word(node)
+        if word is not None and isinstance(node, ast.stmt | ast.expr):
             start = place.offset(node.lineno, node.col_offset)
             return f"not supported by TVM in a PrimFunc: {word}", (start, start + 1)
     return None
@@ -99,15 +100,25 @@ def _unread_word(node: ast.AST) -> str | None:
             map(_is_place, _parts(index))
         ):
             return "storing to a slice without a start or a stop"
-        case ast.Assign(targets=[ast.Subscript()], value=value) if isinstance(value, _NO_NUMBERS):
+        case ast.Assign(targets=[ast.Subscript()], value=value) if _is_no_number(value):
             return f"storing {_article(value)}, where a number is expected"
+        case ast.Slice(lower=lower, upper=upper, step=ast.expr()) if not (lower and upper):
+            return "a slice with a step that leaves out its start or its stop"
+        case ast.BinOp(op=ast.MatMult()):
+            return "the operator @, which numbers do not have"
+        case ast.FunctionDef(decorator_list=[]):
+            return "a function without a decorator"
+        case ast.Yield() | ast.YieldFrom() | ast.Await():
+            return f"{type(node).__name__.lower()}"
+        case ast.With(items=items) if any(
+            isinstance(item.context_expr, ast.Constant | _NO_NUMBERS) for item in items
+        ):
+            return "a `with` statement of what is no frame, such as T.sblock(…)"
         case ast.Assign(targets=[ast.Name()], value=value) if isinstance(
             value, ast.Lambda | ast.Dict | ast.Set | ast.Constant
         ) and not _is_number(value):
             return f"a name for {_article(value)}"
-        case ast.For(iter=ast.Constant() as iterated) | ast.For(iter=iterated) if isinstance(
-            iterated, _NO_NUMBERS
-        ):
+        case ast.For(iter=iterated) if isinstance(iterated, ast.Constant | _NO_NUMBERS):
             return "a loop over anything but T.grid, range or T.serial and its relatives"
         case ast.For(target=ast.Tuple(elts=[_]) | ast.List(elts=[_]), iter=ast.Call(args=[_])):
             return "a tuple of one loop variable"
@@ -118,8 +129,14 @@ def _unread_word(node: ast.AST) -> str | None:
     return _word(node) if isinstance(node, _UNREAD) else None
 
 
-_NO_NUMBERS = (ast.List, ast.Tuple, ast.Dict, ast.Set, ast.Lambda, ast.ListComp, ast.DictComp)
+_NO_NUMBERS = ast.List | ast.Tuple | ast.Dict | ast.Set | ast.Lambda | ast.ListComp | ast.DictComp
 """Expressions of Python that are no number."""
+
+
+def _is_no_number(value: ast.expr) -> bool:
+    """Whether an expression of Python is certainly nothing that an element of a buffer holds."""
+    other = isinstance(value, ast.Constant) and isinstance(value.value, bytes | complex | type(...))
+    return other or isinstance(value, _NO_NUMBERS | ast.JoinedStr)
 
 
 def _binds_names(target: ast.expr) -> bool:
@@ -201,6 +218,8 @@ def _refused(
             return "TVM does not read `:=`", help, node
         case ast.Await():
             return "TVM does not read `await`", "write the value without it", node
+        case ast.Expr(value=ast.Lambda() as value):
+            return "TVM does not read a function as a statement", "remove it", value
         case ast.AnnAssign(annotation=ast.Name(id=name) as annotation) if name in _TYPES:
             help = "leave the annotation out, or write a type of Relax, such as R.Tensor"
             return f"{name!r} is a type of Python, not of Relax", help, annotation

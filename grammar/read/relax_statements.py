@@ -19,6 +19,8 @@ from rlx.grammar.read.function_bodies import AFTER_RETURN, add_attributes, relax
 from rlx.grammar.read.lexer import VALUES, no_name, words_of
 from rlx.grammar.read.lost_names import lose
 from rlx.grammar.read.partial_nodes import (
+    NONE,
+    BuiltInName,
     Form,
     Name,
     Open,
@@ -100,6 +102,11 @@ class RelaxStatements(BranchReader):
                 return None
             if name.value == "cls" and "cls" in self.scope.modules:
                 raise Rejected(NO_CLASS, *value.span)
+            around = self.context.around
+            if around is not None and isinstance(value.value, BuiltInName | None):
+                around.used.setdefault("", value.span)
+                self.scope.bind(name.value, value.value or NONE)
+                return None
             return self._bind(name, None, None, value, (name.start, value.end))
         info = without_unknown(self.coerce.info(annotation), self.scope.unknown)
         return self._bind(name, info, annotation.span, value, span)
@@ -253,7 +260,7 @@ class RelaxStatements(BranchReader):
                 return replace(found, sinfo_args=(replace(out_info, dtype=data_type),))
             case _, tir.OpaqueExpr():
                 raise Rejected("code of Python is no Relax value: it is never evaluated", *span)
-        return self.coerce.expr(value)
+        return self.coerce.value(value)
 
     # ------------------------------------------------------------ several names
 
@@ -336,7 +343,7 @@ class RelaxStatements(BranchReader):
                 raise Rejected("R.func_attr takes a dictionary", *span)
 
     def returned(self, value: Entry, span: Span) -> Any:
-        found = self.coerce.expr(value)
+        found = self.coerce.value(value)
         if self.scope.frame.kind == "dataflow":  # as TVM reads it: behind the block
             for var in self.scope.frame.own.intersection(expressions(found)):
                 export(var)

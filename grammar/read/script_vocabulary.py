@@ -146,3 +146,11 @@ OF_BUFFERS = frozenset(
     ]
 )
 """The attributes and methods of buffers, in any version."""
+
+OF_ELEMENTS = frozenset(
+    [
+        *("astype", "buffer", "dtype", "equal", "expr_ty", "handle", "id_", "indices", "is_"),
+        *("predicate", "same_as", "script", "show", "source", "span", "ty"),
+    ]
+)
+"""The attributes and methods of the elements of buffers, in any version."""

@@ -207,6 +207,8 @@ class StretchReader:
     def rejected(self, error: Rejected) -> None:
         """Report the rejection of an action."""
         kept = error.kept or (self.context.around is not None and not error.certain)
+        if error.settled:
+            self.reports.kept.add(error.span)
         if kept and self.scope.in_prim_body():
             self.reports.note(NOT_UNDERSTOOD, error.span)
         elif error.message and not self._is_wrong(error.span, error.within):

@@ -229,6 +229,13 @@ class Surroundings:
             found = found[place.index]
         return CAPTURED if found is NoConstant else found
 
+    def may_bind(self, scope: PythonScope, name: str) -> bool:
+        """Whether something around a scope binds a name, or imports names that are not known."""
+        holder: PythonScope | None = scope
+        while holder is not None and not holder.star and name not in holder.names:
+            holder = holder.outer
+        return holder is not None
+
     def names(self, scope: PythonScope) -> Iterator[str]:
         """The names bound around a scope."""
         holder: PythonScope | None = scope
@@ -272,6 +279,10 @@ class PythonAround:
         if name not in self._values:
             self._values[name] = self.around.value(name, self.scope, self.start)
         return self._values[name]
+
+    def is_built_in(self, name: str) -> bool:
+        """Whether a name is what Python gives to every file, as nothing here binds it anew."""
+        return name in _BUILT_IN and not self.around.may_bind(self.scope, name)
 
     def holds(self, name: str) -> bool:
         """Whether the surrounding code binds a name, but for `relax` of texts of 2022."""

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Sequence
 from rlx.grammar.diagnostic import Diagnostic, Edit, Label
 from rlx.grammar.dialects import (
     DEFAULT,
-    DIALECTS,
+    EXTERN,
     NEW_OPERATORS,
     READERS,
+    SLICE,
     TIR_MODULES,
     VERSIONS,
     Readers,
@@ -31,9 +32,11 @@ from rlx.grammar.read.source_tokens import long_strings
 _LAST_WORDS = [
     word + (rf"\s*\{sign}" if sign in ("=", "[") else r"\b")
     for form in READERS
+    if "…" not in form
     for word, sign in re.findall(r"(\w+)([=\[]?)[^\w.]*$", form.partition('["')[0])
 ]
 _LAST_WORDS.append(r"Prim\b")  # which may have its keyword left out
+_LAST_WORDS.append(r"call_tir\(\s*[\"']")
 _LAST_WORD = re.compile(rf"\b(?:{'|'.join(_LAST_WORDS)})")
 """What a line has in which a spelling ends that not all versions read; most lines have none."""
 _NEAR = 200
@@ -58,6 +61,9 @@ def uses(text: str, modules: Sequence[ast.IRModule]) -> list[SpellingUse]:
     for start, end in spans:
         found += _words(text, (start, end))
     found += _declarations(text, spans)
+    if _SLICE.search(text):
+        loads = (load for module in modules for load in tir.sliced_values(module))
+        found += (SpellingUse(SLICE, load.span, READERS[SLICE]) for load in loads if load.span)
     return sorted(found, key=lambda use: use.span)
 
 
@@ -85,6 +91,8 @@ def _words(text: str, span: Span) -> Iterator[SpellingUse]:
                 yield SpellingUse(form, kept.span, READERS[form])
         if name == "R.Prim" and _PRIM_VALUE.match(text, kept.span[0]):
             yield SpellingUse("R.Prim(value=", kept.span, READERS["R.Prim(value="])
+        if name == "R.call_tir" and _EXTERN.match(text, kept.span[0]):
+            yield SpellingUse(EXTERN, kept.span, READERS[EXTERN])
         if name == "metadata":
             yield from _constant(text, kept.span)
 
@@ -119,6 +127,11 @@ def _line_end(text: str, at: int, last: int) -> int:
 
 _PRIM_VALUE = re.compile(r"R\.Prim\(\s*[\"'][^\"']*[\"']\s*,\s*(?!value\b|dtype\b|\))")
 """A type and, behind it, the value of a scalar, without its keyword."""
+
+
+_EXTERN = re.compile(r"\w+\.call_tir\(\s*[\"']")
+_SLICE = re.compile(r"=.*\w\[[^\]\n{}]*:")
+"""What a line may have that stores a slice of a buffer."""
 
 
 def _constant(text: str, span: Span) -> Iterator[SpellingUse]:
@@ -176,15 +189,6 @@ def for_target(
         if not use.readers.reads(target) and use.span not in told:
             told.add(use.span)
             yield _unread(text, use, target)
-    if target in DIALECTS and not DIALECTS[target].slice_values:
-        for load in (load for module in modules for load in tir.sliced_values(module)):
-            yield Diagnostic(
-                "VERSION-spelling",
-                "error",
-                f"in TVM {target} a slice of a buffer is a region, not a value",
-                load.span,
-                help=f"write the indices as a vector: `{load.buffer.name}[T.Ramp(0, 1, 4)]`",
-            )
     for call, name, since in later_operators(modules, target):
         yield Diagnostic(
             "VERSION-operator",
@@ -234,6 +238,8 @@ _WITHOUT = {
     "TypeVar(": "declare it in the function: `n = T.int64()`",
     "T.let[": "annotate the variable with its type alone",
     "T.allocate_const": "pass the constant as a parameter",
+    SLICE: "write the indices as a vector: `A[T.Ramp(0, 1, 4)]`",
+    EXTERN: 'write `R.call_dps_packed("…", …)`',
 }
 """What to write where a version has no such word."""
 
@@ -298,7 +304,7 @@ def newest(found: Sequence[SpellingUse]) -> str:
     return VERSIONS[min(last, len(VERSIONS) - 1)]
 
 
-SINCE_THEN = frozenset({"PARSE-returns", "PARSE-unbound", "WF01-type"})
+SINCE_THEN = frozenset({"PARSE-cast-annotation", "PARSE-returns", "PARSE-unbound", "WF01-type"})
 """Warnings of what TVM has refused since it has the present syntax."""
 
 

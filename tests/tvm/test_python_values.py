@@ -14,13 +14,17 @@ def f(x: R.Tensor((4,), "float32"), c: R.Tensor((), "bool"), s: R.Shape([n])):
     y = {}
     return x
 """
+KERNEL = """@T.prim_func
+def f(A: T.Buffer((4, 4), "float32"), B: T.Buffer((4,), "float32"), n: T.int32):
+    {}
+"""
 IMPORTS = (
     "from typing import TypeVar\nfrom tvm.script import ir as I, relax as R, tirx as T\nK = True\n"
 )
 
 
-def has_error(value: str) -> bool:
-    return bool(check_text(IMPORTS + DEFINITION.format(value), "a.py").errors)
+def has_error(value: str, around: str = DEFINITION) -> bool:
+    return bool(check_text(IMPORTS + around.format(value), "a.py").errors)
 
 
 @pytest.mark.parametrize(
@@ -43,6 +47,16 @@ def has_error(value: str) -> bool:
         "x\n    y: int = 3",
         "x\n    y: bool = True",
         "x\n    ...",
+        "x\n    lambda z: z",
+        "len(x)",
+        "(x, None)",
+        "None\n    return y",
+        "int\n    return y",
+        "R.add(x, print)",
+        "R.astype(x, float)",
+        "R.zeros((2,), dtype=int)",
+        "R.sum(x, axis=int)",
+        "x\n    z: R.Tensor((2,), T.float32) = x",
     ],
 )
 def test_tvm_fails(value: str) -> None:
@@ -63,6 +77,8 @@ def test_tvm_fails(value: str) -> None:
         'f"{4}"',
         "(x for i in [1])",
         "{x}",
+        "int",
+        "None\n    z = R.sum(x, axis=y)",
         "{i: x for i in [1]}",
         "x is None",
         "R.add(x, x) if x is not None else x",
@@ -78,3 +94,57 @@ def test_tvm_reads(value: str) -> None:
     module, reason = attempt(DEFINITION.format(value))
     assert module is not None, reason
     assert not has_error(value)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "B[0] = A[0, 0][1]",
+        "B[0] = A[0][1]",
+        "B[0] = A[0, 0].sum()",
+        "B[0] = A.dtype",
+        "B[0] = A.data",
+        "B[0] = A.shape",
+        "B[0] = B[:]",
+        "B[0] = 1j",
+        "B[0] = ...",
+        'B[0] = f"{n}"',
+        "B[0] = B[::2]",
+        "B[0] = B[0] @ B[1]",
+        "B[0] = B()",
+        "B()",
+        "for i in range(A.shape[2]): B[i] = A[i, 0]",
+        "for i in 4: B[i] = A[i, 0]",
+        "with A: B[0] = A[0, 0]",
+        "def g(): pass",
+        "yield n",
+        "assert n > 0",
+        "C = T.alloc_buffer((4,), T.float32)",
+        "C = T.alloc_buffer((4,), float)",
+        "B[0] = T.Cast(T.float32, n)",
+        "B[0] = A[0, 0].astype(float)",
+    ],
+)
+def test_tvm_refuses_in_a_kernel(statement: str) -> None:
+    module, _ = attempt(KERNEL.format(statement))
+    assert module is None
+    assert has_error(statement, KERNEL)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "for i in range(A.shape[0]): B[i] = A[i, A.shape[-1] - 1]",
+        "for i, j in T.grid(*A.shape): A[i, j] = B[j]",
+        "C = T.alloc_buffer(A.shape, A.dtype)",
+        "for i in range(4):\n        if n > 3:\n            break\n        B[i] = A[i, 0]",
+        "while n > 0:\n        continue",
+        'assert n > 0, "positive"',
+        "x: T.int32 = n",
+        "B[0] = A[0, 0].astype('float32')",
+    ],
+)
+def test_tvm_reads_in_a_kernel(statement: str) -> None:
+    module, reason = attempt(KERNEL.format(statement))
+    assert module is not None, reason
+    assert not has_error(statement, KERNEL)

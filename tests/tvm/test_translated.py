@@ -12,6 +12,18 @@ from tests.grammar.print.test_translate import KERNEL, function
 
 from .test_printer import read
 
+COMPUTED = """@R.function
+def main(x: R.Tensor(("n", 2), "float32"), c: R.Tensor((), "bool")):
+    s: R.Shape = R.call_pure_packed("shape", x, sinfo_args=(R.Shape(ndim=2),))
+    if c:
+        a = R.call_dps_packed("k", (x,), out_sinfo=R.Tensor(s, "float32"))
+        y = a
+    else:
+        b = R.call_dps_packed("k", (x,), out_sinfo=R.Tensor(s, "float32"))
+        d = R.call_dps_packed("k", (b,), out_sinfo=R.Tensor(s, "float32"))
+        y = d
+    return y
+"""
 TEXTS = [
     KERNEL,
     function('k: R.Prim(value="n"), x: R.Tensor(("n",))', "return x"),
@@ -46,6 +58,14 @@ TEXTS = [
         "@I.ir_module\nclass M:\n    @R.function\n    def first(x: R.Tensor(('n',))):\n        return x\n\n"
         "    @R.function\n    def second(o: R.Object):\n        n = T.int64()\n"
         "        y = R.match_cast(o, R.Tensor((n,)))\n        return y\n"
+    ),
+    COMPUTED,
+    function(
+        "x: R.Tensor(ndim=2)",
+        "n = T.int64()",
+        "s: R.Shape(ndim=1) = R.shape([4])",
+        "y: R.Tensor((n, n)) = R.match_cast(x, R.Tensor((n, n), 'int8'))",
+        "return R.call_dps_packed('k', (y,), out_sinfo=R.Tensor(s, 'int8'))",
     ),
 ]
 

@@ -187,7 +187,7 @@ def test_what_a_cast_says_ends_with_its_branch() -> None:
 @pytest.mark.parametrize(
     ("annotation", "codes"),
     [
-        ("R.Tensor(ndim=2)", []),
+        ("R.Tensor(ndim=2)", ["warning PARSE-cast-annotation"]),
         ('R.Tensor((n, 4), "float32")', []),
         ('R.Tensor((n, 5), "float32")', ["error D11-cast-annotation"]),
         ('R.Tensor((3, 4), "float32")', ["warning D11-cast-annotation"]),

@@ -15,6 +15,15 @@ from rlx.grammar.nodes.ast import Expr, StructInfo
 from rlx.grammar.nodes.node import Node, replace, walk
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.solver.order import free_shape_vars, free_vars
+from rlx.solver.order.erase import erase
+
+
+def written_dimensions(module: ast.IRModule) -> frozenset[tir.Var]:
+    """The shape variables that a module binds; derivation names others, as of `R.unique`."""
+    nodes = list(walk(module))
+    binders = (n for n in nodes if isinstance(n, ast.Function | ast.MatchCast))
+    scalars = (n.shape_var for n in nodes if isinstance(n, ast.Var) and n.shape_var is not None)
+    return frozenset(var for each in binders for var in each.shape_vars).union(scalars)
 
 
 def check_scope(
@@ -53,7 +62,11 @@ def check_scope(
 @settings(max_examples=30, deadline=None)
 @given(modules())
 def test_struct_info_mentions_only_what_is_in_scope(module: ast.IRModule) -> None:
-    info = derive(module).info
+    written = written_dimensions(module)
+    info = {
+        node: erase(found, frozenset(n for n in walk(module) if isinstance(n, ast.Var)), written)
+        for node, found in derive(module).info.items()
+    }
     for gv, function in module.functions.items():
         if isinstance(function, ast.Function):
             assert not free_shape_vars(info[gv])
@@ -61,27 +74,27 @@ def test_struct_info_mentions_only_what_is_in_scope(module: ast.IRModule) -> Non
 
 
 class Annotating(Rewriter):
-    """Annotates every variable with what was derived for it, where this can be written: no name stands for the dimensions of
-    a shape that was made from a tensor.
-    """
+    """Annotates every variable with what was derived for it."""
 
-    def __init__(self, info: Mapping[Node, StructInfo], names: set[tir.Var]) -> None:
+    def __init__(self, info: Mapping[Node, StructInfo], module: ast.IRModule) -> None:
         super().__init__()
-        self.info, self.names = info, names
+        self.info = info
+        self.scope = (
+            frozenset(n for n in walk(module) if isinstance(n, ast.Var)),
+            written_dimensions(module),
+        )
 
     def define(self, var: ast.Var) -> ast.Var:
         info = self.info.get(var)
         if info is None or var.struct_info_annotation is not None:
             return super().define(var)
-        if not self.names.issuperset(free_shape_vars(info)):
-            return super().define(var)
-        made = self.renamed[var] = replace(var, struct_info_annotation=self.struct_info(info))
+        said = self.struct_info(erase(info, *self.scope))
+        made = self.renamed[var] = replace(var, struct_info_annotation=said)
         return made
 
 
 @settings(max_examples=30, deadline=None)
 @given(modules())
 def test_annotating_with_what_was_derived_adds_nothing(module: ast.IRModule) -> None:
-    names = {node for node in walk(module) if isinstance(node, tir.Var)}
-    annotated = Annotating(derive(module).info, names).module(module)
+    annotated = Annotating(derive(module).info, module).module(module)
     assert check_module(annotated, Source("annotated", "")).diagnostics == ()

@@ -118,6 +118,10 @@ PLANTED = {
         "MEM-heap-stored",
     ),
     "a place that the heap has not": ("2, 1, 2, 1, 0", "2, 1, 3, 1, 0", "MEM-heap-place"),
+    "a tensor in place of a heap": ("heap, 2, 1, 2", "x, 2, 1, 2", "MEM-heap-made"),
+    "a tuple in place of a heap": ("heap, 2, 1, 2", "m, 2, 1, 2", "MEM-heap-made"),
+    "laid into a tensor": ("alloc_tensor(s, 16", "alloc_tensor(t, 16", "MEM-fits-memory"),
+    "a piece of memory passed": ("g = cls.copy(t, u)", "g = cls.copy(s, u)", "MEM-kernel-fits"),
     "stored behind the heap": ("heap, 2, 1, 0, 1, 1,", "heap, 2, 1, 0, 1, 7,", "MEM-heap-place"),
 }
 

@@ -112,7 +112,7 @@ def test_nesting_has_a_documented_limit() -> None:
 def test_what_a_prim_func_does_that_is_python_is_kept() -> None:
     parsed = parse(
         "@T.prim_func\ndef f(a: T.handle):\n    A = T.match_buffer(a, (4,), 'int8')\n"
-        "    with T.launch(3) as q:\n        A[0] = q\n    yield q\n    A[1] = T.int8(2)\n"
+        "    with T.launch(3) as q:\n        A[0] = q\n    A[1] = T.int8(2)\n"
     )
     assert {d.severity for d in parsed.diagnostics} == {"note"}
     assert len(parsed.modules) == 1
