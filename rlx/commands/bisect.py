@@ -90,7 +90,7 @@ def main(argv: Sequence[str], prog: str = "rlx bisect") -> int:
             if isinstance(found, Blame) and not options.no_reduce:
                 program, found = _reduced(text, found, process, options.seconds)
         except UnusableError as error:
-            complain_line(f"{prog}: --pipeline {options.pipeline}: {error}")
+            complain_line(f"{prog}: {error}")
             return UNABLE
     whole = given.message if isinstance(given, Blame) and program != text else None
     return _put(found, pipeline, program, len(text.splitlines()), options, whole)

@@ -13,7 +13,7 @@ from rlx.grammar.stack import roomy
 from rlx.grammar.streams import complain_line, json_text, write_data
 from rlx.semantics.run.options import UsageError
 
-FORMATS = ("dot", "svg", "html", "json")
+FORMATS = ("html", "svg", "dot", "json")
 VERSION = 1
 
 
@@ -71,7 +71,7 @@ def _made(options: argparse.Namespace) -> str:
     from rlx.graphs.graph import compared, of_report
     from rlx.semantics.run.options import checked_report
 
-    written: str = options.format or _by_name(options.out)
+    written = _format(options.out, options.format)
     files = [options.file, *([options.other] if options.other is not None else [])]
     if options.out is not None:
         for file in files:
@@ -95,11 +95,14 @@ def _made(options: argparse.Namespace) -> str:
     return text
 
 
-def _by_name(out: str | None) -> str:
-    """The format that the name of a file says."""
+def _format(out: str | None, given: str | None) -> str:
+    """The format that is given, or that the name of the file says; they may not differ."""
     if out is None:
-        return "dot"
+        return given or "dot"
     ending = out.rpartition(".")[2].lower()
-    if ending not in FORMATS:
-        raise UsageError(f"--out {out}: expected a name that ends in .html, .svg, .dot or .json")
-    return ending
+    if ending in FORMATS and given in (None, ending):
+        return ending
+    wanted = FORMATS if given is None else (given,)
+    *others, last = [f".{each}" for each in wanted]
+    endings = f"{', '.join(others)} or {last}" if others else last
+    raise UsageError(f"--out {out}: expected a name that ends in {endings}")

@@ -73,10 +73,8 @@ def check_for_tvm(text: str, path: str = "<text>") -> Report:
         return report
     found = [
         replace(d, source=report.source)
-        for d in (
-            *_declared_twice(text),
-            *(d for module in report.modules for d in hindrances(module, report.info)),
-        )
+        for module in report.modules
+        for d in (*_declared_twice(module, text), *hindrances(module, report.info))
     ]
     if not found:
         return report
@@ -88,19 +86,23 @@ _ABOVE = re.compile(r"^(\w+) = TypeVar\(", re.MULTILINE)
 _INSIDE = re.compile(r"^[ \t]+((\w+) = T\.int64\(\))", re.MULTILINE)
 
 
-def _declared_twice(text: str) -> Iterator[Diagnostic]:
-    """Shape variables of a function with the name of one above the module: TVM prints them so, but
-    does not read them.
+def _declared_twice(module: ast.IRModule, text: str) -> Iterator[Diagnostic]:
+    """Shape variables that a function declares inside, of names above the module: TVM prints them so,
+    but reads them only where the signature has them, too.
     """
     above = set(_ABOVE.findall(text))
-    for found in _INSIDE.finditer(text) if above else ():
-        if found[2] in above:
-            yield _error(
-                "TVM-text",
-                f"TVM's parser does not read this variable: {found[2]} is a TypeVar above, too",
-                found.span(1),
-                "give one of the two another name; `rlx fmt` does",
-            )
+    for function in module.functions.values() if above else ():
+        if not isinstance(function, ast.Function) or function.span is None:
+            continue
+        other = above.difference(var.name for var in function.shape_vars)
+        for found in _INSIDE.finditer(text, *function.span):
+            if found[2] in other:
+                yield _error(
+                    "TVM-text",
+                    f"TVM's parser does not read this variable: {found[2]} is a TypeVar above, too",
+                    found.span(1),
+                    "give one of the two another name; `rlx fmt` does",
+                )
 
 
 def hindrances(module: ast.IRModule, info: Mapping[Node, StructInfo]) -> Iterator[Diagnostic]:
