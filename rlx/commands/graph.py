@@ -13,7 +13,7 @@ from rlx.grammar.stack import roomy
 from rlx.grammar.streams import complain_line, json_text, write_data
 from rlx.semantics.run.options import UsageError
 
-FORMATS = ("html", "svg", "dot", "json")
+FORMATS = ("dot", "svg", "html", "json")
 VERSION = 1
 
 
@@ -96,13 +96,14 @@ def _made(options: argparse.Namespace) -> str:
 
 
 def _format(out: str | None, given: str | None) -> str:
-    """The format that is given, or that the name of the file says; they may not differ."""
+    """The format that is given, or that the name of the file says; they may not contradict."""
     if out is None:
         return given or "dot"
     ending = out.rpartition(".")[2].lower()
-    if ending in FORMATS and given in (None, ending):
+    if ending in FORMATS:
+        if given not in (None, ending):
+            raise UsageError(f"--format {given}: the name of --out {out} says another one")
         return ending
-    wanted = FORMATS if given is None else (given,)
-    *others, last = [f".{each}" for each in wanted]
-    endings = f"{', '.join(others)} or {last}" if others else last
-    raise UsageError(f"--out {out}: expected a name that ends in {endings}")
+    if given is None:
+        raise UsageError(f"--out {out}: expected a name that ends in .html, .svg, .dot or .json")
+    return given

@@ -120,6 +120,7 @@ def test_pages_and_pictures_load_nothing(tmp_path: Path) -> None:
     ("words", "said"),
     [
         ([ATTENTION, "-o", "graph.pdf"], "expected a name that ends in .html, .svg, .dot or .json"),
+        ([ATTENTION, "-o", "a.svg", "--format", "json"], "--out a.svg says another one"),
         (["-", "-"], "only one of the programs can be standard input"),
         ([ATTENTION, "-o", ATTENTION, "--format", "dot"], "this would overwrite the program"),
     ],
