@@ -44,8 +44,6 @@ file, an unknown pipeline, or no TVM."""
 @roomy
 def main(argv: Sequence[str], prog: str = "rlx bisect") -> int:
     """Run the command, and return the exit status."""
-    from rlx.bisect.process import Process, UnusableError
-
     parser = _parser(prog)
     options = parser.parse_args(argv)
     if options.inputs and options.no_run:
@@ -82,6 +80,8 @@ def main(argv: Sequence[str], prog: str = "rlx bisect") -> int:
     )
     if wrong is not None:
         return _put(wrong, pipeline, text, len(text.splitlines()), options)
+    from rlx.bisect.process import Process, UnusableError
+
     lift()  # each stage has its own limit
     with Process(pipeline, options.patience) as process:
         try:

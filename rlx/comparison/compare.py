@@ -408,20 +408,22 @@ def against_tvm(run: Run, tvm: TvmProcess) -> RunComparison:
     except TvmError as error:
         if not error.stage:
             raise
-        difference = _failed(run, error, last)
-        if error.stage in ("parser", "build"):
-            difference = _without_probes(run, tvm, error)
+        difference = _without_probes(run, tvm, error, [] if result else last)
     finally:
         shown.close()
     return run.comparison((RULES, TVM), difference)
 
 
-def _without_probes(run: Run, tvm: TvmProcess, refused: TvmError) -> Discovery | None:
-    """What is found if only the results are compared, since TVM does not take the probes."""
+def _without_probes(
+    run: Run, tvm: TvmProcess, refused: TvmError, last: list[BoundVariable]
+) -> Discovery | None:
+    """What is found if only the results are compared, where TVM does not take the probes; that it fails
+    at the last binding, where it does so without them, too.
+    """
     try:
         shown = list(tvm.run(run.module, run.entry, run.args))
     except TvmError as error:
-        return _failed(run, error, [])
+        return _failed(run, error, last)
     run.notes[f"only results were compared: with probes, TVM says: {refused}"] = None
     outcome = run.follow(lambda bound: None)
     run.compared += 1

@@ -173,6 +173,23 @@ def test_a_pass_that_is_wrong_on_these_inputs_alone(
     assert re.findall(r"\[\[(\d+)\.", shown) == ["360", "100"]
 
 
+def test_what_only_fails_with_probes_is_no_difference(tvm: TvmProcess) -> None:
+    """Probes let TVM's plan reuse the memory of the branch that is not taken."""
+    text = """\
+@R.function
+def main(c: R.Tensor((), "bool"), x: R.Tensor((4,), "float32")):
+    if c:
+        r = R.multiply(x, x)
+    else:
+        r = R.exp(R.add(x, x))
+    return r
+"""
+    found = compared(tvm, text, {"c": np.array(False), "x": np.ones(4, np.float32)})
+    assert found.agrees and [note.partition(":")[0] for note in found.notes] == [
+        "only results were compared"
+    ]
+
+
 def test_a_program_that_has_no_value_on_these_inputs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
