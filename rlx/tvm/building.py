@@ -38,6 +38,8 @@ _OF_TENSORS = ("shape_of", "size")
 """Operators without a definition whose argument TVM demands to be a tensor."""
 _CREATES = ("full", "arange")
 """Operators whose shape is an argument, of which TVM needs the rank only."""
+_AS_DECLARED = ("dist.redistribute_replica_to_shard",)
+"""Operators without a definition that TVM lowers, if their result is not declared as anything."""
 _SHAPED = ("reshape", "broadcast_to", "collapse_sum_to")
 """Operators for whose shape TVM looks at what its variable is bound to."""
 _TRANSPOSED = {
@@ -162,7 +164,9 @@ def _function(function: ast.Function, info: Mapping[Node, StructInfo]) -> Iterat
             if isinstance(made, ast.TensorStructInfo) and _has_size_of_data(made, sizes):
                 less[binding.var] = replace(made, shape=None)
         if binding.var is not None and isinstance(binding, ast.VarBinding):
-            declared[binding.value] = info.get(binding.var, ast.ObjectStructInfo())
+            of = info.get(binding.var)
+            if isinstance(of, ast.TensorStructInfo) or binding.var.struct_info_annotation:
+                declared[binding.value] = of or ast.ObjectStructInfo()
         if isinstance(binding.value, ast.Function):
             name = "" if binding.var is None else f" {binding.var.name_hint!r}"
             yield _error(
@@ -198,6 +202,11 @@ def _operator(
     if unread is not None:
         said, help = unread
         yield _error("TVM-text", f"TVM's parser does not read this R.{name}: {said}", span, help)
+        return
+    lowered = (_computes(call) and name != "reshape") or name in _AS_DECLARED
+    if lowered and type(declared) is ast.ObjectStructInfo:
+        said = f"no pass of TVM lowers R.{name} where its result is declared as R.Any"
+        yield _error("TVM-shape", said, span, "leave the annotation of the variable away")
         return
     known = table()["operators"].get(name, {})
     form, types = signature(call, info)
