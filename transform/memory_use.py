@@ -375,8 +375,11 @@ class _Cells(MemoryWalk):
     def __init__(self, summaries: Summaries, views: bool) -> None:
         super().__init__(summaries)
         self.views = views
+        self._made: dict[Cell, int] = {}
+        self._count = 0
 
     def call(self, call: ast.Call) -> Held:
+        self._add(call)
         name = call.op.op_name if isinstance(call.op, ast.Op) else ""
         if name in TENSOR:
             return self.memory(call.args[0])
@@ -386,17 +389,28 @@ class _Cells(MemoryWalk):
         return held
 
     def branch(self, node: ast.If) -> Held:
-        super().branch(node)
+        """The memory of both ways, where it is older than the branch, or else one of its own."""
+        before = self._count
+        held = super().branch(node)
+        if all(self._made.get(cell, -1) < before for cell in self._roots(held, {})):
+            return held
+        self._add(node)
         return frozenset([node])
+
+    def _add(self, cell: Cell) -> None:
+        self._made[cell] = self._count
+        self._count += 1
 
     def roots(self, expr: ast.Expr, seen: dict[int, Held] | None = None) -> set[Cell]:
         """What made the memory of a value; what was overwritten in place is still the same.
 
         Tuples may hold each other again and again: what `seen` has is left out, and added to it.
         """
+        return self._roots(self.memory(expr), {} if seen is None else seen)
+
+    def _roots(self, memory: Held, seen: dict[int, Held]) -> set[Cell]:
         found: set[Cell] = set()
-        seen = {} if seen is None else seen
-        pending: list[Held] = [self.memory(expr)]
+        pending: list[Held] = [memory]
         while pending:
             held = pending.pop()
             if id(held) in seen:

@@ -326,8 +326,18 @@ def decoded(data: bytes, path: str) -> str:
     return text
 
 
+_NO_PROGRAMS = {
+    (".npz", ".npy"): "a file of arrays",
+    (".onnx", ".pt2"): "a model, which only `rlx compare` and `rlx bisect` import",
+}
+"""What other files are, by how their names end."""
+
+
 def why_no_text(path: str, error: UnicodeDecodeError) -> str:
     """Why a file is not text, in words that begin with its path."""
+    for endings, found in _NO_PROGRAMS.items():
+        if path.lower().endswith(endings):
+            return f"{path}: expected a program, and this is {found}"
     if error.reason == _NUL:
         return f"{path}: the text contains {_NUL} (byte {error.start})"
     return f"{path}: not {_shown(error.encoding)} (byte {error.start})"

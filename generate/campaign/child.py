@@ -58,6 +58,7 @@ class Child:
     ) -> None:
         self._own = ExitStack()
         self._unread = b""
+        self._begun: list[bytes] = []
         self._ended = False
         self._patience = 0.0
         held: list[int] = []
@@ -102,9 +103,12 @@ class Child:
             silence = Silence(self._process.pid)
             while True:
                 line, newline, rest = self._unread.partition(b"\n")
+                self._begun.append(line)  # long lines come in many parts, each looked at once
+                self._unread = rest
                 if newline:
-                    self._unread = rest
-                    yield json.loads(line)
+                    whole = b"".join(self._begun)
+                    self._begun.clear()
+                    yield json.loads(whole)
                     silence = Silence(self._process.pid)
                     continue
                 if waiting.select(min(LOOK, patience)):
@@ -112,7 +116,7 @@ class Child:
                     if not more:
                         self._ended = True
                         return
-                    self._unread += more
+                    self._unread = more
                 elif silence.longer_than(patience):
                     return
 

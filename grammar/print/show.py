@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import islice
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import StructInfo
@@ -56,18 +57,24 @@ def show(node: Node) -> str:
     return _elided(print_expr(node)) if isinstance(node, ast.Expr) else repr(node)
 
 
-def spelled(info: StructInfo, spelling: Callable[[StructInfo], str] = str) -> str:
-    """Struct info as a program spells it, or in the short form of messages if that is too long.
+def spelled(
+    info: StructInfo, spelling: Callable[[StructInfo], str] = str, longest: int = SPELLED
+) -> str:
+    """Struct info as a program spells it, or in the short form of messages if that takes more than so
+    many characters.
 
-    Dimensions that share their parts may be exponentially long; these are not written to find out.
+    Dimensions and tuples that share their parts may be exponentially long; these are not written to
+    find out.
     """
-    if any(is_long(dim, _NODES) for part in whole(info) for dim in numbers(part)):
+    most = longest // 2  # each part and each node takes at least two characters on average
+    parts = list(islice(whole(info), most + 1))
+    if len(parts) > most or any(is_long(dim, most) for part in parts for dim in numbers(part)):
         return show(info)
     try:
         text = spelling(info)
     except TooLongError:
         return show(info)
-    return text if len(text) <= SPELLED else show(info)
+    return text if len(text) <= longest else show(info)
 
 
 def spelled_dim(value: tir.PrimExpr) -> str:

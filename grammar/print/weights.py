@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import struct
+from collections.abc import Sequence
 from math import prod
 
 from rlx.grammar.dialects import DEFAULT, dialect, split_key
@@ -14,18 +15,26 @@ from rlx.grammar.print.printer import print_module
 from rlx.grammar.read.metadata import CODES, MAGIC, NARROW
 
 
-def print_with_weights(module: ast.IRModule, version: str = DEFAULT) -> str:
-    """Print a module, after the data of the constants that it refers to.
+def constants(module: ast.IRModule) -> list[ast.Literal]:
+    """The constants that a module refers to by numbers, in their order.
 
-    A reference whose data are not known, and a number that nothing refers to, get a zero.
+    A reference whose data are not known, and a number that nothing refers to, have a zero; without
+    any data the list is empty.
     """
-    text = print_module(module, version)
-    if "metadata[" not in text:
-        return text
     found: dict[int, ast.Literal] = {}
     for node in walk(module):
         if isinstance(node, ast.Literal) and node.key is not None and node.content is not None:
             found[int(split_key(node.key)[1])] = node
+    if not found:
+        return []
+    zero = ast.Literal(None, next(iter(found.values())).dtype, (), None, bytes(8))
+    return [found.get(number, zero) for number in range(max(found) + 1)]
+
+
+def print_with_weights(module: ast.IRModule, version: str = DEFAULT) -> str:
+    """Print a module, after the data of the constants that it refers to."""
+    text = print_module(module, version)
+    found = constants(module) if "metadata[" in text else []
     if not found:
         return text
     held = json.dumps(_graph(found, dialect(version).constant_key))
@@ -33,7 +42,7 @@ def print_with_weights(module: ast.IRModule, version: str = DEFAULT) -> str:
     return f'metadata = tvm.ir.load_json("""{escaped}""")\n{text}'
 
 
-def _graph(found: dict[int, ast.Literal], word: str) -> dict[str, object]:
+def _graph(found: Sequence[ast.Literal], word: str) -> dict[str, object]:
     """The constants in TVM's JSON: a map of an array of them."""
     nodes: list[dict[str, object]] = [{"type": "None"}]
 
@@ -57,8 +66,7 @@ def _graph(found: dict[int, ast.Literal], word: str) -> dict[str, object]:
         data = add("ffi.Tensor", base64.b64encode(_tensor(literal)).decode())
         return add(dialect(DEFAULT).constant_key, {"span": 0, "ty": ty, "value": data})
 
-    zero = ast.Literal(None, next(iter(found.values())).dtype, (), None, bytes(8))
-    each = [constant(found.get(number, zero)) for number in range(max(found) + 1)]
+    each = [*map(constant, found)]
     root = add("ffi.Map", [add("ffi.String", word), add("ffi.Array", each)])
     return {"root_index": root, "nodes": nodes}
 

@@ -47,8 +47,11 @@ def main(argv: Sequence[str]) -> int:
     def say(**record: object) -> None:
         answers.write(json.dumps(record) + "\n")
 
+    asked = f"--target {options.target}"
     try:
-        take = _taker(options.pipeline, options.target, options.build)
+        scope = _target(options.target)
+        asked = f"--pipeline {options.pipeline}"
+        take = _taker(options.pipeline, scope, options.build)
         table = [] if options.known is None else by_choice(Path(options.known))
         kept = _kept(options)
     except ModuleNotFoundError as error:
@@ -56,7 +59,7 @@ def main(argv: Sequence[str]) -> int:
         say(unusable="this needs TVM: install the extra `tvm`" if missing else f"{error}")
         return 0
     except Exception as error:  # noqa: BLE001 - a pipeline is any expression, so any error may come of it
-        say(unusable=f"{type(error).__name__}: {error}")
+        say(unusable=f"{asked}: {type(error).__name__}: {error}")
         return 0
     say(ready=options.pipeline)
     with limited(options.memory):
@@ -98,7 +101,13 @@ def _sizes(text: str) -> tuple[int, ...]:
     return tuple(map(natural, text.split(","))) if text else ()
 
 
-def _taker(expression: str, target: str, build: bool) -> Callable[[str, Telling], None]:
+def _target(text: str) -> Any:
+    import tvm
+
+    return tvm.target.Target(text)
+
+
+def _taker(expression: str, scope: Any, build: bool) -> Callable[[str, Telling], None]:
     """What takes a text through the pipeline, and builds the result if asked, watched by an
     instrument.
     """
@@ -106,7 +115,6 @@ def _taker(expression: str, target: str, build: bool) -> Callable[[str, Telling]
     from tvm import relax
     from tvm.ir.instrument import pass_instrument
 
-    scope = tvm.target.Target(target)
     if expression == "default" and expression not in relax.pipeline.PIPELINE_MAP:
         pipeline = relax.get_default_pipeline(scope)
     elif expression.isidentifier():

@@ -44,8 +44,6 @@ file, an unknown pipeline, or no TVM."""
 @roomy
 def main(argv: Sequence[str], prog: str = "rlx bisect") -> int:
     """Run the command, and return the exit status."""
-    from rlx.bisect.process import Process, UnusableError
-
     parser = _parser(prog)
     options = parser.parse_args(argv)
     if options.inputs and options.no_run:
@@ -82,6 +80,8 @@ def main(argv: Sequence[str], prog: str = "rlx bisect") -> int:
     )
     if wrong is not None:
         return _put(wrong, pipeline, text, len(text.splitlines()), options)
+    from rlx.bisect.process import Process, UnusableError
+
     lift()  # each stage has its own limit
     with Process(pipeline, options.patience) as process:
         try:
@@ -90,7 +90,7 @@ def main(argv: Sequence[str], prog: str = "rlx bisect") -> int:
             if isinstance(found, Blame) and not options.no_reduce:
                 program, found = _reduced(text, found, process, options.seconds)
         except UnusableError as error:
-            complain_line(f"{prog}: --pipeline {options.pipeline}: {error}")
+            complain_line(f"{prog}: {error}")
             return UNABLE
     whole = given.message if isinstance(given, Blame) and program != text else None
     return _put(found, pipeline, program, len(text.splitlines()), options, whole)

@@ -121,7 +121,7 @@ def _compared(options: argparse.Namespace, prog: str) -> bool:
             for name in inputs.made_up
         )
         complain_line(f"{prog}: generated with --seed {options.seed}: {visible(names)}")
-    say(text(made, options.file, prepared.source.text.splitlines(), written))
+    say(text(made, options.file, prepared.source.line, written))
     return made.agrees
 
 

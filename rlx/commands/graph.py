@@ -71,7 +71,7 @@ def _made(options: argparse.Namespace) -> str:
     from rlx.graphs.graph import compared, of_report
     from rlx.semantics.run.options import checked_report
 
-    written: str = options.format or _by_name(options.out)
+    written = _format(options.out, options.format)
     files = [options.file, *([options.other] if options.other is not None else [])]
     if options.out is not None:
         for file in files:
@@ -95,11 +95,15 @@ def _made(options: argparse.Namespace) -> str:
     return text
 
 
-def _by_name(out: str | None) -> str:
-    """The format that the name of a file says."""
+def _format(out: str | None, given: str | None) -> str:
+    """The format that is given, or that the name of the file says; they may not contradict."""
     if out is None:
-        return "dot"
+        return given or "dot"
     ending = out.rpartition(".")[2].lower()
-    if ending not in FORMATS:
+    if ending in FORMATS:
+        if given not in (None, ending):
+            raise UsageError(f"--format {given}: the name of --out {out} says another one")
+        return ending
+    if given is None:
         raise UsageError(f"--out {out}: expected a name that ends in .html, .svg, .dot or .json")
-    return ending
+    return given

@@ -112,6 +112,8 @@ def _sizes(given: Sequence[str]) -> dict[str, int]:
         name, equals, value = (word.strip() for word in part.partition("="))
         if not (equals and name and value.isdecimal() and value.isascii()):
             raise UsageError(f"--at: expected sizes such as n=128,m=1, found {part!r}")
+        if name in found:
+            raise UsageError(f"--at: {name} is given twice")
         found[name] = _size(value, "--at")
     return found
 

@@ -22,6 +22,7 @@ COLOURS = ("#2563eb", "#d97706", "#059669")
 _STYLE = """\
 body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 800px; padding: 0 1rem;
   color: #1f2937; background: #fff }
+h1 { overflow-wrap: anywhere }
 pre { overflow-x: auto; background: #f3f4f6; padding: 1rem; border-radius: 6px }
 svg { width: 100%; height: auto }
 text { font: 13px system-ui, sans-serif; fill: currentColor }

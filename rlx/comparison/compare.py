@@ -10,20 +10,20 @@ from typing import Any
 import numpy as np
 
 from rlx.checker.derive import derive
-from rlx.comparison.cut import CutOut, cut
+from rlx.comparison.cut import CutOut, constant, cut
 from rlx.comparison.difference import Apart, Settled, alike, apart, pairs
 from rlx.comparison.follow import BoundVariable, computes, followed
 from rlx.comparison.own import may_write, own
 from rlx.comparison.peer import ProbedValue, TvmError, TvmProcess
 from rlx.comparison.probes import probed
-from rlx.comparison.rounding import NOTHING, RoundingBounds, arrays, bounds, distinct
+from rlx.comparison.rounding import NOTHING, RoundingBounds, arrays, bounds, distinct, unit
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.nodes import ast
-from rlx.grammar.nodes.node import Record, replace
-from rlx.grammar.nodes.visit import bindings, bindings_in, free_vars, result_of
+from rlx.grammar.nodes.node import Record
+from rlx.grammar.nodes.visit import bindings, bindings_in, expressions, free_vars, result_of
 from rlx.semantics.machine import MachineProgram, load
 from rlx.semantics.outcome import Ended, Outcome, Returned
-from rlx.semantics.values import Closure, TupleValue, Value, copied
+from rlx.semantics.values import Closure, Tensor, TupleValue, Value, copied
 
 RULES, TVM = "the rules", "TVM"
 
@@ -246,7 +246,7 @@ class Run:
         return found[::-1]
 
     def _look(self, bound: BoundVariable, slices: Slices) -> None:
-        """Note the first NaN, and the first infinity, that comes of finite operands."""
+        """Note the first infinity that comes of finite operands, or NaN that comes of none."""
         if self.not_finite is not None:
             return
         made = distinct(bound.value)
@@ -254,13 +254,15 @@ class Run:
         if not kind:
             return
         around = bound.around
+        binding = self.bindings.get(bound.var)
         taken = [
             array
-            for var in _operands(self.bindings.get(bound.var))
-            if isinstance(around.get(var), Value)
-            for array in distinct(around[var])
+            for value in _operands(binding, around)
+            if isinstance(value, Value)
+            for array in distinct(value)
         ]
-        if any(map(_has_nan, taken)) or any(map(_has_inf, taken)):
+        finite = not any(map(_has_inf, taken))
+        if any(map(_has_nan, taken)) or (kind == "infinite" and not finite):
             return
         if kind == "infinite" and not taken:
             return  # a constant, such as that of a mask
@@ -271,7 +273,8 @@ class Run:
         bad = ~np.isfinite(wrong.astype(np.float64))
         at = [int(i) for i in np.argwhere(bad)[0]] if wrong.ndim else []
         count = f"{int(bad.sum())} of {wrong.size} elements"
-        said = f"{word} at {at} comes of finite operands ({count} are not finite)"
+        source = "finite operands" if finite else "operands with infinities and without a NaN"
+        said = f"{word} at {at} comes of {source} ({count} are not finite)"
         self.not_finite = Discovery(self.spot(bound), kind, said, None, self.cut(bound, slices))
 
     # ------------------------------------------------------------ the end
@@ -344,8 +347,15 @@ class Run:
         return cut(self.module, taken, bound.around, self.infos)
 
 
-def _operands(binding: ast.VarBinding | ast.MatchCast | None) -> Iterator[ast.Var]:
-    yield from () if binding is None else free_vars(binding.value)
+def _operands(
+    binding: ast.VarBinding | ast.MatchCast | None, around: Mapping[Any, Any]
+) -> Iterator[object]:
+    """The values of what a binding uses: variables, and constants written in it."""
+    if binding is not None:
+        yield from map(around.get, free_vars(binding.value))
+        for node in expressions(binding.value):
+            if isinstance(node, ast.Constant):
+                yield constant(node.data)
 
 
 def _has_nan(array: Any) -> bool:
@@ -370,14 +380,8 @@ def against_tvm(run: Run, tvm: TvmProcess) -> RunComparison:
     TypeError
         If an argument is a function.
     """
-    from rlx.grammar.print.weights import print_with_weights
-
     module, numbers = probed(run.module, run.infos)
-    text, plain = (
-        print_with_weights(replace(each, name=each.name or "Module", bare=False))
-        for each in (module, run.module)
-    )
-    shown = tvm.run(text, run.entry, run.args)
+    shown = tvm.run(module, run.entry, run.args)
     last: list[BoundVariable] = []
 
     def theirs(bound: BoundVariable) -> Value | None:
@@ -398,35 +402,37 @@ def against_tvm(run: Run, tvm: TvmProcess) -> RunComparison:
         outcome = run.follow(theirs)
         difference = _ending(run, outcome, shown, result)
         if difference is None and result:
-            difference = _as_built(run, tvm, plain, result[0])
+            difference = _as_built(run, tvm, result[0])
     except ComparisonStop as stop:
         difference = stop.found
     except TvmError as error:
         if not error.stage:
             raise
-        difference = _failed(run, error, last)
-        if error.stage in ("parser", "build"):
-            difference = _without_probes(run, tvm, plain, error)
+        difference = _without_probes(run, tvm, error, [] if result else last)
     finally:
         shown.close()
     return run.comparison((RULES, TVM), difference)
 
 
-def _without_probes(run: Run, tvm: TvmProcess, text: str, refused: TvmError) -> Discovery | None:
-    """What is found if only the results are compared, since TVM does not take the probes."""
+def _without_probes(
+    run: Run, tvm: TvmProcess, refused: TvmError, last: list[BoundVariable]
+) -> Discovery | None:
+    """What is found if only the results are compared, where TVM does not take the probes; that it fails
+    at the last binding, where it does so without them, too.
+    """
     try:
-        shown = list(tvm.run(text, run.entry, run.args))
+        shown = list(tvm.run(run.module, run.entry, run.args))
     except TvmError as error:
-        return _failed(run, error, [])
+        return _failed(run, error, last)
     run.notes[f"only results were compared: with probes, TVM says: {refused}"] = None
     outcome = run.follow(lambda bound: None)
     run.compared += 1
     return _ending(run, outcome, iter(shown), [])
 
 
-def _as_built(run: Run, tvm: TvmProcess, text: str, expected: Value) -> Discovery | None:
+def _as_built(run: Run, tvm: TvmProcess, expected: Value) -> Discovery | None:
     """How the program as TVM builds it without probes differs from that with them."""
-    for now in tvm.run(text, run.entry, run.args):
+    for now in tvm.run(run.module, run.entry, run.args):
         if now.value is None:
             return None
         found = apart(expected, now.value, run.rounding_of_all, exact=run.exact)
@@ -524,12 +530,19 @@ def against_named(
         value = final.get(bound.var, value)
         if value is None or not bound.computed or bound.var in final:
             return value
+        value = _typed(value, bound.value)
         if not alike(bound.value, value, run.settled):
             kinds = [
                 ", ".join(f"{a.dtype}{list(a.shape)}" for a in arrays(each))
                 for each in (bound.value, value)
             ]
-            run.notes[f"{name}: not compared; it is {kinds[0]} here, and {kinds[1]} there"] = None
+            said = f"it is {kinds[0]} here, and {kinds[1]} there"
+            found = [*arrays(bound.value), *arrays(value)]
+            whole = all(each.dtype.kind in "iu" for each in found)
+            if whole and len(found) == 2 and found[0].shape == found[1].shape:
+                said = f"{said}, with numbers that {found[0].dtype} does not have"
+                raise ComparisonStop(Discovery(run.spot(bound), "differs", said))
+            run.notes[f"{name}: not compared; {said}"] = None
             return None
         return value
 
@@ -543,6 +556,22 @@ def against_named(
     if not run.compared and difference is None:
         raise NoNameError(values, run)
     return run.comparison((RULES, other), difference)
+
+
+def _typed(value: Value, like: Value) -> Value:
+    """A tensor with the element type of another one, where kind and shape are the same and no whole
+    number is lost: references are often more precise than the program.
+    """
+    if not isinstance(value, Tensor) or not isinstance(like, Tensor):
+        return value
+    one, kind = value.data, like.data.dtype
+    if one.shape != like.data.shape or "b" in one.dtype.kind + kind.kind:
+        return value
+    if (unit(one) > 0) != (unit(like.data) > 0):
+        return value
+    with np.errstate(over="ignore"):
+        made = one.astype(kind)
+    return Tensor(made) if unit(one) > 0 or (made == one).all() else value
 
 
 class InputsError(ValueError):

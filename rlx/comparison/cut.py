@@ -86,7 +86,7 @@ def cut(
     for part in whole:
         for node in expressions(part):
             if isinstance(node, ast.Constant) and node.data.shape not in (None, ()):
-                value = _constant(node)
+                value = constant(node.data)
                 if value is None:
                     return None
                 mapped[node] = add("weight", struct_info_of(value), value)
@@ -153,15 +153,14 @@ def _is_plain(info: ast.StructInfo) -> bool:
     return isinstance(info, ast.TensorStructInfo) and isinstance(info.shape, ast.ShapeExpr)
 
 
-def _constant(node: ast.Constant) -> Value | None:
-    """The tensor of a constant."""
-    literal = node.data
+def constant(literal: ast.Literal) -> Value | None:
+    """The tensor of a constant; None if its data are not known."""
     kind = numpy_dtype(literal.dtype)
     if literal.content is not None:
-        return Tensor(np.frombuffer(bytes(literal.content), kind).reshape(literal.shape).copy())
+        return Tensor(np.frombuffer(bytes(literal.content), kind).reshape(literal.shape or ()))
     if literal.value is None:
         return None
-    return Tensor(np.asarray(literal.value, kind).reshape(literal.shape))
+    return Tensor(np.asarray(literal.value, kind).reshape(literal.shape or ()))
 
 
 def _free(param: ast.Var) -> tuple[tir.Var, ...]:

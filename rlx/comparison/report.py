@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import isfinite
 from pathlib import Path
 
@@ -29,7 +29,10 @@ class WrittenBinding:
 
 
 def text(
-    made: RunComparison, path: str, source_line: Sequence[str], written: Sequence[WrittenBinding]
+    made: RunComparison,
+    path: str,
+    source_line: Callable[[int], str],
+    written: Sequence[WrittenBinding],
 ) -> str:
     """The report for a reader.
 
@@ -38,7 +41,7 @@ def text(
     path
         The file.
     source_line
-        The lines of its text.
+        The line of a number, counted from 1.
     """
     one, other = made.sides
     lines = [f"{visible(path)}: {visible(made.entry)} by {one} and by {visible(other)}"]
@@ -62,7 +65,7 @@ def text(
 
 
 def _found(
-    found: Discovery, sides: tuple[str, str], path: str, source_line: Sequence[str]
+    found: Discovery, sides: tuple[str, str], path: str, source_line: Callable[[int], str]
 ) -> Iterator[str]:
     spot = found.spot
     words = {"differs": "is the first binding that differs", "nan": "is the first to make a NaN"}
@@ -74,7 +77,7 @@ def _found(
     yield f"{visible(spot.name)} in {visible(spot.function)} {title}"
     if spot.line is not None:
         yield f" --> {visible(path)}:{spot.line}"
-        yield f"  | {visible(source_line[spot.line - 1].strip())}"
+        yield f"  | {visible(source_line(spot.line).strip())}"
     yield f"  {visible(found.said)}"
     apart = found.apart
     if apart is not None and apart.ulp is not None:

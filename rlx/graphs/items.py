@@ -204,15 +204,14 @@ class _Making:
     ) -> None:
         info = None if var is None else self._info.get(var, var.struct_info_annotation)
         key = len(self.found.items)
-        names = [] if info is None else [v.name for v in free_shape_vars(info)]
-        if var is not None and var.shape_var is not None:
-            names.append(var.shape_var.name)
-        binds = tuple(dict.fromkeys(name for name in names if name in self._unbound))
+        binds: tuple[str, ...] = ()
         if kind in ("parameter", "cast"):
+            names = [] if info is None else [v.name for v in free_shape_vars(info)]
+            if var is not None and var.shape_var is not None:
+                names.append(var.shape_var.name)
+            binds = tuple(dict.fromkeys(name for name in names if name in self._unbound))
             self._unbound -= set(binds)
             self.found.bound_at |= dict.fromkeys(binds, key)
-        else:
-            binds = ()
         line = None if span is None or not self._source.text else self._source.position(span[0])[0]
         self.found.items.append(
             GraphItem(
@@ -222,7 +221,9 @@ class _Making:
                 _short(text),
                 ""
                 if info is None
-                else _short(visible(spelled(info, self._printer).strip()), 2 * LONGEST),
+                else _short(
+                    visible(spelled(info, self._printer, 4 * LONGEST).strip()), 2 * LONGEST
+                ),
                 line,
                 len(self.found.groups) - 1 if group is None else group,
                 tuple(dict.fromkeys(uses)),

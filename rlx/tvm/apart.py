@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Callable
 
 from rlx.grammar.processes import environment, from_outside, python
+
+_LOGGED = re.compile(r"\[\d\d:\d\d:\d\d\] ")
+"""How lines of TVM's log begin, which may come behind what a module says at its end."""
 
 
 def answer(*words: str, given: str = "", seconds: float, fails: Callable[[str], Exception]) -> str:
@@ -34,7 +38,8 @@ def answer(*words: str, given: str = "", seconds: float, fails: Callable[[str], 
     except subprocess.TimeoutExpired:
         raise fails(f"TVM takes longer than {seconds:.0f} s") from None
     if done.returncode:
-        said = done.stderr.strip().splitlines()
+        lines = done.stderr.strip().splitlines()
+        said = [line for line in lines if not _LOGGED.match(line)]
         how = from_outside(done.returncode) or (said[-1] if said else "TVM ends without a word")
         raise fails(how)
     return done.stdout

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
@@ -37,6 +38,8 @@ _OF_TENSORS = ("shape_of", "size")
 """Operators without a definition whose argument TVM demands to be a tensor."""
 _CREATES = ("full", "arange")
 """Operators whose shape is an argument, of which TVM needs the rank only."""
+_AS_DECLARED = ("dist.redistribute_replica_to_shard",)
+"""Operators without a definition that TVM lowers, if their result is not declared as anything."""
 _SHAPED = ("reshape", "broadcast_to", "collapse_sum_to")
 """Operators for whose shape TVM looks at what its variable is bound to."""
 _TRANSPOSED = {
@@ -73,12 +76,35 @@ def check_for_tvm(text: str, path: str = "<text>") -> Report:
     found = [
         replace(d, source=report.source)
         for module in report.modules
-        for d in hindrances(module, report.info)
+        for d in (*_declared_twice(module, text), *hindrances(module, report.info))
     ]
     if not found:
         return report
     said = sorted((*report.diagnostics, *found), key=lambda d: d.span or (0, 0))
     return replace(report, diagnostics=tuple(said))
+
+
+_ABOVE = re.compile(r"^(\w+) = TypeVar\(", re.MULTILINE)
+_INSIDE = re.compile(r"^[ \t]+((\w+) = T\.int64\(\))", re.MULTILINE)
+
+
+def _declared_twice(module: ast.IRModule, text: str) -> Iterator[Diagnostic]:
+    """Shape variables that a function declares inside, of names above the module: TVM prints them so,
+    but reads them only where the signature has them, too.
+    """
+    above = set(_ABOVE.findall(text))
+    for function in module.functions.values() if above else ():
+        if not isinstance(function, ast.Function) or function.span is None:
+            continue
+        other = above.difference(var.name for var in function.shape_vars)
+        for found in _INSIDE.finditer(text, *function.span):
+            if found[2] in other:
+                yield _error(
+                    "TVM-text",
+                    f"TVM's parser does not read this variable: {found[2]} is a TypeVar above, too",
+                    found.span(1),
+                    "give one of the two another name; `rlx fmt` does",
+                )
 
 
 def hindrances(module: ast.IRModule, info: Mapping[Node, StructInfo]) -> Iterator[Diagnostic]:
@@ -117,6 +143,15 @@ def _function(function: ast.Function, info: Mapping[Node, StructInfo]) -> Iterat
             function.span,
             "apply the passes of relax.distributed.transform before tvm.compile",
         )
+    for param in function.params:
+        of = param.struct_info_annotation
+        if isinstance(of, ast.TensorStructInfo) and isinstance(of.shape, ast.Var):
+            yield _error(
+                "TVM-text",
+                f"TVM's parser does not know {of.shape.name_hint!r} in the signature",
+                param.span or function.span,
+                "write the sizes: R.Tensor((n, m))",
+            )
     declared: dict[Node, StructInfo] = {}
     bound: dict[ast.Expr, ast.Expr] = {}
     less: dict[Node, StructInfo] = {}
@@ -129,7 +164,9 @@ def _function(function: ast.Function, info: Mapping[Node, StructInfo]) -> Iterat
             if isinstance(made, ast.TensorStructInfo) and _has_size_of_data(made, sizes):
                 less[binding.var] = replace(made, shape=None)
         if binding.var is not None and isinstance(binding, ast.VarBinding):
-            declared[binding.value] = info.get(binding.var, ast.ObjectStructInfo())
+            of = info.get(binding.var)
+            if isinstance(of, ast.TensorStructInfo) or binding.var.struct_info_annotation:
+                declared[binding.value] = of or ast.ObjectStructInfo()
         if isinstance(binding.value, ast.Function):
             name = "" if binding.var is None else f" {binding.var.name_hint!r}"
             yield _error(
@@ -166,12 +203,20 @@ def _operator(
         said, help = unread
         yield _error("TVM-text", f"TVM's parser does not read this R.{name}: {said}", span, help)
         return
+    lowered = (_computes(call) and name != "reshape") or name in _AS_DECLARED
+    if lowered and type(declared) is ast.ObjectStructInfo:
+        said = f"no pass of TVM lowers R.{name} where its result is declared as R.Any"
+        yield _error("TVM-shape", said, span, "leave the annotation of the variable away")
+        return
     known = table()["operators"].get(name, {})
     form, types = signature(call, info)
-    if isinstance(declared, ast.TensorStructInfo) and not _creates(
-        call
-    ):  # TVM keeps to an annotation that says less
+    if isinstance(declared, ast.TensorStructInfo) and not _creates(call):
+        # TVM keeps to an annotation that says less
         form = max(form, _form(declared), key=_FORMS.index)
+    if _computes(call) and not name.endswith("_like") and "?" in types.split(" "):
+        said = "the element type of an argument is not known"
+        yield _error("TVM-operator", f"TVM does not build this R.{name}: {said}", span, _DTYPE)
+        return
     sure = [key for key in known if _known(_form_of(key)) == _known(form)]
     reason = None
     if sure:
@@ -208,6 +253,7 @@ def _operator(
         )
 
 
+_DTYPE = 'give its arguments types: R.match_cast(x, R.Tensor((n, …), "float32"))'
 _REPLACE = "replace it by other operators, or by R.call_tir of a PrimFunc"
 
 
@@ -220,6 +266,10 @@ def _unread(name: str, call: ast.Call, info: Mapping[Node, StructInfo]) -> tuple
                 return "an argument is R.Any, not a tensor", f"give it a type: {cast}"
     if name == "hint_on_device":
         return "it takes a device, and a text is none", "use R.to_vdevice"
+    if name == "device":
+        return "a device is no value of a program", "use R.to_vdevice"
+    if name in ("dist.annotate_sharding", "dist.redistribute"):
+        return "the module has no such mesh of devices", "build the module in Python"
     if name == "builtin.alloc_tensor" and call.sinfo_args:
         return "it takes no ty_args", "remove ty_args"
     if name == "dist.call_tir_local_view":
@@ -298,6 +348,8 @@ def _of_values(
         return "its axis is negative", "count the axis from the front"
     if name.endswith("pool2d_backward") and any(step != 1 for step in _numbers(attrs, "dilation")):
         return "the derivative of a pooling with a dilation is not legalised", _REPLACE
+    if name == "nn.prelu" and not isinstance(_size(_argument(call, 1), 0, info), tir.IntImm):
+        return "the number of slopes is not known", "give it a number"
     grid = _argument(call, 1) if name == "image.affine_grid" else None
     if isinstance(grid, ast.ShapeExpr) and not all(
         isinstance(size, tir.IntImm) for size in grid.values
@@ -502,7 +554,14 @@ def _thread(span: Span | None) -> Diagnostic:
 
 def _intrinsic(call: tir.Call) -> Iterator[Diagnostic]:
     name = call.op
-    if name.startswith(_OF_GPUS):
+    if name in ("Ramp", "Broadcast") and getattr(call.args[-1], "value", 0) == 1:
+        yield _error(
+            "TVM-text",
+            f"TVM's parser reads no T.{name} of one element",
+            call.span,
+            "write the element",
+        )
+    elif name.startswith(_OF_GPUS):
         yield _error(
             "TVM-target",
             f"T.{name} exists on GPUs only; TVM does not build it for a processor",

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rlx.comparison.kept import Kept, Ran
     from rlx.generate.campaign.finding_file import FindingFile
     from rlx.generate.campaign.oracles.meaning import Meaning
+    from rlx.semantics.outcome import Outcome
 
 
 # ------------------------------------------------------ passes that change interfaces
@@ -235,8 +236,9 @@ class Watch:
     ) -> Problem | None:
         """The run with the inputs that were given, if the pass changed what it returns."""
         from rlx.comparison.kept import changed
-        from rlx.semantics.outcome import Fault, OutOfFuel, Unsupported
 
+        if self.last is not None and _has_no_value(self.last.outcome):
+            return None  # nor has the program itself, on these inputs
         found = self._ran(text, report, kept)
         contract = NOT_COMPARED.get(name.rpartition(".")[2])
         earlier = self.last
@@ -249,10 +251,7 @@ class Watch:
         if isinstance(found, str) or earlier is None:
             self._keep(found, name)
             return None
-        outcome = found.outcome
-        if isinstance(outcome, Unsupported | OutOfFuel) or (
-            isinstance(outcome, Fault) and outcome.code == "E-extern-registered"
-        ):
+        if _is_unknown(found.outcome):
             self._keep(found, name)
             return None
         said = changed(earlier, found)
@@ -351,6 +350,21 @@ class Watch:
         problem = Problem(name, kind, message, before, after, report)
         self.problems.append(problem)
         return problem
+
+
+def _is_unknown(outcome: Outcome) -> bool:
+    """Whether a run ended where the rules end, and another form of the program may go on."""
+    from rlx.semantics.outcome import Fault, OutOfFuel, Unsupported
+
+    if isinstance(outcome, Fault):
+        return outcome.code == "E-extern-registered"
+    return isinstance(outcome, Unsupported | OutOfFuel)
+
+
+def _has_no_value(outcome: Outcome) -> bool:
+    from rlx.semantics.outcome import Ended
+
+    return isinstance(outcome, Ended) and not _is_unknown(outcome)
 
 
 def _said(code: str, message: str) -> str:

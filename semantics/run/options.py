@@ -313,7 +313,8 @@ def _entry(report: Report, name: str | None) -> tuple[ast.IRModule, str, ast.Fun
     name = default_entry(found) if name is None else name
     if name not in found:
         known = ", ".join(found) or "none"
-        raise UsageError(f"no function {name!r}; functions that can be called: {known}")
+        where = report.source.path
+        raise UsageError(f"{where}: no function {name!r}; functions that can be called: {known}")
     module, function = found[name]
     return module, name, function
 

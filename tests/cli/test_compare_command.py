@@ -82,10 +82,10 @@ def test_a_changed_binding_is_named_with_its_line_and_inputs(files: Files) -> No
 
 
 def test_what_rounding_does_is_allowed(files: Files) -> None:
-    """The same sums in another order, by NumPy, from values in float64."""
+    """The same sums in another order, by NumPy in float64; one is rounded."""
     a = files.x.astype(np.float64) @ files.w
     b = np.exp(a) / np.exp(a).sum(-1, keepdims=True)
-    files.arrays("reference.npz", a=a.astype(np.float32), b=b.astype(np.float32))
+    files.arrays("reference.npz", a=a, b=b.astype(np.float32))
     status, said, _ = files.compare("model.rlx", "reference.npz", "--inputs", "inputs.npz")
     assert status == 0 and "agrees: 2 values" in said
 
@@ -95,6 +95,27 @@ def test_a_reference_between_known_values(files: Files) -> None:
     files.arrays("reference.npz", b=np.full((3, 4), 0.25, np.float32))
     wrong = files.found("model.rlx", "reference.npz", "--inputs", "inputs.npz")["difference"]
     assert wrong["name"] == "b" and {*wrong["inputs"]} == {"x", "w"}
+
+
+def test_whole_numbers_that_the_program_cannot_hold(files: Files) -> None:
+    """A sum of int8 wraps around, and what is computed of it is not to blame."""
+    files.program(
+        "int8.rlx",
+        """\
+@R.function
+def main(x: R.Tensor((2, 2), "int8")):
+    s = R.matmul(x, x)
+    y = R.astype(s, "float32")
+    return y
+""",
+    )
+    for number, fits in ((3, True), (100, False)):
+        x = np.full((2, 2), number, np.int8)
+        wide = x.astype(np.int32) @ x.astype(np.int32)
+        files.arrays("x.npz", x=x)
+        files.arrays("wide.npz", s=wide, y=wide.astype(np.float64))
+        found = files.found("int8.rlx", "wide.npz", "--inputs", "x.npz")
+        assert found["agrees"] is fits and (fits or found["difference"]["name"] == "s")
 
 
 def test_the_first_nan_is_where_finite_operands_make_it(files: Files) -> None:
@@ -114,6 +135,23 @@ def main(x: R.Tensor((2,), "float32"), mask: R.Tensor((2,), "float32")):
     found = files.found("nan.rlx", "nan.rlx", "--inputs", "infinite.npz")
     assert found["difference"] is None
     assert (found["not_finite"]["name"], found["not_finite"]["kind"]) == ("q", "nan")
+
+
+def test_a_mask_of_infinities_is_not_to_blame_but_the_nan_that_comes_of_it(files: Files) -> None:
+    files.program(
+        "masked.rlx",
+        """\
+@R.function
+def main(s: R.Tensor((2, 2), "float32"), keep: R.Tensor((2, 2), "bool")):
+    b = R.where(keep, s, R.const(float("-inf"), "float32"))
+    p = R.nn.softmax(b)
+    return p
+""",
+    )
+    for keep, wrong in (([[1, 0], [1, 1]], None), ([[1, 0], [0, 0]], "p")):
+        files.arrays("s.npz", s=np.ones((2, 2), np.float32), keep=np.array(keep, bool))
+        found = files.found("masked.rlx", "masked.rlx", "--inputs", "s.npz")["not_finite"]
+        assert (found and found["name"]) == wrong
 
 
 def test_the_binding_is_cut_out_and_run_alone(files: Files) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cProfile
 import json
 import xml.etree.ElementTree as xml
 from itertools import pairwise
@@ -51,6 +52,19 @@ def _long(count: int) -> rlx.IRModule:
     lines = [f"    v{k + 1} = R.add(v{k}, v0)" for k in range(count)]
     head = '@R.function\ndef main(v0: R.Tensor(("n",), "float32")):\n'
     return rlx.parse(head + "\n".join(lines) + f"\n    return v{count}\n")
+
+
+def test_tuples_that_double_cost_what_they_share() -> None:
+    def calls(count: int) -> int:
+        lines = [f"    t{k + 1} = (t{k}, t{k})" for k in range(count)]
+        head = '@R.function\ndef main(t0: R.Tensor(("n",), "float32")):\n'
+        module = rlx.parse(head + "\n".join(lines) + f"\n    return t{count}\n")
+        profile = cProfile.Profile()
+        profile.runcall(module.graph)
+        return sum(each.callcount for each in profile.getstats())
+
+    calls(10)  # loads what is loaded once
+    assert calls(600) < 2.3 * calls(300)
 
 
 def test_a_thousand_bindings_are_folded_without_loss() -> None:
@@ -106,6 +120,7 @@ def test_pages_and_pictures_load_nothing(tmp_path: Path) -> None:
     ("words", "said"),
     [
         ([ATTENTION, "-o", "graph.pdf"], "expected a name that ends in .html, .svg, .dot or .json"),
+        ([ATTENTION, "-o", "a.svg", "--format", "json"], "--out a.svg says another one"),
         (["-", "-"], "only one of the programs can be standard input"),
         ([ATTENTION, "-o", ATTENTION, "--format", "dot"], "this would overwrite the program"),
     ],

@@ -123,6 +123,22 @@ def main(x: R.Tensor(("n", 4), "float32"), c: R.Tensor((), "bool")):
         use.highest({"m": 3})
 
 
+def test_a_branch_between_values_that_are_there_makes_none() -> None:
+    text = """
+@R.function
+def main(c: R.Tensor((), "bool"), x: R.Tensor(("n", 4), "float32"), w: R.Tensor(("n", 4), "float32")):
+    a = R.exp(x)
+    if c:
+        y = {}
+    else:
+        y = w
+    z = R.tanh(y)
+    return z
+"""
+    peaks = [rlx.memory(text.format(value)).peaks[0] for value in ("a", "R.exp(a)")]
+    assert [[each.name for each in peak.living] for peak in peaks] == [["a", "z"], ["a", "gv"]]
+
+
 def test_a_callee_needs_its_memory_in_the_sizes_of_the_caller() -> None:
     use = rlx.memory(
         """

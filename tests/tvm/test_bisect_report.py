@@ -96,4 +96,4 @@ def test_a_pipeline_that_cannot_be_had(
     (tmp_path / "f.rlx").write_text(PROGRAM)
     assert bisect.main([str(tmp_path / "f.rlx"), "--pipeline", "zero"]) == bisect.UNABLE
     said = capsys.readouterr()
-    assert (said.out, said.err) == ("", "rlx bisect: --pipeline zero: TVM is not installed\n")
+    assert (said.out, said.err) == ("", "rlx bisect: TVM is not installed\n")

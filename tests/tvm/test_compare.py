@@ -173,6 +173,38 @@ def test_a_pass_that_is_wrong_on_these_inputs_alone(
     assert re.findall(r"\[\[(\d+)\.", shown) == ["360", "100"]
 
 
+def test_what_only_fails_with_probes_is_no_difference(tvm: TvmProcess) -> None:
+    """Probes let TVM's plan reuse the memory of the branch that is not taken."""
+    text = """\
+@R.function
+def main(c: R.Tensor((), "bool"), x: R.Tensor((4,), "float32")):
+    if c:
+        r = R.multiply(x, x)
+    else:
+        r = R.exp(R.add(x, x))
+    return r
+"""
+    found = compared(tvm, text, {"c": np.array(False), "x": np.ones(4, np.float32)})
+    assert found.agrees and [note.partition(":")[0] for note in found.notes] == [
+        "only results were compared"
+    ]
+
+
+def test_a_program_that_has_no_value_on_these_inputs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = tmp_path / "model.rlx"
+    program.write_text(
+        '@R.function\ndef main(x: R.Tensor((6,), "float32"), i: R.Tensor((1,), "int64")):\n'
+        "    y = R.take(x, i, axis=0)\n    return y\n"
+    )
+    np.savez(tmp_path / "x.npz", x=np.ones(6, np.float32), i=np.array([-1]))
+    assert bisect.main([str(program), "--inputs", str(tmp_path / "x.npz")]) == 0
+    first, *rest = capsys.readouterr().out.splitlines()
+    assert first.endswith("no run was compared")
+    assert [line.split(":")[1] for line in rest] == [" the program"] and "index -1" in rest[0]
+
+
 def test_tvm_gets_the_weights_of_a_text(tvm: TvmProcess) -> None:
     """Models that are imported have their weights as metadata, which rlx writes for TVM again."""
     head = '@R.function\ndef main(x: R.Tensor((2, 3), "float32")):\n'

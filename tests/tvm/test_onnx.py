@@ -68,3 +68,21 @@ def test_the_first_node_that_differs_is_named(
     wrong = found["difference"]
     assert wrong["name"] == "act_0" and [*wrong["inputs"]] == ["conv_Conv_output_0"]
     assert wrong["found"] < wrong["expected"] == 0
+
+
+def test_why_a_model_is_not_imported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """TVM logs warnings behind its error."""
+    tensor = helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [4])
+    power = helper.make_node("Pow", ["x", "e"], ["y"])
+    made = helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [4])
+    three = numpy_helper.from_array(np.array(3, np.int64), "e")
+    opset = [helper.make_opsetid("", 18)]
+    model = helper.make_model(
+        helper.make_graph([power], "g", [tensor], [made], [three]),
+        opset_imports=opset,
+        ir_version=9,
+    )
+    onnx.save(model, tmp_path / "power.onnx")
+    assert main([str(tmp_path / "power.onnx")]) == 2
+    said = capsys.readouterr().err
+    assert "power.onnx: TypeError" in said and "R.power(x, R.const(3" in said
