@@ -23,7 +23,7 @@ from typing import Any
 from benchmarks.first_run import decoder
 
 URI = "file:///work/model.rlx"
-LAYERS = 90
+LAYERS = 500
 PAUSE = 0.05
 """Seconds between two edits: quicker than anybody types, so that nothing is checked in between."""
 

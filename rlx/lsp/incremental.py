@@ -18,11 +18,12 @@ from functools import cached_property
 from rlx.checker.check import MARK, Report, position
 from rlx.checker.driver.configuration import ALWAYS
 from rlx.grammar.diagnostic import Diagnostic, Source
+from rlx.grammar.lines import line_start, next_line
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.suggest import closest
 from rlx.lsp.body import KnownBody, ReducedBody, body
-from rlx.lsp.cut import Cut, cut, edited, recut, words
+from rlx.lsp.cut import Cut, cut, edited, recut, words, words_among
 from rlx.lsp.excerpt import Excerpt, Move, circle, excerpt, names_of
 from rlx.lsp.faces import Checked, of_report, report_on
 
@@ -190,7 +191,9 @@ class Checker:
         made = self.report = None
         if len(text) >= SMALL:
             for before in self._bases(text):
-                if made is None:
+                if before.cut.text == text:
+                    made = before
+                elif made is None:
                     made = _Step(before, text, self.path, self.target).take()
         if made is None:
             self.full += 1
@@ -331,16 +334,19 @@ class _Step:
 
     def _calls_others(self, number: int) -> bool:
         """Whether a function that changed mentions other functions than before."""
-        was = words(self.before.cut.of(number)) & self.names.keys()
-        return was != words(self.now.of(self.to[number])) & self.names.keys()
+        was, now = self.before.cut.of(number), self.now.of(self.to[number])
+        start, end = edited(was, now)
+        first, last = line_start(now, start), next_line(now, end)
+        here = words(now[first:last]) ^ words(was[first : last - len(now) + len(was)])
+        if here.isdisjoint(self.names):
+            return False
+        return words(was) & self.names.keys() != words(now) & self.names.keys()
 
     def _mention(self, names: AbstractSet[str]) -> set[int]:
         """The functions that mention one of some names."""
         if not names:
             return set()
-        return {
-            n for n in range(len(self.now.pieces)) if not names.isdisjoint(words(self.now.of(n)))
-        }
+        return {n for n in range(len(self.now.pieces)) if words_among(self.now.of(n), names)}
 
     def _mention_unknown(self, found: Sequence[Diagnostic]) -> set[int]:
         """The functions with an operator that is not known, or with the name of a function that is
@@ -375,7 +381,7 @@ class _Step:
             if known is None or old.head != new.head or MARK in self.now.text:
                 continue
             before, text = known.body, self.now.of(into)[len(new.head) :]
-            if before is not None and new.name not in words(text):
+            if before is not None and not words_among(text, {new.name}):
                 end = old.span[0] + len(old.head)
                 said = [d.span for d in self.before.diagnostics if d.span is not None]
                 places = [
@@ -501,7 +507,7 @@ class _Step:
     def _body_mentions(self, number: int, names: AbstractSet[str]) -> bool:
         """Whether the body of a function mentions one of some names."""
         body = self.now.of(number)[len(self.now.pieces[number].head) :]
-        return not names.isdisjoint(words(body))
+        return bool(words_among(body, names))
 
     # ------------------------------------------------------------ the new version
 

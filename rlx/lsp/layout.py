@@ -8,11 +8,12 @@ from rlx.grammar.diagnostic import Edit
 from rlx.grammar.dialects import DEFAULT, DIALECTS
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.print.formatting import format_text
-from rlx.lsp.body import ReducedBody, split
+from rlx.lsp.body import ReducedBody
 from rlx.lsp.cut import Cut, cut
 from rlx.lsp.document import Document
 from rlx.lsp.excerpt import excerpt, mentioned, names_of
 from rlx.lsp.incremental import Derived
+from rlx.lsp.statements import split
 
 FEW = 20
 """After an edit of so many functions, only these are formatted."""
