@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 from rlx.grammar.diagnostic import Edit
 from rlx.grammar.dialects import DEFAULT, DIALECTS
-from rlx.grammar.nodes.node import Span
+from rlx.grammar.nodes.node import Record, Span
 from rlx.grammar.print.formatting import format_text
 from rlx.lsp.body import ReducedBody
 from rlx.lsp.cut import Cut, cut
 from rlx.lsp.document import Document
 from rlx.lsp.excerpt import excerpt, mentioned, names_of
-from rlx.lsp.incremental import Derived
+from rlx.lsp.incremental import SMALL, Derived
 from rlx.lsp.statements import split
 
 FEW = 20
@@ -27,57 +27,152 @@ def _formatted(document: Document, text: str) -> str | None:
     return format_text(text, document.source.path, printed).text
 
 
-def whole(document: Document) -> list[Edit]:
+class Learned(Record):
+    """How the parts of a text are laid out.
+
+    Attributes
+    ----------
+    gaps
+        What stands around functions, by what stood there.
+    functions
+        Functions, each by all that its layout depends on.
+    long
+        The head and the statements of long functions, by their heads.
+    """
+
+    gaps: dict[_Key, tuple[str, ...]]
+    functions: dict[_Key, str]
+    long: dict[_Key, tuple[str, dict[str, str]]]
+
+
+_Key = tuple[object, ...]
+
+_known = Learned({}, {}, {})
+
+
+def whole(document: Document, bodies: Mapping[int, Derived] = {}) -> list[Edit]:
     """The edit that formats a text; none if nothing changes, or it cannot be formatted."""
     text = document.source.text
-    made = _from_known(document)
+    made = _from_known(document, bodies)
     if made is None:
         made = _formatted(document, text)
         if made is not None:
-            _remember(document, made)
+            remember(_learned(document, made))
     return [] if made is None or made == text else [Edit((0, len(text)), made)]
 
 
-_laid: set[tuple[object, ...]] = set()
-"""Functions of texts that were laid out: each with what its layout depends on."""
+def learn(document: Document) -> Learned | None:
+    """How a text is laid out, to be remembered; None if it cannot be formatted."""
+    made = _formatted(document, document.source.text)
+    return None if made is None else _learned(document, made)
 
 
-def _keys(document: Document, at: Cut) -> list[tuple[object, ...]]:
-    """All that the layout of each function depends on: its text, the text around functions, the heads of those it names."""
-    around = "\0".join(map(at.gap, range(len(at.pieces) + 1)))
+def remember(found: Learned) -> None:
+    """Keep it for the next version of the text."""
+    for known, more in (
+        (_known.gaps, found.gaps),
+        (_known.functions, found.functions),
+        (_known.long, found.long),
+    ):
+        if len(known) > _MOST:
+            known.clear()  # type: ignore[attr-defined]
+        known.update(more)  # type: ignore[attr-defined]
+
+
+def _learned(document: Document, made: str) -> Learned:
+    """What the layout of a text says of its parts, and of those of the text that is laid out."""
+    old, new = document.names.cut, cut(made)
+    found = Learned({}, {}, {})
+    if [piece.name for piece in old.pieces] != [piece.name for piece in new.pieces]:
+        return found
+    for at in (old, new):
+        gaps = tuple(map(new.gap, range(len(new.pieces) + 1)))
+        found.gaps[_gaps_key(document, at)] = gaps
+        for number, key in enumerate(_keys(document, at)):
+            found.functions[key] = new.of(number)
+            if len(at.of(number)) >= SMALL:
+                was, now = split(_body(at, number)), split(_body(new, number))
+                if len(was) == len(now):
+                    pairs = zip(was, now, strict=True)
+                    texts = {before.text: after.text for before, after in pairs}
+                    key = _long_key(document, at, number)
+                    found.long[key] = new.pieces[number].head, texts
+    return found
+
+
+def _body(at: Cut, number: int) -> str:
+    return at.of(number)[len(at.pieces[number].head) :]
+
+
+def _long_key(document: Document, at: Cut, number: int) -> _Key:
+    return document.source.path, document.target, at.pieces[number].head
+
+
+def _gaps_key(document: Document, at: Cut) -> _Key:
+    around = map(at.gap, range(len(at.pieces) + 1))
+    return document.source.path, document.target, "\0".join(around)
+
+
+def _keys(document: Document, at: Cut) -> list[_Key]:
+    """All that the layout of each function depends on: its text, the text around functions, the
+    heads of those it names.
+    """
+    around = _gaps_key(document, at)
     names = names_of(at)
     return [
         (
-            *(document.source.path, document.target, around, at.of(number)),
+            *(*around, at.of(number)),
             *(at.pieces[n].head for n in sorted(mentioned(at, number, names))),
         )
         for number in range(len(at.pieces))
     ]
 
 
-def _remember(document: Document, made: str) -> None:
-    """Keep the functions of a text that is laid out."""
-    if len(_laid) > _MOST:
-        _laid.clear()
-    _laid.update(_keys(document, cut(made)))
-
-
-def _from_known(document: Document) -> str | None:
-    """The layout of a text of which most functions are known to be laid out; None if they are not."""
+def _from_known(document: Document, bodies: Mapping[int, Derived]) -> str | None:
+    """The layout of a text of which most parts are known; None if they are not."""
     at = document.names.cut
-    new = [n for n, key in enumerate(_keys(document, at)) if key not in _laid]
+    gaps = _known.gaps.get(_gaps_key(document, at))
+    if gaps is None or len(gaps) != len(at.pieces) + 1:
+        return None
+    keys = _keys(document, at)
+    new = []
+    for number, key in enumerate(keys):
+        if key not in _known.functions:
+            made = _long(document, at, number, bodies)
+            if made is None:
+                new.append(number)
+            else:
+                _known.functions[key] = made
     if len(new) > FEW or 2 * len(new) > len(at.pieces):
         return None
     laid = _functions(document, at, new)
     if laid is None:
         return None
-    text = at.text
-    for number in reversed(new):
-        start, end = at.pieces[number].span
+    for number in new:
         if at.of(number).removesuffix("\n") != at.of(number).rstrip():
             return None
-        text = f"{text[:start]}{laid[number]}\n{text[end:]}"
-    return text
+        _known.functions[keys[number]] = f"{laid[number]}\n"
+    parts = (gap + _known.functions[key] for gap, key in zip(gaps, keys, strict=False))
+    return "".join((*parts, gaps[-1]))
+
+
+def _long(document: Document, at: Cut, number: int, bodies: Mapping[int, Derived]) -> str | None:
+    """The layout of a long function of which most statements are known; None if they are not."""
+    head, texts = _known.long.get(_long_key(document, at, number), ("", {}))
+    known = bodies[number].body if number in bodies and texts else None
+    if known is None:
+        return None
+    statements = known.statements.after(_body(at, number))
+    new = [n for n, each in enumerate(statements) if each.text not in texts]
+    if len(new) > FEW:
+        return None
+    for n in new:
+        text, start = statements[n].text, len(at.pieces[number].head) + statements.starts[n]
+        edits = _statements(document, at, number, (start, start + len(text) - 1), bodies)
+        if edits is None or len(edits) > 1 or text != f"{text.rstrip()}\n":
+            return None
+        texts[text] = f"{edits[0].text}\n" if edits else text
+    return "".join((head, *(texts[each.text] for each in statements)))
 
 
 def in_range(
