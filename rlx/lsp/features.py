@@ -164,7 +164,7 @@ def _types(to: Server, uri: str, document: Document, at: int) -> Iterator[Span]:
             yield defined.span
     info = window.document.type_of(window.into(defined.span[0]))
     for word in sorted(_words(str(info))) if info is not None else ():
-        for each in names.of(names.stretch(at), word):
+        for each in (e for stretch in names.around(at) for e in names.of(stretch, word)):
             place = names.definition(each) if each.kind == "shape" else None
             if place is not None:
                 yield place.span
@@ -182,18 +182,14 @@ def add_structure(to: Server) -> None:
 
     @to.feature(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     def symbols(params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
-        document = to.text(params.text_document.uri).document
-        return [_symbol(each, document.source) for each in outline(document)]
+        return to.text(params.text_document.uri).kept(
+            "symbols",
+            lambda document: [_symbol(each, document.source) for each in outline(document)],
+        )
 
     @to.feature(lsp.TEXT_DOCUMENT_FOLDING_RANGE)
     def folding(params: lsp.FoldingRangeParams) -> list[lsp.FoldingRange]:
-        document = to.text(params.text_document.uri).document
-        found: dict[int, int] = {}
-        for start, end in folds(document):
-            first, last = (document.source.position(at)[0] - 1 for at in (start, end))
-            if last > first:
-                found[first] = max(last, found.get(first, 0))
-        return [lsp.FoldingRange(first, last) for first, last in sorted(found.items())]
+        return to.text(params.text_document.uri).kept("folds", _foldings)
 
     @to.feature(lsp.TEXT_DOCUMENT_SELECTION_RANGE)
     def selection(params: lsp.SelectionRangeParams) -> list[lsp.SelectionRange]:
@@ -224,6 +220,15 @@ def add_structure(to: Server) -> None:
     def lenses(params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
         found = to.text(params.text_document.uri)
         return found.kept("lenses", lambda document: list(_lenses(document)))
+
+
+def _foldings(document: Document) -> list[lsp.FoldingRange]:
+    found: dict[int, int] = {}
+    for start, end in folds(document):
+        first, last = (document.source.position(at)[0] - 1 for at in (start, end))
+        if last > first:
+            found[first] = max(last, found.get(first, 0))
+    return [lsp.FoldingRange(first, last) for first, last in sorted(found.items())]
 
 
 def _symbol(found: Symbol, source: Source) -> lsp.DocumentSymbol:
@@ -411,12 +416,11 @@ def add_edits(to: Server) -> None:
     def formatting(params: lsp.DocumentRangeFormattingParams) -> list[lsp.TextEdit] | None:
         from rlx.lsp.layout import in_range
 
-        shown = to.text(params.text_document.uri)
-        document = shown.document
+        document = to.text(params.text_document.uri).document
         first, last = to.offsets(document, params.range)
         return [
             lsp.TextEdit(range_in(document.source, edit.span), edit.text)
-            for edit in in_range(document, first, last, shown.checker.bodies)
+            for edit in in_range(document, first, last)
         ] or None
 
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from rlx.grammar.diagnostic import Edit
-from rlx.grammar.dialects import DEFAULT, DIALECTS
+from rlx.grammar.dialects import DEFAULT, DIALECTS, dialect
 from rlx.grammar.nodes.node import Record, Span
 from rlx.grammar.print.formatting import format_text
-from rlx.lsp.body import ReducedBody
+from rlx.lsp.body import KnownBody, ReducedBody
 from rlx.lsp.cut import Cut, cut
 from rlx.lsp.document import Document
 from rlx.lsp.excerpt import excerpt, mentioned, names_of
-from rlx.lsp.incremental import SMALL, Derived
-from rlx.lsp.statements import split
+from rlx.lsp.statements import SMALL, split
 
 FEW = 20
 """After an edit of so many functions, only these are formatted."""
@@ -50,10 +50,10 @@ _Key = tuple[object, ...]
 _known = Learned({}, {}, {})
 
 
-def whole(document: Document, bodies: Mapping[int, Derived] = {}) -> list[Edit]:
+def whole(document: Document) -> list[Edit]:
     """The edit that formats a text; none if nothing changes, or it cannot be formatted."""
     text = document.source.text
-    made = _from_known(document, bodies)
+    made = _from_known(document)
     if made is None:
         made = _formatted(document, text)
         if made is not None:
@@ -69,14 +69,15 @@ def learn(document: Document) -> Learned | None:
 
 def remember(found: Learned) -> None:
     """Keep it for the next version of the text."""
-    for known, more in (
+    tables: list[tuple[dict[_Key, Any], Mapping[_Key, Any]]] = [
         (_known.gaps, found.gaps),
         (_known.functions, found.functions),
         (_known.long, found.long),
-    ):
+    ]
+    for known, more in tables:
         if len(known) > _MOST:
-            known.clear()  # type: ignore[attr-defined]
-        known.update(more)  # type: ignore[attr-defined]
+            known.clear()
+        known.update(more)
 
 
 def _learned(document: Document, made: str) -> Learned:
@@ -128,7 +129,7 @@ def _keys(document: Document, at: Cut) -> list[_Key]:
     ]
 
 
-def _from_known(document: Document, bodies: Mapping[int, Derived]) -> str | None:
+def _from_known(document: Document) -> str | None:
     """The layout of a text of which most parts are known; None if they are not."""
     at = document.names.cut
     gaps = _known.gaps.get(_gaps_key(document, at))
@@ -138,7 +139,7 @@ def _from_known(document: Document, bodies: Mapping[int, Derived]) -> str | None
     new = []
     for number, key in enumerate(keys):
         if key not in _known.functions:
-            made = _long(document, at, number, bodies)
+            made = _long(document, at, number)
             if made is None:
                 new.append(number)
             else:
@@ -156,35 +157,27 @@ def _from_known(document: Document, bodies: Mapping[int, Derived]) -> str | None
     return "".join((*parts, gaps[-1]))
 
 
-def _long(document: Document, at: Cut, number: int, bodies: Mapping[int, Derived]) -> str | None:
+def _long(document: Document, at: Cut, number: int) -> str | None:
     """The layout of a long function of which most statements are known; None if they are not."""
     head, texts = _known.long.get(_long_key(document, at, number), ("", {}))
-    known = bodies[number].body if number in bodies and texts else None
-    if known is None:
+    statements = document.statements(number) if texts else None
+    if statements is None:
         return None
-    statements = known.statements.after(_body(at, number))
     new = [n for n, each in enumerate(statements) if each.text not in texts]
     if len(new) > FEW:
         return None
     for n in new:
         text, start = statements[n].text, len(at.pieces[number].head) + statements.starts[n]
-        edits = _statements(document, at, number, (start, start + len(text) - 1), bodies)
+        edits = _statements(document, at, number, (start, start + len(text) - 1))
         if edits is None or len(edits) > 1 or text != f"{text.rstrip()}\n":
             return None
         texts[text] = f"{edits[0].text}\n" if edits else text
     return "".join((head, *(texts[each.text] for each in statements)))
 
 
-def in_range(
-    document: Document, first: int, last: int, bodies: Mapping[int, Derived] = {}
-) -> list[Edit]:
+def in_range(document: Document, first: int, last: int) -> list[Edit]:
     """The edits that format what stands between two offsets: the statements of long functions, all
     of short ones, and nothing else.
-
-    Parameters
-    ----------
-    bodies
-        What is known of the statements of long functions.
     """
     at = document.names.cut
     found: list[Edit] = []
@@ -193,7 +186,7 @@ def in_range(
         start, end = piece.span
         if start <= last and first < end:
             place = max(first, start) - start, min(last, end) - start
-            edits = _statements(document, at, number, place, bodies)
+            edits = _statements(document, at, number, place)
             if edits is None:
                 wanted.append(number)
             found += edits or ()
@@ -204,17 +197,18 @@ def in_range(
     return found
 
 
-def _statements(
-    document: Document, at: Cut, number: int, place: Span, bodies: Mapping[int, Derived]
-) -> list[Edit] | None:
+def _statements(document: Document, at: Cut, number: int, place: Span) -> list[Edit] | None:
     """The edits that format the statements of a long function at a place in it; None where only
     a layout of the function tells.
     """
     piece = at.pieces[number]
     head = len(piece.head)
-    known = bodies[number].body if number in bodies else None
-    if known is None or place[0] < head:
+    statements = document.statements(number)
+    if statements is None or statements.is_strange or place[0] < head:
         return None
+    names, nothing = frozenset(statements.binders), frozenset[str]()  # their types do not matter
+    keyword = dialect(DEFAULT).info_args
+    known = KnownBody(statements, {}, names, nothing, nothing, nothing, keyword)
     shown = place[0] - head, place[1] - head
     body = ReducedBody(known, at.of(number)[head:], (piece.head, piece.at), shown=shown)
     if body.failed:

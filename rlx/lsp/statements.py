@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from functools import cached_property, lru_cache
 from itertools import accumulate
+from zlib import crc32
 
 from rlx.grammar.nodes.node import Record, Span
 from rlx.lsp.cut import words
@@ -33,6 +34,9 @@ class BodyStatement(Record):
         Whether it says something of shape variables to those behind it.
     is_strange
         Whether it says something that lets statements depend on each other in other ways.
+    is_border
+        Whether a long function may be read in parts that meet in front of it: which statements
+        these are depends on nothing but their own texts.
     """
 
     text: str
@@ -42,6 +46,7 @@ class BodyStatement(Record):
     is_annotated: bool
     binds_more: bool
     is_strange: bool
+    is_border: bool
 
 
 _TOKEN = re.compile(r"#.*|\"(?:\\.|[^\"\\])*(?:\"|$)|'(?:\\.|[^'\\])*(?:'|$)|[()\[\]{}]")
@@ -50,6 +55,7 @@ _FRAME = re.compile(
     r" *(?:with\b|return\b|#|R\.output\b|R\.func_attr\b|cls *=|\w+ *= *(?:T\.|TypeVar\b|I\.))"
 )
 _DECLARED = re.compile(r"^ *(\w+) *= *(?:T\.|TypeVar\b)")
+_BINDS = re.compile(r" *\w+ *=")
 _CALL = re.compile(r" *(\w+)( *:.*?)? = R\.([\w.]+)\(", re.DOTALL)
 _TARGETS = re.compile(r"^\s*(?:def +)?(\w[\w, ]*?)\s*(?::|=(?!=)|\()", re.MULTILINE)
 _FIRST = re.compile(r"\s*(\w+)")
@@ -105,10 +111,21 @@ _KEYWORDS = frozenset(
 )
 
 
+SMALL = 20_000
+"""Texts and functions of fewer characters are read and checked at once: that takes no time."""
+
+PARTS = 32
+"""How many statements the parts of a long function have on average."""
+
+
 @lru_cache(maxsize=16_384)
 def _statement(text: str) -> BodyStatement:
     call = _CALL.match(text)
-    more = "match_cast" in text or "assert_op" in text, _STRANGE.search(text) is not None
+    more = (
+        "match_cast" in text or "assert_op" in text,
+        _STRANGE.search(text) is not None,
+        crc32(text.encode("utf-8", "surrogatepass")) % PARTS == 0,
+    )
     if call is not None and call[3] not in _KEPT:
         names = frozenset([call[1]])
         return BodyStatement(text, names, False, True, call[2] is not None, *more)
@@ -255,6 +272,21 @@ class Statements:
     def is_strange(self) -> bool:
         """Whether they depend on each other in ways that are not looked at."""
         return any(each.is_strange for each in self.items)
+
+    @cached_property
+    def borders(self) -> list[int]:
+        """The statements with which the parts of a long function begin, but for the first part."""
+        return [n for n, each in enumerate(self.items) if each.is_border and n > 1]
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether the function can be read in parts: what else its frames declare is told by the
+        first part.
+        """
+        if self.is_strange or not self.borders:
+            return False
+        later = (n for n in self.frames if n >= self.borders[0])
+        return not any(_BINDS.match(self.items[n].text) for n in later)
 
     def mention(self, names: Iterable[str]) -> set[int]:
         """The statements that say one of some names."""
