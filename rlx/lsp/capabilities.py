@@ -49,7 +49,7 @@ def capabilities(client: dict[str, Any]) -> dict[str, Any]:
         "semanticTokensProvider": {
             "legend": {"tokenTypes": list(TYPES), "tokenModifiers": list(MODIFIERS)},
             "range": True,
-            "full": True,
+            "full": {"delta": True},
         },
         "inlayHintProvider": {"resolveProvider": False},
         "diagnosticProvider": {

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
 from rlx.grammar.lines import line_start, next_line
 from rlx.grammar.nodes.node import Record, Span, replace
@@ -138,8 +139,8 @@ _STRANGE = ('"""', "'''", "\\\n", *"\t\f\r\v")
 _BEGINS = re.compile(r" *(?:@|(?:def|class|import|from)\b)")
 
 
-def edited(old: str, new: str) -> Span:
-    """Where two texts begin to differ, and in the second one where they stop to."""
+def edited(old: Sequence[Any], new: Sequence[Any]) -> Span:
+    """Where two texts, or lists, begin to differ, and in the second one where they stop to."""
     limit = min(len(old), len(new))
     a, b = len(old), len(new)
     start = _common(limit, lambda m, n: old[m:n] == new[m:n])

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+from array import array
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
+from zlib import crc32
 
 from lsprotocol import types as lsp
 
@@ -17,6 +19,7 @@ from rlx.grammar.streams import fenced, visible
 from rlx.lsp import server
 from rlx.lsp.capabilities import COMPLETES, MODIFIERS, TYPES
 from rlx.lsp.completion import NEAREST, completions, fits, function_head, signature_at
+from rlx.lsp.cut import edited
 from rlx.lsp.document import Document
 from rlx.lsp.names import PlacedName
 from rlx.lsp.positions import offset
@@ -208,7 +211,23 @@ def add_structure(to: Server) -> None:
 
     @to.feature(lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, legend)
     def kinds(params: lsp.SemanticTokensParams) -> lsp.SemanticTokens:
-        return lsp.SemanticTokens(to.text(params.text_document.uri).kept("kinds", semantic_tokens))
+        found = to.text(params.text_document.uri)
+        found.tokens = found.kept("kinds", semantic_tokens)
+        return lsp.SemanticTokens(found.tokens, _digest(found.tokens))
+
+    @to.feature(lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA, legend)
+    def kinds_that_changed(
+        params: lsp.SemanticTokensDeltaParams,
+    ) -> lsp.SemanticTokens | lsp.SemanticTokensDelta:
+        found = to.text(params.text_document.uri)
+        old, new = found.tokens, found.kept("kinds", semantic_tokens)
+        found.tokens = new
+        if params.previous_result_id != _digest(old):
+            return lsp.SemanticTokens(new, _digest(new))
+        start, end = edited(old, new)
+        gone = len(old) - len(new) + end - start
+        change = lsp.SemanticTokensEdit(start, gone, new[start:end])
+        return lsp.SemanticTokensDelta([change] if gone or start < end else [], _digest(new))
 
     @to.feature(lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, legend)
     def kinds_in_range(params: lsp.SemanticTokensRangeParams) -> lsp.SemanticTokens:
@@ -220,6 +239,11 @@ def add_structure(to: Server) -> None:
     def lenses(params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
         found = to.text(params.text_document.uri)
         return found.kept("lenses", lambda document: list(_lenses(document)))
+
+
+def _digest(tokens: list[int]) -> str:
+    """The name of some tokens."""
+    return f"{crc32(array('q', tokens)):x}"
 
 
 def _foldings(document: Document) -> list[lsp.FoldingRange]:

@@ -8,6 +8,7 @@ that takes longer than the limit is ended.
 
 from __future__ import annotations
 
+import json
 import os
 import queue
 import subprocess
@@ -24,7 +25,7 @@ from rlx.checker.driver.time_limit import HELP, exceeded
 from rlx.grammar.processes import environment, from_outside, python
 from rlx.lsp.capabilities import KNOWN, LAID, TAKEN, wants
 from rlx.lsp.capabilities import capabilities as offered
-from rlx.lsp.framing import BadMessage, framed, messages
+from rlx.lsp.framing import BadMessage, Written, answer, framed, messages
 from rlx.lsp.texts import InvalidParams, clean, edited, member, place, span
 
 LIMIT = 60.0
@@ -80,7 +81,7 @@ REQUESTS = (
         f"{_ASKS}{name}"
         for name in (
             *("formatting", "documentSymbol", "foldingRange", "selectionRange", "codeLens"),
-            *("semanticTokens/full", "diagnostic"),
+            *("semanticTokens/full", "semanticTokens/full/delta", "diagnostic"),
         )
     }
 )
@@ -191,7 +192,7 @@ class _Process:
 
     def _read(self, events: queue.SimpleQueue[Any]) -> None:
         assert self.process.stdout is not None
-        for message in messages(self.process.stdout.fileno()):
+        for message in messages(self.process.stdout.fileno(), answer):
             if isinstance(message, dict):
                 events.put((self, message))
         events.put((self, None))
@@ -761,6 +762,8 @@ def _named(found: Any, document: _Document) -> Any:
     """What a process says, with the document's own address."""
     if document.inner == document.uri:
         return found
+    if isinstance(found, Written):
+        found = json.loads(found)
     if isinstance(found, dict):
         return {
             (document.uri if k == document.inner else k): _named(v, document)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +11,7 @@ from rlx.grammar.dialects import DEFAULT, DIALECTS, dialect
 from rlx.grammar.nodes.node import Record, Span
 from rlx.grammar.print.formatting import format_text
 from rlx.lsp.body import KnownBody, ReducedBody
-from rlx.lsp.cut import Cut, cut
+from rlx.lsp.cut import Cut, cut, words_among
 from rlx.lsp.document import Document
 from rlx.lsp.excerpt import excerpt, mentioned, names_of
 from rlx.lsp.statements import SMALL, split
@@ -146,15 +147,27 @@ def _from_known(document: Document) -> str | None:
                 _known.functions[key] = made
     if len(new) > FEW or 2 * len(new) > len(at.pieces):
         return None
-    laid = _functions(document, at, new)
+    laid = _functions(document, at, new, gaps[0])
     if laid is None:
         return None
     for number in new:
         if at.of(number).removesuffix("\n") != at.of(number).rstrip():
             return None
         _known.functions[keys[number]] = f"{laid[number]}\n"
-    parts = (gap + _known.functions[key] for gap, key in zip(gaps, keys, strict=False))
+    laid_out = [_known.functions[key] for key in keys]
+    declared = _DECLARED.findall(gaps[0])
+    if words_among("".join((*laid_out, *gaps[1:])), declared) != {*declared}:
+        return None  # nothing uses it any more
+    parts = (gap + each for gap, each in zip(gaps, laid_out, strict=False))
     return "".join((*parts, gaps[-1]))
+
+
+_DECLARED = re.compile(r"^(\w+) = TypeVar", re.MULTILINE)
+
+
+def _statements_of(around: str) -> set[str]:
+    """The lines that declare something."""
+    return {line for line in around.splitlines() if line.strip() and not line.startswith("#")}
 
 
 def _long(document: Document, at: Cut, number: int) -> str | None:
@@ -190,7 +203,7 @@ def in_range(document: Document, first: int, last: int) -> list[Edit]:
             if edits is None:
                 wanted.append(number)
             found += edits or ()
-    for number, text in (_functions(document, at, wanted) or {}).items():
+    for number, text in (_functions(document, at, wanted, at.gap(0)) or {}).items():
         if text != at.of(number).rstrip():
             start, _ = at.pieces[number].span
             found.append(Edit((start, start + len(at.of(number).rstrip())), text))
@@ -236,7 +249,9 @@ def _statements(document: Document, at: Cut, number: int, place: Span) -> list[E
     return found
 
 
-def _functions(document: Document, at: Cut, wanted: list[int]) -> dict[int, str] | None:
+def _functions(
+    document: Document, at: Cut, wanted: list[int], around: str
+) -> dict[int, str] | None:
     """The layout of some functions by their numbers, without what is behind them; None if they cannot be formatted."""
     if not wanted:
         return {}
@@ -248,8 +263,9 @@ def _functions(document: Document, at: Cut, wanted: list[int]) -> dict[int, str]
     there = [n for n, piece in enumerate(part.cut.pieces) if part.cut.of(n).strip()]
     if [piece.name for piece in laid.pieces] != [at.pieces[n].name for n in there]:
         return None
-    if sum(laid.gap(n).count("#") for n in range(len(there) + 1)) != sum(
-        part.text.count("#", *span) for span in part.cut.gaps()
-    ):
-        return None  # a comment has left its function
+    comments = sum(laid.of(n).count("#") for n in range(len(there)))
+    if comments != sum(part.cut.of(n).count("#") for n in there):
+        return None  # one has left its function
+    if not _statements_of(laid.gap(0)) <= _statements_of(around):
+        return None  # it declares what is declared in each function, or something new
     return {n: laid.of(place).rstrip() for place, n in enumerate(there) if n in wanted}

@@ -17,7 +17,7 @@ from rlx.lsp import document
 from rlx.lsp.completion import completions
 from rlx.lsp.document import Document, RenameError
 from rlx.lsp.hover import hover
-from rlx.lsp.layout import whole
+from rlx.lsp.layout import in_range, whole
 from rlx.lsp.names import PlacedName
 from rlx.lsp.positions import offset, position
 from rlx.lsp.statements import Statements
@@ -217,3 +217,18 @@ def test_a_text_is_laid_out_after_each_edit_as_if_it_were_new(name: str) -> None
         assert (made[0].text if made else edited) == (edited if wanted is None else wanted)
         text = wanted or text
         places = [at for at, letter in enumerate(text) if letter in "(,\n"]
+
+
+@pytest.mark.parametrize("size", ["24", '"n"', '"m"'])
+def test_functions_that_name_their_own_sizes(size: str) -> None:
+    """Printed, sizes are declared in front of all functions: what declares them comes and goes."""
+    head = '    @R.function\n    def f{}(x: R.Tensor(("n", 4), "float32")):\n        return x\n\n'
+    text = "@I.ir_module\nclass M:\n" + "".join(head.format(k) for k in range(8))
+    edited = text.replace('("n", 4)', f"({size},  4)", 1)
+    for each in (text, edited, text):
+        made = whole(Document(each, "sizes.rlx"))
+        assert made[0].text == format_text(each, "sizes.rlx").text
+    at = edited.index(",  4)")
+    edits = in_range(Document(edited, "sizes.rlx"), at, at)
+    again = parse(with_edits_applied(edited, edits), "sizes.rlx")
+    assert structural_equal(again.modules[0], parse(edited, "sizes.rlx").modules[0])
