@@ -103,7 +103,7 @@ def _more(end: int, held: bytearray) -> bool:
     return bool(data)
 
 
-class Written(bytes):
+class RawJson(bytes):
     """JSON that is handed on as it is."""
 
 
@@ -113,17 +113,17 @@ _LONG = 1 << 14
 
 
 def answer(body: bytes) -> Any:
-    """A message of a process; the result of a long answer is `Written`."""
+    """A message of a process; the result of a long answer is `RawJson`."""
     found = _ANSWER.match(body) if len(body) > _LONG and body.endswith(_END) else None
     if found is None:
         return json.loads(body)
-    return {"id": int(found[1]), "result": Written(body[found.end() : -len(_END)])}
+    return {"id": int(found[1]), "result": RawJson(body[found.end() : -len(_END)])}
 
 
 def framed(message: Any) -> bytes:
     """A message as it is sent."""
     written = message.get("result")
-    if isinstance(written, Written):
+    if isinstance(written, RawJson):
         body = json.dumps({**message, "result": None}, separators=(",", ":")).encode("ascii")
         body = body.replace(b'"result":null', b'"result":' + written)
     else:

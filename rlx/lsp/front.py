@@ -25,7 +25,7 @@ from rlx.checker.driver.time_limit import HELP, exceeded
 from rlx.grammar.processes import environment, from_outside, python
 from rlx.lsp.capabilities import KNOWN, LAID, TAKEN, wants
 from rlx.lsp.capabilities import capabilities as offered
-from rlx.lsp.framing import BadMessage, Written, answer, framed, messages
+from rlx.lsp.framing import BadMessage, RawJson, answer, framed, messages
 from rlx.lsp.texts import InvalidParams, clean, edited, member, place, span
 
 LIMIT = 60.0
@@ -762,7 +762,7 @@ def _named(found: Any, document: _Document) -> Any:
     """What a process says, with the document's own address."""
     if document.inner == document.uri:
         return found
-    if isinstance(found, Written):
+    if isinstance(found, RawJson):
         found = json.loads(found)
     if isinstance(found, dict):
         return {
