@@ -241,11 +241,9 @@ def questions(content: str, repeats: int) -> Iterator[tuple[str, list[dict[str, 
     places = [{"line": step * (n + 1), "character": 14} for n in range(repeats)]
     options = {"tabSize": 4, "insertSpaces": True}
     for name in AT_PLACE:
-        more = {"context": {"includeDeclaration": True}} if name == "references" else {}
-        yield (
-            name,
-            [{"position": at, "newName": f"other{n}", **more} for n, at in enumerate(places)],
-        )
+        context = {"includeDeclaration": True}
+        asked = [{"position": at, "newName": f"other{n}"} for n, at in enumerate(places)]
+        yield name, [{**each, "context": context} for each in asked]
     for name in IN_RANGE:
         spans = [{"start": at, "end": {"line": at["line"] + 50, "character": 0}} for at in places]
         more = {"options": options, "context": {"diagnostics": []}}
