@@ -7,7 +7,7 @@ import os
 import pickle
 import re
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from functools import lru_cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -19,7 +19,6 @@ from pygls.lsp.server import LanguageServer
 
 from rlx.checker.check import Report
 from rlx.checker.driver.check_files import crashed
-from rlx.checker.driver.configuration import ALWAYS
 from rlx.checker.driver.mistakes import keep_traceback
 from rlx.checker.driver.time_limit import FORKS, Forked, Lost, exceeded, seconds
 from rlx.checker.render.files import Obligations
@@ -253,39 +252,45 @@ class Server(LanguageServer):
 
     async def check_aside(self, uri: str, found: OpenText) -> None:
         """Check a long text, and those that it becomes meanwhile, in another process."""
-        path, target = found.checker.path, found.checker.target
-        while found.waits:
-            await asyncio.sleep(PAUSE)
-            source = found.document.source
-            process = Forked(_all_of(source.text, path, target))
-            with ending(process) as until:
-                made = await answer_of(process)
-                said: tuple[Diagnostic, ...] | None
-                if isinstance(made, Lost):
-                    said = _trouble(made)
-                else:
-                    said = found.checker.remember(source.text, *made)
-                if found.document.source is not source:
-                    source = found.document.source
-                    said = found.checker.step(source.text)
-                if said is None:
-                    continue  # it was edited, and has to be checked anew
-                found.waits, found.diagnostics = False, said
-                parts = found.checker.known(source.text) or found.document.names.cut
-                found.show(Document(source.text, path, None, target, parts, found.statements))
-                self.tell(uri)
-                self.protocol.notify(KNOWN, {"uri": uri})
-                found.lay_out(self.lay_out(uri, process))
-                until.pop_all()
+        with ExitStack() as until:
+            until.callback(self.protocol.notify, LAID, {"uri": uri})
+            while found.waits:
+                await asyncio.sleep(PAUSE)
+                with ExitStack() as ending:
+                    process = forked(_all_of(found), ending)
+                    if await self.check_once(uri, found, process):
+                        until.pop_all()
+                        found.lay_out(self.lay_out(uri, process, ending.pop_all()))
         await self.get_ready(found)
 
-    async def lay_out(self, uri: str, process: Forked[Any]) -> None:
+    async def check_once(self, uri: str, found: OpenText, process: Forked[Any]) -> bool:
+        """Take over what a process says of a long text; whether it goes on to lay it out."""
+        path, target, source = found.checker.path, found.checker.target, found.document.source
+        made = await answer_of(process)
+        said: tuple[Diagnostic, ...] | None
+        if isinstance(made, Lost):
+            said = _trouble(made)
+        else:
+            said = found.checker.remember(source.text, *made)
+        if found.document.source is not source:
+            source = found.document.source
+            said = found.checker.step(source.text)
+        if said is None:
+            return False  # it was edited, and has to be checked anew
+        found.waits, found.diagnostics = False, said
+        parts = found.checker.known(source.text) or found.document.names.cut
+        found.show(Document(source.text, path, None, target, parts, found.statements))
+        self.tell(uri)
+        self.protocol.notify(KNOWN, {"uri": uri})
+        return not isinstance(made, Lost)
+
+    async def lay_out(self, uri: str, process: Forked[Any], ending: ExitStack) -> None:
         """Wait for the layout of a text, from which those of later versions follow."""
-        with ending(process):
+        with ending:
             made = await answer_of(process)
             if isinstance(made, Learned):
                 remember(made)
-        self.protocol.notify(LAID, {"uri": uri})
+            self.protocol.notify(LAID, {"uri": uri})
 
     async def settle(self, uri: str, found: OpenText, partly: bool) -> None:
         """When the user stops typing, get ready for questions, and check the whole text if it was
@@ -297,9 +302,8 @@ class Server(LanguageServer):
             return
         await asyncio.sleep(QUIET - PAUSE)
         source, path, target = found.document.source, found.checker.path, found.checker.target
-        process = Forked(lambda _: checked(source.text, path, target))
-        with ending(process):
-            made = await answer_of(process)
+        with ExitStack() as ending:
+            made = await answer_of(forked(lambda _: checked(source.text, path, target), ending))
         if isinstance(made, Lost):  # what is known of its parts has to do
             return
         if self.texts.get(uri) is found and found.document.source is source:
@@ -396,8 +400,9 @@ _FIRST = (
 """What the first hover needs, read once."""
 
 
-def _all_of(text: str, path: str, target: str | None) -> Callable[[str], Any]:
+def _all_of(found: OpenText) -> Callable[[str], Any]:
     """The work of a process on a long text: first to check it, then to lay it out."""
+    text, path, target = found.document.source.text, found.checker.path, found.checker.target
 
     def results() -> Iterator[object]:
         at, report = cut(text), report_on(text, path, target)
@@ -418,12 +423,11 @@ def _trouble(lost: Lost) -> tuple[Diagnostic, ...]:
     return (Diagnostic("TIME" if late else "KILLED", "error", words, None),)
 
 
-@contextmanager
-def ending(process: Forked[Any]) -> Iterator[ExitStack]:
-    """End a process afterwards, unless that is taken from the stack."""
-    with ExitStack() as until:
-        until.callback(_end, process)
-        yield until
+def forked(work: Callable[[str], T], ending: ExitStack) -> Forked[T]:
+    """A process that does some work while the editor is answered."""
+    made = Forked(work)
+    ending.callback(_end, made)
+    return made
 
 
 def _end(process: Forked[Any]) -> None:
@@ -547,7 +551,7 @@ def add_edits(server: Server) -> None:
     def formatting(params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit] | None:
         found = server.text(params.text_document.uri)
         source = found.document.source
-        if any(d.code in ALWAYS for d in found.diagnostics):
+        if any(d.rule == "PARSE" and d.is_error for d in found.diagnostics):
             return None  # what cannot be read is not formatted
         edits = found.kept("layout", whole)
         return [lsp.TextEdit(range_in(source, edit.span), edit.text) for edit in edits] or None
