@@ -9,6 +9,8 @@ from itertools import pairwise
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.nodes.node import Record, Span
 from rlx.grammar.read.lexer import OPENING
+from rlx.grammar.read.outline import indentation, logical_lines
+from rlx.grammar.read.source_tokens import parts_of
 from rlx.lsp.capabilities import TYPES
 from rlx.lsp.completion import function_head
 from rlx.lsp.document import Document
@@ -97,22 +99,32 @@ def _shift(span: Span, by: int) -> Span:
 
 def folds(document: Document) -> Iterator[Span]:
     """Blocks and brackets of more than one line."""
-    names, text = document.names, document.source.text
-    for stretch, start in enumerate(names.starts):
-        reading = names.reading(stretch)
-        yield from names.blocks(stretch)
-        opened: list[int] = []
-        for token in reading.tokens:
-            change = OPENING.get(token.type, 0)
-            if change > 0:
-                opened.append(token.start)
-            elif change < 0 and opened:
-                begin = opened.pop()
-                if text.find("\n", start + begin, start + token.end) >= 0:
-                    yield start + begin, start + token.end
-    for symbol in outline(document):
-        if symbol.kind == "class":
-            yield symbol.span
+    text = document.source.text
+    opened: list[Span] = []
+    before = last = column_before = 0
+    for start, end in logical_lines(text):
+        column = indentation(text, start)
+        if column > column_before and last:
+            opened.append((column_before, before))
+        while opened and column <= opened[-1][0]:
+            yield opened.pop()[1], last
+        if text.find("\n", start, end) >= 0:
+            yield from _brackets(text, (start, end))
+        before, column_before, last = start, column, end
+    for _, start in reversed(opened):
+        yield start, last
+
+
+def _brackets(text: str, span: Span) -> Iterator[Span]:
+    opened: list[int] = []
+    for token in parts_of(text, span):
+        change = OPENING.get(token.type, 0)
+        if change > 0:
+            opened.append(token.start)
+        elif change < 0 and opened:
+            begin = opened.pop()
+            if text.find("\n", begin, token.end) >= 0:
+                yield begin, token.end
 
 
 def selections(document: Document, at: int) -> list[Span]:
