@@ -212,22 +212,22 @@ def add_structure(to: Server) -> None:
     @to.feature(lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, legend)
     def kinds(params: lsp.SemanticTokensParams) -> lsp.SemanticTokens:
         found = to.text(params.text_document.uri)
-        found.tokens = found.kept("kinds", semantic_tokens)
-        return lsp.SemanticTokens(found.tokens, _digest(found.tokens))
+        found.tokens = found.kept("kinds", _named_tokens)
+        return lsp.SemanticTokens(*found.tokens)
 
     @to.feature(lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA, legend)
     def kinds_that_changed(
         params: lsp.SemanticTokensDeltaParams,
     ) -> lsp.SemanticTokens | lsp.SemanticTokensDelta:
         found = to.text(params.text_document.uri)
-        old, new = found.tokens, found.kept("kinds", semantic_tokens)
-        found.tokens = new
-        if params.previous_result_id != _digest(old):
-            return lsp.SemanticTokens(new, _digest(new))
+        (old, name), found.tokens = found.tokens, found.kept("kinds", _named_tokens)
+        new, name_of_new = found.tokens
+        if params.previous_result_id != name:
+            return lsp.SemanticTokens(new, name_of_new)
         start, end = edited(old, new)
         gone = len(old) - len(new) + end - start
         change = lsp.SemanticTokensEdit(start, gone, new[start:end])
-        return lsp.SemanticTokensDelta([change] if gone or start < end else [], _digest(new))
+        return lsp.SemanticTokensDelta([change] if gone or start < end else [], name_of_new)
 
     @to.feature(lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, legend)
     def kinds_in_range(params: lsp.SemanticTokensRangeParams) -> lsp.SemanticTokens:
@@ -241,9 +241,10 @@ def add_structure(to: Server) -> None:
         return found.kept("lenses", lambda document: list(_lenses(document)))
 
 
-def _digest(tokens: list[int]) -> str:
-    """The name of some tokens."""
-    return f"{crc32(array('q', tokens)):x}"
+def _named_tokens(document: Document) -> tuple[list[int], str]:
+    """The kinds of words, and a name for them."""
+    tokens = semantic_tokens(document)
+    return tokens, f"{crc32(array('q', tokens)):x}"
 
 
 def _foldings(document: Document) -> list[lsp.FoldingRange]:

@@ -96,7 +96,7 @@ class OpenText:
         self.statements: dict[str, Statements] = {}
         self.windows: dict[frozenset[object], Window] = {}
         self.answers: dict[str, Any] = {}
-        self.tokens: list[int] = []
+        self.tokens: tuple[list[int], str] = ([], "")
 
     def window(self, start: int, end: int) -> Window:
         """What is known of a stretch of the text: of a long one that was not checked whole, only
