@@ -116,6 +116,10 @@ def __getattr__(name: str) -> object:
         value: str = version("rlx")
         globals()[name] = value
         return value
+    if name == "load_ipython_extension":  # what `%load_ext rlx` asks for; nobody else does
+        from rlx import notebook
+
+        return notebook.load_ipython_extension
     return lazy.found(__name__, name)
 
 

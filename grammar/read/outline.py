@@ -29,7 +29,7 @@ _QUOTE_IN_LINE = r"\"(?!\"\")[^\"\\\n]*+\"|'(?!'')[^'\\\n]*+'"
 _IN_LINE = rf"(?>[^\n\"'()\[\]{{}}#\\]++|{_QUOTE_IN_LINE})*+"
 for _ in range(4):
     _IN_LINE = rf"(?>[^\n\"'()\[\]{{}}#\\]++|{_QUOTE_IN_LINE}|[(\[{{]{_IN_LINE}[)\]}}])*+"
-_WHOLE_LINE = re.compile(rf"[ \t\f]*+({_IN_LINE})(?:#[^\n]*+)?\n")
+WHOLE_LINE = re.compile(rf"[ \t\f]*+({_IN_LINE})(?:#[^\n]*+)?\n")
 """A line with balanced brackets, nested at most four deep, which matches almost every line."""
 
 _WORD = r"[^\W\d]\w*"
@@ -51,7 +51,7 @@ def logical_lines(text: str, at: int = 0) -> Iterator[tuple[int, int]]:
     text.
     """
     depth, start = 0, -1
-    whole, match, size = _WHOLE_LINE.match, _LINE.match, len(text)
+    whole, match, size = WHOLE_LINE.match, _LINE.match, len(text)
     weights, behind_weights = _weights(text) if size >= _LONG else (-1, -1)
     while at < size:
         if at == weights and start >= 0:
@@ -71,7 +71,7 @@ def logical_lines(text: str, at: int = 0) -> Iterator[tuple[int, int]]:
         if kind == "newline":
             # A bracket that is never closed ends where something that can only be a new definition
             # starts.
-            if start >= 0 and (not depth or _NEW.match(text, at)):
+            if start >= 0 and (not depth or NEW.match(text, at)):
                 yield start, begin
                 start, depth = -1, 0
             continue
@@ -117,10 +117,11 @@ def _string_end(text: str, begun: re.Match[str]) -> int | None:
     return None
 
 
-_NEW = re.compile(
+NEW = re.compile(
     rf"[ \t]+(?:@[RTI]\.\w|def[ \t]+{_MEMBER}[ \t]*\()"  # in a class
     rf"|(?:@|def[ \t]+{_MEMBER}[ \t]*\(|class[ \t]+{_WORD}|import[ \t]|from[ \t]+\S+[ \t]+import)"
 )
+"""A line that ends a bracket which is never closed."""
 
 
 HEAD = re.compile(r"(?P<kind>class|def)(?:[ \t\f]|\\\r?\n)+(?P<name>\w+|<lambda>\w*)")

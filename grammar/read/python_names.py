@@ -84,9 +84,7 @@ def _unknown(
     if _is(function, "prim_func"):
         for each in function.args.args:
             if each.annotation is None:
-                words = f"TVM requires an annotation of the parameter {each.arg!r}"
-                right = f"{each.arg}: T.handle"
-                yield _refused("PYTHON-annotation", words, right, place.span(each))
+                yield _unannotated(each, "T.handle", function.args.args, place)
         return
     nodes = list(ast.walk(function))
     bound = {name for node in nodes for name in _binds(node)}
@@ -98,9 +96,7 @@ def _unknown(
                 for each in parameters:
                     # The calls of `self` speak of it.
                     if each.annotation is None and (each.arg != "self" or "self" not in names):
-                        words = f"TVM requires an annotation of the parameter {each.arg!r}"
-                        right = f"{each.arg}: R.Any"
-                        yield _refused("PYTHON-annotation", words, right, place.span(each))
+                        yield _unannotated(each, "R.Any", parameters, place)
             case ast.Attribute(value=ast.Name(id=name), attr="shape") if name in values:
                 right = f"R.shape_of({name})"
                 words = f"a Relax variable has no attribute 'shape' in TVM: {name}.shape"
@@ -132,6 +128,21 @@ def _variables(nodes: Sequence[ast.AST]) -> set[str]:
 def _holds(around: PythonAround, name: str) -> bool:
     """Whether Python code around a definition binds a name."""
     return around.value(name) is not ... or name in around.names()
+
+
+def _unannotated(
+    parameter: ast.arg, annotation: str, parameters: Sequence[ast.arg], place: Lines
+) -> Diagnostic:
+    """A parameter without annotation; one that stands for an object, as in a class, is too much."""
+    name, (start, end) = parameter.arg, place.span(parameter)
+    words = f"TVM requires an annotation of the parameter {name!r}"
+    if name != "self" or parameter is not parameters[0]:
+        return _refused("PYTHON-annotation", words, f"{name}: {annotation}", (start, end))
+    words += "; functions of a module take no object"
+    behind = place.span(parameters[1])[0] if len(parameters) > 1 else end
+    edit = Edit((start, behind), "")
+    help = "remove it"
+    return Diagnostic("PYTHON-annotation", "error", words, (start, end), help=help, edit=edit)
 
 
 def _refused(code: str, words: str, right: str, span: Span) -> Diagnostic:

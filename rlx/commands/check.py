@@ -172,9 +172,7 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
         complain_line(f"{prog}: {error}")
         return UNABLE
     if arguments.show_files:
-        for path in _found(arguments.path, project):
-            say(f"{visible(path)}\n")
-        return CLEAN
+        return _show_files(arguments.path, project, prog)
     if arguments.output_file and (hindered := hindrance(arguments.output_file)):
         complain_line(f"{prog}: {arguments.output_file}: {hindered}")
         return UNABLE
@@ -276,11 +274,21 @@ def _selection(
         from rlx.checker.driver.configuration import ConfigurationError
 
         raise ConfigurationError(
-            f"{project.path}: no rule has the name {', '.join(theirs)}{_near(theirs)}"
+            f"{project.path}: no rule has the name {', '.join(theirs)}"
+            f"{_swapped(project, theirs) or _near(theirs)}"
         )
     if unknown:
-        parser.error(f"no rule has the name {', '.join(unknown)}{_near(unknown)}")
+        hint = _swapped(project, unknown) or _near(unknown)
+        parser.error(f"no rule has the name {', '.join(unknown)}{hint}")
     return selection
+
+
+def _swapped(project: ProjectSettings, unknown: Sequence[str]) -> str:
+    """What to write where codes stand in the place of a pattern."""
+    for pattern, codes in project.per_file:
+        if set(codes) <= set(unknown) and not _unknown_selectors(Selection((pattern,)), ()):
+            return f"; per-file-ignores takes the pattern first: {codes[0]!r}, then {pattern!r}"
+    return ""
 
 
 def _make(
@@ -369,6 +377,16 @@ def _found(paths: Sequence[str], project: ProjectSettings) -> list[str]:
     from rlx.checker.driver.sources import find
 
     return find(paths, project.excludes)[0]
+
+
+def _show_files(paths: Sequence[str], project: ProjectSettings, prog: str) -> int:
+    """List the files that would be checked."""
+    missing = [p for p in paths if p != STDIN and not os.path.lexists(p)]
+    for path in _found([p for p in paths if p not in missing], project):
+        say(f"{visible(path)}\n")
+    for path in missing:
+        complain_line(f"{prog}: {visible(path)}: there is no such file")
+    return UNABLE if missing else CLEAN
 
 
 def status(files: Sequence[FileReport], strict: bool = False) -> int:

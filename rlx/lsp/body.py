@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from functools import lru_cache
 from itertools import pairwise
 
 from rlx.checker.check import Report
@@ -23,7 +22,8 @@ from rlx.grammar.nodes.ast import StructInfo
 from rlx.grammar.nodes.node import Record, Span
 from rlx.grammar.print.printer import print_node
 from rlx.grammar.suggest import closest
-from rlx.lsp.cut import parameters, without, words
+from rlx.lsp.cut import mentioned, parameters, without, words
+from rlx.lsp.statements import BodyStatement, Statements, indent_of, opened_in, split
 
 MOST = 0.6
 """The part of its statements of which a function is checked whole where so many are wanted."""
@@ -38,149 +38,7 @@ FEW = 60
 """A function of fewer statements is checked whole."""
 
 
-class BodyStatement(Record):
-    """One statement of a body.
-
-    Attributes
-    ----------
-    text
-        Its lines, with the blank ones behind it.
-    names
-        What it may bind.
-    is_frame
-        Whether all others may depend on it: a declaration, a block, what is returned.
-    is_call
-        Whether it binds one name to the result of an operator, of which nothing is known but its
-        struct info.
-    is_annotated
-        Whether that name has an annotation.
-    """
-
-    text: str
-    names: frozenset[str]
-    is_frame: bool
-    is_call: bool
-    is_annotated: bool
-
-
-_TOKEN = re.compile(r"#.*|\"(?:\\.|[^\"\\])*(?:\"|$)|'(?:\\.|[^'\\])*(?:'|$)|[()\[\]{}]")
-_START = re.compile(r" *\w+ *(?::|=(?!=))")
-_FRAME = re.compile(
-    r" *(?:with\b|return\b|#|R\.output\b|R\.func_attr\b|cls *=|\w+ *= *(?:T\.|TypeVar\b|I\.))"
-)
-_DECLARED = re.compile(r"^ *(\w+) *= *(?:T\.|TypeVar\b)")
-_CALL = re.compile(r" *(\w+)( *:.*?)? = R\.([\w.]+)\(", re.DOTALL)
-_TARGETS = re.compile(r"^\s*(?:def +)?(\w[\w, ]*?)\s*(?::|=(?!=)|\()", re.MULTILINE)
 _QUOTED = re.compile(r"['`](\w+)['`]")
-_FIRST = re.compile(r"\s*(\w+)")
-_KEPT = frozenset(
-    [
-        "match_cast",
-        "match_shape",
-        "shape_of",
-        "shape_to_tensor",
-        "tensor_to_shape",
-        "const",
-        "shape",
-        "prim_value",
-        "str",
-        "dtype",
-        "tuple",
-        "null_value",
-        "to_vdevice",
-        "hint_on_device",
-        "ExternFunc",
-        "call_inplace_packed",
-        "call_tir_inplace",
-        "make_closure",
-        "assert_op",
-        "nonzero",
-        "unique",
-        "dynamic_strided_slice",
-    ]
-)
-"""Operators of which more is known than the struct info of their result."""
-_STRANGE = re.compile(
-    r"\"\"\"|'''|\\\n|\t|\f|force_pure|vdevice|_storage|alloc_|inplace|meta_var|match_shape"
-)
-"""What a function may say that lets its statements depend on each other in other ways."""
-_KEYWORDS = frozenset(
-    [
-        "R",
-        "T",
-        "I",
-        "if",
-        "else",
-        "for",
-        "while",
-        "with",
-        "def",
-        "return",
-        "cls",
-        "pass",
-        "True",
-        "False",
-        "None",
-    ]
-)
-
-
-@lru_cache(maxsize=16_384)
-def _statement(text: str) -> BodyStatement:
-    call = _CALL.match(text)
-    if call is not None and call[3] not in _KEPT:
-        names = frozenset([call[1]])
-        return BodyStatement(text, names, False, True, call[2] is not None)
-    if _FRAME.match(text) is not None:
-        return BodyStatement(text, frozenset(), True, False, False)
-    found = {n.strip() for part in _TARGETS.findall(text) for n in part.split(",")}
-    first = _FIRST.match(text)
-    found |= {first[1]} if first else set()
-    names = frozenset(name for name in found - _KEYWORDS if name.isidentifier())
-    return BodyStatement(text, names, not text.strip(), False, False)
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip(" "))
-
-
-@lru_cache(maxsize=16_384)
-def _opened(line: str) -> int:
-    """How many more brackets a line opens than it closes."""
-    found = [t for t in _TOKEN.findall(line) if len(t) == 1]
-    return sum(1 if t in "([{" else -1 for t in found if t in "()[]{}")
-
-
-def split(body: str) -> tuple[BodyStatement, ...]:
-    """The statements of a body, all of its text; none if it has more than bindings and dataflow
-    blocks show.
-    """
-    parts: list[list[str]] = [[]]
-    base = level = None
-    opened = 0
-    for line in body.splitlines(keepends=True):
-        indent = _indent(line)
-        blank = line.isspace()
-        if base is None and not blank and parts != [[]]:
-            base = level = indent
-        if base is not None and not blank:
-            if level is None:
-                level = max(base, indent)
-            if indent <= base:
-                level = base
-            begun = "".join(parts[-1])
-            starts = indent == level and (opened <= 0 or _START.match(line) is not None)
-            goes_on = line.lstrip().startswith(("else:", "elif ")) or (
-                begun.lstrip().startswith("@") and "def " not in begun
-            )
-            if starts and not goes_on:
-                parts.append([])
-                opened = 0
-                if indent == base and line.lstrip().startswith("with R.dataflow():"):
-                    level = None
-        parts[-1].append(line)
-        opened += _opened(line)
-    return tuple(_statement("".join(part)) for part in parts if part)
 
 
 class KnownBody(Record):
@@ -202,36 +60,13 @@ class KnownBody(Record):
         What the version of TVM that the text is for calls the type arguments of a call.
     """
 
-    statements: tuple[BodyStatement, ...]
+    statements: Statements
     infos: Mapping[str, StructInfo]
     wrong: frozenset[str]
     sound: frozenset[str]
     told: frozenset[str]
     unproven: frozenset[str]
     keyword: str
-
-
-def binders(statements: Sequence[BodyStatement]) -> dict[str, list[int]]:
-    """The statements that bind names."""
-    found: dict[str, list[int]] = {}
-    for number, each in enumerate(statements):
-        for name in each.names:
-            found.setdefault(name, []).append(number)
-    return found
-
-
-def spoiled(
-    statements: Sequence[BodyStatement], wrong: AbstractSet[str], sound: AbstractSet[str]
-) -> set[str]:
-    """The names that are wrong, and those that depend on them."""
-    found = set(wrong)
-    if not found:
-        return found
-    for each in statements:
-        may = not each.is_frame and not each.is_annotated and not each.names <= found
-        if may and not found.isdisjoint(words(each.text)):
-            found |= each.names - sound
-    return found
 
 
 def body(
@@ -246,10 +81,8 @@ def body(
     said
         The diagnostics of the function.
     """
-    if _STRANGE.search(text) is not None:
-        return None
     statements = split(text)
-    if len(statements) < FEW:
+    if statements.is_strange or len(statements) < FEW:
         return None
     infos, poisoned = derived(report, function)
     told = {statements[n].text for n in _places(statements, start, said)}
@@ -292,21 +125,10 @@ def derived(report: Report, function: ast.Function) -> tuple[dict[str, StructInf
     return infos, poisoned
 
 
-def _places(
-    statements: Sequence[BodyStatement], start: int, said: Iterable[Diagnostic]
-) -> Iterator[int]:
-    starts = _starts(statements)
+def _places(statements: Statements, start: int, said: Iterable[Diagnostic]) -> Iterator[int]:
     for each in said:
         if each.span is not None and each.span[0] >= start:
-            yield bisect_right(starts, each.span[0] - start) - 1
-
-
-def _starts(statements: Sequence[BodyStatement]) -> list[int]:
-    found, at = [], 0
-    for each in statements:
-        found.append(at)
-        at += len(each.text)
-    return found
+            yield bisect_right(statements.starts, each.span[0] - start) - 1
 
 
 class ReducedBody:
@@ -347,22 +169,19 @@ class ReducedBody:
         self.wrong, self.sound = set(before.wrong), set(before.sound)
         self.told, self.unproven = set(before.told), set(before.unproven)
         self.near: set[int] = set()
-        self.failed = _STRANGE.search(text) is not None
-        same = text == "".join(each.text for each in before.statements)
-        self.statements = before.statements if same else split(text)
-        self.binders = binders(self.statements)
-        self.starts = _starts(self.statements)
+        self.statements = before.statements.after(text)
+        self.failed = self.statements.is_strange
+        self.binders = self.statements.binders
+        self.starts = self.statements.starts
         self.whole_head, self.at = head
         self.places = set(near)
         self.wanted: set[int] = set()
         self.rounds = 0
         self.text = text
-        for name, places in self.binders.items():
-            if len(places) > 1:
-                self.infos.pop(name, None)  # which of them is meant depends on the place
-        declared = {n for s in self.statements if s.is_frame for n in _DECLARED.findall(s.text)}
-        declared.update(*(each.names for each in parameters(*head)))
-        if declared & self.binders.keys():
+        for name in self.statements.bound_often:
+            self.infos.pop(name, None)  # which of them is meant depends on the place
+        declared = self.statements.declared | mentioned(*head)
+        if not declared.isdisjoint(self.binders):
             self.failed = True  # struct infos before and behind the binding differ in meaning
         if not self.failed:
             self._begin(renamed)
@@ -376,22 +195,24 @@ class ReducedBody:
         """Find what the edit concerns."""
         old, new = self.before.statements, self.statements
         first = _same(old, new)
-        last = min(_same(old[::-1], new[::-1]), len(old) - first, len(new) - first)
-        gone, come = old[first : len(old) - last], new[first : len(new) - last]
+        most = min(len(old), len(new)) - first
+        last = min(_same(reversed(old.items), reversed(new.items)), most)
+        gone, come = old.items[first : len(old) - last], new.items[first : len(new) - last]
         if any(each.is_frame and each.text.strip() for each in (*gone, *come)):
             self.failed = True
             return
         at = set(range(first, len(new) - last))
-        if any(_opened(line) for each in come for line in each.text.split("\n")) or not come:
+        if any(opened_in(line) for each in come for line in each.text.split("\n")) or not come:
             at |= {n for n in range(first - 1, len(new) - last + 2) if 0 <= n < len(new)}
         was = {name for each in gone for name in each.names}
         now = {name for each in come for name in each.names}
         for name in was - now:
             self.infos.pop(name, None)
             self.wrong.discard(name)
-        at |= self._mention((was ^ now) | renamed)
-        at |= {n for n, each in enumerate(new) if each.text in self.told}
-        self.wanted = {n for n in at if not new[n].is_frame}
+        at |= new.mention((was ^ now) | renamed)
+        if self.told:
+            at |= {n for n, each in enumerate(new) if each.text in self.told}
+        self.wanted = at - new.frames
 
     def _show(self, first: int, last: int) -> None:
         """Look at what stands between two offsets, and at what it is made from."""
@@ -403,17 +224,7 @@ class ReducedBody:
     def _depend(self, numbers: AbstractSet[int]) -> set[int]:
         """The statements whose struct info may follow from that of some others."""
         names = {name for n in numbers for name in self.statements[n].names}
-        reached = spoiled(self.statements, names, frozenset())
-        return self._mention(reached)
-
-    def _mention(self, names: AbstractSet[str]) -> set[int]:
-        if not names:
-            return set()
-        return {
-            n
-            for n, each in enumerate(self.statements)
-            if not each.is_frame and not names.isdisjoint(words(each.text))
-        }
+        return self.statements.mention(self.statements.spoiled(names, frozenset()))
 
     def _arrange(self, lines: bool = False) -> None:
         """Write the body: the wanted statements, and what they need."""
@@ -421,11 +232,10 @@ class ReducedBody:
         if self.failed or len(self.wanted) > MOST * len(statements):
             self.failed = True
             return
-        spoil = spoiled(statements, self.wrong, self.sound)
-        hazy = spoiled(statements, self.wrong, frozenset())
-        whole = {n for n, each in enumerate(statements) if each.is_frame or _binds_more(each)}
-        pending = [*(whole | self.wanted)]
-        whole.update(self.wanted)
+        spoil = statements.spoiled(self.wrong, self.sound)
+        hazy = statements.spoiled(self.wrong, frozenset())
+        whole = statements.always_whole | self.wanted
+        pending = [*whole]
         made: dict[int, str] = {}
         pending += self.near
         while pending:
@@ -463,7 +273,7 @@ class ReducedBody:
         if not each.is_call:
             return None
         (name,) = each.names
-        indent = " " * _indent(each.text)
+        indent = " " * indent_of(each.text)
         if name in spoil:
             return f"{indent}{name} = R.add()\n"
         info = self.infos.get(name)
@@ -483,7 +293,7 @@ class ReducedBody:
         """An offset of the text that is checked in the whole body."""
         at = max(0, bisect_right(self.real, offset) - 1)
         if at >= len(self.numbers):
-            return self.starts[-1] + len(self.statements[-1].text)
+            return self.statements.length
         number = self.numbers[at]
         inside = min(offset - self.real[at], len(self.statements[number].text))
         return self.starts[number] + inside
@@ -544,7 +354,7 @@ class ReducedBody:
         if self.failed:
             return True
         infos, poisoned = derived(report, function)
-        spoil = spoiled(self.statements, self.wrong, self.sound)
+        spoil = self.statements.spoiled(self.wrong, self.sound)
         changed: set[str] = set()
         for number in self.wanted:
             each = self.statements[number]
@@ -552,7 +362,7 @@ class ReducedBody:
             for name in each.names:
                 self._learn(name, each, infos, poisoned, inherits, changed)
         places = {self.number(d.span[0] - start) for d in said if d.span and d.span[0] >= start}
-        after = spoiled(self.statements, self.wrong, self.sound)
+        after = self.statements.spoiled(self.wrong, self.sound)
         for number in self.wanted:
             each = self.statements[number]
             in_doubt = not after.isdisjoint(words(each.text) - each.names)
@@ -561,9 +371,9 @@ class ReducedBody:
                 self.told.add(each.text)
             elif not in_doubt:
                 self.told.discard(each.text)
-        wanted = self.wanted | self._mention(changed - after)
+        wanted = self.wanted | self.statements.mention(changed - after)
         if spoil - after:
-            freed = self._mention(spoil - after)
+            freed = self.statements.mention(spoil - after)
             wanted |= {n for n in freed if self.statements[n].text in self.unproven}
         if self.rounds >= WAVES and wanted != self.wanted:
             wanted |= self._depend(wanted)
@@ -630,7 +440,7 @@ class ReducedBody:
         return KnownBody(self.statements, self.infos, *known, unproven, self.before.keyword)
 
 
-def _same(old: Sequence[BodyStatement], new: Sequence[BodyStatement]) -> int:
+def _same(old: Iterable[BodyStatement], new: Iterable[BodyStatement]) -> int:
     """How many statements are the same at the beginning."""
     count = 0
     for a, b in zip(old, new, strict=False):
@@ -638,11 +448,6 @@ def _same(old: Sequence[BodyStatement], new: Sequence[BodyStatement]) -> int:
             break
         count += 1
     return count
-
-
-def _binds_more(each: BodyStatement) -> bool:
-    """Whether a statement says something of shape variables to those behind it."""
-    return "match_cast" in each.text or "assert_op" in each.text
 
 
 def _is_tensor(info: StructInfo | None) -> bool:

@@ -16,6 +16,11 @@ FIX_ALL = "source.fixAll.rlx"
 COMPLETES = (".", "(", ",", '"', "@")
 """What makes an editor ask for completions."""
 
+TAKEN, KNOWN, LAID = "rlx/taken", "rlx/known", "rlx/laid"
+"""What a process says of a long text: that it may be asked about, that it has been checked, and that
+it has been laid out.
+"""
+
 
 def capabilities(client: dict[str, Any]) -> dict[str, Any]:
     """The capabilities for a client with these ones."""
@@ -44,7 +49,7 @@ def capabilities(client: dict[str, Any]) -> dict[str, Any]:
         "semanticTokensProvider": {
             "legend": {"tokenTypes": list(TYPES), "tokenModifiers": list(MODIFIERS)},
             "range": True,
-            "full": True,
+            "full": {"delta": True},
         },
         "inlayHintProvider": {"resolveProvider": False},
         "diagnosticProvider": {

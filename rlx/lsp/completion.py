@@ -210,7 +210,7 @@ def _shapes(document: Document, span: Span) -> Iterator[Completion]:
     names = document.names
     listed = dict.fromkeys(
         each.name
-        for stretch in (names.stretch(span[0]), *range(0, len(names.starts), 2))
+        for stretch in (*names.around(span[0]), *names.gaps)
         for each in names.of(stretch)
         if each.kind == "shape" and each.span[1] != span[1]
     )

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
+from rlx.grammar.lines import line_start, next_line
 from rlx.grammar.nodes.node import Record, Span, replace
 from rlx.grammar.read.entries import Token
 from rlx.grammar.read.lexer import OPENING, words_of
-from rlx.grammar.read.outline import FunctionOutline, outline
+from rlx.grammar.read.outline import NEW, WHOLE_LINE, FunctionOutline, outline, width
 from rlx.grammar.read.source_tokens import closing, statements
 
 
@@ -82,10 +85,15 @@ def recut(old: Cut, text: str) -> Cut:
     """The same for the next version of a text: only what stands around the edit is read."""
     start, behind = edited(old.text, text)
     before = sum(piece.span[0] <= start for piece in old.pieces)
+    shift = len(text) - len(old.text)
+    if before and _is_inside(old, before - 1, text, (start, behind)):
+        first, last = old.pieces[before - 1].span
+        here = old.pieces[before - 1].moved(first, last + shift)
+        behind_it = (_moved(piece, shift) for piece in old.pieces[before:])
+        return Cut(text, (*old.pieces[: before - 1], here, *behind_it))
     kept = old.pieces[: max(0, before - 2)]
     if not kept:
         return cut(text)
-    shift = len(text) - len(old.text)
     later = {piece.span[0] + shift: at for at, piece in enumerate(old.pieces)}
     made = list(kept)
     for found in outline(text, old.pieces[len(kept)].span[0]):
@@ -97,20 +105,55 @@ def recut(old: Cut, text: str) -> Cut:
     return Cut(text, tuple(made))
 
 
-def edited(old: str, new: str) -> Span:
-    """Where two texts begin to differ, and in the second one where they stop to."""
+def _is_inside(old: Cut, number: int, text: str, span: Span) -> bool:
+    """Whether a change stays in some lines of a function's body, so that all functions are where
+    they were.
+    """
+    piece = old.pieces[number]
+    first, last = line_start(text, span[0]), next_line(text, span[1])
+    end = last - len(text) + len(old.text)
+    if first <= piece.span[0] + len(piece.head) or end >= piece.span[1]:
+        return False
+    changed = f"{old.text[first:end]}{text[first:last]}"
+    lines = changed.splitlines(keepends=True)
+    column = width(piece.head[line_start(piece.head, piece.at) : piece.at])
+    left = re.compile(rf"^[ ]{{0,{column}}}[^ \n]", re.MULTILINE)
+    if any(sign in each for each in (changed, old.of(number)) for sign in _STRANGE):
+        return False
+    if left.search(changed) or any(map(_BEGINS.match, lines)):
+        return False
+    if all(map(WHOLE_LINE.fullmatch, lines)):
+        return True
+    body = old.text[line_start(old.text, piece.span[0] + len(piece.head)) : piece.span[1]]
+    is_last = number + 1 == len(old.pieces)
+    return (  # where brackets that stay open end
+        not old.gap(number + 1).strip()
+        and (is_last or NEW.match(old.text, old.pieces[number + 1].span[0]) is not None)
+        and not left.search(body, body.find("\n"))
+        and not body.rstrip().rpartition("\n")[2].lstrip().startswith("#")
+    )
+
+
+_STRANGE = ('"""', "'''", "\\\n", *"\t\f\r\v")
+"""What keeps a line from being read alone."""
+_BEGINS = re.compile(r" *(?:@|(?:def|class|import|from)\b)")
+
+
+def edited(old: Sequence[Any], new: Sequence[Any]) -> Span:
+    """Where two texts, or lists, begin to differ, and in the second one where they stop to."""
     limit = min(len(old), len(new))
-    start = _common(limit, lambda n: old[:n] == new[:n])
-    rest = _common(limit - start, lambda n: old[len(old) - n :] == new[len(new) - n :])
+    a, b = len(old), len(new)
+    start = _common(limit, lambda m, n: old[m:n] == new[m:n])
+    rest = _common(limit - start, lambda m, n: old[a - n : a - m] == new[b - n : b - m])
     return start, len(new) - rest
 
 
-def _common(limit: int, same: Callable[[int], bool]) -> int:
-    """The largest number up to a limit for which something still holds."""
+def _common(limit: int, same: Callable[[int, int], bool]) -> int:
+    """How far two texts are the same."""
     low, high = 0, limit
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if same(middle) else (low, middle - 1)
+        low, high = (middle, high) if same(low, middle) else (low, middle - 1)
     return low
 
 
@@ -161,6 +204,17 @@ _WORD = re.compile(r"\w+")
 def words(text: str) -> frozenset[str]:
     """The words of a stretch of text."""
     return frozenset(_WORD.findall(text))
+
+
+def words_among(text: str, names: Collection[str]) -> AbstractSet[str]:
+    """Those of some names that are words of a text."""
+    if len(names) > _FEW:
+        return words(text).intersection(names)
+    return {n for n in names if n in text and re.search(rf"\b{re.escape(n)}\b", text)}
+
+
+_FEW = 4
+"""So many names are looked for one by one."""
 
 
 class HeadParameter(Record):
@@ -234,6 +288,12 @@ def parameters(head: str, at: int) -> tuple[HeadParameter, ...]:
     return ()
 
 
+@lru_cache(maxsize=256)
+def mentioned(head: str, at: int) -> frozenset[str]:
+    """The words that the annotations of parameters mention."""
+    return frozenset(name for each in parameters(head, at) for name in each.names)
+
+
 def without(head: str, at: int, needed: frozenset[str], places: Collection[Span]) -> str:
     """A head with blanks for parameters that nothing needs, so that all else stays where it is.
 
@@ -249,17 +309,17 @@ def without(head: str, at: int, needed: frozenset[str], places: Collection[Span]
         return head
     needed |= words(head[listed[-1].span[1] :])
     bound: set[str] = set()
-    parts: list[str] = []
-    end = 0
+    end = listed[0].span[0]
+    parts = [head[:end]]
     for each in listed:
         start, behind = each.span
-        near = any(first <= behind and start <= last for first, last in places)
+        near = places and any(first <= behind and start <= last for first, last in places)
         if each.name in needed or not each.names <= bound or near:
             bound |= each.binds
-        else:
-            parts += (head[end:start], _NOT_BLANK.sub(" ", head[start:behind]))
+            parts += (_NOT_BLANK.sub(" ", head[end:start]), head[start:behind])
             end = behind
-    return "".join([*parts, head[end:]])
+    last = listed[-1].span[1]
+    return "".join([*parts, _NOT_BLANK.sub(" ", head[end:last]), head[last:]])
 
 
 _NOT_BLANK = re.compile(r"[^\n]")

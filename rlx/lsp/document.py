@@ -19,6 +19,7 @@ from rlx.grammar.stack import recursion_room
 from rlx.grammar.streams import fenced, visible
 from rlx.lsp.cut import Cut, cut
 from rlx.lsp.names import MODULES, PlacedName, TextNames
+from rlx.lsp.statements import SMALL, Statements, split
 
 
 class Hint(Record):
@@ -55,6 +56,8 @@ class Document:
         The version of TVM that is to read the text; None infers it from the text.
     parts
         Its functions, if they are known already.
+    statements
+        Those of long functions in the version before, by the names of the functions.
     """
 
     def __init__(
@@ -64,11 +67,13 @@ class Document:
         report: Report | None = None,
         target: str | None = None,
         parts: Cut | None = None,
+        statements: dict[str, Statements] | None = None,
     ) -> None:
         self.source = Source(text, path)
         self.target = target
         self._report = report
         self._parts = parts
+        self._statements = {} if statements is None else statements
 
     @cached_property
     def report(self) -> Report:
@@ -86,7 +91,17 @@ class Document:
     @cached_property
     def names(self) -> TextNames:
         """Where the names of the text are bound and used."""
-        return TextNames(self._parts or cut(self.source.text))
+        return TextNames(self._parts or cut(self.source.text), self.statements)
+
+    def statements(self, number: int) -> Statements | None:
+        """The statements of a long function by its number; None of a short one."""
+        at = self.names.cut if "names" in self.__dict__ else self._parts or cut(self.source.text)
+        piece, text = at.pieces[number], at.of(number)
+        if len(text) < SMALL:
+            return None
+        body, before = text[len(piece.head) :], self._statements.get(piece.name)
+        made = self._statements[piece.name] = split(body) if before is None else before.after(body)
+        return made
 
     @cached_property
     def constructs(self) -> list[Construct]:
@@ -245,7 +260,8 @@ class Document:
         """
         local = isinstance(found.subject[0], int)
         places = self.names.places(found)
-        for stretch in [2 * found.subject[0] + 1] if local else range(len(self.names.starts)):  # type: ignore[operator]
+        here = self.names.around(found.span[0])
+        for stretch in here if local else range(len(self.names.starts)):
             used = local or any(self.names.stretch(p.span[0]) == stretch for p in places)
             for other in self.names.of(stretch, name):
                 if not used and other.kind not in ("function", "class"):

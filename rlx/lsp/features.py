@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+from array import array
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
+from zlib import crc32
 
 from lsprotocol import types as lsp
 
@@ -17,6 +19,7 @@ from rlx.grammar.streams import fenced, visible
 from rlx.lsp import server
 from rlx.lsp.capabilities import COMPLETES, MODIFIERS, TYPES
 from rlx.lsp.completion import NEAREST, completions, fits, function_head, signature_at
+from rlx.lsp.cut import edited
 from rlx.lsp.document import Document
 from rlx.lsp.names import PlacedName
 from rlx.lsp.positions import offset
@@ -164,7 +167,7 @@ def _types(to: Server, uri: str, document: Document, at: int) -> Iterator[Span]:
             yield defined.span
     info = window.document.type_of(window.into(defined.span[0]))
     for word in sorted(_words(str(info))) if info is not None else ():
-        for each in names.of(names.stretch(at), word):
+        for each in (e for stretch in names.around(at) for e in names.of(stretch, word)):
             place = names.definition(each) if each.kind == "shape" else None
             if place is not None:
                 yield place.span
@@ -182,18 +185,14 @@ def add_structure(to: Server) -> None:
 
     @to.feature(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     def symbols(params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
-        document = to.text(params.text_document.uri).document
-        return [_symbol(each, document.source) for each in outline(document)]
+        return to.text(params.text_document.uri).kept(
+            "symbols",
+            lambda document: [_symbol(each, document.source) for each in outline(document)],
+        )
 
     @to.feature(lsp.TEXT_DOCUMENT_FOLDING_RANGE)
     def folding(params: lsp.FoldingRangeParams) -> list[lsp.FoldingRange]:
-        document = to.text(params.text_document.uri).document
-        found: dict[int, int] = {}
-        for start, end in folds(document):
-            first, last = (document.source.position(at)[0] - 1 for at in (start, end))
-            if last > first:
-                found[first] = max(last, found.get(first, 0))
-        return [lsp.FoldingRange(first, last) for first, last in sorted(found.items())]
+        return to.text(params.text_document.uri).kept("folds", _foldings)
 
     @to.feature(lsp.TEXT_DOCUMENT_SELECTION_RANGE)
     def selection(params: lsp.SelectionRangeParams) -> list[lsp.SelectionRange]:
@@ -212,7 +211,23 @@ def add_structure(to: Server) -> None:
 
     @to.feature(lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, legend)
     def kinds(params: lsp.SemanticTokensParams) -> lsp.SemanticTokens:
-        return lsp.SemanticTokens(to.text(params.text_document.uri).kept("kinds", semantic_tokens))
+        found = to.text(params.text_document.uri)
+        found.tokens = found.kept("kinds", _named_tokens)
+        return lsp.SemanticTokens(*found.tokens)
+
+    @to.feature(lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA, legend)
+    def kinds_that_changed(
+        params: lsp.SemanticTokensDeltaParams,
+    ) -> lsp.SemanticTokens | lsp.SemanticTokensDelta:
+        found = to.text(params.text_document.uri)
+        (old, name), found.tokens = found.tokens, found.kept("kinds", _named_tokens)
+        new, name_of_new = found.tokens
+        if params.previous_result_id != name:
+            return lsp.SemanticTokens(new, name_of_new)
+        start, end = edited(old, new)
+        gone = len(old) - len(new) + end - start
+        change = lsp.SemanticTokensEdit(start, gone, new[start:end])
+        return lsp.SemanticTokensDelta([change] if gone or start < end else [], name_of_new)
 
     @to.feature(lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, legend)
     def kinds_in_range(params: lsp.SemanticTokensRangeParams) -> lsp.SemanticTokens:
@@ -224,6 +239,21 @@ def add_structure(to: Server) -> None:
     def lenses(params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
         found = to.text(params.text_document.uri)
         return found.kept("lenses", lambda document: list(_lenses(document)))
+
+
+def _named_tokens(document: Document) -> tuple[list[int], str]:
+    """The kinds of words, and a name for them."""
+    tokens = semantic_tokens(document)
+    return tokens, f"{crc32(array('q', tokens)):x}"
+
+
+def _foldings(document: Document) -> list[lsp.FoldingRange]:
+    found: dict[int, int] = {}
+    for start, end in folds(document):
+        first, last = (document.source.position(at)[0] - 1 for at in (start, end))
+        if last > first:
+            found[first] = max(last, found.get(first, 0))
+    return [lsp.FoldingRange(first, last) for first, last in sorted(found.items())]
 
 
 def _symbol(found: Symbol, source: Source) -> lsp.DocumentSymbol:
@@ -411,12 +441,11 @@ def add_edits(to: Server) -> None:
     def formatting(params: lsp.DocumentRangeFormattingParams) -> list[lsp.TextEdit] | None:
         from rlx.lsp.layout import in_range
 
-        shown = to.text(params.text_document.uri)
-        document = shown.document
+        document = to.text(params.text_document.uri).document
         first, last = to.offsets(document, params.range)
         return [
             lsp.TextEdit(range_in(document.source, edit.span), edit.text)
-            for edit in in_range(document, first, last, shown.checker.bodies)
+            for edit in in_range(document, first, last)
         ] or None
 
 

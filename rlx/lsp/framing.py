@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 LARGEST = 1 << 28
@@ -28,13 +28,22 @@ class BadMessage(Exception):
     """Bytes that are not a message; the text says why."""
 
 
-def messages(end: int) -> Iterator[Any]:
+def _json(body: bytes) -> Any:
+    return json.loads(body.decode("utf-8"))
+
+
+def messages(end: int, read: Callable[[bytes], Any] = _json) -> Iterator[Any]:
     """The messages that can be read from a file descriptor, until it is closed.
+
+    Parameters
+    ----------
+    read
+        Makes something of the bytes of a message.
 
     Yields
     ------
     object
-        JSON, or a `BadMessage`.
+        What `read` gives, or a `BadMessage`.
     """
     held = bytearray()
     skipping = False
@@ -63,7 +72,7 @@ def messages(end: int) -> Iterator[Any]:
         body = bytes(held[start : start + length])
         del held[: start + length]
         try:
-            yield json.loads(body.decode("utf-8"))
+            yield read(body)
         except (ValueError, RecursionError) as error:
             inside = _HEADER.search(body)
             if (
@@ -94,7 +103,29 @@ def _more(end: int, held: bytearray) -> bool:
     return bool(data)
 
 
+class RawJson(bytes):
+    """JSON that is handed on as it is."""
+
+
+_ANSWER = re.compile(rb'\{"id": (\d+), "result": (?=[\[{])')
+_END = b', "jsonrpc": "2.0"}'
+_LONG = 1 << 14
+
+
+def answer(body: bytes) -> Any:
+    """A message of a process; the result of a long answer is `RawJson`."""
+    found = _ANSWER.match(body) if len(body) > _LONG and body.endswith(_END) else None
+    if found is None:
+        return json.loads(body)
+    return {"id": int(found[1]), "result": RawJson(body[found.end() : -len(_END)])}
+
+
 def framed(message: Any) -> bytes:
     """A message as it is sent."""
-    body = json.dumps(message, separators=(",", ":")).encode("ascii")
+    written = message.get("result")
+    if isinstance(written, RawJson):
+        body = json.dumps({**message, "result": None}, separators=(",", ":")).encode("ascii")
+        body = body.replace(b'"result":null', b'"result":' + written)
+    else:
+        body = json.dumps(message, separators=(",", ":")).encode("ascii")
     return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)

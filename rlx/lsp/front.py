@@ -8,6 +8,7 @@ that takes longer than the limit is ended.
 
 from __future__ import annotations
 
+import json
 import os
 import queue
 import subprocess
@@ -22,9 +23,9 @@ from urllib.parse import quote, unquote, urlsplit
 
 from rlx.checker.driver.time_limit import HELP, exceeded
 from rlx.grammar.processes import environment, from_outside, python
+from rlx.lsp.capabilities import KNOWN, LAID, TAKEN, wants
 from rlx.lsp.capabilities import capabilities as offered
-from rlx.lsp.capabilities import wants
-from rlx.lsp.framing import BadMessage, framed, messages
+from rlx.lsp.framing import BadMessage, RawJson, answer, framed, messages
 from rlx.lsp.texts import InvalidParams, clean, edited, member, place, span
 
 LIMIT = 60.0
@@ -80,7 +81,7 @@ REQUESTS = (
         f"{_ASKS}{name}"
         for name in (
             *("formatting", "documentSymbol", "foldingRange", "selectionRange", "codeLens"),
-            *("semanticTokens/full", "diagnostic"),
+            *("semanticTokens/full", "semanticTokens/full/delta", "diagnostic"),
         )
     }
 )
@@ -116,8 +117,18 @@ class _Document:
         self.jobs: deque[_Job] = deque()
         self.running: _Process | None = None
         self.home: _Process | None = None
-        self.given_up = self.told = -1
+        self.given_up = self.told = self.checked = -1
+        self.is_laid = True
         self.trouble: list[Message] = []
+
+    def next(self) -> _Job | None:
+        """What is to be done next: some questions have to wait until their answers are there."""
+        is_checked = self.checked == self.now.serial
+        for job in self.jobs:
+            is_ready = {f"{_ASKS}diagnostic": is_checked, f"{_ASKS}formatting": self.is_laid}
+            if is_ready.get(job.method, True) or job.version is not self.now or not self.open:
+                return job
+        return None
 
 
 class _Job:
@@ -181,7 +192,7 @@ class _Process:
 
     def _read(self, events: queue.SimpleQueue[Any]) -> None:
         assert self.process.stdout is not None
-        for message in messages(self.process.stdout.fileno()):
+        for message in messages(self.process.stdout.fileno(), answer):
             if isinstance(message, dict):
                 events.put((self, message))
         events.put((self, None))
@@ -240,7 +251,7 @@ class Front:
         self.pending: list[_Job] = []
         self.state = "new"
         self.initialize: Message = {}
-        self.pulls = self.refreshes = False
+        self.pulls = self.refreshes = self.hints = False
         self.editor: int | None = None
         self.serial = 0
         self.status: int | None = None
@@ -371,6 +382,7 @@ class Front:
         }
         self.pulls = wants(capabilities, "textDocument", "diagnostic")
         self.refreshes = wants(capabilities, "workspace", "diagnostics", "refreshSupport")
+        self.hints = wants(capabilities, "workspace", "inlayHint", "refreshSupport")
         self._hire()
         self.state = "ready"
         about = {"name": "rlx", "version": version("rlx")}
@@ -492,6 +504,8 @@ class Front:
             self._lost(worker, *_ending(worker.end(closed=True)))
         elif message.get("method") == "textDocument/publishDiagnostics":
             self._diagnosed(worker, message["params"])
+        elif message.get("method") in (TAKEN, KNOWN, LAID):
+            self._told(worker, message["method"], message["params"])
         elif message.get("id") == 0 and "method" not in message:
             worker.ready = time.monotonic()
         elif "method" in message:
@@ -507,13 +521,33 @@ class Front:
             self._reply(job, message)
 
     def _diagnosed(self, worker: _Process, params: Message) -> None:
-        job = worker.job
         serial = params.get("version")
         for document in self.documents.values():
             if document.inner == params["uri"] and document.open and document.now.serial == serial:
+                document.checked = document.now.serial
                 self._publish(document, _named(params["diagnostics"], document), serial)
+        self._checks(worker, serial)
+
+    def _told(self, worker: _Process, method: str, params: Message) -> None:
+        """A process says how far it is with a long text."""
+        for document in self.documents.values():
+            if document.inner == params["uri"] and method != KNOWN:
+                document.is_laid = method == LAID
+        if method == TAKEN:
+            self._checks(worker, params["version"])
+        elif method == KNOWN and self.hints:
+            self._refresh("workspace/inlayHint/refresh")
+
+    def _checks(self, worker: _Process, serial: object) -> None:
+        """A process has taken a text, and can be asked about it."""
+        job = worker.job
         if job is not None and not job.method and job.version.serial == serial:
             self._done(worker)
+
+    def _refresh(self, method: str) -> None:
+        """Let the editor ask again."""
+        self.serial += 1
+        self._send({"id": f"refresh {self.serial}", "method": method})
 
     def _reply(self, job: _Job, message: Message) -> None:
         if job.answered:
@@ -560,7 +594,7 @@ class Front:
         self.workers.remove(worker)
         for document in self.documents.values():
             if document.home is worker:
-                document.home = None
+                document.home, document.is_laid = None, True
         job = worker.job
         if job is None:
             return
@@ -599,15 +633,16 @@ class Front:
         if self.state != "ready":
             return
         for document in list(self.documents.values()):
-            while document.jobs and document.running is None:
-                if document.jobs[0].method == "textDocument/didClose":
-                    document.jobs.popleft()
+            while document.running is None and (job := document.next()) is not None:
+                if job.method == "textDocument/didClose":
+                    document.jobs.remove(job)
                     self._forget(document)
                     continue
                 worker = self._chosen(document)
                 if worker is None:
                     break
-                self._start(worker, document.jobs.popleft())
+                document.jobs.remove(job)
+                self._start(worker, job)
             if not document.open and not document.jobs and document.running is None:
                 del self.documents[document.uri]
 
@@ -674,9 +709,7 @@ class Front:
     def _publish(self, document: _Document, found: list[Any], serial: int | None) -> None:
         if self.pulls:  # it asks for them; that there are others now is all that it is told
             if self.refreshes and serial is not None and document.told == serial:
-                self._send(
-                    {"id": f"refresh {self.serial}", "method": "workspace/diagnostic/refresh"}
-                )
+                self._refresh("workspace/diagnostic/refresh")
             document.told = -1 if serial is None else serial
             return
         params: Message = {"uri": document.uri, "diagnostics": found}
@@ -729,6 +762,8 @@ def _named(found: Any, document: _Document) -> Any:
     """What a process says, with the document's own address."""
     if document.inner == document.uri:
         return found
+    if isinstance(found, RawJson):
+        found = json.loads(found)
     if isinstance(found, dict):
         return {
             (document.uri if k == document.inner else k): _named(v, document)

@@ -18,13 +18,15 @@ from functools import cached_property
 from rlx.checker.check import MARK, Report, position
 from rlx.checker.driver.configuration import ALWAYS
 from rlx.grammar.diagnostic import Diagnostic, Source
+from rlx.grammar.lines import line_start, next_line
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.suggest import closest
 from rlx.lsp.body import KnownBody, ReducedBody, body
-from rlx.lsp.cut import Cut, cut, edited, recut, words
+from rlx.lsp.cut import Cut, cut, edited, recut, words, words_among
 from rlx.lsp.excerpt import Excerpt, Move, circle, excerpt, names_of
 from rlx.lsp.faces import Checked, of_report, report_on
+from rlx.lsp.statements import SMALL
 
 # ---------------------------------------------------------------- one version of a text
 
@@ -79,6 +81,11 @@ class Derived:
     def __init__(self, make: Callable[[], KnownBody | None]) -> None:
         self._make: Callable[[], KnownBody | None] | None = make
         self._made: KnownBody | None = None
+
+    @classmethod
+    def of(cls, body: KnownBody | None) -> Derived:
+        """What is known already."""
+        return cls(lambda: body)
 
     @property
     def body(self) -> KnownBody | None:
@@ -140,9 +147,6 @@ def unread(found: Iterable[Diagnostic]) -> bool:
     return any(d.code in ALWAYS for d in found)
 
 
-SMALL = 20_000
-"""Texts of fewer characters are checked in full: that takes no time."""
-
 PART = 0.7
 """Where an excerpt would be more than this part of a text, all of it is checked."""
 
@@ -187,16 +191,24 @@ class Checker:
 
     def check(self, text: str) -> tuple[Diagnostic, ...]:
         """The diagnostics of the next version."""
-        made = self.report = None
-        if len(text) >= SMALL:
-            for before in self._bases(text):
-                if made is None:
-                    made = _Step(before, text, self.path, self.target).take()
-        if made is None:
+        found = self.step(text)
+        if found is None:
             self.full += 1
             self.report = report_on(text, self.path, self.target)
-            made = version(cut(text), of_report(self.report), self.report)
-        return self._keep(made)
+            found = self._keep(version(cut(text), of_report(self.report), self.report))
+        return found
+
+    def step(self, text: str) -> tuple[Diagnostic, ...] | None:
+        """The same from what is known of versions before; None where only a check of all of it can
+        tell.
+        """
+        made = self.report = None
+        for before in self._bases(text) if len(text) >= SMALL else ():
+            if before.cut.text == text:
+                made = before
+            elif made is None:
+                made = _Step(before, text, self.path, self.target).take()
+        return None if made is None else self._keep(made)
 
     def _bases(self, text: str) -> Iterator[TextVersion]:
         """The versions to begin with: the most similar one first."""
@@ -208,10 +220,20 @@ class Checker:
         last = [] if self._last is None else [self._last]
         yield from dict.fromkeys([*sorted(self._legal, key=differs)[:2], *last])
 
-    def remember(self, text: str, found: Checked) -> tuple[Diagnostic, ...]:
-        """Note what is known of a version from a check of all of it."""
+    def remember(
+        self, text: str, found: Checked, bodies: Mapping[int, KnownBody | None] | None = None
+    ) -> tuple[Diagnostic, ...]:
+        """Note what is known of a version from a check of all of it.
+
+        Parameters
+        ----------
+        bodies
+            What that says of the statements of functions; None if that is known.
+        """
         last, made = self._last, version(cut(text), found)
-        if last is not None and last.cut.text == text:
+        if bodies is not None:
+            made = replace(made, bodies={n: Derived.of(each) for n, each in bodies.items()})
+        elif last is not None and last.cut.text == text:
             made = replace(made, bodies=last.bodies)
         return self._keep(made)
 
@@ -331,16 +353,19 @@ class _Step:
 
     def _calls_others(self, number: int) -> bool:
         """Whether a function that changed mentions other functions than before."""
-        was = words(self.before.cut.of(number)) & self.names.keys()
-        return was != words(self.now.of(self.to[number])) & self.names.keys()
+        was, now = self.before.cut.of(number), self.now.of(self.to[number])
+        start, end = edited(was, now)
+        first, last = line_start(now, start), next_line(now, end)
+        here = words(now[first:last]) ^ words(was[first : last - len(now) + len(was)])
+        if here.isdisjoint(self.names):
+            return False
+        return words(was) & self.names.keys() != words(now) & self.names.keys()
 
     def _mention(self, names: AbstractSet[str]) -> set[int]:
         """The functions that mention one of some names."""
         if not names:
             return set()
-        return {
-            n for n in range(len(self.now.pieces)) if not names.isdisjoint(words(self.now.of(n)))
-        }
+        return {n for n in range(len(self.now.pieces)) if words_among(self.now.of(n), names)}
 
     def _mention_unknown(self, found: Sequence[Diagnostic]) -> set[int]:
         """The functions with an operator that is not known, or with the name of a function that is
@@ -375,7 +400,7 @@ class _Step:
             if known is None or old.head != new.head or MARK in self.now.text:
                 continue
             before, text = known.body, self.now.of(into)[len(new.head) :]
-            if before is not None and new.name not in words(text):
+            if before is not None and not words_among(text, {new.name}):
                 end = old.span[0] + len(old.head)
                 said = [d.span for d in self.before.diagnostics if d.span is not None]
                 places = [
@@ -501,7 +526,7 @@ class _Step:
     def _body_mentions(self, number: int, names: AbstractSet[str]) -> bool:
         """Whether the body of a function mentions one of some names."""
         body = self.now.of(number)[len(self.now.pieces[number].head) :]
-        return not names.isdisjoint(words(body))
+        return bool(words_among(body, names))
 
     # ------------------------------------------------------------ the new version
 

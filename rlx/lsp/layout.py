@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from typing import Any
 
 from rlx.grammar.diagnostic import Edit
-from rlx.grammar.dialects import DEFAULT, DIALECTS
-from rlx.grammar.nodes.node import Span
+from rlx.grammar.dialects import DEFAULT, DIALECTS, dialect
+from rlx.grammar.nodes.node import Record, Span
 from rlx.grammar.print.formatting import format_text
-from rlx.lsp.body import ReducedBody, split
-from rlx.lsp.cut import Cut, cut
+from rlx.lsp.body import KnownBody, ReducedBody
+from rlx.lsp.cut import Cut, cut, words_among
 from rlx.lsp.document import Document
 from rlx.lsp.excerpt import excerpt, mentioned, names_of
-from rlx.lsp.incremental import Derived
+from rlx.lsp.statements import SMALL, split
 
 FEW = 20
 """After an edit of so many functions, only these are formatted."""
@@ -26,6 +28,29 @@ def _formatted(document: Document, text: str) -> str | None:
     return format_text(text, document.source.path, printed).text
 
 
+class Learned(Record):
+    """How the parts of a text are laid out.
+
+    Attributes
+    ----------
+    gaps
+        What stands around functions, by what stood there.
+    functions
+        Functions, each by all that its layout depends on.
+    long
+        The head and the statements of long functions, by their heads.
+    """
+
+    gaps: dict[_Key, tuple[str, ...]]
+    functions: dict[_Key, str]
+    long: dict[_Key, tuple[str, dict[str, str]]]
+
+
+_Key = tuple[object, ...]
+
+_known = Learned({}, {}, {})
+
+
 def whole(document: Document) -> list[Edit]:
     """The edit that formats a text; none if nothing changes, or it cannot be formatted."""
     text = document.source.text
@@ -33,62 +58,139 @@ def whole(document: Document) -> list[Edit]:
     if made is None:
         made = _formatted(document, text)
         if made is not None:
-            _remember(document, made)
+            remember(_learned(document, made))
     return [] if made is None or made == text else [Edit((0, len(text)), made)]
 
 
-_laid: set[tuple[object, ...]] = set()
-"""Functions of texts that were laid out: each with what its layout depends on."""
+def learn(document: Document) -> Learned | None:
+    """How a text is laid out, to be remembered; None if it cannot be formatted."""
+    made = _formatted(document, document.source.text)
+    return None if made is None else _learned(document, made)
 
 
-def _keys(document: Document, at: Cut) -> list[tuple[object, ...]]:
-    """All that the layout of each function depends on: its text, the text around functions, the heads of those it names."""
-    around = "\0".join(map(at.gap, range(len(at.pieces) + 1)))
+def remember(found: Learned) -> None:
+    """Keep it for the next version of the text."""
+    tables: list[tuple[dict[_Key, Any], Mapping[_Key, Any]]] = [
+        (_known.gaps, found.gaps),
+        (_known.functions, found.functions),
+        (_known.long, found.long),
+    ]
+    for known, more in tables:
+        if len(known) > _MOST:
+            known.clear()
+        known.update(more)
+
+
+def _learned(document: Document, made: str) -> Learned:
+    """What the layout of a text says of its parts, and of those of the text that is laid out."""
+    old, new = document.names.cut, cut(made)
+    found = Learned({}, {}, {})
+    if [piece.name for piece in old.pieces] != [piece.name for piece in new.pieces]:
+        return found
+    for at in (old, new):
+        gaps = tuple(map(new.gap, range(len(new.pieces) + 1)))
+        found.gaps[_gaps_key(document, at)] = gaps
+        for number, key in enumerate(_keys(document, at)):
+            found.functions[key] = new.of(number)
+            if len(at.of(number)) >= SMALL:
+                was, now = split(_body(at, number)), split(_body(new, number))
+                if len(was) == len(now):
+                    pairs = zip(was, now, strict=True)
+                    texts = {before.text: after.text for before, after in pairs}
+                    key = _long_key(document, at, number)
+                    found.long[key] = new.pieces[number].head, texts
+    return found
+
+
+def _body(at: Cut, number: int) -> str:
+    return at.of(number)[len(at.pieces[number].head) :]
+
+
+def _long_key(document: Document, at: Cut, number: int) -> _Key:
+    return document.source.path, document.target, at.pieces[number].head
+
+
+def _gaps_key(document: Document, at: Cut) -> _Key:
+    around = map(at.gap, range(len(at.pieces) + 1))
+    return document.source.path, document.target, "\0".join(around)
+
+
+def _keys(document: Document, at: Cut) -> list[_Key]:
+    """All that the layout of each function depends on: its text, the text around functions, the
+    heads of those it names.
+    """
+    around = _gaps_key(document, at)
     names = names_of(at)
     return [
         (
-            *(document.source.path, document.target, around, at.of(number)),
+            *(*around, at.of(number)),
             *(at.pieces[n].head for n in sorted(mentioned(at, number, names))),
         )
         for number in range(len(at.pieces))
     ]
 
 
-def _remember(document: Document, made: str) -> None:
-    """Keep the functions of a text that is laid out."""
-    if len(_laid) > _MOST:
-        _laid.clear()
-    _laid.update(_keys(document, cut(made)))
-
-
 def _from_known(document: Document) -> str | None:
-    """The layout of a text of which most functions are known to be laid out; None if they are not."""
+    """The layout of a text of which most parts are known; None if they are not."""
     at = document.names.cut
-    new = [n for n, key in enumerate(_keys(document, at)) if key not in _laid]
+    gaps = _known.gaps.get(_gaps_key(document, at))
+    if gaps is None or len(gaps) != len(at.pieces) + 1:
+        return None
+    keys = _keys(document, at)
+    new = []
+    for number, key in enumerate(keys):
+        if key not in _known.functions:
+            made = _long(document, at, number)
+            if made is None:
+                new.append(number)
+            else:
+                _known.functions[key] = made
     if len(new) > FEW or 2 * len(new) > len(at.pieces):
         return None
-    laid = _functions(document, at, new)
+    laid = _functions(document, at, new, gaps[0])
     if laid is None:
         return None
-    text = at.text
-    for number in reversed(new):
-        start, end = at.pieces[number].span
+    for number in new:
         if at.of(number).removesuffix("\n") != at.of(number).rstrip():
             return None
-        text = f"{text[:start]}{laid[number]}\n{text[end:]}"
-    return text
+        _known.functions[keys[number]] = f"{laid[number]}\n"
+    laid_out = [_known.functions[key] for key in keys]
+    declared = _DECLARED.findall(gaps[0])
+    if words_among("".join((*laid_out, *gaps[1:])), declared) != {*declared}:
+        return None  # nothing uses it any more
+    parts = (gap + each for gap, each in zip(gaps, laid_out, strict=False))
+    return "".join((*parts, gaps[-1]))
 
 
-def in_range(
-    document: Document, first: int, last: int, bodies: Mapping[int, Derived] = {}
-) -> list[Edit]:
+_DECLARED = re.compile(r"^(\w+) = TypeVar", re.MULTILINE)
+
+
+def _statements_of(around: str) -> set[str]:
+    """The lines that declare something."""
+    return {line for line in around.splitlines() if line.strip() and not line.startswith("#")}
+
+
+def _long(document: Document, at: Cut, number: int) -> str | None:
+    """The layout of a long function of which most statements are known; None if they are not."""
+    head, texts = _known.long.get(_long_key(document, at, number), ("", {}))
+    statements = document.statements(number) if texts else None
+    if statements is None:
+        return None
+    new = [n for n, each in enumerate(statements) if each.text not in texts]
+    if len(new) > FEW:
+        return None
+    for n in new:
+        text, start = statements[n].text, len(at.pieces[number].head) + statements.starts[n]
+        edits = _statements(document, at, number, (start, start + len(text) - 1))
+        if edits is None or len(edits) > 1 or text != f"{text.rstrip()}\n":
+            return None
+        texts[text] = f"{edits[0].text}\n" if edits else text
+    return "".join((head, *(texts[each.text] for each in statements)))
+
+
+def in_range(document: Document, first: int, last: int) -> list[Edit]:
     """The edits that format what stands between two offsets: the statements of long functions, all
     of short ones, and nothing else.
-
-    Parameters
-    ----------
-    bodies
-        What is known of the statements of long functions.
     """
     at = document.names.cut
     found: list[Edit] = []
@@ -97,28 +199,29 @@ def in_range(
         start, end = piece.span
         if start <= last and first < end:
             place = max(first, start) - start, min(last, end) - start
-            edits = _statements(document, at, number, place, bodies)
+            edits = _statements(document, at, number, place)
             if edits is None:
                 wanted.append(number)
             found += edits or ()
-    for number, text in (_functions(document, at, wanted) or {}).items():
+    for number, text in (_functions(document, at, wanted, at.gap(0)) or {}).items():
         if text != at.of(number).rstrip():
             start, _ = at.pieces[number].span
             found.append(Edit((start, start + len(at.of(number).rstrip())), text))
     return found
 
 
-def _statements(
-    document: Document, at: Cut, number: int, place: Span, bodies: Mapping[int, Derived]
-) -> list[Edit] | None:
+def _statements(document: Document, at: Cut, number: int, place: Span) -> list[Edit] | None:
     """The edits that format the statements of a long function at a place in it; None where only
     a layout of the function tells.
     """
     piece = at.pieces[number]
     head = len(piece.head)
-    known = bodies[number].body if number in bodies else None
-    if known is None or place[0] < head:
+    statements = document.statements(number)
+    if statements is None or statements.is_strange or place[0] < head:
         return None
+    names, nothing = frozenset(statements.binders), frozenset[str]()  # their types do not matter
+    keyword = dialect(DEFAULT).info_args
+    known = KnownBody(statements, {}, names, nothing, nothing, nothing, keyword)
     shown = place[0] - head, place[1] - head
     body = ReducedBody(known, at.of(number)[head:], (piece.head, piece.at), shown=shown)
     if body.failed:
@@ -146,7 +249,9 @@ def _statements(
     return found
 
 
-def _functions(document: Document, at: Cut, wanted: list[int]) -> dict[int, str] | None:
+def _functions(
+    document: Document, at: Cut, wanted: list[int], around: str
+) -> dict[int, str] | None:
     """The layout of some functions by their numbers, without what is behind them; None if they cannot be formatted."""
     if not wanted:
         return {}
@@ -158,8 +263,9 @@ def _functions(document: Document, at: Cut, wanted: list[int]) -> dict[int, str]
     there = [n for n, piece in enumerate(part.cut.pieces) if part.cut.of(n).strip()]
     if [piece.name for piece in laid.pieces] != [at.pieces[n].name for n in there]:
         return None
-    if sum(laid.gap(n).count("#") for n in range(len(there) + 1)) != sum(
-        part.text.count("#", *span) for span in part.cut.gaps()
-    ):
-        return None  # a comment has left its function
+    comments = sum(laid.of(n).count("#") for n in range(len(there)))
+    if comments != sum(part.cut.of(n).count("#") for n in there):
+        return None  # one has left its function
+    if not _statements_of(laid.gap(0)) <= _statements_of(around):
+        return None  # it declares what is declared in each function, or something new
     return {n: laid.of(place).rstrip() for place, n in enumerate(there) if n in wanted}

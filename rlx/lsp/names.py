@@ -1,7 +1,7 @@
 """The names of a text, with the places of their bindings and uses, read from the tokens alone.
 
-Every function is read by itself, and only when its text changes, so that an editor is answered at
-once however long the text is. Scopes are those of the script: a Relax function binds a name anew
+Every function is read by itself, a long one in parts, and only when its text changes, so that an
+editor is answered at once however long the text is. Scopes are those of the script: a Relax function binds a name anew
 with each assignment, the blocks of a PrimFunc are scopes, and a shape variable belongs to its
 function, or to the module that declares it.
 """
@@ -10,22 +10,24 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import pairwise
 
+from rlx.grammar.lines import line_start
 from rlx.grammar.nodes.node import Record, Span
 from rlx.grammar.read.entries import Token
 from rlx.grammar.read.lexer import KEYWORDS, OPENING, VALUES, Lexer
 from rlx.grammar.read.source_tokens import parts_of
-from rlx.lsp.cut import Cut
+from rlx.lsp.cut import Cut, words
+from rlx.lsp.statements import Statements
 
 MODULES = frozenset(["R", "T", "I", "relax", "tir", "tvm", "Tp", "np"])
 """What stands in front of words of the script."""
 
 Key = tuple[str, ...] | int
-"""What a name stands for: a number of its function, ``("shape", NAME)``, ``("free", NAME)``,
-``("member", CLASS, NAME)`` or ``("class", NAME)``.
+"""What a name stands for: a number of its stretch, ``("before", NAME)``, ``("shape", NAME)``,
+``("free", NAME)``, ``("member", CLASS, NAME)`` or ``("class", NAME)``.
 """
 
 
@@ -64,17 +66,37 @@ class Statement(Record):
 
 
 class Reading(Record):
-    """What is known of one stretch of text: its names and statements, in order."""
+    """What is known of one stretch of text: its names and statements, in order.
+
+    Attributes
+    ----------
+    bound
+        What the function binds there.
+    """
 
     names: tuple[TokenName, ...]
     parts: tuple[Statement, ...]
     tokens: tuple[Token, ...]
+    bound: Mapping[str, BoundName]
+
+
+BoundName = tuple[Key, str, str]
+"""What a name stands for, its kind, and the class that it is another name of."""
 
 
 @lru_cache(maxsize=4096)
-def reading(text: str, is_prim: bool = False) -> Reading:
-    """The names of a function, or of what stands between functions."""
-    return _Resolver(text, is_prim).read()
+def reading(
+    text: str, is_prim: bool = False, before: tuple[tuple[str, str, str], ...] | None = None
+) -> Reading:
+    """The names of a function, of a part of it, or of what stands between functions.
+
+    Parameters
+    ----------
+    before
+        Of a part behind the first: the names in it that are bound in front of it, with their kinds
+        and classes. What they stand for is ``("before", NAME)``.
+    """
+    return _Resolver(text, is_prim).read(before)
 
 
 _DIMS = frozenset(["Tensor", "Shape", "shape", "Buffer", "match_buffer", "DTensor", "NDArray"])
@@ -125,8 +147,18 @@ class _Resolver:
             else:
                 yield each
 
-    def read(self) -> Reading:
-        self._suite(_ScopeOfNames(), top=True)
+    def read(self, before: Sequence[tuple[str, str, str]] | None = None) -> Reading:
+        scope = self.scope = _ScopeOfNames(None if before is None else _ScopeOfNames())
+        for name, kind, of in before or ():
+            scope.bound[name] = ("before", name), kind
+            if of:
+                self.classes["before", name] = of
+        self._suite(scope, top=True)
+        bound = {
+            name: (self._root(key), kind, self.classes.get(key, ""))
+            for name, (key, kind) in self.scope.bound.items()
+            if isinstance(key, int)
+        }
         shapes = {f.name for f in self.names if f.key == ("shape", f.name)}
         found = []
         first: set[str] = set()
@@ -139,8 +171,8 @@ class _Resolver:
                 defines |= each.name not in first
                 first.add(each.name)
             found.append(TokenName(each.name, each.span, key, kind, defines))
-        words = tuple(t for t in self.tokens if t.end > t.start)
-        return Reading(tuple(found), tuple(self.parts), words)
+        tokens = tuple(t for t in self.tokens if t.end > t.start)
+        return Reading(tuple(found), tuple(self.parts), tokens, bound)
 
     def _root(self, key: Key) -> Key:
         while key in self.same:
@@ -282,6 +314,8 @@ class _Resolver:
         else:
             self._bind(name, span, "function", scope)
         inner = _ScopeOfNames(scope)
+        if self.scope is scope and scope.around is None:
+            self.scope = inner
         depth = 0
         for at, (before, each, behind) in enumerate(
             zip(line, line[1:], line[2:], strict=False), start=1
@@ -439,33 +473,125 @@ class PlacedName(Record):
 
 
 class TextNames:
-    """The names of one version of a text."""
+    """The names of one version of a text.
 
-    def __init__(self, at: Cut) -> None:
+    Parameters
+    ----------
+    statements
+        Gives those of a long function; None for one that is read at once.
+
+    Attributes
+    ----------
+    stretches
+        Where functions, parts of long functions, and what stands between functions begin; with the
+        numbers of the functions.
+    gaps
+        The numbers of what stands between functions, by their stretches.
+    of_function
+        The stretches of each function.
+    """
+
+    def __init__(
+        self, at: Cut, statements: Callable[[int], Statements | None] = lambda _: None
+    ) -> None:
         self.cut = at
         self.stretches: list[tuple[int, int | None]] = []
+        self.gaps: dict[int, int] = {}
+        self.of_function: list[range] = []
+        self._long: dict[int, tuple[Statements, list[int]]] = {}
+        self._read: dict[int, Reading] = {}
+        self._shapes: dict[tuple[int, str], int | None] = {}
         for number, piece in enumerate(at.pieces):
-            gap = piece.span[0] - len(at.gap(number))
-            self.stretches += [(gap, None), (piece.span[0], number)]
+            self.gaps[len(self.stretches)] = number
+            self.stretches.append((piece.span[0] - len(at.gap(number)), None))
+            first = len(self.stretches)
+            self.stretches.append((piece.span[0], number))
+            parts = None if piece.is_prim_func else statements(number)
+            if parts is not None and parts.is_plain:
+                body = piece.span[0] + len(piece.head)
+                self._long[number] = parts, [0, *parts.borders]
+                self.stretches += ((body + parts.starts[n], number) for n in parts.borders)
+            self.of_function.append(range(first, len(self.stretches)))
+        self.gaps[len(self.stretches)] = len(at.pieces)
         self.stretches.append((len(at.text) - len(at.gap(len(at.pieces))), None))
         self.starts = [start for start, _ in self.stretches]
 
     def reading(self, stretch: int) -> Reading:
-        """What is known of a function or a gap."""
-        number = self.stretches[stretch][1]
-        if number is None:
-            return reading(self.cut.gap(stretch // 2))
-        return reading(self.cut.of(number), self.cut.pieces[number].is_prim_func)
+        """What is known of a function, a part of one, or a gap."""
+        if stretch not in self._read:
+            number = self.stretches[stretch][1]
+            text = self.cut.text[self.starts[stretch] : self._end(stretch)]
+            is_prim = number is not None and self.cut.pieces[number].is_prim_func
+            self._read[stretch] = reading(text, is_prim, self._before(stretch, number, text))
+        return self._read[stretch]
+
+    def _before(
+        self, stretch: int, number: int | None, text: str
+    ) -> tuple[tuple[str, str, str], ...] | None:
+        """The names of a part of a function that are bound in front of it."""
+        if number is None or stretch == self.of_function[number][0]:
+            return None
+        statements, begins = self._long[number]
+        first = self.of_function[number][0]
+        begin = begins[stretch - first]
+        known = self.reading(first).bound
+        found = []
+        for word in sorted(words(text)):
+            if word in known:
+                _, kind, of = known[word]
+                found.append((word, kind, of))
+            elif statements.binders.get(word, (begin,))[0] < begin:
+                found.append((word, "variable", ""))
+        return tuple(found)
+
+    def _bound_before(self, stretch: int, number: int, name: str) -> tuple[int, BoundName] | None:
+        """The part in front of another one in which a name is bound last, and what it is."""
+        statements, begins = self._long[number]
+        first = self.of_function[number][0]
+        begin = begins[stretch - first]
+        places = [n for n in statements.binders.get(name, ()) if n < begin]
+        for part in dict.fromkeys(bisect_right(begins, n) - 1 for n in (*reversed(places), 0)):
+            found = self.reading(first + part).bound.get(name)
+            if found is not None:
+                return first + part, found
+        return None
+
+    def _first_shape(self, number: int, name: str) -> int | None:
+        """The first part of a function in which a name is a shape variable."""
+        key = number, name
+        if key not in self._shapes:
+            self._shapes[key] = None
+            for stretch in self.of_function[number]:
+                here = self.cut.text.find(name, self.starts[stretch], self._end(stretch)) >= 0
+                if here and any(n.key == ("shape", name) for n in self.reading(stretch).names):
+                    self._shapes[key] = stretch
+                    break
+        return self._shapes[key]
+
+    def blocks(self, stretch: int) -> Iterator[Span]:
+        """The statements of a stretch with blocks below them, which may go on behind it."""
+        start, number = self.stretches[stretch]
+        last = len(self.cut.text[start : self._end(stretch)].rstrip())
+        for part in self.reading(stretch).parts:
+            if part.is_block:
+                begin, end = start + part.span[0], start + part.span[1]
+                if number is not None and part.span[1] >= last:
+                    column = begin - line_start(self.cut.text, begin)
+                    left = re.compile(rf"\n[ ]{{0,{column}}}[^ \n]")
+                    behind = left.search(self.cut.text, end, self.cut.pieces[number].span[1])
+                    stop = self.cut.pieces[number].span[1] if behind is None else behind.start()
+                    end = begin + len(self.cut.text[begin:stop].rstrip())
+                yield begin, end
 
     @cached_property
     def owners(self) -> list[str]:
         """The class that each function stands in; empty at the top of the text."""
         found, owner = [], ""
-        for stretch, (start, number) in enumerate(self.stretches):
-            if number is None:
-                for each in self.reading(stretch).names:
-                    owner = each.name if each.kind == "class" else owner
-            else:
+        for stretch, number in self.gaps.items():
+            for each in self.reading(stretch).names:
+                owner = each.name if each.kind == "class" else owner
+            if number < len(self.cut.pieces):
+                start = self.cut.pieces[number].span[0]
                 found.append(owner if self.cut.text[start : start + 1] in (" ", "\t") else "")
         return found
 
@@ -481,34 +607,36 @@ class TextNames:
     def top(self) -> Mapping[str, str]:
         """The kinds of what the text binds outside of functions, by name."""
         found: dict[str, str] = {}
-        for stretch in range(0, len(self.stretches), 2):
+        for stretch in self.gaps:
             for each in self.reading(stretch).names:
                 if each.is_definition:
                     found[each.name] = each.kind
         return found
 
     def of(self, stretch: int, name: str | None = None) -> Iterator[PlacedName]:
-        """The names of a function or a gap that stand for something; those of one word, if it is given."""
+        """The names of a stretch that stand for something; those of one word, if it is given."""
         start, number = self.stretches[stretch]
         if name is not None and self.cut.text.find(name, start, self._end(stretch)) < 0:
             return  # most functions need not be read for that
         owner = "" if number is None else self.owners[number]
         for each in self.reading(stretch).names:
             if name is None or each.name == name:
-                made = self._placed(each, start, number, owner)
+                made = self._placed(each, stretch, owner)
                 if made is not None:
                     yield made
 
     def bound_before(self, offset: int) -> Iterator[PlacedName]:
         """The names that the function at an offset binds before it, the nearest first."""
-        stretch = self.stretch(offset)
-        start, number = self.stretches[stretch]
+        last = self.stretch(offset)
+        number = self.stretches[last][1]
+        first = last if number is None else self.of_function[number][0]
         owner = "" if number is None else self.owners[number]
-        for each in reversed(self.reading(stretch).names):
-            if each.is_definition and start + each.span[0] < offset:
-                made = self._placed(each, start, number, owner)
-                if made is not None and made.is_definition:
-                    yield made
+        for stretch in range(last, first - 1, -1):
+            for each in reversed(self.reading(stretch).names):
+                if each.is_definition and self.starts[stretch] + each.span[0] < offset:
+                    made = self._placed(each, stretch, owner)
+                    if made is not None and made.is_definition:
+                        yield made
 
     def outer(self, stretch: int) -> tuple[tuple[Span, str, bool], ...]:
         """The names of a stretch that stand for something outside: their places in it, their kinds, and
@@ -517,7 +645,7 @@ class TextNames:
         _, number = self.stretches[stretch]
         owner = "" if number is None else self.owners[number]
         found = (
-            (each.span, self._subject(each, number, owner))
+            (each.span, self._subject(each, stretch, owner))
             for each in self.reading(stretch).names
             if not isinstance(each.key, int)
         )
@@ -526,23 +654,27 @@ class TextNames:
     def _end(self, stretch: int) -> int:
         return self.starts[stretch + 1] if stretch + 1 < len(self.starts) else len(self.cut.text)
 
-    def _placed(
-        self, each: TokenName, start: int, number: int | None, owner: str
-    ) -> PlacedName | None:
-        made = self._subject(each, number, owner)
+    def _placed(self, each: TokenName, stretch: int, owner: str) -> PlacedName | None:
+        made = self._subject(each, stretch, owner)
         if made is None:
             return None
         subject, kind, defines = made
-        a, b = each.span
+        start, (a, b) = self.starts[stretch], each.span
         return PlacedName(each.name, (start + a, start + b), subject, kind, defines)
 
     def _subject(
-        self, each: TokenName, number: int | None, owner: str
+        self, each: TokenName, stretch: int, owner: str
     ) -> tuple[tuple[object, ...], str, bool] | None:
         """What a name stands for, what kind of thing that is, and whether it is bound there."""
-        name, key = each.name, each.key
+        name, key, kind, number = each.name, each.key, each.kind, self.stretches[stretch][1]
         if isinstance(key, int):
-            return (number, key), each.kind, each.is_definition
+            return (number, stretch, key), kind, each.is_definition
+        if key[0] == "before":
+            bound = self._bound_before(stretch, number, name)  # type: ignore[arg-type]
+            if bound is not None:
+                part, (key, kind, _) = bound
+                return (number, part, key), kind, False
+            key = ("free", name)
         if key[0] == "class":
             return ("class", name), "class", True
         if key[0] == "member":
@@ -556,13 +688,24 @@ class TextNames:
                 return None
             subject = ("class", name) if kind == "class" else ("top", name)
             return subject, kind, each.is_definition and number is None
+        defines = each.is_definition
+        if number in self._long:
+            first = self._first_shape(number, name)
+            if first is not None and key[0] in ("free", "shape"):
+                key, kind, defines = ("shape", name), "shape", defines and stretch == first
         if key[0] == "free" and (owner, name) in self.functions:
             return ("function", owner, name), "function", False
-        return (number, *key), each.kind, each.is_definition
+        return (number, *key), kind, defines
 
     def stretch(self, offset: int) -> int:
-        """The function or gap that an offset stands in."""
+        """The function, part of one, or gap that an offset stands in."""
         return max(0, bisect_right(self.starts, offset) - 1)
+
+    def around(self, offset: int) -> Sequence[int]:
+        """All stretches of the function at an offset, or the gap."""
+        stretch = self.stretch(offset)
+        number = self.stretches[stretch][1]
+        return [stretch] if number is None else self.of_function[number]
 
     def at(self, offset: int) -> PlacedName | None:
         """The name at an offset; behind its last letter counts, too."""
@@ -573,13 +716,13 @@ class TextNames:
             for each in self.reading(stretch).names:
                 a, b = start + each.span[0], start + each.span[1]
                 if a <= offset <= b and (found is None or a == offset):
-                    found = self._placed(each, start, number, owner) or found
+                    found = self._placed(each, stretch, owner) or found
         return found
 
     def places(self, wanted: PlacedName) -> list[PlacedName]:
         """All places of what a name stands for."""
         if isinstance(wanted.subject[0], int):
-            stretches: Sequence[int] = [2 * wanted.subject[0] + 1]
+            stretches: Sequence[int] = self.of_function[wanted.subject[0]]
         else:
             stretches = range(len(self.starts))
         return [

@@ -6,8 +6,8 @@ import asyncio
 import os
 import pickle
 import re
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import ExitStack, suppress
 from functools import lru_cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -17,19 +17,24 @@ from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 
+from rlx.checker.check import Report
 from rlx.checker.driver.check_files import crashed
 from rlx.checker.driver.mistakes import keep_traceback
-from rlx.checker.driver.time_limit import Forked, seconds
+from rlx.checker.driver.time_limit import FORKS, Forked, Lost, exceeded, seconds
+from rlx.checker.render.files import Obligations
 from rlx.grammar.diagnostic import Diagnostic, Edit, Source
 from rlx.grammar.lines import line_end
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.streams import visible
-from rlx.lsp.capabilities import FIX_ALL
+from rlx.lsp.capabilities import FIX_ALL, KNOWN, LAID, TAKEN
+from rlx.lsp.cut import cut, recut
 from rlx.lsp.document import Document, RenameError
-from rlx.lsp.faces import Checked, checked
+from rlx.lsp.faces import checked, of_report, report_on
 from rlx.lsp.hover import hover
-from rlx.lsp.incremental import SMALL, Checker
+from rlx.lsp.incremental import Checker, derived
+from rlx.lsp.layout import Learned, learn, remember, whole
 from rlx.lsp.positions import offset, range_of
+from rlx.lsp.statements import SMALL, Statements
 from rlx.lsp.vocabulary import describe
 from rlx.lsp.window import Window, window
 from rlx.spec import rules
@@ -71,7 +76,13 @@ if TYPE_CHECKING:
 
 
 class OpenText:
-    """A text that an editor has open."""
+    """A text that an editor has open.
+
+    Attributes
+    ----------
+    waits
+        Whether it is long, and nothing is known of it before it has been checked.
+    """
 
     def __init__(self, path: str, target: str | None = None) -> None:
         self.checker = Checker(path, target)
@@ -80,16 +91,37 @@ class OpenText:
         self.diagnostics: tuple[Diagnostic, ...] = ()
         self.version: int | None = None
         self.settling: asyncio.Task[None] | None = None
+        self.laying: asyncio.Task[None] | None = None
+        self.waits = False
+        self.statements: dict[str, Statements] = {}
         self.windows: dict[frozenset[object], Window] = {}
         self.answers: dict[str, Any] = {}
+        self.tokens: tuple[list[int], str] = ([], "")
 
     def window(self, start: int, end: int) -> Window:
         """What is known of a stretch of the text: of a long one that was not checked whole, only
         the functions there are checked.
         """
-        if self.document.is_checked:
-            return Window(frozenset([-1]), self.document, None)
-        return self.part(start, end)
+        nothing = Window(frozenset([-1]), self.document, None)
+        if self.waits:
+            part = self.part(start, end)
+            return part if len(part.document.source.text) < SMALL else nothing
+        return nothing if self.document.is_checked else self.part(start, end)
+
+    def show(self, document: Document) -> None:
+        """Take another version."""
+        self.document = document
+        self.windows, self.answers = {}, {}
+
+    def settle(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do some work when no message waits, in place of what was done so before."""
+        if self.settling is not None:
+            self.settling.cancel()
+        self.settling = asyncio.get_running_loop().create_task(work)
+
+    def lay_out(self, work: Coroutine[Any, Any, None]) -> None:
+        """Wait for the layout."""
+        self.laying = asyncio.get_running_loop().create_task(work)
 
     def kept(self, name: str, make: Callable[[Document], T]) -> T:
         """An answer about this version of the text, made once."""
@@ -103,8 +135,8 @@ class OpenText:
         document = self.document
         if len(document.source.text) < SMALL:
             return
-        for derived in self.checker.bodies.values():
-            yield derived.body
+        for known in self.checker.bodies.values():
+            yield known.body and known.body.statements.users
         names = document.names
         for stretch in range(len(names.starts)):
             yield names.reading(stretch)
@@ -114,7 +146,8 @@ class OpenText:
 
     def part(self, start: int, end: int) -> Window:
         """The functions in a stretch of the text, as a text of their own."""
-        made = window(self.checker.cut, self.document, start, end, self.checker.bodies)
+        known = self.document.names.cut if self.waits else self.checker.cut
+        made = window(known, self.document, start, end, self.checker.bodies)
         return self.windows.setdefault(made.key, made)
 
 
@@ -186,40 +219,104 @@ class Server(LanguageServer):
             found.diagnostics = ()  # there is much Python without any Relax
         else:
             try:
-                found.diagnostics = found.checker.check(source)
+                said = found.checker.step(source)
+                if said is None and FORKS and len(source) >= SMALL:
+                    self.postpone(uri, found, Source(source, path))
+                    return
+                found.diagnostics = found.checker.check(source) if said is None else said
                 report = found.checker.report
             except Exception as error:  # noqa: BLE001 - a text without diagnostics seems legal
                 failed = crashed(source, f"{type(error).__name__}: {error}", keep_traceback())
                 found.diagnostics = failed.diagnostics
         parts = found.checker.known(source)
-        found.document = Document(source, path, report, target, parts)
-        found.windows, found.answers = {}, {}
+        found.waits = False
+        found.show(Document(source, path, report, target, parts, found.statements))
         self.tell(uri)
-        if found.settling is not None:
-            found.settling.cancel()
         partly = found.checker.full == whole
-        found.settling = asyncio.get_running_loop().create_task(self.settle(uri, found, partly))
+        found.settle(self.settle(uri, found, partly))
+
+    def postpone(self, uri: str, found: OpenText, source: Source) -> None:
+        """Check a long text of which nothing is known in another process: until that is done,
+        questions are answered without it.
+        """
+        before = found.document.names.cut
+        nothing = Report(source, (), Obligations(0, 0, 0), (), {})
+        parts = recut(before, source.text)
+        known = nothing, found.checker.target, parts, found.statements
+        found.show(Document(source.text, source.path, *known))
+        found.diagnostics = ()
+        self.protocol.notify(TAKEN, {"uri": uri, "version": found.version})
+        if not found.waits:
+            found.waits = True
+            found.settle(self.check_aside(uri, found))
+
+    async def check_aside(self, uri: str, found: OpenText) -> None:
+        """Check a long text, and those that it becomes meanwhile, in another process."""
+        with ExitStack() as until:
+            until.callback(self.protocol.notify, LAID, {"uri": uri})
+            while found.waits:
+                await asyncio.sleep(PAUSE)
+                with ExitStack() as ending:
+                    process = forked(_all_of(found), ending)
+                    if await self.check_once(uri, found, process):
+                        until.pop_all()
+                        found.lay_out(self.lay_out(uri, process, ending.pop_all()))
+        await self.get_ready(found)
+
+    async def check_once(self, uri: str, found: OpenText, process: Forked[Any]) -> bool:
+        """Take over what a process says of a long text; whether it goes on to lay it out."""
+        path, target, source = found.checker.path, found.checker.target, found.document.source
+        made = await answer_of(process)
+        said: tuple[Diagnostic, ...] | None
+        if isinstance(made, Lost):
+            said = _trouble(made)
+        else:
+            said = found.checker.remember(source.text, *made)
+        if found.document.source is not source:
+            source = found.document.source
+            said = found.checker.step(source.text)
+        if said is None:
+            return False  # it was edited, and has to be checked anew
+        found.waits, found.diagnostics = False, said
+        parts = found.checker.known(source.text) or found.document.names.cut
+        found.show(Document(source.text, path, None, target, parts, found.statements))
+        self.tell(uri)
+        self.protocol.notify(KNOWN, {"uri": uri})
+        return not isinstance(made, Lost)
+
+    async def lay_out(self, uri: str, process: Forked[Any], ending: ExitStack) -> None:
+        """Wait for the layout of a text, from which those of later versions follow."""
+        with ending:
+            made = await answer_of(process)
+            if isinstance(made, Learned):
+                remember(made)
+            self.protocol.notify(LAID, {"uri": uri})
 
     async def settle(self, uri: str, found: OpenText, partly: bool) -> None:
         """When the user stops typing, get ready for questions, and check the whole text if it was
         checked in part.
         """
         await asyncio.sleep(PAUSE)
-        for make in _FIRST:
-            make()
-            await asyncio.sleep(0)  # another message goes first
-        for _ in found.prepare():
-            await asyncio.sleep(0)
+        await self.get_ready(found)
         if not partly:
             return
         await asyncio.sleep(QUIET - PAUSE)
-        source = found.document.source
-        whole = await _checked_aside(source, found.checker.target)
-        if whole is None:  # what is known of its parts has to do
+        source, path, target = found.document.source, found.checker.path, found.checker.target
+        with ExitStack() as ending:
+            made = await answer_of(forked(lambda _: checked(source.text, path, target), ending))
+        if isinstance(made, Lost):  # what is known of its parts has to do
             return
         if self.texts.get(uri) is found and found.document.source is source:
-            found.diagnostics = found.checker.remember(source.text, whole)
+            found.diagnostics = found.checker.remember(source.text, made)
             self.tell(uri)
+
+    async def get_ready(self, found: OpenText) -> None:
+        """Find out what questions about a text will need, between other messages."""
+        for make in _FIRST:
+            make()
+            await asyncio.sleep(0)
+        for _ in found.prepare():
+            await asyncio.sleep(0)
 
     def tell(self, uri: str) -> None:
         """Send the diagnostics of a text."""
@@ -285,8 +382,8 @@ class Server(LanguageServer):
     def forget(self, uri: str) -> None:
         """A text was closed."""
         found = self.texts.pop(uri, None)
-        if found is not None and found.settling is not None:
-            found.settling.cancel()
+        for task in () if found is None else filter(None, (found.settling, found.laying)):
+            task.cancel()
         self.text_document_publish_diagnostics(
             lsp.PublishDiagnosticsParams(uri=uri, diagnostics=[])
         )
@@ -303,26 +400,57 @@ _FIRST = (
 """What the first hover needs, read once."""
 
 
-async def _checked_aside(source: Source, target: str | None) -> Checked | None:
-    """The check of a whole text in a process of its own, so that the editor need not wait; None if
-    it takes too long, or its process ends.
-    """
-    aside = Forked(lambda path: checked(source.text, path, target))
+def _all_of(found: OpenText) -> Callable[[str], Any]:
+    """The work of a process on a long text: first to check it, then to lay it out."""
+    text, path, target = found.document.source.text, found.checker.path, found.checker.target
+
+    def results() -> Iterator[object]:
+        at, report = cut(text), report_on(text, path, target)
+        bodies = derived(at, report, range(len(at.pieces)))
+        yield of_report(report), {number: each.body for number, each in bodies.items()}
+        yield learn(Document(text, path, report, target, at))
+
+    made = results()
+    return lambda _: next(made)
+
+
+def _trouble(lost: Lost) -> tuple[Diagnostic, ...]:
+    """What is said of a text of which the check has not ended."""
+    if lost.cause == "crashed":
+        return crashed(lost.path, lost.reason, lost.traceback).diagnostics
+    late = lost.cause == "late"
+    words = f"this document was {'' if late else 'not checked: '}{lost}"
+    return (Diagnostic("TIME" if late else "KILLED", "error", words, None),)
+
+
+def forked(work: Callable[[str], T], ending: ExitStack) -> Forked[T]:
+    """A process that does some work while the editor is answered."""
+    made = Forked(work)
+    ending.callback(_end, made)
+    return made
+
+
+def _end(process: Forked[Any]) -> None:
+    with suppress(ChildProcessError):  # it has ended
+        process.end()
+
+
+async def answer_of(process: Forked[T]) -> T | Lost:
+    """What a process answers next."""
+    loop, end = asyncio.get_running_loop(), process.answers.fileno()
+    done = asyncio.Event()
+    process.give("")
+    loop.add_reader(end, done.set)
     try:
-        loop, end = asyncio.get_running_loop(), aside.answers.fileno()
-        aside.give(source.path)
-        done = asyncio.Event()
-        loop.add_reader(end, done.set)
-        try:
-            await asyncio.wait_for(done.wait(), seconds(LIMIT))
-        finally:
-            loop.remove_reader(end)
-        made = aside.answer()
-    except (TimeoutError, EOFError, OSError, pickle.UnpicklingError):
-        return None
+        await asyncio.wait_for(done.wait(), seconds(LIMIT))
+    except TimeoutError:
+        return Lost(process.path, exceeded(seconds(LIMIT)), "late")
     finally:
-        aside.end()
-    return made if isinstance(made, Checked) else None
+        loop.remove_reader(end)
+    try:
+        return process.answer()
+    except (EOFError, OSError, pickle.UnpicklingError):
+        return Lost(process.path, *process.ended())
 
 
 def add_projects(server: Server) -> None:
@@ -421,14 +549,12 @@ def add_edits(server: Server) -> None:
 
     @server.feature(lsp.TEXT_DOCUMENT_FORMATTING)
     def formatting(params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit] | None:
-        from rlx.lsp.layout import whole
-
         found = server.text(params.text_document.uri)
         source = found.document.source
-        return [
-            lsp.TextEdit(range_in(source, edit.span), edit.text)
-            for edit in found.kept("layout", whole)
-        ] or None
+        if any(d.rule == "PARSE" and d.is_error for d in found.diagnostics):
+            return None  # what cannot be read is not formatted
+        edits = found.kept("layout", whole)
+        return [lsp.TextEdit(range_in(source, edit.span), edit.text) for edit in edits] or None
 
     @server.feature(
         lsp.TEXT_DOCUMENT_CODE_ACTION,

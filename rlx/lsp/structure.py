@@ -9,10 +9,12 @@ from itertools import pairwise
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.nodes.node import Record, Span
 from rlx.grammar.read.lexer import OPENING
+from rlx.grammar.read.outline import indentation, logical_lines
+from rlx.grammar.read.source_tokens import parts_of
 from rlx.lsp.capabilities import TYPES
 from rlx.lsp.completion import function_head
 from rlx.lsp.document import Document
-from rlx.lsp.names import MODULES, PlacedName, TextNames, reading
+from rlx.lsp.names import MODULES, PlacedName, Reading, TextNames
 
 
 class Symbol(Record):
@@ -48,8 +50,9 @@ def outline(document: Document) -> list[Symbol]:
 
     for stretch, (_, number) in enumerate(names.stretches):
         if number is not None:
-            made = _function(document, stretch, number)
-            (members if opened is not None and names.owners[number] else found).append(made)
+            if stretch == names.of_function[number][0]:
+                made = _function(document, number)
+                (members if opened is not None and names.owners[number] else found).append(made)
             continue
         for each in names.of(stretch):
             if each.kind == "class" and each.is_definition:
@@ -63,24 +66,22 @@ def outline(document: Document) -> list[Symbol]:
     return sorted(found, key=lambda s: s.span)
 
 
-def _function(document: Document, stretch: int, number: int) -> Symbol:
-    piece = document.names.cut.pieces[number]
-    reading = document.names.reading(stretch)
-    start = document.names.starts[stretch]
+def _function(document: Document, number: int) -> Symbol:
+    names = document.names
+    piece = names.cut.pieces[number]
     inner = []
-    for part in reading.parts:
-        if part.kind == "DEF":
-            name = next((n for n in reading.names if part.head[0] <= n.span[0]), None)
-            if name is not None and name.kind == "function" and isinstance(name.key, int):
-                inner.append(
-                    Symbol(
-                        name.name,
-                        "function",
-                        "",
-                        _shift(part.span, start),
-                        _shift(name.span, start),
-                    )
-                )
+    for stretch in names.of_function[number]:
+        start, end = names.starts[stretch], names.starts[stretch + 1]
+        if names.cut.text.find("def ", max(start, piece.span[0] + len(piece.head)), end) < 0:
+            continue  # most functions need not be read for that
+        reading = names.reading(stretch)
+        for part in reading.parts:
+            if part.kind == "DEF":
+                name = next((n for n in reading.names if part.head[0] <= n.span[0]), None)
+                if name is not None and name.kind == "function" and isinstance(name.key, int):
+                    spans = _shift(part.span, start), _shift(name.span, start)
+                    inner.append(Symbol(name.name, "function", "", *spans))
+    start = piece.span[0]
     at = start + piece.at + 4
     at = document.source.text.find(piece.name, at)
     kind = "primfunc" if piece.is_prim_func else "function"
@@ -98,24 +99,32 @@ def _shift(span: Span, by: int) -> Span:
 
 def folds(document: Document) -> Iterator[Span]:
     """Blocks and brackets of more than one line."""
-    names, text = document.names, document.source.text
-    for stretch, start in enumerate(names.starts):
-        reading = names.reading(stretch)
-        for part in reading.parts:
-            if part.is_block:
-                yield _shift(part.span, start)
-        opened: list[int] = []
-        for token in reading.tokens:
-            change = OPENING.get(token.type, 0)
-            if change > 0:
-                opened.append(token.start)
-            elif change < 0 and opened:
-                begin = opened.pop()
-                if text.find("\n", start + begin, start + token.end) >= 0:
-                    yield start + begin, start + token.end
-    for symbol in outline(document):
-        if symbol.kind == "class":
-            yield symbol.span
+    text = document.source.text
+    opened: list[Span] = []
+    before = last = column_before = 0
+    for start, end in logical_lines(text):
+        column = indentation(text, start)
+        if column > column_before and last:
+            opened.append((column_before, before))
+        while opened and column <= opened[-1][0]:
+            yield opened.pop()[1], last
+        if text.find("\n", start, end) >= 0:
+            yield from _brackets(text, (start, end))
+        before, column_before, last = start, column, end
+    for _, start in reversed(opened):
+        yield start, last
+
+
+def _brackets(text: str, span: Span) -> Iterator[Span]:
+    opened: list[int] = []
+    for token in parts_of(text, span):
+        change = OPENING.get(token.type, 0)
+        if change > 0:
+            opened.append(token.start)
+        elif change < 0 and opened:
+            begin = opened.pop()
+            if text.find("\n", begin, token.end) >= 0:
+                yield begin, token.end
 
 
 def selections(document: Document, at: int) -> list[Span]:
@@ -139,10 +148,11 @@ def selections(document: Document, at: int) -> list[Span]:
             begin = opened.pop()
             if begin <= here <= token.end:
                 found.add((start + begin, start + token.end))
-    for part in reading.parts:
-        for span in (part.head, part.span):
-            if span[0] <= here <= span[1]:
-                found.add(_shift(span, start))
+    found |= {
+        _shift(part.head, start) for part in reading.parts if part.head[0] <= here <= part.head[1]
+    }
+    for part in (part for part in names.around(at) if part <= stretch):
+        found |= {span for span in names.blocks(part) if span[0] <= at <= span[1]}
     for symbol in outline(document):
         for each in (symbol, *symbol.children):
             if each.span[0] <= at <= each.span[1]:
@@ -187,17 +197,18 @@ def semantic_tokens(document: Document, first: int = 0, last: int | None = None)
     """
     names, source = document.names, document.source
     end = len(source.text) if last is None else last
+    top, bottom = (source.position(at)[0] - 1 for at in (first, end))
     data: list[int] = []
     before = column = 0
     for stretch, (start, stop) in enumerate(pairwise([*names.starts, len(source.text)])):
         if stop < first or start > end or start == stop:
             continue
         line, at = source.position(start)
-        number = names.stretches[stretch][1]
-        is_prim = number is not None and names.cut.pieces[number].is_prim_func
-        made = _kinds(source.text[start:stop], is_prim, names.outer(stretch))
+        made = _kinds(source.text[start:stop], names.reading(stretch), names.outer(stretch))
         for row, begin, length, kind, modifiers in made:
             here = line - 1 + row
+            if not top <= here <= bottom:
+                continue
             begin += at - 1 if row == 0 else 0
             data += (
                 here - before,
@@ -212,7 +223,7 @@ def semantic_tokens(document: Document, first: int = 0, last: int | None = None)
 
 @lru_cache(maxsize=4096)
 def _kinds(
-    text: str, is_prim: bool, outer: tuple[tuple[Span, str, bool], ...]
+    text: str, read: Reading, outer: tuple[tuple[Span, str, bool], ...]
 ) -> list[tuple[int, int, int, int, int]]:
     """Line and column in the stretch, length, type and modifiers of its words.
 
@@ -221,7 +232,6 @@ def _kinds(
     outer
         The names of things outside, with their kinds, and whether they are bound here.
     """
-    read = reading(text, is_prim)
     own = ((e.span, e.kind, e.is_definition) for e in read.names if isinstance(e.key, int))
     marked = {
         span: (_NUMBER[_OF_KIND.get(kind, "variable")], int(defines))

@@ -65,6 +65,7 @@ def test_which_codes_are_reported_where(
         ("[tool.rlx]\nper-file-ignore = {}", "did you mean 'per-file-ignores'?"),
         ('[tool.rlx.per-file-ignores]\na = "WF"', "must be a table of lists of codes"),
         ('[tool.rlx.per-file-ignores]\na = ["XY9"]', "no rule has the name XY9"),
+        ('[tool.rlx.per-file-ignores]\nWF02 = ["a/*"]', "the pattern first: 'a/*', then 'WF02'"),
     ],
 )
 def test_a_wrong_table_is_refused(
@@ -93,6 +94,8 @@ def test_the_report_in_a_file(project: Path, capsys: pytest.CaptureFixture[str])
     assert main([".", "--output-file", "no/report.txt"]) == 2
     assert main([".", "--show-files"]) == 0
     assert "a.rlx\n" in capsys.readouterr().out
+    assert main([".", "no", "--show-files"]) == 2
+    assert "no: there is no such file" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("when", "coloured"), [("always", True), ("never", False)])

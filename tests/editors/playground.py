@@ -34,9 +34,10 @@ def main() -> None:
     page = Page(address, Path(tempfile.mkdtemp()))
     try:
         print("first verdict, ms:", page.until("document.documentElement?.dataset.first", 120))
+        page.value("document.querySelector('.cm-content').focus()")
+        page.call("Input.dispatchKeyEvent", type="keyDown", key="End", windowsVirtualKeyCode=35)
         for _ in range(5):
             page.value("delete document.documentElement.dataset.edit")
-            page.value("document.querySelector('.cm-content').focus()")
             page.call("Input.insertText", text=" ")
             print("edit, ms:", page.until("document.documentElement.dataset.edit"))
         for pane, words in ASKED:

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 import rlx
-from rlx.notebook import load_ipython_extension
 
 GOOD = """\
 @R.function
@@ -34,7 +33,7 @@ class Shell:
 @pytest.fixture
 def shell() -> Shell:
     made = Shell()
-    load_ipython_extension(made)
+    rlx.load_ipython_extension(made)  # the function of the module that IPython asks for
     return made
 
 

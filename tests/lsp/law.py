@@ -173,7 +173,8 @@ def _difference(
 def main(count: int = 100, seed: int = 0) -> None:
     """Make the edits."""
     # so that the shortest text is checked in parts
-    incremental.SMALL, incremental.PART, body.FEW, body.MOST = 0, 2.0, 0, 2.0
+    vars(incremental).update(SMALL=0, PART=2.0)
+    body.FEW, body.MOST = 0, 2.0
     made = whole = 0
     for path in texts():
         try:

@@ -13,17 +13,20 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.print.formatting import format_text
 from rlx.grammar.read.parser import parse
+from rlx.lsp import document
 from rlx.lsp.completion import completions
 from rlx.lsp.document import Document, RenameError
 from rlx.lsp.hover import hover
-from rlx.lsp.layout import whole
+from rlx.lsp.layout import in_range, whole
 from rlx.lsp.names import PlacedName
 from rlx.lsp.positions import offset, position
+from rlx.lsp.statements import Statements
 from rlx.lsp.structure import folds, outline, selections, semantic_tokens
 from rlx.lsp.vocabulary import operator_names, signature
 from rlx.lsp.window import Window
 from tests.hostile.damage import damaged, tokens
 
+TEXTS = Path(__file__).parent / "texts"
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.rlx"))
 
 CAPTURED = """\
@@ -49,6 +52,29 @@ def test_every_use_has_its_definition(path: Path) -> None:
         assert document.source.text[slice(*each.span)] == each.name
         start = document.definition(each.span[0])
         assert start is not None and each.span in document.references(each.span[0])
+
+
+@pytest.mark.parametrize("path", [*EXAMPLES, *TEXTS.iterdir()], ids=lambda p: p.stem)
+def test_a_function_that_is_read_in_parts_has_the_same_names(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Parts that begin with each statement, and the function read at once."""
+    text = path.read_text("utf-8")
+    at_once = Document(text, path.name)
+    monkeypatch.setattr(document, "SMALL", 0)
+    monkeypatch.setattr(Statements, "borders", property(lambda each: [*range(2, len(each))]))
+    parts = Document(text, path.name)
+    was, now = _names(at_once), _names(parts)
+    assert [(n.name, n.span, n.kind, n.is_definition) for n in now] == [
+        (n.name, n.span, n.kind, n.is_definition) for n in was
+    ]
+    same = {*zip((n.subject for n in was), (n.subject for n in now), strict=True)}
+    assert len(same) == len({n.subject for n in was}) == len({n.subject for n in now})
+    assert semantic_tokens(parts) == semantic_tokens(at_once)
+    assert {*folds(parts)} == {*folds(at_once)}
+    assert str(outline(parts)) == str(outline(at_once))
+    for at in range(0, len(text), 97):
+        assert selections(parts, at) == selections(at_once, at)
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
@@ -191,3 +217,18 @@ def test_a_text_is_laid_out_after_each_edit_as_if_it_were_new(name: str) -> None
         assert (made[0].text if made else edited) == (edited if wanted is None else wanted)
         text = wanted or text
         places = [at for at, letter in enumerate(text) if letter in "(,\n"]
+
+
+@pytest.mark.parametrize("size", ["24", '"n"', '"m"'])
+def test_functions_that_name_their_own_sizes(size: str) -> None:
+    """Printed, sizes are declared in front of all functions: what declares them comes and goes."""
+    head = '    @R.function\n    def f{}(x: R.Tensor(("n", 4), "float32")):\n        return x\n\n'
+    text = "@I.ir_module\nclass M:\n" + "".join(head.format(k) for k in range(8))
+    edited = text.replace('("n", 4)', f"({size},  4)", 1)
+    for each in (text, edited, text):
+        made = whole(Document(each, "sizes.rlx"))
+        assert made[0].text == format_text(each, "sizes.rlx").text
+    at = edited.index(",  4)")
+    edits = in_range(Document(edited, "sizes.rlx"), at, at)
+    again = parse(with_edits_applied(edited, edits), "sizes.rlx")
+    assert structural_equal(again.modules[0], parse(edited, "sizes.rlx").modules[0])

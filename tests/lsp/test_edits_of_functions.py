@@ -14,7 +14,7 @@ import pytest
 from rlx.checker.check import check_text
 from rlx.grammar.diagnostic import Edit
 from rlx.grammar.print.formatting import format_text
-from rlx.lsp import incremental
+from rlx.lsp import document, incremental
 from rlx.lsp.document import Document
 from rlx.lsp.incremental import Checker
 from rlx.lsp.layout import in_range
@@ -139,19 +139,15 @@ def test_a_statement_of_a_long_function_is_checked_with_what_it_concerns(
 
 
 def test_a_range_of_a_long_function_is_formatted_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(incremental, "SMALL", 0)
+    monkeypatch.setattr(document, "SMALL", 0)
     text = format_text(long_function("")).text
     assert text is not None
     untidy = re.sub(r"v(3\d) = R.matmul\(", r"v\1=R.matmul( ", text)
-    checker = Checker("a.rlx")
-    checker.check(untidy)
-    document = Document(untidy, "a.rlx", checker.report, None, checker.known(untidy))
+    made = Document(untidy, "a.rlx")
     first, last = untidy.index("v33=R"), untidy.index("v34=R")
-    edits = in_range(document, first, last, checker.bodies)
+    edits = in_range(made, first, last)
     assert [untidy[slice(*e.span)].split("=")[0].strip() for e in edits] == ["v33", "v34"]
-    for edit in sorted(
-        in_range(document, 0, len(untidy), checker.bodies), reverse=True, key=span_of
-    ):
+    for edit in sorted(in_range(made, 0, len(untidy)), reverse=True, key=span_of):
         untidy = f"{untidy[: edit.span[0]]}{edit.text}{untidy[edit.span[1] :]}"
     assert untidy == text
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import random
 import time
 from pathlib import Path
 
@@ -9,8 +11,9 @@ import pytest
 
 from rlx.checker.check import check_text
 from rlx.lsp import body, incremental
-from rlx.lsp.cut import cut
+from rlx.lsp.cut import cut, recut
 from rlx.lsp.incremental import Checker
+from rlx.lsp.statements import split
 from tests.lsp import law
 
 
@@ -49,6 +52,24 @@ def test_an_edit_gives_what_a_check_of_all_gives(
     monkeypatch.setattr(body, "FEW", 0)
     monkeypatch.setattr(body, "MOST", 2.0)
     assert len(list(law.session(path, 5, 0))) >= 5
+
+
+@pytest.mark.parametrize("path", law.texts(), ids=lambda path: path.stem)
+def test_what_an_edit_leaves_is_where_a_new_reader_finds_it(path: Path) -> None:
+    """The functions of a text, and the statements of their bodies, read again around an edit."""
+    rng = random.Random(0)
+    old = path.read_text("utf-8")
+    for edit in [*law.EDITS] * 4:
+        new = edit(old, rng)
+        again = recut(cut(old), new)
+        assert [str(piece) for piece in again.pieces] == [str(p) for p in cut(new).pieces]
+        for was, now in itertools.product((old, new), repeat=2):
+            known = split(was)
+            known.binders, known.users  # noqa: B018 - what is known of the statements before
+            made, wanted = known.after(now), split(now)
+            assert [each.text for each in made] == [each.text for each in wanted]
+            assert (made.binders, made.users) == (wanted.binders, wanted.users)
+        old = new if rng.random() < 0.5 else old
 
 
 def test_an_edit_of_a_kernel_or_without_annotations_is_no_check_of_all(

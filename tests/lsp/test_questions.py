@@ -177,6 +177,26 @@ def test_the_kinds_of_words(wire: Wire) -> None:
     assert part[2:] == data[-len(part) + 2 :]
 
 
+def test_the_kinds_of_words_that_an_edit_changes(wire: Wire) -> None:
+    """What changed, put into what was there before, is what is there now."""
+    uri = "file:///work/edited.rlx"
+    wire.open(uri, TEXT, 1)
+    full = asked(wire, "textDocument/semanticTokens/full", textDocument={"uri": uri})
+    data, number = full["data"], full["resultId"]
+    for version, text in enumerate((TEXT.replace("vi", "other"), f"\n{TEXT}", TEXT, TEXT), start=2):
+        wire.change(uri, text, version)
+        about = {"textDocument": {"uri": uri}, "previousResultId": number}
+        made = asked(wire, "textDocument/semanticTokens/full/delta", **about)
+        for edit in made["edits"]:
+            data[edit["start"] : edit["start"] + edit["deleteCount"]] = edit["data"]
+        number = made["resultId"]
+        now = asked(wire, "textDocument/semanticTokens/full", textDocument={"uri": uri})
+        assert (now["data"], now["resultId"]) == (data, number)
+    about = {"textDocument": {"uri": uri}, "previousResultId": "another"}
+    assert asked(wire, "textDocument/semanticTokens/full/delta", **about)["data"] == data
+    wire.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+
+
 def test_lenses_run_commands(wire: Wire) -> None:
     found = asked(wire, "textDocument/codeLens")
     commands = [(f["range"]["start"]["line"] + 1, f["command"]["arguments"][0][1]) for f in found]

@@ -212,6 +212,17 @@ def slow_uri(tmp_path: Path) -> Iterator[tuple[Wire, str]]:
     made.close()
 
 
+LAYER = """\
+    @R.function
+    def f{}(x: R.Tensor((8,), "float32")) -> R.Tensor((8,), "float32"):
+        y = R.exp( x)
+        return y
+"""
+OPTIONS = {"options": {"tabSize": 4, "insertSpaces": True}}
+HELD = ("diagnostic", "formatting")
+"""What is asked of a long text that is answered only when it has been checked."""
+
+
 def test_a_slow_document_does_not_stop_the_others(slow_uri: tuple[Wire, str]) -> None:
     wire, slow = slow_uri
     wire.start()
@@ -223,8 +234,20 @@ def test_a_slow_document_does_not_stop_the_others(slow_uri: tuple[Wire, str]) ->
     wire.open(URI, WRONG, 1)
     assert wire.told(URI, 1) != []
     assert "result" in wire.answer(wire.ask("textDocument/hover", PLACE))
+    long, at = {"textDocument": {"uri": "file:///work/long.rlx"}}, {"line": 4, "character": 19}
+    layers = map(LAYER.format, [*range(200), "endless"])
+    text = f"@I.ir_module\nclass M:\n{''.join(layers)}"
+    wire.open(long["textDocument"]["uri"], text, 1)
+    held = [wire.ask(f"textDocument/{method}", long | OPTIONS) for method in HELD]
+    for method in ("hover", "definition", "inlayHint", "rangeFormatting", "documentSymbol"):
+        around = {"range": {"start": at, "end": at}, "position": at}
+        assert wire.answer(wire.ask(f"textDocument/{method}", long | around | OPTIONS))["result"]
+    assert not any(number in wire.answers for number in held)
     assert slow not in wire.diagnostics  # it still takes its time
     assert wire.told(slow, 1) == ["TIME"]
+    assert wire.told(long["textDocument"]["uri"], 1) == ["TIME"]
+    report, layout = (wire.answer(number)["result"] for number in held)
+    assert [d["code"] for d in report["items"]] == ["TIME"] and "R.exp(x)" in layout[0]["newText"]
     assert code(wire.answer(number)) == FAILED
     assert "RLX_FILE_TIMEOUT" in wire.answers[number][0]["error"]["message"]
     wire.change(slow, GOOD, 2)

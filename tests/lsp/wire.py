@@ -151,7 +151,8 @@ NAMES = (
     *("codeAction", "inlayHint", "formatting"),
     *("typeDefinition", "documentHighlight", "linkedEditingRange", "prepareCallHierarchy"),
     *("signatureHelp", "documentSymbol", "foldingRange", "selectionRange", "codeLens"),
-    *("semanticTokens/full", "semanticTokens/range", "rangeFormatting", "diagnostic"),
+    *("semanticTokens/full", "semanticTokens/full/delta", "semanticTokens/range"),
+    *("rangeFormatting", "diagnostic"),
 )
 METHODS = (
     *(f"textDocument/{name}" for name in NAMES),

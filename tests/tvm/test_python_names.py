@@ -52,6 +52,10 @@ CASES = {
         HEAD + "@R.function\ndef f(x):\n    y = x\n    return y\n",
         "PYTHON-annotation",
     ),
+    "a parameter for an object, as in a class of PyTorch": (
+        inside("y = R.exp(x)").replace("def f(x:", "def f(self, x:"),
+        "PYTHON-annotation",
+    ),
     "a parameter without annotation, of a local function": (
         bare("h = 0; @R.function; def h(z):; return z; y = h(x)", "")
         .replace("\n    h = 0", "")

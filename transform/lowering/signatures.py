@@ -10,8 +10,8 @@ from rlx.grammar.nodes.ast import IRModule
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.print.printer import print_module
 from rlx.semantics.struct_info_of import SIGNATURE
-from rlx.solver.order import substitute
 from rlx.solver.order.erase import erase
+from rlx.solver.order.substitute import substitute
 
 
 def printed(functions: Mapping[ast.GlobalVar, Any], module: IRModule) -> str:

@@ -268,7 +268,9 @@ function load(example) {
   $("entry").value = "";
   $("entry").dataset.wanted = example.entry ?? "";
   fill(editor, example.code);
-  if (example.line) editor.dispatch({ selection: { anchor: editor.state.doc.line(Math.min(+example.line, editor.state.doc.lines)).from } });
+  // "Why" asks about the line of the cursor: begin on one that binds something
+  const line = +example.line || example.code.split("\n").findIndex((each) => /^\s+\w+(:.*)? = R\./.test(each)) + 1 || 1;
+  editor.dispatch({ selection: { anchor: editor.state.doc.line(Math.min(line, editor.state.doc.lines)).from } });
   open(example.pane ?? pane);
 }
 

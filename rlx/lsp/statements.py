@@ -1,0 +1,377 @@
+"""The statements of a long function. After an edit, only those around it are read again."""
+
+from __future__ import annotations
+
+import re
+from bisect import insort
+from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Set as AbstractSet
+from functools import cached_property, lru_cache
+from itertools import accumulate
+from zlib import crc32
+
+from rlx.grammar.nodes.node import Record, Span
+from rlx.lsp.cut import words
+
+
+class BodyStatement(Record):
+    """One statement of a body.
+
+    Attributes
+    ----------
+    text
+        Its lines, with the blank ones behind it.
+    names
+        What it may bind.
+    is_frame
+        Whether all others may depend on it: a declaration, a block, what is returned.
+    is_call
+        Whether it binds one name to the result of an operator, of which nothing is known but its
+        struct info.
+    is_annotated
+        Whether that name has an annotation.
+    binds_more
+        Whether it says something of shape variables to those behind it.
+    is_strange
+        Whether it says something that lets statements depend on each other in other ways.
+    is_border
+        Whether a long function may be read in parts that meet in front of it: which statements
+        these are depends on nothing but their own texts.
+    """
+
+    text: str
+    names: frozenset[str]
+    is_frame: bool
+    is_call: bool
+    is_annotated: bool
+    binds_more: bool
+    is_strange: bool
+    is_border: bool
+
+
+_TOKEN = re.compile(r"#.*|\"(?:\\.|[^\"\\])*(?:\"|$)|'(?:\\.|[^'\\])*(?:'|$)|[()\[\]{}]")
+_START = re.compile(r" *\w+ *(?::|=(?!=))")
+_FRAME = re.compile(
+    r" *(?:with\b|return\b|#|R\.output\b|R\.func_attr\b|cls *=|\w+ *= *(?:T\.|TypeVar\b|I\.))"
+)
+_DECLARED = re.compile(r"^ *(\w+) *= *(?:T\.|TypeVar\b)")
+_BINDS = re.compile(r" *\w+ *=")
+_CALL = re.compile(r" *(\w+)( *:.*?)? = R\.([\w.]+)\(", re.DOTALL)
+_TARGETS = re.compile(r"^\s*(?:def +)?(\w[\w, ]*?)\s*(?::|=(?!=)|\()", re.MULTILINE)
+_FIRST = re.compile(r"\s*(\w+)")
+_KEPT = frozenset(
+    [
+        "match_cast",
+        "match_shape",
+        "shape_of",
+        "shape_to_tensor",
+        "tensor_to_shape",
+        "const",
+        "shape",
+        "prim_value",
+        "str",
+        "dtype",
+        "tuple",
+        "null_value",
+        "to_vdevice",
+        "hint_on_device",
+        "ExternFunc",
+        "call_inplace_packed",
+        "call_tir_inplace",
+        "make_closure",
+        "assert_op",
+        "nonzero",
+        "unique",
+        "dynamic_strided_slice",
+    ]
+)
+"""Operators of which more is known than the struct info of their result."""
+_STRANGE = re.compile(
+    r"\"\"\"|'''|\\\n|\t|\f|force_pure|vdevice|_storage|alloc_|inplace|meta_var|match_shape"
+)
+"""What a function may say that lets its statements depend on each other in other ways."""
+_KEYWORDS = frozenset(
+    [
+        "R",
+        "T",
+        "I",
+        "if",
+        "else",
+        "for",
+        "while",
+        "with",
+        "def",
+        "return",
+        "cls",
+        "pass",
+        "True",
+        "False",
+        "None",
+    ]
+)
+
+
+SMALL = 20_000
+"""Texts and functions of fewer characters are read and checked at once: that takes no time."""
+
+PARTS = 32
+"""How many statements the parts of a long function have on average."""
+
+
+@lru_cache(maxsize=16_384)
+def _statement(text: str) -> BodyStatement:
+    call = _CALL.match(text)
+    more = (
+        "match_cast" in text or "assert_op" in text,
+        _STRANGE.search(text) is not None,
+        crc32(text.encode("utf-8", "surrogatepass")) % PARTS == 0,
+    )
+    if call is not None and call[3] not in _KEPT:
+        names = frozenset([call[1]])
+        return BodyStatement(text, names, False, True, call[2] is not None, *more)
+    if _FRAME.match(text) is not None:
+        return BodyStatement(text, frozenset(), True, False, False, *more)
+    found = {n.strip() for part in _TARGETS.findall(text) for n in part.split(",")}
+    first = _FIRST.match(text)
+    found |= {first[1]} if first else set()
+    names = frozenset(name for name in found - _KEYWORDS if name.isidentifier())
+    return BodyStatement(text, names, not text.strip(), False, False, *more)
+
+
+def indent_of(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
+
+
+@lru_cache(maxsize=16_384)
+def opened_in(line: str) -> int:
+    """How many more brackets a line opens than it closes."""
+    found = [t for t in _TOKEN.findall(line) if len(t) == 1]
+    return sum(1 if t in "([{" else -1 for t in found if t in "()[]{}")
+
+
+def split(body: str) -> Statements:
+    """The statements of a body, all of its text; none if it has more than bindings and dataflow
+    blocks show.
+    """
+    return Statements(tuple(_read(body)))
+
+
+def _read(
+    body: str,
+    base: int | None = None,
+    level: int | None = None,
+    known: Collection[int] = (),
+) -> Iterator[BodyStatement]:
+    """The statements of a text, up to the first that begins at a known offset.
+
+    Parameters
+    ----------
+    base, level
+        The indentation of the body, and of the block that the text begins in, if they are known.
+    """
+    begun: list[str] = []
+    at = opened = 0
+    for line in body.splitlines(keepends=True):
+        indent = indent_of(line)
+        blank = line.isspace()
+        if base is None and not blank and begun:
+            base = level = indent
+        if base is not None and not blank:
+            if level is None:
+                level = max(base, indent)
+            if indent <= base:
+                level = base
+            text = "".join(begun)
+            starts = indent == level and (opened <= 0 or _START.match(line) is not None)
+            goes_on = line.lstrip().startswith(("else:", "elif ")) or (
+                text.lstrip().startswith("@") and "def " not in text
+            )
+            if starts and not goes_on:
+                if begun:
+                    yield _statement(text)
+                if at in known:
+                    return
+                begun, opened = [], 0
+                if indent == base and line.lstrip().startswith("with R.dataflow():"):
+                    level = None
+        begun.append(line)
+        at += len(line)
+        opened += opened_in(line)
+    if begun:
+        yield _statement("".join(begun))
+
+
+class Statements:
+    """The statements of a body, in order.
+
+    Parameters
+    ----------
+    items
+        All of its text.
+    """
+
+    def __init__(self, items: tuple[BodyStatement, ...]) -> None:
+        self.items = items
+        self._spoiled: dict[object, AbstractSet[str]] = {}
+        *self.starts, self.length = accumulate((len(each.text) for each in items), initial=0)
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return Statements, (self.items,)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __getitem__(self, number: int) -> BodyStatement:
+        return self.items[number]
+
+    def __iter__(self) -> Iterator[BodyStatement]:
+        return iter(self.items)
+
+    # ------------------------------------------------------------ what is known of all
+
+    @cached_property
+    def binders(self) -> dict[str, list[int]]:
+        """The statements that bind names."""
+        found: dict[str, list[int]] = {}
+        for number, each in enumerate(self.items):
+            for name in each.names:
+                found.setdefault(name, []).append(number)
+        return found
+
+    @cached_property
+    def users(self) -> dict[str, list[int]]:
+        """The statements that say words."""
+        found: dict[str, list[int]] = {}
+        for number, each in enumerate(self.items):
+            for word in words(each.text):
+                found.setdefault(word, []).append(number)
+        return found
+
+    @cached_property
+    def bound_often(self) -> frozenset[str]:
+        """The names that several statements may bind."""
+        return frozenset(name for name, places in self.binders.items() if len(places) > 1)
+
+    @cached_property
+    def declared(self) -> frozenset[str]:
+        """The shape variables that statements declare."""
+        texts = (self.items[n].text for n in self.frames)
+        return frozenset(name for text in texts for name in _DECLARED.findall(text))
+
+    @cached_property
+    def frames(self) -> frozenset[int]:
+        """Those on which all others may depend."""
+        return frozenset(n for n, each in enumerate(self.items) if each.is_frame)
+
+    @cached_property
+    def always_whole(self) -> frozenset[int]:
+        """Those that are checked as they are."""
+        return self.frames.union(n for n, each in enumerate(self.items) if each.binds_more)
+
+    @cached_property
+    def is_strange(self) -> bool:
+        """Whether they depend on each other in ways that are not looked at."""
+        return any(each.is_strange for each in self.items)
+
+    @cached_property
+    def borders(self) -> list[int]:
+        """The statements with which the parts of a long function begin, but for the first part."""
+        return [n for n, each in enumerate(self.items) if each.is_border and n > 1]
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether the function can be read in parts: what else its frames declare is told by the
+        first part.
+        """
+        if self.is_strange or not self.borders:
+            return False
+        later = (n for n in self.frames if n >= self.borders[0])
+        return not any(_BINDS.match(self.items[n].text) for n in later)
+
+    def mention(self, names: Iterable[str]) -> set[int]:
+        """The statements that say one of some names."""
+        found = {number for name in names for number in self.users.get(name, ())}
+        return found - self.frames
+
+    def spoiled(self, wrong: AbstractSet[str], sound: AbstractSet[str]) -> AbstractSet[str]:
+        """The names that are wrong, and those that depend on them."""
+        key = frozenset(wrong), frozenset(sound)
+        if key not in self._spoiled:
+            self._spoiled[key] = self._reached(*key)
+        return self._spoiled[key]
+
+    def _reached(self, wrong: frozenset[str], sound: frozenset[str]) -> set[str]:
+        found = set(wrong)
+        touched = bytearray(len(self.items))
+        for number in (n for name in wrong for n in self.users.get(name, ())):
+            touched[number] = 1
+        number = touched.find(1)
+        while number >= 0:
+            each = self.items[number]
+            if not each.is_frame and not each.is_annotated and not each.names <= found:
+                added = each.names - sound - found
+                found |= added
+                for name in added:
+                    for other in self.users[name]:
+                        touched[other] = 1
+            number = touched.find(1, number + 1)
+        return found
+
+    # ------------------------------------------------------------ after an edit
+
+    def after(self, text: str) -> Statements:
+        """The statements of the next version of the body."""
+        first = at = 0
+        for each in self.items:
+            if not text.startswith(each.text, at):
+                break
+            first, at = first + 1, at + len(each.text)
+        if first == len(self.items) and at == len(text):
+            return self
+        last, end = len(self.items), len(text)
+        while last > first and end - at >= len(self.items[last - 1].text):
+            if not text.endswith(self.items[last - 1].text, at, end):
+                break
+            last, end = last - 1, end - len(self.items[last - 1].text)
+        first -= 1  # the next line may belong to it now
+        if first < 1:
+            return split(text)
+        shift = len(text) - self.length
+        start = self.starts[first]
+        again = {self.starts[n] + shift - start: n for n in range(last, len(self.items))}
+        base = indent_of(self.items[1].text)
+        level = indent_of(self.items[first].text)
+        middle = tuple(_read(text[start:], base, level, again.keys()))
+        behind = again.get(sum(len(each.text) for each in middle), len(self.items))
+        made = Statements((*self.items[:first], *middle, *self.items[behind:]))
+        made._take_over(self, (first, behind), first + len(middle))
+        return made
+
+    def _take_over(self, old: Statements, gone: Span, end: int) -> None:
+        """Change what is known of the statements before: others stand in place of some."""
+        first, behind = gone
+        shift = end - behind
+        for name, of in (("binders", _names), ("users", _words)):
+            if name not in old.__dict__:
+                continue
+            self.__dict__[name] = index = old.__dict__[name].copy()
+            for number in range(first, behind):
+                for word in of(old.items[number]):
+                    index[word] = [n for n in index[word] if n != number]
+                    if not index[word]:
+                        del index[word]
+            for word, places in index.items() if shift else ():
+                if places[-1] >= behind:
+                    index[word] = [n + shift if n >= behind else n for n in places]
+            for number in range(first, end):
+                for word in of(self.items[number]):
+                    index[word] = [*index.get(word, ())]
+                    insort(index[word], number)
+
+
+def _names(of: BodyStatement) -> frozenset[str]:
+    return of.names
+
+
+def _words(of: BodyStatement) -> frozenset[str]:
+    return words(of.text)
