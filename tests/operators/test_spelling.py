@@ -61,14 +61,19 @@ def test_an_expression_may_stand_in_one(call: str) -> None:
     "call",
     [
         "R.exp(None)",
-        "R.concat((x, None))",
         'R.print(None, format="{}")',
         "R.memory.kill_tensor(None)",
-        "R.invoke_closure(o, (None,), sinfo_args=R.Object)",
     ],
 )
 def test_null_is_no_operand(call: str) -> None:
     assert said(call) == ARGUMENT
+
+
+@pytest.mark.parametrize(
+    "call", ["R.concat((x, None))", "R.invoke_closure(o, (None,), sinfo_args=R.Object)"]
+)
+def test_null_is_no_field(call: str) -> None:
+    assert said(call) == [("PARSE", "error")]
 
 
 @pytest.mark.parametrize(
