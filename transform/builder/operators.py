@@ -111,24 +111,43 @@ def function_of(operator: Operator) -> Callable[..., Call]:
     order = in_order(operator)
     plain = all(p.kind in NUMBERS for p in order if p.default is REQUIRED)
     least = sum(p.default is REQUIRED for p in order)
+    bound = _binder(taken)
 
     def function(*args: Any, **keywords: Any) -> Call:
         if plain and len(args) == least and not keywords and _VARIABLES.issuperset(map(type, args)):
             return Call(node, args, (), _NONE, (), (), here())
         place = here()
         try:
-            bound = taken.bind(*args, **keywords)
+            given = bound(args, keywords)
         except TypeError as error:
             name = _word(operator)
             raise MisuseError(
                 f"{name}: {error}; it is called as {name}{_form(taken)}", place
             ) from None
-        return _call(operator, node, order, bound.arguments, place)
+        return _call(operator, node, order, given, place)
 
     function.__name__ = function.__qualname__ = operator.name.rpartition(".")[2]
     function.__doc__ = operator.rule.__doc__
     function.__signature__ = taken  # type: ignore[attr-defined]
     return function
+
+
+def _binder(taken: Signature) -> Callable[[tuple[Any, ...], dict[str, Any]], Mapping[str, Any]]:
+    """What `taken.bind` gives, and raises; it is slow, and asked only about unusual calls."""
+    parameters = taken.parameters.values()
+    simple = all(each.kind is Argument.POSITIONAL_OR_KEYWORD for each in parameters)
+    names = tuple(each.name for each in parameters)
+    required = {each.name for each in parameters if each.default is Argument.empty}
+
+    def bound(args: tuple[Any, ...], keywords: dict[str, Any]) -> Mapping[str, Any]:
+        given = dict(zip(names, args, strict=False))
+        right = simple and len(args) <= len(names) and given.keys().isdisjoint(keywords)
+        given |= keywords
+        if right and required <= given.keys() and given.keys() <= taken.parameters.keys():
+            return given
+        return taken.bind(*args, **keywords).arguments
+
+    return bound
 
 
 def _form(taken: Signature) -> str:
