@@ -388,7 +388,7 @@ def relax(coerce: Operands, operator: str, operands: tuple[Entry, ...], span: Sp
         first = coerce.expr(front) if value is None else value
         rest = tuple(coerce.expr(part) for part in others)
         spans = tuple(part.span for part in parts)
-        typed = {
+        typed: dict[int | str, str] = {
             at: "typed"
             for at, part in enumerate(parts)
             if isinstance(part.value, tir.IntImm | tir.FloatImm)

@@ -401,7 +401,7 @@ def _of_shapes(
         return "a size of a tensor of int4 is no number", "give it numbers, or convert it: R.astype"
     shapes = [
         each.shape.values[::-1]
-        for each in fields_or_itself(info.get(at, ast.ObjectStructInfo()) if at else None)
+        for each in fields_or_itself((info.get(at) if at else None) or ast.ObjectStructInfo())
         if isinstance(each, ast.TensorStructInfo) and isinstance(each.shape, ast.ShapeExpr)
     ]
     for sizes in zip_longest(*shapes):
