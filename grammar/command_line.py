@@ -12,7 +12,10 @@ from typing import Any
 
 from rlx.grammar.streams import complain, harmless, say, visible
 
-PATHS = ("DIR", "FILE", "FILE:LINE[:COLUMN]", "MODULE", "PATH")
+PATHS = (
+    *("DIR", "FILE", "FILE.npz", "FILE:LINE[:COLUMN]", "MODULE", "PATH"),
+    *("A", "B", "BEFORE", "AFTER", "OTHER"),
+)
 """What parsers call an argument that is a file."""
 
 _CHOICE = re.compile(r"argument (?P<names>\S+): invalid choice: '(?P<given>[^']*)'")
@@ -36,7 +39,7 @@ class CommandParser(argparse.ArgumentParser):
         self._given = list(args or ())
         self._refuse_names_of_files()
         options, rest = super().parse_known_args(args, namespace)
-        self._refuse_dashes(options)
+        self._refuse_paths(options)
         return options, rest
 
     def _refuse_names_of_files(self) -> None:
@@ -53,13 +56,18 @@ class CommandParser(argparse.ArgumentParser):
                     f" as {'./' + word!r}, or use the option in another folder",
                 )
 
-    def _refuse_dashes(self, options: argparse.Namespace) -> None:
-        """Refuse a path that begins as an option does."""
+    def _refuse_paths(self, options: argparse.Namespace) -> None:
+        """Refuse a path that begins as an option does, or that is empty, as a shell makes it of a
+        variable without a value.
+        """
         for action in self._actions:
             if action.metavar not in PATHS:
                 continue
             value = getattr(options, action.dest, None)
             for path in value if isinstance(value, list) else [value]:
+                if path == "":
+                    name = "/".join(action.option_strings) or action.metavar
+                    argparse.ArgumentParser.error(self, f"the name of a file is empty: {name}")
                 if isinstance(path, str) and path[:1] == "-" and path != "-":
                     argparse.ArgumentParser.error(
                         self, f"the path {path!r} begins with '-'; write it as {'./' + path!r}"

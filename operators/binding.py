@@ -135,7 +135,7 @@ def _form(site: Site) -> dict[str, object]:
 def _spelled(site: Site, parameter: Parameter, index: int, at: int | str) -> None:
     """An argument is null only where it may be, and an attribute stands in no box."""
     word = site.call.spelled.get(at)
-    if word is None or word == "number":
+    if word is None or word in ("number", "typed"):
         return
     name = parameter.name
     if word == "[None]" or (

@@ -487,10 +487,10 @@ _WIDTHS = {"int": IntImm, "float": FloatImm}
 
 
 def _wide_as(site: Site, at: int, x: Operand, other: Operand) -> Operand:
-    """A literal of 64 bits beside an operand of 32 is one of 32: texts do not say how wide a number
-    is.
+    """A literal of 64 bits beside an operand of 32 is one of 32, where the text does not say how
+    wide it is.
     """
-    if site.call.spelled.get(at) == "R.prim_value":
+    if site.call.spelled.get(at) in ("R.prim_value", "typed"):
         return x
     kind = other.dtype
     literal_of = _WIDTHS.get(kind.code)

@@ -33,6 +33,10 @@ STEPS = 1_500
 
 def in_order(roots: Sequence[Term]) -> list[TensorTerm]:
     """The tensors that values are made of, each behind those that it is made of."""
+    return [term for term in _terms(roots) if isinstance(term, TensorTerm)]
+
+
+def _terms(roots: Sequence[Term]) -> list[Term]:
     found: dict[Term, None] = {}
     stack: list[tuple[Term, bool]] = [(root, False) for root in reversed(roots)]
     while stack:
@@ -42,7 +46,7 @@ def in_order(roots: Sequence[Term]) -> list[TensorTerm]:
         elif term not in found:
             stack.append((term, True))
             stack += [(each, False) for each in _below(term) if each not in found]
-    return [term for term in found if isinstance(term, TensorTerm)]
+    return list(found)
 
 
 def _below(term: Term) -> list[Term]:
@@ -66,16 +70,18 @@ def find(matcher: Matcher, before: Sequence[Term], after: Sequence[Term]) -> Pai
     that is made of the same, behind the last of these; None if there is none.
     """
     stuck: Pair | None = None
-    ours = in_order(before)
-    known = set(ours)
+    known = set(in_order(before))
     by_type: dict[object, list[TensorTerm]] = {}
-    for tensor in ours:
-        if isinstance(tensor, ResultTerm | Lambda):
-            by_type.setdefault((tensor.dtype, len(tensor.shape)), []).append(tensor)
+    users: dict[Term, list[Term]] = {}
+    for term in _terms(before):
+        for part in _below(term):
+            users.setdefault(part, []).append(term)
+        if isinstance(term, ResultTerm | Lambda):
+            by_type.setdefault((term.dtype, len(term.shape)), []).append(term)
     for tensor in in_order(after):
         if tensor in known or not isinstance(tensor, ResultTerm | Lambda):
             continue
-        found = _candidates(matcher, tensor, by_type)[:CANDIDATES]
+        found = _candidates(matcher, tensor, by_type, users)[:CANDIDATES]
         for candidate in found:
             if matcher.try_equal(candidate, tensor, STEPS):
                 matcher.representatives[tensor] = candidate
@@ -87,22 +93,37 @@ def find(matcher: Matcher, before: Sequence[Term], after: Sequence[Term]) -> Pai
 
 
 def _candidates(
-    matcher: Matcher, tensor: TensorTerm, by_type: dict[object, list[TensorTerm]]
+    matcher: Matcher,
+    tensor: TensorTerm,
+    by_type: dict[object, list[TensorTerm]],
+    users: dict[Term, list[Term]],
 ) -> list[TensorTerm]:
     """Tensors of BEFORE that are made of the cut points that a tensor of AFTER is made of, and these
     themselves: a kernel may copy what it is given.
     """
     frontier = {matcher.representatives.get(t, t) for t in _leaves(tensor)}
     alike = by_type.get((tensor.dtype, len(tensor.shape)), [])
+    near = _above(frontier, users) | frontier if frontier else set(alike)
     found = [
         candidate
         for candidate in alike
-        if candidate.shape == tensor.shape
+        if candidate in near
+        and candidate.shape == tensor.shape
         and (candidate in frontier or _between(candidate, frontier))
     ]
     if len(found) > 1:
         wanted = _functions(matcher, tensor, frontier)
         found.sort(key=lambda candidate: _functions(matcher, candidate, frontier) != wanted)
+    return found
+
+
+def _above(frontier: set[TensorTerm], users: dict[Term, list[Term]]) -> set[Term]:
+    """What is made of the tensor of a frontier that has the fewest users, with no more between."""
+    level: set[Term] = {min(frontier, key=lambda each: len(users.get(each, ())))}
+    found: set[Term] = set()
+    for _ in range(BETWEEN + 1):
+        level = {user for term in level for user in users.get(term, ())} - found
+        found |= level
     return found
 
 

@@ -321,8 +321,9 @@ class Call(Expr):
     arguments (``out_sinfo``, ``sinfo_args``, ``out_ty``, ``ty_args``), and ``sinfo_spans`` their
     spans. ``attr_spans`` has the spans of each keyword and its value, and ``op_span`` that of the
     operator's name. ``spelled`` gives, by position or keyword, the arguments that the text writes
-    as ``None``, as a ``number`` or in a box (``R.prim_value``, ``R.str``, ``R.dtype``,
-    ``R.null_value``), because TVM expects attributes unboxed.
+    as ``None``, as a ``number``, as a ``typed`` one (``T.int64(3)``) or in a box
+    (``R.prim_value``, ``R.str``, ``R.dtype``, ``R.null_value``), because TVM expects attributes
+    unboxed, and gives only a bare number the type of the other operand.
     """
 
     _children = ("op", "args", "attrs", "sinfo_args")  # types are not evaluated: they are last

@@ -143,7 +143,7 @@ class ExprPrinter:
     def _extern(self, node: ast.ExternFunc) -> str:
         if node.struct_info is None:
             return f"R.ExternFunc({quoted(node.global_symbol)})"
-        return f"R.ExternFunc({quoted(node.global_symbol)}, {self.info.body(node.struct_info)})"
+        return f"R.ExternFunc({quoted(node.global_symbol)}, {self._made(node.struct_info)})"
 
     def _call(self, call: ast.Call) -> str:
         op, args = call.op, call.args
@@ -168,6 +168,12 @@ class ExprPrinter:
             return f"R.emit_with_{word}({quoted(op.op_name)}, {given}, {types})"
         plain = isinstance(op, ast.Op) and not op.op_name.startswith(STRING_OPERATORS)
         texts = list(map(self.plain if plain else self.value_or_string, args))
+        for at, argument in enumerate(args if call.spelled else ()):
+            how, number = call.spelled.get(at), getattr(argument, "value", None)
+            if isinstance(number, tir.IntImm | tir.FloatImm) and how == "number":
+                texts[at] = scalar(number.value)  # TVM gives it a type
+            elif isinstance(number, tir.IntImm) and how == "typed" and self.dialect.prim_value:
+                texts[at] = f"T.{number.dtype}({number.value})"
         if isinstance(op, ast.GlobalVar) and args and self._is_bare_number(args[0]):
             # TVM looks at the first argument to tell a call of Relax from one of TIR.
             texts[0] = f"R.prim_value({texts[0]})"

@@ -195,7 +195,15 @@ class CallActions(ExpressionActions):
                 self.context.misspelt(meant, arguments.head_span)
                 arguments.head = meant[0]
                 return FORMS[meant[0]](self.context, arguments)
-        arguments.place(_BY_PLACE.get(name, ()))
+        names = _BY_PLACE.get(name, ())
+        arguments.place(names)
+        boxed: dict[int | str, str] = {}
+        at = names.index("dtype") if "dtype" in names else len(positional)
+        if at < len(positional) and isinstance(positional[at].value, ast.StringImm):
+            text, *where = positional[at]
+            kind = coerce.data_type(Entry(text.value, *where))
+            positional[at] = Entry(ast.DataTypeImm(kind, text.span), *where)
+            boxed[at] = "R.str"  # which TVM does not take
         if name == "relax.assert_op":
             if len(positional) == 3 and isinstance(positional[2].value, str):
                 arguments.keywords.setdefault("format", positional.pop())
@@ -212,7 +220,7 @@ class CallActions(ExpressionActions):
             arguments.span,
             arguments.attribute_spans() if attrs else {},
             arguments.head_span,
-            arguments.spelled(),
+            arguments.spelled() | boxed,
         )
 
     def _call_by_name(self, arguments: Arguments, span: Span) -> Any:

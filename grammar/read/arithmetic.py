@@ -388,7 +388,13 @@ def relax(coerce: Operands, operator: str, operands: tuple[Entry, ...], span: Sp
         first = coerce.expr(front) if value is None else value
         rest = tuple(coerce.expr(part) for part in others)
         spans = tuple(part.span for part in parts)
-        value = ast.Call(ast.op(table[name]), (first, *rest), arg_spans=spans, span=where)
+        typed: dict[int | str, str] = {
+            at: "typed"
+            for at, part in enumerate(parts)
+            if isinstance(part.value, tir.IntImm | tir.FloatImm)
+        }
+        op, args = ast.op(table[name]), (first, *rest)
+        value = ast.Call(op, args, arg_spans=spans, span=where, spelled=typed)
     assert value is not None
     return value
 

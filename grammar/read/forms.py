@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from rlx.grammar.dialects import TIR_MODULES, TYPE_KEYWORDS
-from rlx.grammar.nodes import ast
+from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.read.entries import Entry, Rejected
 from rlx.grammar.read.partial_nodes import Sequence
@@ -31,6 +31,7 @@ _BOXES: dict[type, str] = {
     ast.PrimValue: "R.prim_value",
     ast.StringImm: "R.str",
     ast.DataTypeImm: "R.dtype",
+    **dict.fromkeys((tir.IntImm, tir.FloatImm), "typed"),
 }
 
 
@@ -46,7 +47,7 @@ def _spelling(value: object) -> str:
         null = isinstance(value.op, ast.Op) and value.op.op_name == "relax.null_value"
         return "R.null_value" if null else ""
     if isinstance(value, Sequence):
-        words = {_BOXES.get(type(item.value), "") for item in value.items} - {"", "number"}
+        words = {_BOXES.get(type(item.value), "") for item in value.items} - {"", "number", "typed"}
         return "[None]" if "None" in words else next(iter(sorted(words)), "")
     return _BOXES.get(type(value), "")
 

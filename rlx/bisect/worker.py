@@ -23,7 +23,7 @@ from rlx.generate.campaign.child import end_with_parent
 from rlx.grammar.command_line import CommandParser, natural
 from rlx.semantics.live_memory import limited
 from rlx.semantics.outcome import Ended, Returned, Unsupported
-from rlx.tvm.instrument import text_of
+from rlx.tvm.instrument import Texts
 from rlx.tvm.known import by_choice
 from rlx.tvm.watch import ILLEGAL, Problem, Watch
 
@@ -225,7 +225,7 @@ class Telling:
                 kind="meaning",
                 cause="meaning",
                 message=said,
-                before=text_of(module) or "",
+                before=Texts().of(module) or "",
                 after="",
             )
             self.watch.stopped = True
@@ -251,17 +251,18 @@ class _Instrument:
 
     def __init__(self, told: Telling) -> None:
         self.told = told
+        self.texts = Texts()
 
     def run_before_pass(self, module: Any, info: Any) -> None:
         """TVM is about to run a pass."""
-        text = text_of(module)
+        text = self.texts.of(module)
         if text is not None:
             self.told.before(text)
         self.told.say(begin=str(info.name))
 
     def run_after_pass(self, module: Any, info: Any) -> None:
         """TVM has run a pass."""
-        text = text_of(module)
+        text = self.texts.of(module)
         if text is not None:
             self.told.after(str(info.name), text)
         self.told.say(end=str(info.name))

@@ -27,7 +27,7 @@ main { display: grid; grid-template-columns: repeat(var(--columns), minmax(0, 1f
   padding: 1rem }
 @media (max-width: 700px) { main { grid-template-columns: minmax(0, 1fr); padding: .6rem }
   header label { flex-basis: 100% } input { width: calc(100% - 4rem) } }
-section, details { margin-bottom: 1rem; min-width: 0 }
+section, details { margin-bottom: 1rem; min-width: 0; scroll-margin-top: 7rem }
 details { margin-left: .8rem }
 summary { cursor: pointer; padding: .25rem 0 }
 .frame { overflow: auto; max-height: 85vh; border: 1px solid #d9d4c8; border-radius: 6px;
@@ -51,7 +51,15 @@ function fit(svg) {
   svg.setAttribute("width", wide * least * factor);
   svg.setAttribute("height", svg.viewBox.baseVal.height * least * factor);
 }
-function zoom(by) { factor = Math.min(8, Math.max(0.1, factor * by)); pictures.forEach(fit); }
+function zoom(by) {  // what is in the middle of a frame stays there
+  const frames = pictures.map(svg => svg.parentElement);
+  const middles = frames.map(f => [(f.scrollLeft + f.clientWidth / 2) / f.scrollWidth,
+    (f.scrollTop + f.clientHeight / 2) / f.scrollHeight]);
+  factor = Math.min(8, Math.max(0.1, factor * by));
+  pictures.forEach(fit);
+  frames.forEach((f, at) => f.scrollTo(middles[at][0] * f.scrollWidth - f.clientWidth / 2,
+    middles[at][1] * f.scrollHeight - f.clientHeight / 2));
+}
 document.getElementById("in").onclick = () => zoom(1.25);
 document.getElementById("out").onclick = () => zoom(0.8);
 addEventListener("resize", () => pictures.forEach(fit));

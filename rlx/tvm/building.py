@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from functools import cache
 from importlib.resources import files
+from itertools import zip_longest
 from typing import Any, cast
 
 from rlx.checker.check import Report, check_text
@@ -36,10 +37,12 @@ BUILT_ANYWAY = ("WF07-recursion",)
 """What TVM builds although a rule forbids it: a warning."""
 _OF_TENSORS = ("shape_of", "size")
 """Operators without a definition whose argument TVM demands to be a tensor."""
-_CREATES = ("full", "arange")
+_CREATES = ("full", "arange", "eye")
 """Operators whose shape is an argument, of which TVM needs the rank only."""
 _AS_DECLARED = ("dist.redistribute_replica_to_shard",)
 """Operators without a definition that TVM lowers, if their result is not declared as anything."""
+_BY_SHAPES = ("image.affine_grid", "index_put")
+"""Operators for which TVM refuses shapes with variables whatever their types are, but not all."""
 _SHAPED = ("reshape", "broadcast_to", "collapse_sum_to")
 """Operators for whose shape TVM looks at what its variable is bound to."""
 _TRANSPOSED = {
@@ -76,7 +79,11 @@ def check_for_tvm(text: str, path: str = "<text>") -> Report:
     found = [
         replace(d, source=report.source)
         for module in report.modules
-        for d in (*_declared_twice(module, text), *hindrances(module, report.info))
+        for d in (
+            *_declared_twice(module, text),
+            *_bare_types(module, text),
+            *hindrances(module, report.info),
+        )
     ]
     if not found:
         return report
@@ -104,6 +111,23 @@ def _declared_twice(module: ast.IRModule, text: str) -> Iterator[Diagnostic]:
                     f"TVM's parser does not read this variable: {found[2]} is a TypeVar above, too",
                     found.span(1),
                     "give one of the two another name; `rlx fmt` does",
+                )
+
+
+_BARE = re.compile(r"(R\.\w+)\s*,?\s*\)$")
+
+
+def _bare_types(module: ast.IRModule, text: str) -> Iterator[Diagnostic]:
+    """Types of packed functions that are written as the name of a class."""
+    for node in walk(module):
+        if isinstance(node, ast.ExternFunc) and node.struct_info is not None and node.span:
+            found = _BARE.search(text[slice(*node.span)])
+            if found is not None:
+                yield _error(
+                    "TVM-text",
+                    f"TVM's parser does not read {found[1]} as the type of a packed function",
+                    node.span,
+                    f"write {found[1]}(); `rlx fmt` does",
                 )
 
 
@@ -218,6 +242,8 @@ def _operator(
         yield _error("TVM-operator", f"TVM does not build this R.{name}: {said}", span, _DTYPE)
         return
     sure = [key for key in known if _known(_form_of(key)) == _known(form)]
+    if name in _BY_SHAPES:
+        sure = [key for key in sure if _form_of(key) != "symbolic"]
     reason = None
     if sure:
         reason = _reason(known, min(sure, key=lambda key: _unlike(key, form, types)))
@@ -254,6 +280,7 @@ def _operator(
 
 
 _DTYPE = 'give its arguments types: R.match_cast(x, R.Tensor((n, …), "float32"))'
+_FLOAT = 'convert it: R.astype(x, "float32")'
 _REPLACE = "replace it by other operators, or by R.call_tir of a PrimFunc"
 
 
@@ -270,6 +297,9 @@ def _unread(name: str, call: ast.Call, info: Mapping[Node, StructInfo]) -> tuple
         return "a device is no value of a program", "use R.to_vdevice"
     if name in ("dist.annotate_sharding", "dist.redistribute"):
         return "the module has no such mesh of devices", "build the module in Python"
+    for at, arg in enumerate(call.args):
+        if isinstance(arg, ast.DataTypeImm) and call.spelled.get(at) == "R.str":
+            return "R.str is no element type", f'write R.dtype("{arg.value}"); `rlx fmt` does'
     if name == "builtin.alloc_tensor" and call.sinfo_args:
         return "it takes no ty_args", "remove ty_args"
     if name == "dist.call_tir_local_view":
@@ -355,6 +385,30 @@ def _of_values(
         isinstance(size, tir.IntImm) for size in grid.values
     ):
         return "its shape has a variable", "give it numbers"
+    if name in _BY_SHAPES and call.args:
+        return _of_shapes(name, info.get(call.args[0]), _argument(call, 1), info)
+    return None
+
+
+def _of_shapes(
+    name: str, data: StructInfo | None, at: ast.Expr | None, info: Mapping[Node, StructInfo]
+) -> tuple[str, str] | None:
+    """What TVM refuses of the tensors of an affine grid, or of those that R.index_put writes to and at."""
+    kind = str(data.dtype) if isinstance(data, ast.TensorStructInfo) else ""
+    if name == "image.affine_grid":
+        return ("it needs the number -1, which no bool is", _FLOAT) if kind == "bool" else None
+    if isinstance(data, ast.TensorStructInfo) and kind == "int4" and _form(data) == "symbolic":
+        return "a size of a tensor of int4 is no number", "give it numbers, or convert it: R.astype"
+    shapes = [
+        each.shape.values[::-1]
+        for each in fields_or_itself((info.get(at) if at else None) or ast.ObjectStructInfo())
+        if isinstance(each, ast.TensorStructInfo) and isinstance(each.shape, ast.ShapeExpr)
+    ]
+    for sizes in zip_longest(*shapes):
+        more = [s for s in sizes if s is not None and getattr(s, "value", None) != 1]
+        if len(more) > 1 and not all(isinstance(size, tir.IntImm) for size in more):
+            said = "the indices have a size that is no number, which TVM does not compare"
+            return said, "give them numbers: R.match_cast(i, R.Tensor((4,), …))"
     return None
 
 

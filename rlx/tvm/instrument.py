@@ -101,6 +101,7 @@ class _Watching:
 
     def __init__(self, watch: Watch, stop: bool) -> None:
         self.watch, self.stop = watch, stop
+        self.texts = Texts()
 
     @property
     def problems(self) -> list[Problem]:
@@ -124,13 +125,13 @@ class _Watching:
 
     def run_before_pass(self, module: Any, info: Any) -> None:
         """TVM is about to run a pass."""
-        text = text_of(module)
+        text = self.texts.of(module)
         if text is not None:
             self._tell(self.watch.before(text))
 
     def run_after_pass(self, module: Any, info: Any) -> None:
         """TVM has run a pass."""
-        text = text_of(module)
+        text = self.texts.of(module)
         if text is not None:
             self._tell(self.watch.after(str(info.name), text))
 
@@ -139,11 +140,31 @@ class _Watching:
             raise RuntimeError(str(problem))
 
 
-def text_of(module: Any) -> str | None:
-    """The module's text; None where it holds no function of Relax."""
-    functions = getattr(module, "functions", None)
-    if functions is None or not any(
-        type(f).__module__.startswith("tvm.relax") for f in functions.values()
-    ):
-        return None
-    return str(module.script(show_meta=True))
+class Texts:
+    """The texts of a module before and after each pass, printed only where a pass changed it."""
+
+    def __init__(self) -> None:
+        self._parts: list[Any] = []
+        self._text: str | None = None
+
+    def of(self, module: Any) -> str | None:
+        """The module's text; None where it holds no function of Relax."""
+        functions = getattr(module, "functions", None)
+        if functions is None or not any(
+            type(f).__module__.startswith("tvm.relax") for f in functions.values()
+        ):
+            return None
+        # A pass may change a module in place, but no function that is held here.
+        parts = [module.attrs, module.global_infos]
+        parts += [part for item in functions.items() for part in item]
+        if self._text is None or not _same(parts, self._parts):
+            self._parts, self._text = parts, str(module.script(show_meta=True))
+        return self._text
+
+
+def _same(ones: Sequence[Any], others: Sequence[Any]) -> bool:
+    """Whether these are the same objects of TVM."""
+    return len(ones) == len(others) and all(
+        one is other or (one is not None and other is not None and one.same_as(other))
+        for one, other in zip(ones, others, strict=True)
+    )

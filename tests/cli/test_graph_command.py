@@ -14,6 +14,7 @@ import rlx
 from rlx.commands.graph import main
 from rlx.graphs.layers import Box, layout
 from rlx.graphs.views import MOST, Fold, all_views, view_of
+from tests.browser import dom_after
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 ATTENTION = str(EXAMPLES / "attention.rlx")
@@ -73,6 +74,22 @@ def test_a_thousand_bindings_are_folded_without_loss() -> None:
     assert all(len(view.boxes) <= MOST for view in views)
     shown = [box.key for view in views for box in view.boxes if not isinstance(box, Fold)]
     assert sorted(shown) == [item.key for item in function.items]
+
+
+def test_what_is_found_is_opened_and_stays_in_the_middle(tmp_path: Path) -> None:
+    script = """{
+    const y = () => Math.round(document.querySelector(".found").getBoundingClientRect().y);
+    const field = document.getElementById("search"), press = id => document.getElementById(id).click();
+    field.value = "v77 ="; field.dispatchEvent(new Event("input")); press("next");
+    const [before, wide] = [y(), document.querySelector(".found").getBoundingClientRect().width];
+    press("in");
+    const larger = document.querySelector(".found").getBoundingClientRect().width / wide;
+    document.title = JSON.stringify([document.getElementById("said").textContent,
+      document.querySelectorAll("details[open]").length, larger.toFixed(2), Math.abs(y() - before) < 40]);
+    }"""
+    found = dom_after(_long(200).graph().html(), script, tmp_path)
+    title = found.partition("<title>")[2].partition("</title>")[0]
+    assert json.loads(title) == ["1 of 1", 1, "1.25", True]
 
 
 def test_boxes_do_not_overlap_and_edges_go_down() -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+
+from rlx.cli import COMMANDS
 
 BIN = Path(sys.executable).parent
 
@@ -39,6 +42,16 @@ def test_a_path_that_begins_with_a_dash_is_refused(command: str, tmp_path: Path)
     done = rlx(tmp_path, command, *TAKES_A_FILE[command], *action, "--", name)
     assert done.returncode == 2
     assert f"'{name}' begins with '-'; write it as './{name}'" in done.stderr
+
+
+@pytest.mark.parametrize("command", [*TAKES_A_FILE, "graph", "memory", "compare"])
+def test_an_empty_path_is_refused(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """As a shell writes it for a variable without a value."""
+    action = ["check"] if command == "relay" else []
+    run = import_module(COMMANDS[command][0]).main
+    with pytest.raises(SystemExit, match="2"):
+        run([*TAKES_A_FILE.get(command, []), *action, ""], f"rlx {command}")
+    assert "the name of a file is empty" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

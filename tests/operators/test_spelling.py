@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rlx.checker.check import check_text
+from rlx.grammar.print.printer import print_module
 
 TEXT = """@R.function(pure=False)
 def main(x: R.Tensor((n, 4), "float32"), t: R.Tuple(R.Tensor((n, 4), "float32")), o: R.Object):
@@ -144,6 +145,21 @@ def test_what_is_overwritten_is_what_is_yielded(info: str, expected: str) -> Non
 def test_results_that_older_texts_leave_out() -> None:
     assert said("R.invoke_closure(o, (x,))") == [("OBL-stated-result", "warning")]
     assert said('R.call_py_func("f", x, x, out_sinfo=R.Tensor((n, 4), "float32"))') == []
+
+
+@pytest.mark.parametrize("kind", ["int", "float"])
+def test_a_number_with_a_type_keeps_it(kind: str) -> None:
+    text = f'@R.function\ndef main(x: R.Tensor((4,), "{kind}32")):\n    y = {{}}\n    return y\n'
+    number = 3 if kind == "int" else 3.0
+    for call, agrees in (
+        (f"R.add(x, {number})", True),
+        (f"R.add(x, T.{kind}32({number}))", True),
+        (f"R.add(x, T.{kind}64({number}))", False),
+        (f"x * T.{kind}64({number})", False),
+    ):
+        report = check_text(text.format(call))
+        again = check_text(print_module(report.modules[0]))
+        assert (report.ok, again.ok) == (agrees, agrees), call
 
 
 def test_a_number_has_32_bits() -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import cProfile
 import json
 from pathlib import Path
 
 import pytest
 
 from rlx.commands.diff import main
+from rlx.grammar.read.parser import parse
+from rlx.refine.differences import differences
 
 FIRST = """
 @I.ir_module
@@ -135,3 +138,19 @@ def test_what_cannot_be_compared(diff: Diff, tmp_path: Path, capsys: Capture) ->
 
 
 Capture = pytest.CaptureFixture[str]
+
+
+def test_chains_cost_what_lies_between() -> None:
+    def calls(count: int) -> int:
+        lines = [
+            f"    v{k + 1} = R.{'add' if k % 3 else 'multiply'}(v{k}, v0)" for k in range(count)
+        ]
+        head = '@R.function\ndef main(v0: R.Tensor((4,), "float32")):\n'
+        text = head + "\n".join(lines) + f"\n    return R.{{}}(v{count})\n"
+        one, other = (parse(text.format(last)).modules[0] for last in ("exp", "sin"))
+        profile = cProfile.Profile()
+        profile.runcall(differences, one, other)
+        return sum(each.callcount for each in profile.getstats())
+
+    calls(5)  # loads what is loaded once
+    assert calls(200) < 2.8 * calls(100)

@@ -14,9 +14,11 @@ import pytest
 tvm = pytest.importorskip("tvm")
 
 from tvm import relax
+from tvm.ir.instrument import pass_instrument
 
 import rlx
 from rlx.tvm import Instrument
+from rlx.tvm.instrument import Texts
 
 from .models import MODELS
 
@@ -153,3 +155,32 @@ def test_what_is_no_module_is_refused() -> None:
         rlx.tvm.check(TEXT)
     report = rlx.check(tvm.script.from_source(rlx.show(TEXT)))
     assert report.ok and report.source.path == "<tvm module>"
+
+
+def test_a_module_is_printed_where_a_pass_changed_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts, module = Texts(), tvm.script.from_source(TEXT)
+    printed: list[object] = []
+    script = tvm.IRModule.script
+
+    class Look:
+        def run_after_pass(self, module: Any, info: Any) -> None:
+            found = texts.of(module)
+            assert found in (None, script(module, show_meta=True)), info.name
+
+    def counted(*args: Any, **more: Any) -> str:
+        printed.append(args)
+        return str(script(*args, **more))
+
+    monkeypatch.setattr(tvm.IRModule, "script", counted)
+    same = tvm.transform.module_pass(lambda m, c: m, opt_level=0, name="Same")
+    other = tvm.script.from_source(TEXT.replace("R.add", "R.subtract"))["main"]
+
+    def put(module: Any, context: Any) -> Any:
+        module["main"] = other  # in place
+        return module
+
+    passes = [same, same, tvm.transform.module_pass(put, opt_level=0, name="Put"), same]
+    with tvm.transform.PassContext(instruments=[pass_instrument(Look)()]):
+        for each in passes:
+            each(module)
+    assert len(printed) == 2
