@@ -133,7 +133,7 @@ class PrimStatements:
             help = f"write all indices in one pair of brackets, such as `{name.strip()}[i, j]`"
             raise Rejected(words, *span, help, certain=True)
 
-    def augmented(self, target: Entry, operator: str, value: Entry, span: Span) -> tir.Stmt:
+    def augmented(self, target: Entry, operator: str, value: Entry, span: Span) -> Any:
         found = target.value
         if isinstance(found, tir.Buffer):
             words = f"{found.name!r} is a buffer: arithmetic is done on its elements"
