@@ -372,8 +372,8 @@ def refuse_attribute(value: object, name: str, span: Span) -> None:
             owner, known = f"an element of {buffer!r}", OF_ELEMENTS
         case tir.Var() if is_number_variable(value):
             owner, known = f"the number {value.name!r}", OF_VARIABLES
-        case tir.Binary():
-            owner, known = "a number", OF_NUMBERS | {"a", "b"}
+        case tir.Binary() | tir.Not() | tir.Cast() | tir.Select() | tir.FloatImm():
+            owner, known = "a number", OF_NUMBERS.union(type(value).__match_args__)
         case _:
             return
     if word not in known:
