@@ -216,6 +216,14 @@ OUTSIDE: Mapping[str, tuple[str, str]] = {
             " document does; TVM ends with an error when Python runs the file."
         ),
     ),
+    "PYTHON-evaluated": (
+        "An annotation that fails when Python evaluates it",
+        (
+            "Up to Python 3.13, a file without `from __future__ import annotations` evaluates"
+            " annotations where it defines a function: `n * 2` of a TypeVar is a TypeError, and"
+            ' `T.Buffer(("n",), …)` is refused. tvm.script.from_source evaluates none of them.'
+        ),
+    ),
     "PYTHON-import": (
         "A module of scripts that is not imported",
         (

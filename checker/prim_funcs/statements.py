@@ -387,6 +387,10 @@ def _opaque(state: PrimFuncCheck, stmt: tir.OpaqueStmt) -> None:
             if state.is_scalar(state.names.get(name)):
                 words = f"{name!r} is a number, not a buffer: it cannot be stored to"
                 state.report("TIR04-buffer", words, stmt.span)
+        case [KeptName(after="="), KeptName(name=name, after="["), *_]:
+            if state.is_scalar(state.names.get(name)):
+                words = f"{name!r} is a number, not a buffer: it cannot be indexed"
+                state.report("TIR04-buffer", words, stmt.span)
     start, text = 0, stmt.text
     if state.source is not None and stmt.span is not None:
         start, text = stmt.span[0], state.source[slice(*stmt.span)]

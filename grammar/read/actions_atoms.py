@@ -26,8 +26,9 @@ from rlx.grammar.read.partial_nodes import (
     Slice,
     describe,
 )
+from rlx.grammar.read.prim_scalars import is_number_variable
 from rlx.grammar.read.reports import ReadContext
-from rlx.grammar.read.script_vocabulary import OF_BUFFERS, OF_ELEMENTS
+from rlx.grammar.read.script_vocabulary import OF_BUFFERS, OF_ELEMENTS, OF_NUMBERS, OF_VARIABLES
 from rlx.grammar.read.source_tokens import on_one_line
 from rlx.grammar.suggest import closest, did_you_mean
 
@@ -362,13 +363,17 @@ class AtomActions(ExpressionActions):
 
 
 def refuse_attribute(value: object, name: str, span: Span) -> None:
-    """Refuse what no version of TVM has as an attribute or method of a buffer or its elements."""
+    """Refuse what no version of TVM has as an attribute or method of a buffer or a number."""
     word = name.partition(".")[0]
     match value:
         case tir.Buffer(name=buffer):
             owner, known = f"the buffer {buffer!r}", OF_BUFFERS
         case tir.BufferLoad(buffer=tir.Buffer(name=buffer)) if is_element(value):
             owner, known = f"an element of {buffer!r}", OF_ELEMENTS
+        case tir.Var() if is_number_variable(value):
+            owner, known = f"the number {value.name!r}", OF_VARIABLES
+        case tir.Binary() | tir.Not() | tir.Cast() | tir.Select() | tir.FloatImm():
+            owner, known = "a number", OF_NUMBERS.union(type(value).__match_args__)
         case _:
             return
     if word not in known:

@@ -24,6 +24,7 @@ from rlx.grammar.read.partial_nodes import (
     describe,
     unfolded,
 )
+from rlx.grammar.read.prim_scalars import is_pointer
 from rlx.grammar.read.prototype import OPERATORS_OF_2022, PROTOTYPE_OPERATORS, is_prototype
 from rlx.grammar.read.reports import NOT_UNDERSTOOD
 from rlx.grammar.read.source_tokens import on_one_line
@@ -417,6 +418,9 @@ class SubscriptActions(ExpressionActions):
         if type(value) is tir.BufferLoad and is_element(value):
             words = f"an element of {value.buffer.name!r} is a number, which has no elements"
             raise Rejected(words, *span, certain=True)
+        if isinstance(value, tir.OpaqueExpr) and is_pointer(value, self.scope.names):
+            words, help = "a pointer cannot be indexed", "index the buffer"
+            raise Rejected(words, *span, help, certain=True)
         if isinstance(value, tir.PrimExpr):
             return tir.OpaqueExpr(on_one_line(self.context.text, span), span)
         if isinstance(value, Sequence) and len(items) == 1:

@@ -20,7 +20,9 @@ from rlx.grammar.read.prim_scalars import (
     SCALARS,
     assignable,
     assigns_lets,
+    is_pointer,
     let_annotation,
+    no_number,
     scalar_buffer,
     scalar_type,
     scalar_value,
@@ -211,7 +213,7 @@ class PrimAssignments:
             return self.bodies.opaque(span)
         if assigns_lets(self.text):
             return self._let(name, None, value, span)
-        prim = self.coerce.prim(value, INT32)
+        prim = self._number(value, INT32)
         data_type = None if isinstance(prim, tir.OpaqueExpr) else scalar_type(prim)
         if data_type is None:
             return self._unknown(name, span)
@@ -242,28 +244,34 @@ class PrimAssignments:
             words, help = "a handle cannot be assigned to", "write T.let[T.handle] for it"
             raise Rejected(words, *span, help=help, certain=True)
         buffer = scalar_buffer(name.value, data_type, name.span)
-        prim = self.coerce.prim(value, data_type)
+        prim = self._number(value, data_type)
         self.scope.bind(name.value, scalar_value(buffer, name.span))
         if isinstance(prim, tir.OpaqueExpr):
             return self.bodies.opaque(span)
         return [tir.AllocBuffer(buffer, LOCAL, span), stored(buffer, prim, name.span, span)]
+
+    def _number(self, value: Entry, data_type: DataType) -> tir.PrimExpr:
+        prim = self.coerce.prim(value, data_type)
+        if isinstance(prim, tir.OpaqueExpr) and not is_pointer(prim, self.scope.names):
+            what = no_number(prim, self.scope.names)
+            if what is not None:
+                words = f"a scalar must be a number, not {what}"
+                raise Rejected(words, *value.span, certain=True)
+        return prim
 
     def _let(self, name: Entry, annotation: Entry | None, value: Entry, span: Span) -> tir.Stmt:
         """A variable that keeps its value; without an annotation it has the type of that."""
         data_type = None if annotation is None else self.buffers.annotated_type(annotation)
         prim = self.coerce.prim(value, INT32)
         data_type = scalar_type(prim) if data_type is None else data_type
-        pointer = data_type == HANDLE and self._is_data(prim)
-        if data_type is None or (isinstance(prim, tir.OpaqueExpr) and not pointer):
+        kept = isinstance(prim, tir.OpaqueExpr) and not (
+            data_type == HANDLE and is_pointer(prim, self.scope.names)
+        )
+        if data_type is None or kept:
             return self._unknown(name, span)
         var = tir.Var(name.value, data_type, name.span, pointee(annotation))
         self.scope.bind(name.value, var)
         return tir.LetStmt(var, prim, span)
-
-    def _is_data(self, prim: tir.PrimExpr) -> bool:
-        """Whether text is the pointer of a buffer: `A.data`."""
-        owner, _, word = prim.text.partition(".") if isinstance(prim, tir.OpaqueExpr) else ("",) * 3
-        return word == "data" and isinstance(self.scope.names.get(owner), tir.Buffer)
 
     # ------------------------------------------------------------ declarations
 
@@ -387,7 +395,7 @@ class PrimAssignments:
                 pass
         if len(items) != len(names):
             for name in names:
-                self.scope.bind(name.value, tir.Var(name.value, span=name.span))
+                self.scope.bind(name.value, tir.Var(name.value, VOID, name.span))
             return self.bodies.opaque(span)
         if all(isinstance(item.value, Form) and _declares(item.value) for item in items):
             for name, item in zip(names, items, strict=True):

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import chain
-from typing import Any
+from typing import Any, TypeGuard
 
 from rlx.grammar.dialects import DIALECTS
 from rlx.grammar.lines import line_end, line_start
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.dtype import INT32, DataType
+from rlx.grammar.nodes.dtype import HANDLE, INT32, VOID, DataType
 from rlx.grammar.nodes.node import Node, Span, fields
 from rlx.grammar.read.comments import comments
 from rlx.grammar.read.kept_text import kept_names
@@ -167,3 +167,32 @@ def _nodes(root: Node, leaves: type | tuple[type, ...]) -> Iterator[Node]:
             stack.extend(value)
         elif isinstance(value, Mapping):
             stack.extend(value.values())
+
+
+_NO_NUMBERS = {
+    "data": "the pointer of a buffer",
+    "dtype": "a data type",
+    "name": "a name",
+    "scope()": "the scope of a buffer",
+    "span": "a place in the text",
+    "strides": "the strides of a buffer",
+    "ty": "a type",
+}
+
+
+def no_number(expr: tir.OpaqueExpr, names: Mapping[str, object]) -> str | None:
+    """Words for what an attribute of a buffer or a number is, if it is certainly no number."""
+    owner, _, word = expr.text.rpartition(".")
+    known = names.get(owner.partition("[")[0])
+    return _NO_NUMBERS.get(word) if isinstance(known, tir.Buffer | tir.PrimExpr) else None
+
+
+def is_pointer(expr: tir.OpaqueExpr, names: Mapping[str, object]) -> bool:
+    """Whether text is the pointer of a buffer: `A.data`."""
+    owner, _, word = expr.text.partition(".")
+    return word == "data" and isinstance(names.get(owner), tir.Buffer)
+
+
+def is_number_variable(value: object) -> TypeGuard[tir.Var]:
+    """Whether a value is a variable that is certainly a number."""
+    return isinstance(value, tir.Var) and value.dtype not in (HANDLE, VOID)

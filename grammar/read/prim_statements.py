@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from rlx.grammar.dialects import BLOCK_ATTR_WORDS, BLOCK_WORDS
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.dtype import INT32
+from rlx.grammar.nodes.dtype import INT32, VOID
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.read import arithmetic
 from rlx.grammar.read.entries import Entry, Rejected
@@ -25,21 +25,13 @@ from rlx.grammar.read.partial_nodes import (
 from rlx.grammar.read.prim_assignments import PrimAssignments
 from rlx.grammar.read.prim_bodies import Entered, Part, PrimBodies, PrimLoops, is_number
 from rlx.grammar.read.prim_buffers import PrimBuffers, only, type_or
+from rlx.grammar.read.prim_scalars import assigns_lets, is_number_variable, no_number
 from rlx.grammar.read.reports import ReadContext
 from rlx.grammar.read.scope import Frame
 
 ENTERED = {"T.attr", "T.launch_thread"}
 LEAVING = {"break": "break_loop", "continue": "continue_loop"}
 """What leaves a loop, or one iteration of it, as Python and as TVM's printer spell it."""
-
-
-_OF_BUFFERS = {
-    "data": "the pointer",
-    "dtype": "the data type",
-    "name": "the name",
-    "strides": "the strides",
-}
-"""Attributes of buffers that are no numbers, in words."""
 
 
 class PrimStatements:
@@ -98,7 +90,7 @@ class PrimStatements:
     def store(self, target: Entry, value: Entry, span: Span) -> tir.Stmt:
         found = target.value
         if not isinstance(found, tir.BufferLoad):
-            self._refuse_element_of_element(target.span)
+            self._refuse_target(target)
             return self.bodies.opaque(span)
         if any(isinstance(index, tir.OpaqueExpr) and index.text == ":" for index in found.indices):
             words = "a slice that is stored to needs its start and its stop"
@@ -114,15 +106,25 @@ class PrimStatements:
 
     def _refuse_kept(self, stored: tir.OpaqueExpr, span: Span) -> None:
         """Refuse text that is certainly no number."""
-        owner, _, word = stored.text.partition(".")
         if stored.text.startswith("lambda"):
             self._refuse_stored("a function", span)
-        if word in _OF_BUFFERS and isinstance(self.scope.names.get(owner), tir.Buffer):
-            self._refuse_stored(f"{_OF_BUFFERS[word]} of a buffer", span)
-        self._refuse_element_of_element(span)
+        what = no_number(stored, self.scope.names)
+        if what is not None:
+            self._refuse_stored(what, span)
+        if stored.text.endswith("]"):
+            self._refuse_element_of_element(span)
 
     def _refuse_stored(self, what: str, value: Span) -> NoReturn:
         raise Rejected(f"a stored value must be a number, not {what}", *value, settled=True)
+
+    def _refuse_target(self, target: Entry) -> None:
+        """Refuse to store to what is certainly no place in memory."""
+        self._refuse_element_of_element(target.span)
+        if isinstance(target.value, int | tir.PrimExpr) and not isinstance(
+            target.value, tir.OpaqueExpr | tir.Var
+        ):
+            words = "a number is no element of a buffer: it cannot be stored to"
+            raise Rejected(words, *target.span, certain=True)
 
     def _refuse_element_of_element(self, span: Span) -> None:
         name, bracket, _ = self.coerce.text_of(span).partition("[")
@@ -131,13 +133,16 @@ class PrimStatements:
             help = f"write all indices in one pair of brackets, such as `{name.strip()}[i, j]`"
             raise Rejected(words, *span, help, certain=True)
 
-    def augmented(self, target: Entry, operator: str, value: Entry, span: Span) -> tir.Stmt:
+    def augmented(self, target: Entry, operator: str, value: Entry, span: Span) -> Any:
         found = target.value
         if isinstance(found, tir.Buffer):
             words = f"{found.name!r} is a buffer: arithmetic is done on its elements"
             raise Rejected(words, *target.span, certain=True)
+        if is_number_variable(found) and not assigns_lets(self.context.text):
+            value = Entry(arithmetic.binary(self.coerce, operator, target, value), *value.span)
+            return self.assign(Entry(found.name, *target.span), None, value, span)
         if not isinstance(found, tir.BufferLoad):
-            self._refuse_element_of_element(target.span)
+            self._refuse_target(target)
             return self.bodies.opaque(span)
         result = arithmetic.binary(self.coerce, operator, target, value)
         return tir.BufferStore(found.buffer, found.indices, result, span)
@@ -268,7 +273,7 @@ class PrimStatements:
                 self.scope.bind(name.value, var)
             return Entered(call, var)
         for name in names:
-            self.scope.bind(name.value, tir.Var(name.value, span=name.span))
+            self.scope.bind(name.value, tir.Var(name.value, VOID, name.span))
         if isinstance(value, Form) and value.head in BLOCK_WORDS:
             self._refuse_more_than_a_name(value, head.span)
             if names and value.head != BLOCK_WORDS[0]:  # that of 2021 gave its axes

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rlx.grammar.diagnostic import Diagnostic, Edit
 from rlx.grammar.nodes.node import Span
+from rlx.grammar.read.prim_scalars import assigns_lets
 from rlx.grammar.read.prototype import is_prototype
 from rlx.grammar.read.python_syntax import Lines, tree_of
 
@@ -31,6 +33,8 @@ def unknown_names(text: str, read: Sequence[Span], around: Surroundings) -> Iter
     """
     if is_prototype(text):  # in 2022, variables had a shape
         return
+    evaluated = not _POSTPONED.search(text) and not assigns_lets(text)
+    types = frozenset(_TYPE_VAR.findall(text)) if evaluated else None
     for span in read:
         place = Lines(text, span)
         try:
@@ -40,6 +44,8 @@ def unknown_names(text: str, read: Sequence[Span], around: Surroundings) -> Iter
         view = around.view(span[0])
         for function, holder in _functions(tree):
             yield from _unknown(function, holder, place, view)
+            if types is not None:
+                yield from _evaluated(function, types, place)
 
 
 def _functions(tree: ast.Module) -> Iterator[tuple[ast.FunctionDef, Class | None]]:
@@ -110,6 +116,48 @@ def _unknown(
                 else:
                     words = f"{name!r} is not defined here: it is a name of the class {holder[0]!r}"
                     yield _refused("PYTHON-name", words, f"{holder[0]}.{name}", place.span(node))
+
+
+_POSTPONED = re.compile(
+    r"^from __future__ import\b[^#\n]*(?:\([^)]*)?\bannotations\b", re.MULTILINE
+)
+_TYPE_VAR = re.compile(r"^[ \t]*(\w+)[ \t]*=[ \t]*(?:typing\.)?TypeVar\(", re.MULTILINE)
+
+
+def _evaluated(
+    function: ast.FunctionDef, types: frozenset[str], place: Lines
+) -> Iterator[Diagnostic]:
+    """Annotations that end with an error when Python evaluates them, where it defines a function."""
+    given = (each.annotation for each in function.args.args)
+    for annotation in (*given, function.returns):
+        for node in ast.walk(annotation) if annotation is not None else ():
+            match node:
+                case ast.BinOp(left=left, right=right, op=op) if not isinstance(op, ast.BitOr):
+                    wrong = _named((left, right), types)
+                    words = f"Python does no arithmetic on the TypeVar {wrong!r}"
+                case ast.Call(func=ast.Attribute(value=ast.Name(id="T"), attr="Buffer"), args=args):
+                    shape = args[0] if args else None
+                    dims = shape.elts if isinstance(shape, ast.Tuple | ast.List) else ()
+                    wrong = _named(dims, types) or next(
+                        (repr(d.value) for d in (*dims, shape) if _is_text(d)), None
+                    )
+                    words = f"TVM makes no buffer of the dimension {wrong} outside of its parser"
+                case _:
+                    continue
+            if wrong is not None:
+                words += ": running the file ends here, as Python evaluates annotations"
+                help = "write `from __future__ import annotations` at the top of the file"
+                where = place.span(node)
+                yield Diagnostic("PYTHON-evaluated", "warning", words, where, help=help)
+                return
+
+
+def _named(nodes: Iterable[ast.expr], types: frozenset[str]) -> str | None:
+    return next((n.id for n in nodes if isinstance(n, ast.Name) and n.id in types), None)
+
+
+def _is_text(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _variables(nodes: Sequence[ast.AST]) -> set[str]:

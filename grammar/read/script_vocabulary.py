@@ -147,10 +147,16 @@ OF_BUFFERS = frozenset(
 )
 """The attributes and methods of buffers, in any version."""
 
-OF_ELEMENTS = frozenset(
+OF_NUMBERS = frozenset(
     [
-        *("astype", "buffer", "dtype", "equal", "expr_ty", "handle", "id_", "indices", "is_"),
-        *("predicate", "same_as", "script", "show", "source", "span", "ty"),
+        *("asobject", "astype", "attrs", "checked_type", "dtype", "equal", "expr_ty", "handle"),
+        *("id_", "is_", "legacy_repr", "op", "same_as", "script", "show", "span", "ty"),
     ]
 )
-"""The attributes and methods of the elements of buffers, in any version."""
+"""The attributes and methods of all numbers in PrimFuncs, in any version."""
+
+OF_ELEMENTS = OF_NUMBERS | {"buffer", "indices", "predicate", "source"}
+"""Those of the elements of buffers."""
+
+OF_VARIABLES = OF_NUMBERS | OF_BUFFERS
+"""Those of variables, of which buffers are some in TVM 0.27."""

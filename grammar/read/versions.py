@@ -61,9 +61,9 @@ def uses(text: str, modules: Sequence[ast.IRModule]) -> list[SpellingUse]:
     for start, end in spans:
         found += _words(text, (start, end))
     found += _declarations(text, spans)
-    if _SLICE.search(text):
-        loads = (load for module in modules for load in tir.sliced_values(module))
-        found += (SpellingUse(SLICE, load.span, READERS[SLICE]) for load in loads if load.span)
+    prims = (f for m in modules for f in m.functions.values() if isinstance(f, tir.PrimFunc))
+    loads = (load for prim in prims for load in tir.sliced_values(prim))
+    found += (SpellingUse(SLICE, load.span, READERS[SLICE]) for load in loads if load.span)
     return sorted(found, key=lambda use: use.span)
 
 
@@ -130,8 +130,6 @@ _PRIM_VALUE = re.compile(r"R\.Prim\(\s*[\"'][^\"']*[\"']\s*,\s*(?!value\b|dtype\
 
 
 _EXTERN = re.compile(r"\w+\.call_tir\(\s*[\"']")
-_SLICE = re.compile(r"=.*\w\[[^\]\n{}]*:")
-"""What a line may have that stores a slice of a buffer."""
 
 
 def _constant(text: str, span: Span) -> Iterator[SpellingUse]:

@@ -47,6 +47,16 @@ def test_an_operator_that_came_later_is_an_error() -> None:
     assert of_versions(text, "0.26") == []
 
 
+@pytest.mark.parametrize("value", ["A[0:4]", "A[A[0] : A[0] + 4]", "A[A[A[0]]:4]"])
+def test_a_slice_that_is_a_value_is_told(value: str) -> None:
+    text = (
+        '@T.prim_func\ndef f(A: T.Buffer((8,), "int32"), B: T.Buffer((8,), "int32")):\n'
+        f"    B[0:4] = {value}\n"
+    )
+    found = check_text(text, target="0.27").errors
+    assert [text[d.span[0] : d.span[1]] for d in found if d.span] == [value]
+
+
 def test_the_edit_writes_the_word_of_the_target() -> None:
     text = '@R.func\ndef f(x: R.Tensor((4,), "float32")):\n    return x\n'
     (found,) = check_text(text, target="0.27").errors

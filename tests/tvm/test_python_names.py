@@ -69,6 +69,19 @@ CASES = {
 }
 
 
+EVALUATED = {
+    'A: T.Buffer(("n",), "float32")': True,
+    'A: T.Buffer((n,), "float32")': True,
+    'A: T.Buffer((4, n * 2), "float32")': True,
+    'A: T.Buffer((4,), "float32", strides=("s",))': False,
+    'A: R.Tensor((n,), "float32")': False,
+    'A: R.Tensor(("n * 2", "n"), "float32")': False,
+    'A: R.Tensor((n * 2, n), "float32")': True,
+    'A: R.Tensor((n,), "float32"), B: R.Shape([2 - n])': True,
+}
+"""Parameters, and whether defining their function fails where annotations are evaluated."""
+
+
 def runs(text: str, folder: Path) -> bool:
     path = folder / "file.py"
     path.write_text(text)
@@ -90,3 +103,19 @@ def test_what_python_refuses_is_an_error(name: str, tmp_path: Path) -> None:
         assert fixed.report.ok
         assert runs(fixed.text, tmp_path)
     assert check_text(text, "file.rlx").ok or name == "the shape of an array"
+
+
+@pytest.mark.parametrize("parameters", EVALUATED)
+def test_annotations_that_python_evaluates(parameters: str, tmp_path: Path) -> None:
+    kernel = "T.Buffer" in parameters
+    text = (
+        "from typing import TypeVar\nfrom tvm.script import relax as R, tirx as T\n"
+        f'n = TypeVar("n")\n@{"T.prim_func" if kernel else "R.function"}\n'
+        f"def f({parameters}):\n    {'A[0] = 1.0' if 'strides' in parameters else 'pass'}\n"
+    ).replace("pass", "T.evaluate(0)" if kernel else "return A")
+    found = [each.code for each in check_text(text, "file.py").diagnostics]
+    assert found.count("PYTHON-evaluated") == EVALUATED[parameters]
+    assert runs(text, tmp_path) != EVALUATED[parameters]
+    postponed = "from __future__ import annotations\n" + text
+    assert "PYTHON-evaluated" not in str(check_text(postponed, "file.py").diagnostics)
+    assert runs(postponed, tmp_path)
