@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rlx.grammar.diagnostic import Diagnostic, Edit
+from rlx.grammar.dialects import DEFAULT, dialect
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.read.prototype import is_prototype
 from rlx.grammar.read.python_syntax import Lines, tree_of
@@ -57,6 +58,7 @@ def _functions(tree: ast.Module) -> Iterator[tuple[ast.FunctionDef, Class | None
 
 
 _KINDS = ("function", "prim_func")
+_ANY = dialect(DEFAULT).object_info
 
 
 def _is(function: ast.FunctionDef, *kinds: str) -> bool:
@@ -96,7 +98,7 @@ def _unknown(
                 for each in parameters:
                     # The calls of `self` speak of it.
                     if each.annotation is None and (each.arg != "self" or "self" not in names):
-                        yield _unannotated(each, "R.Any", parameters, place)
+                        yield _unannotated(each, _ANY, parameters, place)
             case ast.Attribute(value=ast.Name(id=name), attr="shape") if name in values:
                 right = f"R.shape_of({name})"
                 words = f"a Relax variable has no attribute 'shape' in TVM: {name}.shape"
