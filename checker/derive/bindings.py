@@ -11,7 +11,6 @@ from rlx.grammar.diagnostic import Label
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import StructInfo, TupleStructInfo
 from rlx.grammar.nodes.dtype import VOID
-from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Span, complete, replace
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.solver.order import Compatibility, disjoint, substitute
@@ -130,7 +129,7 @@ def _bind_cast(state: DerivationState, binding: ast.MatchCast) -> None:
         result = policy.mismatch(state, "D11-cast-annotation", target, wanted)
         if result is not None:
             _report_cast_annotation(state, var, target, wanted, result)
-        elif not binding.by_shape and not structural_equal(target, wanted):
+        elif not binding.by_shape and policy.allows_more(state, wanted, target):
             message = f"{var.name_hint!r} is cast to {show(target)}, and annotated {show(wanted)}"
             help = "TVM reads the annotation of a cast only if it is the same type: leave it out"
             span = var.annotation_span or var.span

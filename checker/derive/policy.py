@@ -124,6 +124,14 @@ def mismatch(
     return result if typed(found) and typed(wanted) else None
 
 
+def allows_more(state: Knowledge, wanted: StructInfo, found: StructInfo) -> bool:
+    """Whether an annotation that takes what is found also takes other values."""
+    if state.depends((found, wanted)):
+        return False  # a number of the Python around decides
+    said = compatibility(_spelled(state, wanted), _spelled(state, found), state.prover)
+    return not said.compatible and typed(found) and typed(wanted)
+
+
 def typed(info: StructInfo) -> bool:
     """Whether the element types of an info exist."""
     tensors = (part for part in whole(info) if isinstance(part, TensorStructInfo))

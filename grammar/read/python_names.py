@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rlx.grammar.diagnostic import Diagnostic, Edit
+from rlx.grammar.dialects import DEFAULT, dialect
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.read.prim_scalars import assigns_lets
 from rlx.grammar.read.prototype import is_prototype
@@ -63,6 +64,7 @@ def _functions(tree: ast.Module) -> Iterator[tuple[ast.FunctionDef, Class | None
 
 
 _KINDS = ("function", "prim_func")
+_ANY = dialect(DEFAULT).object_info
 
 
 def _is(function: ast.FunctionDef, *kinds: str) -> bool:
@@ -102,7 +104,7 @@ def _unknown(
                 for each in parameters:
                     # The calls of `self` speak of it.
                     if each.annotation is None and (each.arg != "self" or "self" not in names):
-                        yield _unannotated(each, "R.Any", parameters, place)
+                        yield _unannotated(each, _ANY, parameters, place)
             case ast.Attribute(value=ast.Name(id=name), attr="shape") if name in values:
                 right = f"R.shape_of({name})"
                 words = f"a Relax variable has no attribute 'shape' in TVM: {name}.shape"

@@ -182,7 +182,10 @@ def test_the_result_is_a_program_without_new_diagnostics(name: str) -> None:
     if all(new is old for new, old in zip(modules, found.modules, strict=True)):
         return
     again = check_text(text, name)
-    before = Counter((d.code, d.severity) for d in found.diagnostics)
+    printed = "\n".join(
+        print_module(module) for module in found.modules
+    )  # words of 2022 are translated
+    before = Counter((d.code, d.severity) for d in check_text(printed, name).diagnostics)
     assert not Counter((d.code, d.severity) for d in again.diagnostics) - before
     for module, parsed in zip(modules, again.modules, strict=True):
         assert first_difference(module, parsed) is None

@@ -55,12 +55,8 @@ def test_what_is_overwritten_is_found(kind: str) -> None:
     assert "USE-overwritten-after" in found
 
 
-@pytest.mark.parametrize("kind", ["returned", "passed on"])
+@pytest.mark.parametrize("kind", PROGRAMS)
 def test_its_bytes_are_counted_once(kind: str) -> None:
+    """A branch that chooses between what is there takes no memory either."""
     use = memory_use(parse(HEAD + PROGRAMS[kind]), "main")
     assert use.highest({})[0] == 2 * 4
-
-
-def test_what_a_branch_returns_is_counted_field_by_field() -> None:
-    use = memory_use(parse(HEAD + PROGRAMS["of two branches"]), "main")
-    assert use.highest({})[0] == 2 * 4 + 2 * 4 * 2**DOUBLINGS
