@@ -29,7 +29,7 @@ PARAMETERS = 'A: T.Buffer(("n", 4), "int32"), B: T.Buffer((4,), "int32")'
         "for i, j in T.grid(n, 4):\n    with T.sblock('s'):\n        v, r = T.axis.remap('SR', [i, j])\n"
         + "        with T.init(): A[v, 0] = 0\n        A[v, 0] = A[v, 0] + T.Let(x * B[x % 4], where={x: B[r]})",
         "for i in range(n):\n    assert B[0] > 0, 'the first'\n    A[i, 0] = 7 // B[0]",
-        "assert B[0] + B[1] > 0\nA[0, 0] = 1",
+        "assert B[0] + B[1] > 0, 'positive'\nA[0, 0] = 1",
     ],
 )
 def test_both_backends_agree(body: str) -> None:
@@ -58,7 +58,7 @@ def test_memory_that_an_assertion_reads_first_is_cleared() -> None:
     func = of_body(
         PARAMETERS,
         'C = T.alloc_buffer((4,), "int32")\n'
-        "for i in range(4):\n    assert C[i] == 0\n    C[i] = 7\n"
+        "for i in range(4):\n    assert C[i] == 0, 'clear'\n    C[i] = 7\n"
         "for i in range(4): A[0, i] = C[i]",
     )
     kernel, array = native.compile(func), np.zeros((1, 4), np.int32)
