@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import pickle
 import re
@@ -47,6 +48,10 @@ LIMIT = 60.0
 PAUSE = 0.1
 """Seconds without an edit after which what questions need is made ready."""
 
+OLD = 20
+"""How often Python has looked through its new objects before it looks through all of them, which
+takes a while: only when no message waits.
+"""
 QUIET = 0.6
 """Seconds without an edit after which a text that was checked in part is checked whole."""
 
@@ -317,6 +322,8 @@ class Server(LanguageServer):
             await asyncio.sleep(0)
         for _ in found.prepare():
             await asyncio.sleep(0)
+        if gc.get_count()[1] > OLD:
+            gc.collect()
 
     def tell(self, uri: str) -> None:
         """Send the diagnostics of a text."""
