@@ -1,9 +1,10 @@
-"""Safe starts of other programs: none looks for modules, libraries or programs in the current
-folder, because that folder may be a stranger's.
+"""Processes: safe starts of other programs, none of which looks for modules, libraries or programs
+in the current folder, because that folder may be a stranger's; and what our own begin with.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -17,6 +18,13 @@ _SEARCHED = (
 """Environment variables that list folders; an empty or relative one is the current folder, or below
 it.
 """
+
+
+def collect_seldom() -> None:
+    """Let Python look for cycles seldom: a program and what is known of it live as long as the
+    process needs them, and Python's own figures walk through all of it again and again.
+    """
+    gc.set_threshold(100_000, 50, 1000)
 
 
 OUTSIDE = ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGXCPU")

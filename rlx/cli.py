@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from io import UnsupportedOperation
 
+from rlx.grammar.processes import collect_seldom
 from rlx.grammar.streams import HarmlessStream, complain, complain_line, say
 
 UNABLE, BUG, INTERRUPTED = 2, 101, 130
-
-COLLECTION = 100_000, 50, 1000
-"""How seldom Python looks for cycles: a program and what is known of it live as long as the
-command needs them, and Python's own figures walk through all of it again and again.
-"""
 
 STACK = 64 << 20
 """The size of the stack in bytes; 20,000 tuples, each in the next, need 6 MB of the usual 8."""
@@ -168,7 +163,7 @@ def _deepen_stack() -> None:
 
 def guarded(run: Callable[[Sequence[str], str], int], argv: Sequence[str], prog: str) -> int:
     """Run a command; report what it did not expect as our mistake."""
-    gc.set_threshold(*COLLECTION)
+    collect_seldom()
     _deepen_stack()
     _prepare_streams()
     plain, sys.stderr = sys.stderr, HarmlessStream(sys.stderr)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import logging
 import os
 import sys
@@ -18,7 +17,7 @@ from typing import Any
 from pygls.exceptions import JsonRpcException
 
 from rlx.checker.driver.time_limit import end_with
-from rlx.cli import COLLECTION
+from rlx.grammar.processes import collect_seldom
 from rlx.grammar.stack import recursion_room
 from rlx.grammar.streams import complain_line
 from rlx.lsp.features import create
@@ -56,7 +55,7 @@ def main() -> None:
     if held >= 0:
         end_with(held, group=True)
     logging.getLogger("pygls").setLevel(logging.CRITICAL)  # the client is told what was wrong
-    gc.set_threshold(*COLLECTION)
+    collect_seldom()
     server = create(trusted=TRUSTED in sys.argv, isolated=ISOLATED in sys.argv)
     server.protocol.set_writer(_Output(writes))
     with recursion_room():
