@@ -46,6 +46,7 @@ Tensors = dict[str, list[Literal | None]]
 
 
 _LONG = 4096
+_PIECE = 1 << 20
 _LEFT_OUT = re.compile("\x01([0-9]+);")
 
 
@@ -95,13 +96,31 @@ def _encoded(text: str, span: Span) -> Iterator[tuple[Span, int]]:
             end = last
         if end - start >= _LONG:
             stop = end - 1 if text[end - 1] == "\\" else end  # the quote is escaped, too
-            try:
-                size = len(a2b_base64(_plain(text[start:stop]), strict_mode=True))
-            except ValueError:
-                pass
-            else:
+            size = _decoded_size(text, start, stop)
+            if size is not None:
                 yield (start, stop), size
         start = end + 1
+
+
+def _decoded_size(text: str, start: int, stop: int) -> int | None:
+    """The number of bytes that a string in base64 stands for, looked at piece by piece; None if it
+    is none.
+    """
+    size, rest = 0, ""
+    while start < stop:
+        end = min(start + _PIECE, stop)
+        while end < stop and text[end - 1] == "\\":  # an escape stays whole
+            end += 1
+        plain = rest + _plain(text[start:end])
+        whole = len(plain) if end == stop else len(plain) // 4 * 4
+        try:
+            found = len(a2b_base64(plain[:whole], strict_mode=True))
+        except ValueError:
+            return None
+        if end < stop and found != whole // 4 * 3:
+            return None  # it is filled up in the middle
+        size, rest, start = size + found, plain[whole:], end
+    return size
 
 
 def _plain(encoded: str) -> str:

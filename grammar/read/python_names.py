@@ -34,8 +34,8 @@ def unknown_names(text: str, read: Sequence[Span], around: Surroundings) -> Iter
     """
     if is_prototype(text):  # in 2022, variables had a shape
         return
-    evaluated = not _POSTPONED.search(text) and not assigns_lets(text)
-    types = frozenset(_TYPE_VAR.findall(text)) if evaluated else None
+    postponed = any(_lines_with(_POSTPONED, "__future__", text))
+    types = frozenset(found[1] for found in _lines_with(_TYPE_VAR, "TypeVar(", text))
     for span in read:
         place = Lines(text, span)
         try:
@@ -45,8 +45,19 @@ def unknown_names(text: str, read: Sequence[Span], around: Surroundings) -> Iter
         view = around.view(span[0])
         for function, holder in _functions(tree):
             yield from _unknown(function, holder, place, view)
-            if types is not None:
-                yield from _evaluated(function, types, place)
+            evaluated = () if postponed else tuple(_evaluated(function, types, place))
+            if evaluated and not assigns_lets(text):
+                yield from evaluated
+
+
+def _lines_with(pattern: re.Pattern[str], word: str, text: str) -> Iterator[re.Match[str]]:
+    """The lines of a form that has this word: nearly all of a text may be weights."""
+    at = text.find(word)
+    while at >= 0:
+        found = pattern.match(text, text.rfind("\n", 0, at) + 1)
+        if found is not None:
+            yield found
+        at = text.find(word, at + 1)
 
 
 def _functions(tree: ast.Module) -> Iterator[tuple[ast.FunctionDef, Class | None]]:
@@ -120,10 +131,8 @@ def _unknown(
                     yield _refused("PYTHON-name", words, f"{holder[0]}.{name}", place.span(node))
 
 
-_POSTPONED = re.compile(
-    r"^from __future__ import\b[^#\n]*(?:\([^)]*)?\bannotations\b", re.MULTILINE
-)
-_TYPE_VAR = re.compile(r"^[ \t]*(\w+)[ \t]*=[ \t]*(?:typing\.)?TypeVar\(", re.MULTILINE)
+_POSTPONED = re.compile(r"from __future__ import\b[^#\n]*(?:\([^)]*)?\bannotations\b")
+_TYPE_VAR = re.compile(r"[ \t]*(\w+)[ \t]*=[ \t]*(?:typing\.)?TypeVar\(")
 
 
 def _evaluated(

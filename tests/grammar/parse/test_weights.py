@@ -80,7 +80,7 @@ def test_the_numbers_are_those_that_were_written(layout: str, quotes: str) -> No
     assert weights_of(parsed).tobytes() == WEIGHTS.tobytes()
 
 
-@pytest.mark.parametrize("count", [4000, 4001, 4002])
+@pytest.mark.parametrize("count", [4000, 4001, 4002, 500_000])
 def test_data_stays_in_the_text_until_it_is_used(count: int) -> None:
     """The lengths differ in how base64 is filled up."""
     values = np.arange(count, dtype=np.float32) / 7
