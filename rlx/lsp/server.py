@@ -52,6 +52,7 @@ OLD = 20
 """How often Python has looked through its new objects before it looks through all of them, which
 takes a while: only when no message waits.
 """
+
 QUIET = 0.6
 """Seconds without an edit after which a text that was checked in part is checked whole."""
 
