@@ -148,7 +148,7 @@ class Closing(Rewriting):
     def by_split(self, splits: int, scope: CaseScope | None, conds: list[Cond]) -> bool:
         """Close a case by a case distinction."""
         for number, close in [*self.questions(scope)][:2]:
-            kept = len(self.steps), dict(self.index), len(self.checker.facts)
+            kept = len(self.steps), dict(self.index), len(self.checker.facts), len(self.notes)
 
             def inside(part: Cond) -> None:
                 more = [*conds, *(part[1] if part[0] == "and" else (part,))]
@@ -164,8 +164,8 @@ class Closing(Rewriting):
                 return True
             except (NotFoundError, TooMuchWorkError):
                 del self.steps[kept[0] :]
-                del self.checker.facts[kept[2] :], self.checker.used[kept[2] :]
                 self.index = kept[1]
+                self.forget(*kept[2:])
         return False
 
     def questions(self, scope: CaseScope | None) -> Iterator[tuple[Any, Any]]:

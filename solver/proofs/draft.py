@@ -9,7 +9,7 @@ from keyword import iskeyword
 from math import lcm
 from time import process_time
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.tir import PrimExpr
@@ -31,6 +31,7 @@ from rlx.solver.proofs.checker import (
     shift,
 )
 
+K, V = TypeVar("K"), TypeVar("V")
 _PROGRAMS = 100
 """The maximum number of linear programs for one certificate."""
 _EFFORT = 600_000
@@ -143,6 +144,7 @@ class Steps:
         self.steps: list[Found] = []
         self.index: dict[Cond, int] = {}
         self.failed: dict[object, int] = {}
+        self.notes: list[tuple[dict[Any, Any], object]] = []
         self.programs = _PROGRAMS
         renamed: dict[tir.Var, PrimExpr] = {v: tir.Var(n, v.dtype) for v, n in self.names.items()}
         self.texts = [show(tir.substitute(fact, renamed)) for fact in (*facts, goal)]
@@ -229,12 +231,26 @@ class Steps:
         self.index[cond] = number
         return number
 
+    def note(self, known: dict[K, V], key: K, value: V) -> V:
+        """Remember a result that stands on the present facts, while they stand."""
+        known[key] = value
+        self.notes.append((known, key))
+        return value
+
+    def forget(self, facts: int, notes: int) -> None:
+        """Take back facts from a number on, and the results noted since then."""
+        del self.checker.facts[facts:], self.checker.used[facts:]
+        for known, key in self.notes[notes:]:
+            known.pop(key, None)
+        del self.notes[notes:]
+
     @contextmanager
     def case(self, assumed: Cond) -> Iterator[Below]:
         """A proof below a step, with one more fact."""
         checker = self.checker
         checker.take(len(self.index))
         before, closed, steps = len(checker.facts), checker.closed, self.steps
+        notes = len(self.notes)
         index, failed = self.index, self.failed
         self.steps, self.index, self.failed = [], dict(index), {}
         checker.add(assumed)
@@ -246,7 +262,7 @@ class Steps:
             if not checker.closed:
                 raise NotFoundError("a case is open")
         finally:
-            del checker.facts[before:], checker.used[before:]
+            self.forget(before, notes)
             checker.closed, self.steps = closed, steps
             self.index, self.failed = index, failed
 

@@ -224,10 +224,10 @@ class Rewriting(Inequalities):
         found = scope.equations.get(index)
         if found is None:
             result = self.back(scope, self.engine_atom(scope, index))
-            scope.equations[index] = found = (result, [])
+            found = self.note(scope.equations, index, (result, []))
             if result != {(index,): 1}:
                 number = self.equal_atom(scope, index, result)
-                scope.equations[index] = found = (result, [(ONE, (number,))])
+                found = self.note(scope.equations, index, (result, [(ONE, (number,))]))
         return found
 
     def equal_atom(self, scope: CaseScope, index: int, result: Poly) -> int:
@@ -308,7 +308,7 @@ class Rewriting(Inequalities):
                     except NotFoundError:
                         continue
             found = sign, self.nonneg(rest), self.nonneg(above)
-            scope.remainders[key] = found
+            self.note(scope.remainders, key, found)
         return found
 
     def equal_power(self, scope: CaseScope, index: int) -> int:
