@@ -31,7 +31,8 @@ from rlx.solver.proofs.checker import (
     shift,
 )
 
-K, V = TypeVar("K"), TypeVar("V")
+K = TypeVar("K")
+V = TypeVar("V")
 _PROGRAMS = 100
 """The maximum number of linear programs for one certificate."""
 _EFFORT = 600_000
