@@ -224,7 +224,7 @@ class Rewriting(Inequalities):
         found = scope.equations.get(index)
         if found is None:
             result = self.back(scope, self.engine_atom(scope, index))
-            found = self.note(scope.equations, index, (result, []))
+            found = self.note(scope.equations, index, (result, list[Item]()))
             if result != {(index,): 1}:
                 number = self.equal_atom(scope, index, result)
                 found = self.note(scope.equations, index, (result, [(ONE, (number,))]))
