@@ -226,8 +226,8 @@ class Rewriting(Inequalities):
             result = self.back(scope, self.engine_atom(scope, index))
             found = self.note(scope.equations, index, (result, list[Item]()))
             if result != {(index,): 1}:
-                number = self.equal_atom(scope, index, result)
-                found = self.note(scope.equations, index, (result, [(ONE, (number,))]))
+                known: list[Item] = [(ONE, (self.equal_atom(scope, index, result),))]
+                found = self.note(scope.equations, index, (result, known))
         return found
 
     def equal_atom(self, scope: CaseScope, index: int, result: Poly) -> int:
