@@ -221,7 +221,8 @@ OUTSIDE: Mapping[str, tuple[str, str]] = {
         (
             "Up to Python 3.13, a file without `from __future__ import annotations` evaluates"
             " annotations where it defines a function: `n * 2` of a TypeVar is a TypeError, and"
-            ' `T.Buffer(("n",), …)` is refused. tvm.script.from_source evaluates none of them.'
+            ' `T.Buffer(("n",), …)` is refused, and `-> R.Tensor((n,))` does not know the "n" of a'
+            " parameter. tvm.script.from_source evaluates none of them."
         ),
     ),
     "PYTHON-import": (

@@ -147,6 +147,8 @@ class AtomActions(ExpressionActions):
                 return tir.BufferLoad(found.buffer, found.indices, span)
             if type(found) is ast.DataflowVar and self.scope.missing:
                 self.scope.excuse_escape(found)
+            if type(found) is tir.Var and self.scope.in_outer_head():  # a scalar parameter
+                self.coerce.postponed.setdefault(found, span)
             return found
         if text in _WORDS:
             return _WORDS[text]
@@ -154,7 +156,7 @@ class AtomActions(ExpressionActions):
         if found is None:
             return self.around.value(text, span)
         if type(found) is tir.Var and self.scope.in_outer_head():
-            self.coerce.implicit.setdefault(text, span)  # elsewhere in the signature it has quotes
+            self.coerce.implicit.setdefault(found, span)  # elsewhere in the signature it has quotes
         return found
 
     def do_dotted(self, span: Span, dotted: Entry) -> Any:

@@ -62,7 +62,8 @@ class DefinitionActions:
         self.reports = context.reports
         self.statements = statements
         self.named: set[str] = set()
-        self._of_heads: list[set[str]] = []
+        self.type_parameters: set[str] = set()
+        self._of_heads: list[set[tir.Var]] = []
         self._decorations: list[Entry] = []
         self._in_module = False
         self._comments: tuple[str, ...] = ()
@@ -251,6 +252,7 @@ class DefinitionActions:
         self, span: Span, before: Entry | None, name: Entry, bound: Entry | None
     ) -> None:
         self.named.add(name.value)
+        self.type_parameters.add(name.value)
         if bound is not None and bound.value != "int":
             words = f"a shape variable is an integer: expected {name.value}: int"
             self.reports.error(words, bound.span)
@@ -321,6 +323,10 @@ class DefinitionActions:
                 signature.ret = without_unknown(self.coerce.info(ret), self.scope.unknown)
             else:
                 signature.ret = PrimBuffers(self.context).annotated_type(ret)
+        if signature.kind == "prim_func":
+            self.coerce.postpone(None)
+        elif ret is not None:
+            self.coerce.postpone(ret.span)
         if signature.kind == "function":
             infos = [p.struct_info_annotation for p in signature.params]
             bound = self.scope.bind_shapes(info for info in infos if info is not None)
@@ -335,9 +341,9 @@ class DefinitionActions:
         frame = self.scope.close()
         of_head = self._of_heads.pop() if self._of_heads else set()
         shapes = (dim for buffer in frame.buffers.values() for dim in buffer.shape)
-        matched = {dim.name for dim in shapes if isinstance(dim, tir.Var)}
-        for name in self.coerce.implicit.keys() - of_head - matched:
-            del self.coerce.implicit[name]  # WF14 and TIR01 speak of bodies
+        matched = {dim for dim in shapes if isinstance(dim, tir.Var)}
+        for var in self.coerce.implicit.keys() - of_head - matched:
+            del self.coerce.implicit[var]  # WF14 and TIR01 speak of bodies
         reader = self.statements.readers[signature.kind]()
         function = reader.function(signature, comments, frame, body, span)
         return Defined(signature.name, function, span, signature.var)

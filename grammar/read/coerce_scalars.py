@@ -83,12 +83,16 @@ class ScalarCoercion:
     captured
         Shape variables, variables and annotations whose values the surrounding Python code gives.
     implicit
-        The names that are shape variables only because they are used as dimensions, each with the
+        The shape variables that are such only because they are used as dimensions, each with the
         location of its first use.
+    postponed
+        The shape variables that have quotes where they are used first, and none in an annotation
+        that TVM reads later, each with the location of the use without quotes: only Python, which
+        evaluates annotations at once, does not know them.
     unquoted
         The data types that are written as bare names, with their places.
     cast_to
-        The variables of those names that only a cast in a body binds.
+        Those of them that only a cast in a body binds.
     quotes, quoting
         The number of quoted dimensions, and the annotations that contain them.
     quoted
@@ -101,7 +105,9 @@ class ScalarCoercion:
         self.read_text = read_text
         self._quotes = False
         self.captured: set[Node] = set()
-        self.implicit: dict[str, Span] = {}
+        self.implicit: dict[tir.Var, Span] = {}
+        self.postponed: dict[tir.Var, Span] = {}
+        self._first_quoted: set[tir.Var] = set()
         self.unquoted: list[tuple[str, Span]] = []
         self.cast_to: dict[tir.Var, Span] = {}
         self.quotes = 0
@@ -210,15 +216,27 @@ class ScalarCoercion:
         if self.scope.in_relax_body():
             self.quoted.append(entry.span)
         self.quotes += 1
+        self._first_quoted.update(set(tir.free_vars(found)) - self.implicit.keys())
         return found
 
     def _undefined_dimension(self, text: str, span: Span) -> tir.PrimExpr:
         if "." in text:
             words = f"expected a scalar, found {text!r}"
             raise Rejected(words, *span, certain=text.startswith("T."))
+        found = self.scope.shape_var(text, span)
         if not self._quotes:
-            self.implicit.setdefault(text, span)
-        return self.scope.shape_var(text, span)
+            self.implicit.setdefault(found, span)
+        return found
+
+    def postpone(self, later: Span | None) -> None:
+        """Tell apart the names without quotes that TVM knows, at the end of a head. `later`: the
+        annotation that is read last; None for PrimFuncs, of which each is read after those before.
+        """
+        for var in self._first_quoted & self.implicit.keys():
+            start, _ = self.implicit[var]
+            if later is None or later[0] <= start < later[1]:
+                self.postponed[var] = self.implicit.pop(var)
+        self._first_quoted.clear()
 
     def _captured_dimension(self, text: str, span: Span) -> tir.Var:
         found = self.scope.shape_var(text, span)

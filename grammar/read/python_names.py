@@ -34,7 +34,7 @@ def unknown_names(text: str, read: Sequence[Span], around: Surroundings) -> Iter
     """
     if is_prototype(text):  # in 2022, variables had a shape
         return
-    postponed = any(_lines_with(_POSTPONED, "__future__", text))
+    postponed = postpones_annotations(text)
     types = frozenset(found[1] for found in _lines_with(_TYPE_VAR, "TypeVar(", text))
     for span in read:
         place = Lines(text, span)
@@ -48,6 +48,11 @@ def unknown_names(text: str, read: Sequence[Span], around: Surroundings) -> Iter
             evaluated = () if postponed else tuple(_evaluated(function, types, place))
             if evaluated and not assigns_lets(text):
                 yield from evaluated
+
+
+def postpones_annotations(text: str) -> bool:
+    """Whether Python evaluates no annotations of a file: it imports them from `__future__`."""
+    return any(_lines_with(_POSTPONED, "__future__", text))
 
 
 def _lines_with(pattern: re.Pattern[str], word: str, text: str) -> Iterator[re.Match[str]]:

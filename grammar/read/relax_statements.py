@@ -62,7 +62,9 @@ class RelaxStatements(BranchReader):
             self.scope.bind_parameter(var, False)
             return var
         var = ast.Var(name.value, self.coerce.info(annotation), annotation.span, name.span)
-        unquoted = name.value in self.coerce.implicit  # older texts quote dimensions
+        unquoted = (
+            self.scope.shapes.get(name.value) in self.coerce.implicit
+        )  # older texts quote dimensions
         is_scalar = isinstance(var.struct_info_annotation, ast.PrimStructInfo)
         of_0_26 = self.context.text.startswith("T.", annotation.start)
         self.scope.bind_parameter(var, of_0_26 or (is_scalar and unquoted))
@@ -211,8 +213,11 @@ class RelaxStatements(BranchReader):
         written = self.context.text_of(cast.info_span)
         of_2022 = cast.shape_only or written.startswith(("R.Tensor[", "Tensor["))
         if not of_2022:  # `match_shape(x, (n,))` and `R.Tensor[(n,), …]` declare what they bind
+            implicit = self.coerce.implicit
             self.coerce.cast_to |= {
-                of: self.coerce.implicit[of.name] for of in bound if of.name in self.coerce.implicit
+                of: implicit[of]
+                for of in bound
+                if of in implicit and of.name not in self.scope.names
             }
         return ast.MatchCast(
             *(var, cast.value, target, bound, cast.value_span, cast.info_span, span),

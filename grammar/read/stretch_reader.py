@@ -4,7 +4,7 @@ the next statement.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -31,6 +31,7 @@ from rlx.grammar.read.module_statements import ModuleStatements
 from rlx.grammar.read.partial_nodes import Open, Signature
 from rlx.grammar.read.prim_statements import PrimStatements
 from rlx.grammar.read.prototype import is_prototype
+from rlx.grammar.read.python_names import postpones_annotations
 from rlx.grammar.read.relax_statements import RelaxStatements
 from rlx.grammar.read.reports import NOT_UNDERSTOOD, ReadContext, shown_span
 from rlx.grammar.read.scope import Scope
@@ -286,17 +287,18 @@ class StretchReader:
 
     def _undeclared(self, type_vars: Sequence[str], in_python: bool) -> Iterator[Diagnostic]:
         coerce = self.context.coerce
-        known = {*type_vars, *self.actions.definitions.named}
+        names = {var.name: span for var, span in reversed(coerce.implicit.items())}
+        definitions = self.actions.definitions
         dimensions = {*type_vars, *self.scope.declared}
         if type_vars and not in_python:
-            declared = known | dimensions
-            for name, span in coerce.implicit.items():
+            declared = definitions.named | dimensions
+            for name, span in names.items():
                 if name not in declared:
                     yield _undeclared(name, span, f'{name} = TypeVar("{name}")', dimensions)
         if self.context.around is not None and not is_prototype(self.text):
-            yield from self._unknown_to_python(self.context.around, dimensions)
+            yield from self._unknown_to_python(self.context.around, type_vars, names)
         for var, span in coerce.cast_to.items():
-            if var.name not in known:
+            if var.name not in {*type_vars, *definitions.type_parameters}:
                 yield _undeclared(var.name, span, f"{var.name} = T.int64()", dimensions)
         for span in coerce.quoted:
             words = "only a signature quotes dimensions: a body has them declared"
@@ -304,7 +306,7 @@ class StretchReader:
             yield Diagnostic("PARSE", "error", words, span, help=help)
 
     def _unknown_to_python(
-        self, around: PythonAround, declared: Collection[str]
+        self, around: PythonAround, declared: Collection[str], names: Mapping[str, Span]
     ) -> Iterator[Diagnostic]:
         """Report names without quotes in annotations that the Python file does not bind: running it
         ends with a NameError.
@@ -317,11 +319,15 @@ class StretchReader:
                 help = f'write the data type in quotes: "{name}"'
                 edit = Edit(span, f'"{name}"')
                 yield Diagnostic("PYTHON-name", "error", words, span, help=help, edit=edit)
-        for name, span in coerce.implicit.items():
-            if name not in bound and around.value(name) is ...:
-                words = f"the dimension {name!r} is not defined in this file"
-                help = f'quote it, "{name}", or declare it above: `{name} = TypeVar("{name}")`'
-                yield Diagnostic("PYTHON-name", "error", words, span, help=help)
+        later = {var.name: span for var, span in reversed(coerce.postponed.items())}
+        if later and postpones_annotations(self.text):
+            later.clear()
+        for code, found in ("PYTHON-name", names), ("PYTHON-evaluated", later):
+            for name, span in found.items():
+                if name not in bound and around.value(name) is ...:
+                    words = f"the dimension {name!r} is not defined in this file"
+                    help = f'quote it, "{name}", or declare it above: `{name} = TypeVar("{name}")`'
+                    yield Diagnostic(code, "error", words, span, help=help)
 
     def excuse(self, span: Span) -> None:
         """Remove the errors in a statement whose meaning depends on running the surrounding Python
@@ -362,6 +368,8 @@ class StretchReader:
 
 
 def _undeclared(name: str, span: Span, declaration: str, known: Iterable[str]) -> Diagnostic:
-    help = did_you_mean(closest_names(name, known)) or f"declare it above: `{declaration}`"
+    help = (
+        did_you_mean(closest_names(name, {*known} - {name})) or f"declare it above: `{declaration}`"
+    )
     words = f"the dimension {name!r} is not declared"
     return Diagnostic("PARSE", "error", words, span, help=help)

@@ -119,3 +119,32 @@ def test_annotations_that_python_evaluates(parameters: str, tmp_path: Path) -> N
     postponed = "from __future__ import annotations\n" + text
     assert "PYTHON-evaluated" not in str(check_text(postponed, "file.py").diagnostics)
     assert runs(postponed, tmp_path)
+
+
+HEADS = {
+    'R: x: R.Tensor(("n",))) -> R.Tensor((n,))': True,
+    'R: x: R.Tensor(("n + 1", "n"))) -> R.Tensor((n + 1, n))': True,
+    'R: x: R.Tensor((n,))) -> R.Tensor(("n",))': False,
+    'R: x: R.Tensor(("n",)), y: R.Tensor((n,)))': False,
+    'R: x: R.Tuple(R.Tensor(("n",)), R.Tensor((n,))))': False,
+    'T: x: T.Buffer(("n",)), y: T.Buffer((n + 1,)))': True,
+    'T: x: T.Buffer(("n + 1",)), y: T.Buffer((n,)))': True,
+    "T: n: T.int32, x: T.Buffer((n,)))": True,
+    "T: x: T.Buffer((n,)), n: T.int32)": False,
+    'T: x: T.Buffer((n,)), y: T.Buffer(("n",)))': False,
+}
+"""Heads, and whether TVM, which does not evaluate annotations at once, knows the names in them."""
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_names_that_the_head_quotes_elsewhere(head: str, tmp_path: Path) -> None:
+    module, parameters = head.split(": ", 1)
+    kind, body = ("R.function", "return x") if module == "R" else ("T.prim_func", "T.evaluate(0)")
+    script = f"@{kind}\ndef f({parameters}:\n    {body}\n"
+    text = f"from tvm.script import relax as R, tirx as T\n{script}"
+    assert not check_text(text, "file.py").ok
+    assert not runs(text, tmp_path)
+    postponed = f"from __future__ import annotations\n{text}"
+    assert runs(postponed, tmp_path) == HEADS[head]
+    assert check_text(postponed, "file.py").ok == HEADS[head]
+    assert check_text(script, "file.rlx", "0.27").ok == HEADS[head]

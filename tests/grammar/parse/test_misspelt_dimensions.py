@@ -35,3 +35,17 @@ def test_one_letter_less_is_found(name: str, data: st.DataObject) -> None:
 def test_another_name_is_to_be_declared() -> None:
     for name in ("m", "rows", "q"):
         assert str(error_of(name).help) == f"declare it above: `{name} = T.int64()`"
+
+
+def test_each_function_declares_its_own() -> None:
+    text = (
+        "@I.ir_module\nclass Module:\n"
+        '    @T.prim_func\n    def kernel(A: T.Buffer(("n",)), B: T.Buffer((n,))):\n'
+        "        n = T.int32()\n        T.evaluate(n)\n"
+        '    @R.function\n    def other(k: R.Prim("int64")):\n        return k\n'
+        "    @R.function\n    def main(x: R.Object):\n        n = T.int64()\n"
+        '        y = R.match_cast(x, R.Tensor((n, {}), "float32"))\n        return y\n'
+    )
+    assert check_text(text.format("n")).ok
+    [error] = check_text(text.format("k")).errors
+    assert error.message == "the dimension 'k' is not declared"
