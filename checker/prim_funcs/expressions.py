@@ -10,7 +10,7 @@ from rlx.checker.prim_funcs.state import PrimFuncCheck, is_bound, name_is_bound
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL, INT32, LARGEST, DataType
 from rlx.grammar.nodes.node import Span
-from rlx.grammar.read.kept_text import indexes_a_number, kept_names
+from rlx.grammar.read.kept_text import kept_names
 from rlx.grammar.read.prim_types import (
     TEXT,
     UNKNOWN,
@@ -34,7 +34,7 @@ from rlx.grammar.read.script_vocabulary import (
 from rlx.grammar.suggest import did_you_mean
 from rlx.spec.registry import need, rule
 
-_PYTHON = frozenset(
+OF_PYTHON = frozenset(
     [
         *("abs", "bool", "dict", "enumerate", "float", "getattr", "int", "isinstance", "len"),
         *("list", "map", "max", "min", "print", "range", "reversed", "round", "str", "sum"),
@@ -166,18 +166,36 @@ def loop_stays_outside(state: PrimFuncCheck, var: tir.Var) -> None:
         )
 
 
+def is_wrong(
+    state: PrimFuncCheck, text: str, span: Span | None, is_statement: bool = False
+) -> bool:
+    """Report what is certainly wrong in text that is kept."""
+    from rlx.checker.prim_funcs.kept_values import mistake
+
+    def kind_of(name: str) -> str | None:
+        known = state.names.get(name)
+        if isinstance(known, tir.Buffer):
+            return "a buffer"
+        if isinstance(known, tir.Var) and known.dtype.code == "handle":
+            return "a pointer"
+        return "a number" if state.is_scalar(known) else None
+
+    found = mistake(text, kind_of, is_statement)
+    if found is not None:
+        state.report(found.code, found.words, span)
+    return found is not None
+
+
 def _text(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
     """Text that is kept: nothing is said of it but what its first name is."""
-    if indexes_a_number(expr.text):
-        words = "only a buffer is indexed; this is a number"
-        state.report("TIR04-buffer", words, expr.span)
+    if is_wrong(state, expr.text, expr.span):
         return UNKNOWN
     first = next(kept_names(expr.text), None)
     if first is None or first.span[0] != 0:
         return UNKNOWN
     name, dot, _ = first.name.partition(".")
     after = dot or first.after
-    if name in _PYTHON or after not in ("", ".", "(", "["):
+    if name in OF_PYTHON or after not in ("", ".", "(", "["):
         return UNKNOWN
     if not name_is_bound(state, name, expr.span):
         return UNKNOWN

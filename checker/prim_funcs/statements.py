@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rlx.checker.prim_funcs.expressions import (
+    OF_PYTHON,
     dimension,
     indices,
     is_boolean,
+    is_wrong,
     number,
     place_lanes,
     unknown_word,
@@ -355,8 +357,12 @@ def has_its_type(state: PrimFuncCheck, stmt: tir.LetStmt, found: Typed) -> None:
 
 
 def _evaluate(state: PrimFuncCheck, stmt: tir.Evaluate) -> None:
-    if value(state, stmt.value).kind == "buffer":
-        state.report("TIR04-number", "T.evaluate takes a number, not a buffer", stmt.span)
+    kind = value(state, stmt.value).kind
+    match stmt.value:
+        case tir.BufferLoad(indices=at) if any(isinstance(index, tir.Slice) for index in at):
+            kind = "region"
+    if kind in ("buffer", "region"):
+        state.report("TIR04-number", f"T.evaluate takes a number, not a {kind}", stmt.span)
 
 
 def _assert(state: PrimFuncCheck, stmt: tir.Assert) -> None:
@@ -383,14 +389,14 @@ def _opaque(state: PrimFuncCheck, stmt: tir.OpaqueStmt) -> None:
     names = list(kept_names(stmt.text))
     _is_parameter(state, stmt, names)
     match names:
-        case [KeptName(name=name, span=(0, _), after="["), *_]:
-            if state.is_scalar(state.names.get(name)):
-                words = f"{name!r} is a number, not a buffer: it cannot be stored to"
-                state.report("TIR04-buffer", words, stmt.span)
-        case [KeptName(after="="), KeptName(name=name, after="["), *_]:
-            if state.is_scalar(state.names.get(name)):
-                words = f"{name!r} is a number, not a buffer: it cannot be indexed"
-                state.report("TIR04-buffer", words, stmt.span)
+        case [KeptName(name=name, span=(0, _), after="("), *_] if "." not in name:
+            bound = name in OF_PYTHON or name in state.names
+            if not (bound or state.incomplete or state.captured(name)):
+                words = f"{name!r} is not defined in this PrimFunc"
+                state.report("TIR01-undefined", words, stmt.span, help=state.suggestion(name, []))
+                return
+    if is_wrong(state, stmt.text, stmt.span, is_statement=True):
+        return
     start, text = 0, stmt.text
     if state.source is not None and stmt.span is not None:
         start, text = stmt.span[0], state.source[slice(*stmt.span)]

@@ -55,6 +55,7 @@ BREAKS: dict[str, tuple[tuple[str, str], ...]] = {
         ("* T.float32(2)", "* a"),
     ),
     "TIR04-buffer": (("c[v, 1]", "n[v]"), ("c[v, 1]", "v[0]")),
+    "TIR04-attribute": (("    assert", "    T.evaluate(a.shape.foo)\n    assert"),),
     "TIR04-region": (("T.reads(a[vi, vj])", "T.reads(a)"), ("T.writes(c[vi, vj])", "T.writes(vi)")),
     "TIR04-integer": (
         ("T.exp(a[vi, vj]) * T", "T.exp(a[vi, vj]) // T"),

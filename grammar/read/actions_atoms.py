@@ -147,8 +147,8 @@ class AtomActions(ExpressionActions):
                 return tir.BufferLoad(found.buffer, found.indices, span)
             if type(found) is ast.DataflowVar and self.scope.missing:
                 self.scope.excuse_escape(found)
-            if type(found) is tir.Var and self.scope.in_outer_head():  # a scalar parameter
-                self.coerce.postponed.setdefault(found, span)
+            if self.scope.in_outer_head() and isinstance(found, ast.Var | tir.Var):
+                self.coerce.postponed.setdefault(text, span)
             return found
         if text in _WORDS:
             return _WORDS[text]

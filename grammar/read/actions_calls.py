@@ -43,6 +43,9 @@ def pointer(
             load = tir.BufferLoad(buffer, places, indices.span)
             return tir.Call("address_of", (load,), None, {}, arguments.span)
         case "access_ptr", [mask], keywords if keywords.keys() <= {"offset", "extent"}:
+            if isinstance(mask.value, str) and set(mask.value) - set("rw"):
+                words = f'access_ptr takes "r", "w" or "rw", found "{mask.value}"'
+                raise Rejected(words, *mask.span, certain=True)
             kind = _MASKS.get(mask.value) if isinstance(mask.value, str) else None
             given = {word: coerce.prim(value, INT32) for word, value in keywords.items()}
             return None if kind is None else _access(buffer, kind, given, arguments)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from itertools import takewhile
 from typing import Any
 
@@ -32,6 +33,7 @@ from rlx.grammar.read.partial_nodes import (
     open_scope,
 )
 from rlx.grammar.read.prim_buffers import PrimBuffers
+from rlx.grammar.read.prototype import is_prototype
 from rlx.grammar.read.reports import ReadContext
 from rlx.grammar.read.scope import Frame
 from rlx.grammar.suggest import closest, did_you_mean
@@ -331,10 +333,21 @@ class DefinitionActions:
             infos = [p.struct_info_annotation for p in signature.params]
             bound = self.scope.bind_shapes(info for info in infos if info is not None)
             self.scope.frame.shape_vars = bound
+            self._refuse_shared_names(signature.params, bound)
             for info in (*infos, signature.ret):
                 if info is not None:
                     bind_callable(info, self.scope.bound)
         return head
+
+    def _refuse_shared_names(self, params: Iterable[ast.Var], bound: Iterable[tir.Var]) -> None:
+        """Refuse parameters with the name of a dimension of the head that is another value."""
+        dimensions = {var.name: var for var in bound}
+        for param in params if not is_prototype(self.context.text) else ():
+            dim, info = dimensions.get(param.name_hint), param.struct_info_annotation
+            value = info.value if isinstance(info, ast.PrimStructInfo) else None
+            if dim is not None and dim is not param.shape_var and dim is not value:
+                words = f"{param.name_hint!r} is a dimension and a parameter: give one another name"
+                self.reports.error(words, param.span)
 
     def do_function_def(self, span: Span, head: Entry, body: Entry) -> Defined:
         signature, comments = head.value.value

@@ -152,9 +152,10 @@ class StatementActions:
 
     def do_pass(self, span: Span) -> None:
         dots = span[1] - span[0] == len("...")  # one token with `pass`, which TVM reads
-        if dots and not self.scope.in_prim_func():
-            help = "write the bindings that it stands for"
-            raise Rejected("`...` is not a Relax statement", *span, help=help)
+        if dots:
+            kind = "of a PrimFunc" if self.scope.in_prim_func() else "of Relax"
+            help = "write the statements that it stands for"
+            raise Rejected(f"`...` is not a statement {kind}", *span, help, certain=True)
 
     def do_assert(self, span: Span, condition: Entry, message: Entry | None) -> Any:
         return self.reader.asserted(condition, message, span)

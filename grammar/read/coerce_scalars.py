@@ -86,9 +86,9 @@ class ScalarCoercion:
         The shape variables that are such only because they are used as dimensions, each with the
         location of its first use.
     postponed
-        The shape variables that have quotes where they are used first, and none in an annotation
-        that TVM reads later, each with the location of the use without quotes: only Python, which
-        evaluates annotations at once, does not know them.
+        The names that have quotes where they are used first, and none in an annotation that TVM
+        reads later, or are parameters, each with the location of the use without quotes: only
+        Python, which evaluates annotations at once, does not know them.
     unquoted
         The data types that are written as bare names, with their places.
     cast_to
@@ -106,7 +106,7 @@ class ScalarCoercion:
         self._quotes = False
         self.captured: set[Node] = set()
         self.implicit: dict[tir.Var, Span] = {}
-        self.postponed: dict[tir.Var, Span] = {}
+        self.postponed: dict[str, Span] = {}
         self._first_quoted: set[tir.Var] = set()
         self.unquoted: list[tuple[str, Span]] = []
         self.cast_to: dict[tir.Var, Span] = {}
@@ -235,7 +235,7 @@ class ScalarCoercion:
         for var in self._first_quoted & self.implicit.keys():
             start, _ = self.implicit[var]
             if later is None or later[0] <= start < later[1]:
-                self.postponed[var] = self.implicit.pop(var)
+                self.postponed.setdefault(var.name, self.implicit.pop(var))
         self._first_quoted.clear()
 
     def _captured_dimension(self, text: str, span: Span) -> tir.Var:

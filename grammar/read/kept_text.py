@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from itertools import chain, pairwise
 from typing import NamedTuple
 
-from rlx.grammar.nodes.dtype import SCALAR_NAMES
 from rlx.grammar.nodes.node import Span
-from rlx.grammar.read.script_vocabulary import ARITY
 from rlx.grammar.read.source_tokens import parts_of
 
 
@@ -49,27 +47,3 @@ def kept_names(text: str, start: int = 0, end: int | None = None) -> Iterator[Ke
         elif kind == "HEAD":
             yield KeptName(value[:-1], (at, found.end - 1), "(")
         before = kind
-
-
-def indexes_a_number(text: str) -> bool:
-    """Whether a text indexes what is a number for certain: ``T.int32(1)[0]``, ``(a[0] + 1)[0]``."""
-    if not text.rstrip().endswith("]"):
-        return False
-    import ast
-
-    from rlx.grammar.read.python_syntax import expression_of
-
-    try:
-        tree = expression_of(text)
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return False
-    match tree:
-        case ast.Subscript(value=ast.Call(func=ast.Attribute(value=ast.Name(id="T"), attr=name))):
-            return name in ARITY or name in SCALAR_NAMES
-        case ast.Subscript(value=ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right)):
-            # Whatever else is added to a number is one; Python multiplies lists.
-            return any(
-                isinstance(each, ast.Constant) and isinstance(each.value, (int, float))
-                for each in (left, right)
-            )
-    return False

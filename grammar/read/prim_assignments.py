@@ -253,7 +253,8 @@ class PrimAssignments:
     def _number(self, value: Entry, data_type: DataType) -> tir.PrimExpr:
         prim = self.coerce.prim(value, data_type)
         if isinstance(prim, tir.OpaqueExpr) and not is_pointer(prim, self.scope.names):
-            what = no_number(prim, self.scope.names)
+            is_buffer = isinstance(value.value, tir.Buffer)
+            what = "a buffer" if is_buffer else no_number(prim, self.scope.names)
             if what is not None:
                 words = f"a scalar must be a number, not {what}"
                 raise Rejected(words, *value.span, certain=True)

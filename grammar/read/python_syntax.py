@@ -124,6 +124,12 @@ def _unread_word(node: ast.AST) -> str | None:
             return "a tuple of one loop variable"
         case ast.Expr(value=value) if isinstance(value, _NO_NUMBERS):
             return f"{_article(value)} as a statement"
+        case ast.Call(func=ast.Attribute(attr="evaluate"), args=[value]) if isinstance(
+            value, _NO_NUMBERS
+        ):
+            return f"T.evaluate of {_article(value)}"
+        case ast.NamedExpr():
+            return "an assignment inside an expression"
         case ast.Return(value=ast.Constant(value=None)):
             return "returning None"
     return _word(node) if isinstance(node, _UNREAD) else None

@@ -133,6 +133,10 @@ class RelaxStatements(BranchReader):
                 except ValueError:
                     return False
                 size = declares_size(value)
+                known = self.scope.names.get(name.value)
+                if isinstance(known, ast.Var) and self.scope.scalar_type(known) is None:
+                    words = f"{name.value!r} is a variable: give the dimension another name"
+                    self.reports.error(words, name.span, related=known.span)
                 self.scope.declare_shape_var(name.value, name.span, declared, size)
                 self._declared.append(name)
                 return True

@@ -319,9 +319,9 @@ class StretchReader:
                 help = f'write the data type in quotes: "{name}"'
                 edit = Edit(span, f'"{name}"')
                 yield Diagnostic("PYTHON-name", "error", words, span, help=help, edit=edit)
-        later = {var.name: span for var, span in reversed(coerce.postponed.items())}
+        later = coerce.postponed
         if later and postpones_annotations(self.text):
-            later.clear()
+            later = {}
         for code, found in ("PYTHON-name", names), ("PYTHON-evaluated", later):
             for name, span in found.items():
                 if name not in bound and around.value(name) is ...:

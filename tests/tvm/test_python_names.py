@@ -130,6 +130,7 @@ HEADS = {
     'T: x: T.Buffer(("n",)), y: T.Buffer((n + 1,)))': True,
     'T: x: T.Buffer(("n + 1",)), y: T.Buffer((n,)))': True,
     "T: n: T.int32, x: T.Buffer((n,)))": True,
+    "R: n: T.int64, x: R.Tensor((n,)))": True,
     "T: x: T.Buffer((n,)), n: T.int32)": False,
     'T: x: T.Buffer((n,)), y: T.Buffer(("n",)))': False,
 }
@@ -148,3 +149,26 @@ def test_names_that_the_head_quotes_elsewhere(head: str, tmp_path: Path) -> None
     assert runs(postponed, tmp_path) == HEADS[head]
     assert check_text(postponed, "file.py").ok == HEADS[head]
     assert check_text(script, "file.rlx", "0.27").ok == HEADS[head]
+
+
+SHARED = {
+    'x: R.Tensor(("x",))': False,
+    'x: R.Tensor((2,)), y: R.Tensor(("x",))': False,
+    'x: R.Tensor(("n",)), n: R.Tensor((2,))': False,
+    'x: R.Tensor(("n",)), n: R.Prim("int64")': False,
+    'n: R.Prim("int64"), x: R.Tensor(("n",))': True,
+    'n: T.int64, x: R.Tensor(("n",))': True,
+    'x: R.Tensor(("n",))):\n    x = T.int64(': False,
+    'x: R.Tensor(("n",))):\n    n = T.int64(': True,
+}
+"""Parameters, and whether TVM allows that a dimension of the function has the name of one."""
+
+
+@pytest.mark.parametrize("parameters", SHARED)
+def test_a_dimension_with_the_name_of_a_variable(parameters: str, tmp_path: Path) -> None:
+    end = ")" if "\n" in parameters else "):"
+    script = f"@R.function\ndef f({parameters}{end}\n    return x\n"
+    text = f"from tvm.script import relax as R, tirx as T\n{script}"
+    assert runs(text, tmp_path) == SHARED[parameters]
+    assert check_text(text, "file.py").ok == SHARED[parameters]
+    assert check_text(script, "file.rlx").ok == SHARED[parameters]

@@ -139,6 +139,20 @@ def test_tvm_reads(value: str) -> None:
         "n += 1",
         "for i in range(4): i += 1",
         "x: T.let[T.int32] = 1\n    x += 1",
+        "A[0, 0].dtype",
+        "n.dtype",
+        "A.data()",
+        "T.evaluate(A.data.foo)",
+        "T.evaluate(A.shape.foo)",
+        "T.evaluate(A[0:2, 0])",
+        "T.evaluate({1})",
+        "T.evaluate((y := n))",
+        "T.evaluate(A[0, 0].astype())",
+        "T.evaluate(A.access_ptr('q'))",
+        "A.strides[0] = 1",
+        "x: T.float32 = B",
+        "foo()",
+        "...",
     ],
 )
 def test_tvm_refuses_in_a_kernel(statement: str) -> None:
@@ -165,6 +179,10 @@ def test_tvm_refuses_in_a_kernel(statement: str) -> None:
         "B[0] = n.equal(3)",
         "B[0] = B[0].equal(1.0)",
         "n.same_as(n)",
+        "T.evaluate(A.access_ptr('r'))",
+        "T.evaluate(A.offset_of([0, 0])[0])",
+        "C = B.view('int32')\n    T.evaluate(C[0])",
+        "T.evaluate(n.name)",
     ],
 )
 def test_tvm_reads_in_a_kernel(statement: str) -> None:

@@ -119,6 +119,15 @@ FAILS: dict[str, list[str]] = {
         "for i in range(T.int64(4)[0:1]):\n    b[i, 0] = a[0, 0]",
         "b[0, 0] = T.float32(a)[0, 0]",
     ],
+    "TIR04-attribute": [
+        "T.evaluate(a.data.foo)",
+        "T.evaluate(a[0, 0].astype())",
+        "a[0, 0].dtype",
+        "a.data()",
+        "a.strides[0] = 1",
+        "b[0, 0] = a.shape.foo",
+        "n.offset_of([0])",
+    ],
     "TIR04-region": [
         in_block("T.reads(a)\nb[vi, vj] = a[vi, vj]"),
         in_block("T.writes(vi)\nb[vi, vj] = a[vi, vj]"),

@@ -1,0 +1,150 @@
+"""What text in a PrimFunc that is kept as it is cannot mean, whatever Python makes of the rest."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import NamedTuple
+
+from rlx.grammar.nodes.dtype import SCALAR_NAMES
+from rlx.grammar.read.python_syntax import tree_of
+from rlx.grammar.read.script_vocabulary import ARITY
+
+_NUMBERS = frozenset(
+    [
+        *("a", "allocated_addr", "args", "asobject", "astype", "b", "base", "body", "buffer"),
+        *("condition", "data", "dtype", "equal", "expr_ty", "false_value", "handle", "id_"),
+        *("indices", "is_", "lanes", "name", "name_hint", "op", "predicate", "producer", "same_as"),
+        *("script", "show", "source", "span", "stride", "true_value", "ty", "type_annotation"),
+        *("value", "var", "vectors"),
+    ]
+)
+_BUFFERS = _NUMBERS | frozenset(
+    [
+        *("access_ptr", "axis_separators", "buffer_type", "byte_offset", "byte_offset_of", "chunk"),
+        *("data_alignment", "elem_offset", "elem_offset_of", "get_flattened_buffer", "is_scalar"),
+        *("layout", "local", "offset_factor", "offset_of", "permute", "ptr_to", "rearrange"),
+        *("scope", "shape", "strides", "sub", "tile", "view", "vload", "vstore"),
+        *("with_allocated_addr", "with_dtype"),
+    ]
+)
+_LISTS = frozenset(["count", "id_", "index", "is_", "same_as"])
+_ATTRIBUTES = {
+    "a buffer": _BUFFERS,
+    "a number": _NUMBERS,
+    "a pointer": _NUMBERS,
+    "a list of numbers": _LISTS,
+}
+"""The attributes of values of a PrimFunc, in any version of TVM."""
+_OF_BUFFERS = {"data": "a pointer", "shape": "a list of numbers", "strides": "a list of numbers"}
+_TEXTS = frozenset(["dtype", "name"])
+
+
+class Mistake(NamedTuple):
+    """The premise that a text breaks, and what is wrong, in words."""
+
+    code: str
+    words: str
+
+
+def mistake(text: str, kind_of: Callable[[str], str | None], is_statement: bool) -> Mistake | None:
+    """What is certainly wrong in an expression or a statement, of which nothing else is said.
+
+    Parameters
+    ----------
+    kind_of
+        ``"a buffer"``, ``"a number"`` or ``"a pointer"`` if a name is that, else None.
+    """
+    try:
+        tree = tree_of(text)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+    found = _KeptText(kind_of)
+    for statement in tree.body:
+        match statement:
+            case ast.Expr(value=value):
+                found.kind(value)
+                if is_statement and isinstance(value, ast.Attribute) and found.root(value):
+                    found.refuse(f"the statement has no effect: {text}")
+            case ast.Assign(targets=[ast.Subscript(value=target)], value=value):
+                match found.kind(target):
+                    case "a list of numbers":
+                        found.refuse("the shape and strides of a buffer cannot be stored to")
+                    case "a number":
+                        found.refuse("a number cannot be stored to", "TIR04-buffer")
+                found.kind(value)
+            case ast.Assign(value=value):
+                found.kind(value)
+    return found.mistake
+
+
+class _KeptText:
+    """Finds the kinds of the values in a text, and the first mistake."""
+
+    def __init__(self, kind_of: Callable[[str], str | None]) -> None:
+        self.kind_of = kind_of
+        self.mistake: Mistake | None = None
+
+    def refuse(self, words: str, code: str = "TIR04-attribute") -> None:
+        self.mistake = self.mistake or Mistake(code, words)
+
+    def root(self, node: ast.expr) -> str | None:
+        """The kind of the value that attributes, elements and calls begin with."""
+        while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
+            if _is_number(node):
+                return "a number"
+            node = node.func if isinstance(node, ast.Call) else node.value
+        return self.kind_of(node.id) if isinstance(node, ast.Name) else None
+
+    def kind(self, node: ast.expr) -> str | None:
+        """What a value is for certain; None if that is open."""
+        match node:
+            case ast.Name(id=name):
+                return self.kind_of(name)
+            case ast.Call() if _is_number(node):
+                return "a number"
+            case ast.BinOp(left=left, right=right, op=ast.Add() | ast.Sub()):
+                # Whatever else is added to a number is one; Python multiplies lists.
+                kinds = self.kind(left), self.kind(right)
+                return "a number" if "a number" in kinds else None
+            case ast.Constant(value=bool()):
+                return None
+            case ast.Constant(value=int() | float()):
+                return "a number"
+            case ast.Attribute(value=value, attr=name):
+                return self._attribute(self.kind(value), name)
+            case ast.Subscript(value=value):
+                return self._element(node, self.kind(value))
+            case ast.Call(func=ast.Attribute(value=value, attr=name) as called):
+                owner = self.kind(value)
+                made = self._attribute(owner, name)
+                if made is not None or (owner in _ATTRIBUTES and name in _TEXTS):
+                    self.refuse(f"{made or 'a text'} cannot be called: {ast.unparse(called)}")
+                if owner == "a number" and name == "astype":
+                    if not node.args and not node.keywords:
+                        self.refuse("`astype` takes a data type")
+                    return owner
+            case ast.Call(func=func) if self.kind(func) is not None:
+                self.refuse(f"{self.kind(func)} cannot be called: {ast.unparse(func)}")
+        return None
+
+    def _attribute(self, owner: str | None, name: str) -> str | None:
+        known = _ATTRIBUTES.get(owner or "")
+        if known is not None and name not in known and not name.startswith("_"):
+            self.refuse(f"{owner} has no attribute {name!r}")
+        return _OF_BUFFERS.get(name) if owner == "a buffer" else None
+
+    def _element(self, node: ast.Subscript, owner: str | None) -> str | None:
+        if owner == "a number":
+            self.refuse("only a buffer is indexed; this is a number", "TIR04-buffer")
+        if isinstance(node.slice, ast.Slice) or owner is None:
+            return None
+        return "a number" if owner != "a pointer" else None
+
+
+def _is_number(node: ast.expr) -> bool:
+    """Whether a call of TVMScript gives a number for certain: ``T.int32(1)``, ``T.exp(x)``."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="T"), attr=name)):
+            return name in ARITY or name in SCALAR_NAMES
+    return False
