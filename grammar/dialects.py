@@ -307,6 +307,16 @@ There is no wheel with Relax before 0.25: there they are those whose addition TV
 release list, or the merged change dates from between two releases.
 """
 
+UNSPOKEN: Mapping[str, str] = {"relax.inspect.": "0.27"}
+"""The beginnings of operators for which the parser of TVM has no words, by the first version of which
+that is certain; it prints them.
+"""
+
+CPUS: Mapping[str, str] = dict.fromkeys(("llvm", "c"), "0.27")
+"""Kinds of targets that named the device of the processor, and the first version of which it is
+certain that they do not.
+"""
+
 
 class Readers(Record):
     """The first and the last version that reads a spelling; None at an end that is open."""

@@ -202,10 +202,6 @@ def _text(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
     known = state.names.get(name)
     if after == "" and isinstance(known, tir.Buffer):
         return Typed(known.dtype, 1, "buffer")
-    if after == "[" and state.is_scalar(known):
-        state.report(
-            "TIR04-buffer", f"{name!r} is a number, not a buffer: it cannot be indexed", expr.span
-        )
     return UNKNOWN
 
 

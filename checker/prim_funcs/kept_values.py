@@ -56,9 +56,14 @@ def mistake(text: str, kind_of: Callable[[str], str | None], is_statement: bool)
         ``"a buffer"``, ``"a number"`` or ``"a pointer"`` if a name is that, else None.
     """
     try:
-        tree = tree_of(text)
+        return _mistake(tree_of(text), text, kind_of, is_statement)
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return None
+
+
+def _mistake(
+    tree: ast.Module, text: str, kind_of: Callable[[str], str | None], is_statement: bool
+) -> Mistake | None:
     found = _KeptText(kind_of)
     for statement in tree.body:
         match statement:
@@ -71,7 +76,8 @@ def mistake(text: str, kind_of: Callable[[str], str | None], is_statement: bool)
                     case "a list of numbers":
                         found.refuse("the shape and strides of a buffer cannot be stored to")
                     case "a number":
-                        found.refuse("a number cannot be stored to", "TIR04-buffer")
+                        words = f"{ast.unparse(target)!r} is a number, not a buffer"
+                        found.refuse(f"{words}: it cannot be stored to", "TIR04-buffer")
                 found.kind(value)
             case ast.Assign(value=value):
                 found.kind(value)
@@ -136,7 +142,10 @@ class _KeptText:
 
     def _element(self, node: ast.Subscript, owner: str | None) -> str | None:
         if owner == "a number":
-            self.refuse("only a buffer is indexed; this is a number", "TIR04-buffer")
+            words = "only a buffer is indexed; this is a number"
+            if isinstance(node.value, ast.Name):
+                words = f"{node.value.id!r} is a number, not a buffer: it cannot be indexed"
+            self.refuse(words, "TIR04-buffer")
         if isinstance(node.slice, ast.Slice) or owner is None:
             return None
         return "a number" if owner != "a pointer" else None

@@ -180,12 +180,11 @@ def _read_there(
     text: str, parsed: Parsed, path: str, version: str, found: Sequence[SpellingUse]
 ) -> Formatted:
     """A text, unless it has a spelling or an operator that its version does not have."""
-    from rlx.grammar.read.versions import later_operators
+    from rlx.grammar.read.versions import missing_operators
 
-    for call, name, since in later_operators(parsed.modules, version):
+    for call, why in missing_operators(parsed.modules, version):
         where = _place(parsed, path, call.span[0] if call.span else 0)
-        words = f"dialect {version} has no operator {name}, which came with {since}"
-        return Formatted(None, (f"{where}: not formatted: {words}",), FAILED)
+        return Formatted(None, (f"{where}: not formatted: dialect {version} {why}",), FAILED)
     for use in found:
         if not use.readers.reads(version):
             return Formatted(

@@ -122,8 +122,9 @@ class PrimHeadPrinter:
 
     def _declare(self, pad: str) -> None:
         outside = self.dialect.type_vars
-        for var in self.scope.shape_vars:
-            if not outside or var.dtype != INT64:
+        lets = dict.fromkeys(self.scope.lets)  # the parser reads them as names that it knows
+        for var in (*self.scope.shape_vars, *lets):
+            if not outside or var.dtype != INT64 or var in lets:
                 found = self.remarks.named(f"{var.name} = T.", self.function.span)
                 put(self.lines, f"{self._name(var)} = {declaration(var, self.dialect)}", pad, found)
         for param, buffer in self.function.buffer_map.items():

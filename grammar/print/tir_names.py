@@ -31,6 +31,8 @@ class PrimFuncNames:
     shape_vars
         Shape variables that the shapes of the parameters' buffers bind, in order of first
         appearance.
+    lets
+        The variables that `T.Let` binds, in order.
     has_blocks
         Whether the body contains a block.
     fresh
@@ -42,6 +44,7 @@ class PrimFuncNames:
     def __init__(self, function: tir.PrimFunc, also: Iterable[str] = ()) -> None:
         self._events: list[tuple[int, Node]] = []
         self.has_blocks = False
+        self.lets: list[tir.Var] = []
         params = dict.fromkeys(function.params)
         buffers = tuple(function.buffer_map.values())
         self.shape_vars = tuple(
@@ -72,7 +75,9 @@ class PrimFuncNames:
             self._events.append((USE, expr))
         elif type(expr) is not tir.IntImm:
             nodes = tir.postorder(expr)
-            self._events += [(BIND, node.var) for node in nodes if isinstance(node, tir.Let)]
+            lets = [node.var for node in nodes if isinstance(node, tir.Let)]
+            self._events += [(BIND, var) for var in lets]
+            self.lets += lets
             for node in nodes:
                 if type(node) is tir.Var:
                     self._events.append((USE, node))

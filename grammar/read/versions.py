@@ -10,12 +10,14 @@ from collections.abc import Iterator, Sequence
 
 from rlx.grammar.diagnostic import Diagnostic, Edit, Label
 from rlx.grammar.dialects import (
+    CPUS,
     DEFAULT,
     EXTERN,
     NEW_OPERATORS,
     READERS,
     SLICE,
     TIR_MODULES,
+    UNSPOKEN,
     VERSIONS,
     Readers,
     spelling,
@@ -187,26 +189,41 @@ def for_target(
         if not use.readers.reads(target) and use.span not in told:
             told.add(use.span)
             yield _unread(text, use, target)
-    for call, name, since in later_operators(modules, target):
-        yield Diagnostic(
-            "VERSION-operator",
-            "error",
-            f"TVM {target} has no operator {name}: it came with {since}",
-            call.span,
-            help=f"set the target to {since} or later, or compute it with other operators",
-        )
+    for call, why in missing_operators(modules, target):
+        help = "set the target to a version that has it, or compute it with other operators"
+        yield Diagnostic("VERSION-operator", "error", f"TVM {target} {why}", call.span, help=help)
 
 
-def later_operators(
+def missing_operators(
     modules: Sequence[ast.IRModule], version: str
-) -> Iterator[tuple[ast.Call, str, str]]:
-    """The calls of operators that came after a version, with their name and first version."""
+) -> Iterator[tuple[ast.Call, str]]:
+    """The calls of operators that a version does not have or read, with the reason."""
     at = VERSIONS.index(version)
     for node in (node for module in modules for node in walk(module)):
         if isinstance(node, ast.Call) and isinstance(node.op, ast.Op):
-            since = NEW_OPERATORS.get(node.op.op_name)
+            name = node.op.op_name
+            shown, since = f"R.{name.removeprefix('relax.')}", NEW_OPERATORS.get(name)
             if since is not None and VERSIONS.index(since) > at:
-                yield node, f"R.{node.op.op_name.removeprefix('relax.')}", since
+                yield node, f"has no operator {shown}, which came with {since}"
+            for start, since in UNSPOKEN.items():
+                if name.startswith(start) and VERSIONS.index(since) <= at:
+                    yield node, f"has no word for {shown}: its parser does not know it"
+            device = _device(node)
+            if device in CPUS and VERSIONS.index(CPUS[device]) <= at:
+                yield node, f'knows no device "{device}": its code runs on "cpu"'
+
+
+def _device(call: ast.Call) -> str:
+    """The kind of device that `R.device("cuda", 0)` or a hint names; empty if it is no text."""
+    match call:
+        case ast.Call(op=ast.Op(op_name="relax.device"), args=args, attrs=attrs):
+            given = [*args, attrs.get("device_type")][0]
+        case ast.Call(op=ast.Op(op_name="relax.hint_on_device"), args=args, attrs=attrs):
+            given = [*args[1:], attrs.get("dst_vdevice")][0]
+        case _:
+            return ""
+    text = given.value if isinstance(given, tir.StringImm | ast.StringImm) else given
+    return text.partition(":")[0] if isinstance(text, str) else ""
 
 
 def _unread(text: str, use: SpellingUse, target: str) -> Diagnostic:

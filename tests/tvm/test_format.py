@@ -14,6 +14,7 @@ import pytest
 import tvm
 import tvm_ffi
 
+from rlx.checker import check_text
 from rlx.generate.programs import Options, random_module
 from rlx.grammar.print.formatting import format_text
 from rlx.grammar.print.printer import print_module
@@ -173,3 +174,26 @@ def test_a_difference_is_seen() -> None:
     assert disagreement(text, random.Random(0)) is None
     assert "something else" in str(_difference(read(text), text.replace("R.exp", "R.sin")))
     assert "refuses" in str(_difference(read(text), text.replace("R.exp", "R.unheard_of")))
+
+
+def test_what_the_parser_has_no_words_for_is_written_otherwise_or_refused() -> None:
+    let = "T.Let(w + w, where={w: A[0]})"
+    kernel = f'@T.prim_func\ndef f(A: T.Buffer((4,), "int64")):\n    A[1] = {let} + {let}\n'
+    with pytest.raises(tvm.error.DiagnosticError):
+        read(kernel)
+    written = format_text(kernel, version="0.27").text
+    assert written is not None
+    assert "T.Let(" in read(written).script()
+    for call in (
+        "R.inspect.tensor_ndim(x)",
+        'R.device("llvm", 0)',
+        'R.hint_on_device(x, "llvm:0")',
+    ):
+        text = f'@R.function\ndef f(x: R.Tensor((4,), "float32")):\n    y = {call}\n    return x\n'
+        with pytest.raises(tvm.error.DiagnosticError):
+            read(text)
+        assert format_text(text, version="0.27").text is None
+        assert [each.code for each in check_text(text, target="0.27").errors] == [
+            "VERSION-operator"
+        ]
+        assert format_text(text.replace("llvm", "cpu"), version="0.25").text is not None

@@ -116,10 +116,6 @@ GOOD = {
         '(n: T.int64, x: R.Tensor("float32", ndim=1)) -> R.Tensor((n,), "float32")',
         'y = R.match_cast(x, R.Tensor((n,), "float32"))\nreturn y',
     ),
-    "of old, a name was two things": program(
-        '(x: R.Tensor(("n",), "float32"), n: R.Prim("int64")) -> R.Tensor(("n",), "float32")',
-        "return x",
-    ),
     "other scalars": program(
         '(a: T.float32, b: T.bool, c: T.int32, x: R.Tensor((3,), "float32")) -> R.Object',
         "d = c + 1\ne = a * a\nif b:\n    y = x\nelse:\n    y = R.exp(x)\nreturn y",
