@@ -79,8 +79,13 @@ def _mistake(
                         words = f"{ast.unparse(target)!r} is a number, not a buffer"
                         found.refuse(f"{words}: it cannot be stored to", "TIR04-buffer")
                 found.kind(value)
-            case ast.Assign(value=value):
-                found.kind(value)
+            case ast.Assign(targets=[target], value=value):
+                kind = found.kind(value)
+                if kind in ("a number", "a pointer") and isinstance(target, ast.Tuple | ast.List):
+                    found.refuse(f"{kind} cannot be unpacked")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Starred) and found.kind(node.value) == "a number":
+            found.refuse("a number cannot be unpacked")
     return found.mistake
 
 

@@ -153,6 +153,9 @@ def test_tvm_reads(value: str) -> None:
         "x: T.float32 = B",
         "foo()",
         "...",
+        "[a, b] = A[0, 0] + A[1, 1]",
+        "vk = T.axis.reduce(16, *4 + n)",
+        "a, b = n",
     ],
 )
 def test_tvm_refuses_in_a_kernel(statement: str) -> None:
