@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from array import array
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
@@ -21,6 +20,7 @@ from rlx.lsp.capabilities import COMPLETES, MODIFIERS, TYPES
 from rlx.lsp.completion import NEAREST, completions, fits, function_head, signature_at
 from rlx.lsp.cut import edited
 from rlx.lsp.document import Document
+from rlx.lsp.framing import RawJson
 from rlx.lsp.names import PlacedName
 from rlx.lsp.positions import offset
 from rlx.lsp.server import Server, diagnostic_of, path_of, range_in
@@ -32,6 +32,7 @@ from rlx.lsp.structure import (
     outline,
     selections,
     semantic_tokens,
+    written_tokens,
 )
 from rlx.lsp.vocabulary import describe, signature_of
 
@@ -210,24 +211,26 @@ def add_structure(to: Server) -> None:
     legend = lsp.SemanticTokensLegend(list(TYPES), list(MODIFIERS))
 
     @to.feature(lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, legend)
-    def kinds(params: lsp.SemanticTokensParams) -> lsp.SemanticTokens:
+    def kinds(params: lsp.SemanticTokensParams) -> Any:
         found = to.text(params.text_document.uri)
         found.tokens = found.kept("kinds", _named_tokens)
-        return lsp.SemanticTokens(*found.tokens)
+        return _all_tokens(*found.tokens)
 
     @to.feature(lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA, legend)
-    def kinds_that_changed(
-        params: lsp.SemanticTokensDeltaParams,
-    ) -> lsp.SemanticTokens | lsp.SemanticTokensDelta:
+    def kinds_that_changed(params: lsp.SemanticTokensDeltaParams) -> Any:
         found = to.text(params.text_document.uri)
         (old, name), found.tokens = found.tokens, found.kept("kinds", _named_tokens)
         new, name_of_new = found.tokens
         if params.previous_result_id != name:
-            return lsp.SemanticTokens(new, name_of_new)
+            return _all_tokens(*found.tokens)
         start, end = edited(old, new)
-        gone = len(old) - len(new) + end - start
-        change = lsp.SemanticTokensEdit(start, gone, new[start:end])
-        return lsp.SemanticTokensDelta([change] if gone or start < end else [], name_of_new)
+        behind = len(old) - len(new) + end
+        gone, come = _numbers(old[start:behind]), _numbers(new[start:end])
+        first, last = edited(gone, come)
+        count = len(gone) - len(come) + last - first
+        at = sum(piece.count(",") + 1 for piece in old[:start]) + first
+        change = lsp.SemanticTokensEdit(at, count, come[first:last])
+        return lsp.SemanticTokensDelta([change] if count or first < last else [], name_of_new)
 
     @to.feature(lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, legend)
     def kinds_in_range(params: lsp.SemanticTokensRangeParams) -> lsp.SemanticTokens:
@@ -241,10 +244,19 @@ def add_structure(to: Server) -> None:
         return found.kept("lenses", lambda document: list(_lenses(document)))
 
 
-def _named_tokens(document: Document) -> tuple[list[int], str]:
-    """The kinds of words, and a name for them."""
-    tokens = semantic_tokens(document)
-    return tokens, f"{crc32(array('q', tokens)):x}"
+def _named_tokens(document: Document) -> tuple[list[str], str]:
+    """The kinds of words in pieces, and a name for them."""
+    pieces = list(written_tokens(document))
+    return pieces, f"{crc32(','.join(pieces).encode()):x}"
+
+
+def _all_tokens(pieces: list[str], name: str) -> RawJson:
+    data = ",".join(pieces)
+    return RawJson(f'{{"data":[{data}],"resultId":"{name}"}}'.encode())
+
+
+def _numbers(pieces: Iterable[str]) -> list[int]:
+    return [int(number) for piece in pieces for number in piece.split(",")]
 
 
 def _foldings(document: Document) -> list[lsp.FoldingRange]:

@@ -106,10 +106,21 @@ def _more(end: int, held: bytearray) -> bool:
 class RawJson(bytes):
     """JSON that is handed on as it is."""
 
+    @classmethod
+    def of(cls, found: Any) -> RawJson:
+        """What `json.dumps` can write."""
+        return cls(json.dumps(found, separators=(",", ":")).encode("ascii"))
+
 
 _ANSWER = re.compile(rb'\{"id": (\d+), "result": (?=[\[{])')
 _END = b', "jsonrpc": "2.0"}'
 _LONG = 1 << 14
+
+
+def raw_answer(number: object, result: RawJson) -> bytes:
+    """The message of a process that answers a request."""
+    body = b'{"id": %b, "result": %b%b' % (RawJson.of(number), result, _END)
+    return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
 
 
 def answer(body: bytes) -> Any:

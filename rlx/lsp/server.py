@@ -17,6 +17,7 @@ from urllib.parse import unquote, urlsplit
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol
 
 from rlx.checker.check import Report
 from rlx.checker.driver.check_files import crashed
@@ -31,6 +32,7 @@ from rlx.lsp.capabilities import FIX_ALL, KNOWN, LAID, TAKEN
 from rlx.lsp.cut import cut, recut
 from rlx.lsp.document import Document, RenameError
 from rlx.lsp.faces import checked, of_report, report_on
+from rlx.lsp.framing import RawJson, raw_answer
 from rlx.lsp.hover import hover
 from rlx.lsp.incremental import Checker, derived
 from rlx.lsp.layout import Learned, learn, remember, whole
@@ -102,7 +104,7 @@ class OpenText:
         self.statements: dict[str, Statements] = {}
         self.windows: dict[frozenset[object], Window] = {}
         self.answers: dict[str, Any] = {}
-        self.tokens: tuple[list[int], str] = ([], "")
+        self.tokens: tuple[list[str], str] = ([], "")
 
     def window(self, start: int, end: int) -> Window:
         """What is known of a stretch of the text: of a long one that was not checked whole, only
@@ -157,6 +159,17 @@ class OpenText:
         return self.windows.setdefault(made.key, made)
 
 
+class _Protocol(LanguageServerProtocol):
+    """Sends answers that are written already as they are."""
+
+    def _send_data(self, data: Any) -> None:
+        result = getattr(data, "result", None)
+        if isinstance(result, RawJson):
+            self.writer.write(raw_answer(data.id, result))
+        else:
+            super()._send_data(data)
+
+
 class Server(LanguageServer):
     """One editor's session.
 
@@ -172,7 +185,7 @@ class Server(LanguageServer):
     def __init__(self, trusted: bool = False, isolated: bool = False) -> None:
         from importlib.metadata import version
 
-        super().__init__("rlx", version("rlx"))
+        super().__init__("rlx", version("rlx"), protocol_cls=_Protocol)
         self.trusted, self.isolated = trusted, isolated
         self.texts: dict[str, OpenText] = {}
         self.targets: dict[str, str | None] = {}
