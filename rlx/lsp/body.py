@@ -143,7 +143,7 @@ class ReducedBody:
     renamed
         Names of functions that mean something else than before.
     shown
-        Where an editor shows the body; then each line keeps its number.
+        Where an editor shows the body.
 
     Attributes
     ----------
@@ -187,7 +187,7 @@ class ReducedBody:
             self._begin(renamed)
             if shown is not None:
                 self._show(*shown)
-            self._arrange(lines=shown is not None)
+            self._arrange()
 
     # ------------------------------------------------------------ which statements
 
@@ -226,7 +226,7 @@ class ReducedBody:
         names = {name for n in numbers for name in self.statements[n].names}
         return self.statements.mention(self.statements.spoiled(names, frozenset()))
 
-    def _arrange(self, lines: bool = False) -> None:
+    def _arrange(self) -> None:
         """Write the body: the wanted statements, and what they need."""
         statements, binders = self.statements, self.binders
         if self.failed or len(self.wanted) > MOST * len(statements):
@@ -254,9 +254,6 @@ class ReducedBody:
                         made[other] = ""
                         pending.append(other)
         self.stubs = {n for n in made if made[n] != statements[n].text}
-        for n, each in enumerate(statements) if lines else ():
-            kept = made.get(n, "")
-            made[n] = kept + "\n" * (each.text.count("\n") - kept.count("\n"))
         self.numbers = sorted(made)
         self.real = [0]
         for number in self.numbers:

@@ -206,10 +206,10 @@ def words(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text))
 
 
-def words_among(text: str, names: Collection[str]) -> AbstractSet[str]:
+def words_among(text: str, names: AbstractSet[str]) -> AbstractSet[str]:
     """Those of some names that are words of a text."""
     if len(names) > _FEW:
-        return words(text).intersection(names)
+        return words(text) & names
     return {n for n in names if n in text and re.search(rf"\b{re.escape(n)}\b", text)}
 
 
@@ -316,10 +316,11 @@ def without(head: str, at: int, needed: frozenset[str], places: Collection[Span]
         near = places and any(first <= behind and start <= last for first, last in places)
         if each.name in needed or not each.names <= bound or near:
             bound |= each.binds
-            parts += (_NOT_BLANK.sub(" ", head[end:start]), head[start:behind])
+            parts += (_blank(head[end:start]), head[start:behind])
             end = behind
     last = listed[-1].span[1]
-    return "".join([*parts, _NOT_BLANK.sub(" ", head[end:last]), head[last:]])
+    return "".join([*parts, _blank(head[end:last]), head[last:]])
 
 
-_NOT_BLANK = re.compile(r"[^\n]")
+def _blank(text: str) -> str:
+    return "\n".join(" " * len(line) for line in text.split("\n"))

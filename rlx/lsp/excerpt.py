@@ -44,7 +44,7 @@ def mentioned(cut: Cut, number: int, names: Mapping[str, list[int]]) -> set[int]
 
 
 def _named(text: str, names: Mapping[str, list[int]]) -> set[int]:
-    return {other for name in words_among(text, names) for other in names[name]}
+    return {other for name in words_among(text, names.keys()) for other in names[name]}
 
 
 def excerpt(
@@ -74,7 +74,7 @@ def excerpt(
         if any(n in named for at, named in mentions.items() if at != n):
             own_text[n] = cut.pieces[n].head + bodies[n].text  # calls need all its parameters
     for start, end in cut.gaps():
-        for name in words_among(cut.text[start:end], names):
+        for name in words_among(cut.text[start:end], names.keys()):
             heads.update(names[name])
     beside = {n for number in whole for n in (number - 1, number + 1)}
     beside |= {n for at in range(len(cut.pieces) + 1) if cut.gap(at).strip() for n in (at - 1, at)}

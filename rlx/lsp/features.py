@@ -22,7 +22,7 @@ from rlx.lsp.cut import edited
 from rlx.lsp.document import Document
 from rlx.lsp.framing import RawJson
 from rlx.lsp.names import PlacedName
-from rlx.lsp.positions import offset
+from rlx.lsp.positions import offset, range_of
 from rlx.lsp.server import Server, diagnostic_of, path_of, range_in
 from rlx.lsp.structure import (
     Symbol,
@@ -185,14 +185,11 @@ def add_structure(to: Server) -> None:
     """The outline of a text, its blocks, and the kinds of its words."""
 
     @to.feature(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
-    def symbols(params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
-        return to.text(params.text_document.uri).kept(
-            "symbols",
-            lambda document: [_symbol(each, document.source) for each in outline(document)],
-        )
+    def symbols(params: lsp.DocumentSymbolParams) -> Any:
+        return to.text(params.text_document.uri).kept("symbols", _symbols)
 
     @to.feature(lsp.TEXT_DOCUMENT_FOLDING_RANGE)
-    def folding(params: lsp.FoldingRangeParams) -> list[lsp.FoldingRange]:
+    def folding(params: lsp.FoldingRangeParams) -> Any:
         return to.text(params.text_document.uri).kept("folds", _foldings)
 
     @to.feature(lsp.TEXT_DOCUMENT_SELECTION_RANGE)
@@ -239,9 +236,9 @@ def add_structure(to: Server) -> None:
         return lsp.SemanticTokens(semantic_tokens(document, first, last))
 
     @to.feature(lsp.TEXT_DOCUMENT_CODE_LENS, lsp.CodeLensOptions(resolve_provider=False))
-    def lenses(params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
+    def lenses(params: lsp.CodeLensParams) -> Any:
         found = to.text(params.text_document.uri)
-        return found.kept("lenses", lambda document: list(_lenses(document)))
+        return found.kept("lenses", lambda document: RawJson.of([*_lenses(document)]))
 
 
 def _named_tokens(document: Document) -> tuple[list[str], str]:
@@ -259,27 +256,40 @@ def _numbers(pieces: Iterable[str]) -> list[int]:
     return [int(number) for piece in pieces for number in piece.split(",")]
 
 
-def _foldings(document: Document) -> list[lsp.FoldingRange]:
+# what a whole text is asked about is written without the classes of the protocol: there is much
+
+
+def _foldings(document: Document) -> RawJson:
     found: dict[int, int] = {}
     for start, end in folds(document):
         first, last = (document.source.position(at)[0] - 1 for at in (start, end))
         if last > first:
             found[first] = max(last, found.get(first, 0))
-    return [lsp.FoldingRange(first, last) for first, last in sorted(found.items())]
+    lines = sorted(found.items())
+    return RawJson.of([{"startLine": first, "endLine": last} for first, last in lines])
 
 
-def _symbol(found: Symbol, source: Source) -> lsp.DocumentSymbol:
-    return lsp.DocumentSymbol(
-        name=found.name,
-        kind=_SYMBOLS[found.kind],
-        range=range_in(source, found.span),
-        selection_range=range_in(source, found.name_span),
-        detail=found.detail,
-        children=[_symbol(each, source) for each in found.children],
-    )
+def _symbols(document: Document) -> RawJson:
+    return RawJson.of([_symbol(each, document.source) for each in outline(document)])
 
 
-def _lenses(document: Document) -> Iterator[lsp.CodeLens]:
+def _symbol(found: Symbol, source: Source) -> dict[str, object]:
+    return {
+        "name": found.name,
+        "kind": _SYMBOLS[found.kind].value,
+        "range": _range(source, found.span),
+        "selectionRange": _range(source, found.name_span),
+        "detail": found.detail,
+        "children": [_symbol(each, source) for each in found.children],
+    }
+
+
+def _range(source: Source, span: Span) -> dict[str, object]:
+    ends = zip(("start", "end"), range_of(source, span), strict=True)
+    return {name: {"line": line, "character": column} for name, (line, column) in ends}
+
+
+def _lenses(document: Document) -> Iterator[dict[str, object]]:
     """Commands on each function: the client runs the words of the argument in a terminal."""
     source = document.source
     path = source.path
@@ -288,7 +298,7 @@ def _lenses(document: Document) -> Iterator[lsp.CodeLens]:
             if each.kind not in ("function", "primfunc"):
                 continue
             line, column = source.position(each.name_span[0])
-            place = range_in(source, each.name_span)
+            place = _range(source, each.name_span)
             at = f"{path}:{line}:{column}"
             entry = ["--entry", each.name]
             made = [
@@ -298,8 +308,9 @@ def _lenses(document: Document) -> Iterator[lsp.CodeLens]:
                 ("refines HEAD", ["rlx", "refines", f"HEAD:{path}", path, *entry]),
             ]
             for title, words in made if each.kind == "function" else made[2:3]:
-                command = lsp.Command(title, f"rlx.{title.partition(' ')[0]}", None, [words])
-                yield lsp.CodeLens(place, command)
+                name = f"rlx.{title.partition(' ')[0]}"
+                command = {"title": title, "command": name, "arguments": [words]}
+                yield {"range": place, "command": command}
 
 
 def add_calls(to: Server) -> None:

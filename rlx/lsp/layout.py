@@ -155,8 +155,8 @@ def _from_known(document: Document) -> str | None:
             return None
         _known.functions[keys[number]] = f"{laid[number]}\n"
     laid_out = [_known.functions[key] for key in keys]
-    declared = _DECLARED.findall(gaps[0])
-    if words_among("".join((*laid_out, *gaps[1:])), declared) != {*declared}:
+    declared = {*_DECLARED.findall(gaps[0])}
+    if words_among("".join((*laid_out, *gaps[1:])), declared) != declared:
         return None  # nothing uses it any more
     parts = (gap + each for gap, each in zip(gaps, laid_out, strict=False))
     return "".join((*parts, gaps[-1]))

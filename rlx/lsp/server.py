@@ -38,6 +38,7 @@ from rlx.lsp.incremental import Checker, derived
 from rlx.lsp.layout import Learned, learn, remember, whole
 from rlx.lsp.positions import offset, range_of
 from rlx.lsp.statements import SMALL, Statements
+from rlx.lsp.structure import written_tokens
 from rlx.lsp.vocabulary import describe
 from rlx.lsp.window import Window, window
 from rlx.spec import rules
@@ -102,7 +103,7 @@ class OpenText:
         self.laying: asyncio.Task[None] | None = None
         self.waits = False
         self.statements: dict[str, Statements] = {}
-        self.windows: dict[frozenset[object], Window] = {}
+        self.windows: dict[object, Window] = {}
         self.answers: dict[str, Any] = {}
         self.tokens: tuple[list[str], str] = ([], "")
 
@@ -145,18 +146,19 @@ class OpenText:
             return
         for known in self.checker.bodies.values():
             yield known.body and known.body.statements.users
-        names = document.names
-        for stretch in range(len(names.starts)):
-            yield names.reading(stretch)
+        yield from written_tokens(document)
         if document.is_checked:
             yield document.constructs
             yield document.bound
 
     def part(self, start: int, end: int) -> Window:
         """The functions in a stretch of the text, as a text of their own."""
-        known = self.document.names.cut if self.waits else self.checker.cut
-        made = window(known, self.document, start, end, self.checker.bodies)
-        return self.windows.setdefault(made.key, made)
+        asked = start, end
+        if asked not in self.windows:
+            known = self.document.names.cut if self.waits else self.checker.cut
+            made = window(known, self.document, start, end, self.checker.bodies)
+            self.windows[asked] = self.windows.setdefault(made.key, made)
+        return self.windows[asked]
 
 
 class _Protocol(LanguageServerProtocol):

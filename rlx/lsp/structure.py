@@ -296,13 +296,15 @@ def _kinds(text: str, read: Reading, outer: tuple[tuple[Span, str, bool], ...]) 
                 continue
             marked[span] = (_NUMBER[_OF_TOKEN[kind]], 0)
         decorator = kind == "AT"
-    source = Source(text, "")
-    found = []
+    rows = pairwise([*Source(text, "").line_starts, len(text) + 1])
+    found: list[Word] = []
+    here = behind = row = -1
     for (start, end), (number, modifiers) in sorted(marked.items()):
-        line = source.position(start)[0]
-        head = text[source.line_starts[line - 1] : start]
-        found.append((line - 1, _units(head), _units(text[start:end]), number, modifiers))
-    return Kinds(tuple(found), "".join(f",{number}" for number in _encoded(found)[5:]))
+        while start >= behind:
+            (here, behind), row = next(rows), row + 1
+        column, length = _units(text[here:start]), _units(text[start:end])
+        found.append((row, column, length, number, modifiers))
+    return Kinds(tuple(found), "".join(f",{each}" for each in _encoded(found)[5:]))
 
 
 def _contains(spans: Sequence[Span], outer: Span) -> bool:

@@ -20,7 +20,7 @@ class Window(Record):
     key
         What it shows: windows of one text with the same key are equal.
     document
-        What is known there, with lines at their places.
+        What is known there, with lines at their places if no statement is left out.
     part
         Where its functions stand in the whole text; None if it is the whole text.
     """
@@ -91,7 +91,7 @@ def window(
             made = ReducedBody(known, text, (piece.head, piece.at), [place], shown=shown)
             if not made.failed:
                 reduced[number] = made
-    part = excerpt(cut, key, (), lines=True, bodies=reduced)
+    part = excerpt(cut, key, (), lines=not reduced, bodies=reduced)
     document = Document(part.text, whole.source.path, target=whole.target)
     at = {(n, *sorted(each.wanted)) for n, each in reduced.items()}
     return Window(key | at, document, part)
