@@ -131,7 +131,7 @@ class Client:
         self.number += 1
         number = self.number
         self.send(method, number, **params)
-        return self.receive(lambda message: message.get("id") == number).get("result")
+        return self.receive(lambda message: message.get("id") == number)["result"]
 
     def told(self) -> list[dict[str, Any]]:
         """The diagnostics of the version that was sent last."""
@@ -241,7 +241,7 @@ def questions(content: str, repeats: int) -> Iterator[tuple[str, list[dict[str, 
     places = [{"line": step * (n + 1), "character": 14} for n in range(repeats)]
     options = {"tabSize": 4, "insertSpaces": True}
     for name in AT_PLACE:
-        context = {"includeDeclaration": True}
+        context = {"includeDeclaration": True, "triggerKind": 1, "isRetrigger": False}
         asked = [{"position": at, "newName": f"other{n}"} for n, at in enumerate(places)]
         yield name, [{**each, "context": context} for each in asked]
     for name in IN_RANGE:
