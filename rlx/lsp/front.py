@@ -19,7 +19,7 @@ from contextlib import suppress
 from importlib.metadata import version
 from threading import Thread, Timer
 from typing import Any
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, urlsplit
 
 from rlx.checker.driver.time_limit import HELP, exceeded
 from rlx.grammar.processes import environment, from_outside, python
@@ -171,7 +171,6 @@ class _Process:
         Thread(target=self._write, daemon=True).start()
         Thread(target=self._read, args=(events,), daemon=True).start()
         self.send({"id": 0, "method": "initialize", "params": initialize})
-        self.send({"method": "initialized", "params": {}})  # in front of the first document
 
     def busy_for(self) -> float:
         """The seconds that its work has taken; its start does not count, unless it is very long."""
@@ -673,10 +672,9 @@ class Front:
             job.number = self.serial
             worker.send({"id": job.number, "method": job.method, "params": job.params})
             return
-        key = unquote(document.inner)  # pygls knows documents by this
-        if worker.has.get(key) != version.serial:
+        if worker.has.get(document.inner) != version.serial:
             identifier = {"uri": document.inner, "version": version.serial}
-            if key in worker.has:
+            if document.inner in worker.has:
                 params: Message = {
                     "textDocument": identifier,
                     "contentChanges": [{"text": version.sent}],
@@ -685,7 +683,7 @@ class Front:
             else:
                 item = {**identifier, "languageId": document.language, "text": version.sent}
                 worker.send({"method": "textDocument/didOpen", "params": {"textDocument": item}})
-            worker.has[key] = version.serial
+            worker.has[document.inner] = version.serial
         elif not job.method:
             self._done(worker)
         if job.method:
@@ -698,9 +696,8 @@ class Front:
             worker.send({"id": job.number, "method": job.method, "params": asked})
 
     def _forget(self, document: _Document) -> None:
-        key = unquote(document.inner)
         for worker in self.workers:
-            if worker.has.pop(key, None) is not None:
+            if worker.has.pop(document.inner, None) is not None:
                 params = {"textDocument": {"uri": document.inner}}
                 worker.send({"method": "textDocument/didClose", "params": params})
 
