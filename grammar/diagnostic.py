@@ -22,7 +22,8 @@ class Source:
 
     @cached_property
     def line_starts(self) -> list[int]:
-        return [*accumulate((len(line) + 1 for line in self.text.split("\n")[:-1]), initial=0)]
+        lengths = map(len, self.text.split("\n")[:-1])
+        return [*accumulate(map((1).__add__, lengths), initial=0)]
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset, both counted from 1."""

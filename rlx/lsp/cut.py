@@ -210,9 +210,11 @@ def words_among(text: str, names: AbstractSet[str]) -> AbstractSet[str]:
     """Those of some names that are words of a text."""
     if len(names) > _FEW:
         return words(text) & names
-    return {n for n in names if n in text and re.search(rf"\b{re.escape(n)}\b", text)}
+    return {n for n in names if n in text and re.search(_WHOLE.format(re.escape(n)), text)}
 
 
+_WHOLE = r"{0}\b(?<!\w{0})"
+"""A word alone; a pattern that begins with letters is found sooner than one that begins with a border."""
 _FEW = 4
 """So many names are looked for one by one."""
 
@@ -294,8 +296,10 @@ def mentioned(head: str, at: int) -> frozenset[str]:
     return frozenset(name for each in parameters(head, at) for name in each.names)
 
 
-def without(head: str, at: int, needed: frozenset[str], places: Collection[Span]) -> str:
-    """A head with blanks for parameters that nothing needs, so that all else stays where it is.
+def needed_parts(
+    head: str, at: int, needed: frozenset[str], places: Collection[Span]
+) -> tuple[Span, ...]:
+    """The parts of a head that stay if the parameters are left out that nothing needs.
 
     Parameters
     ----------
@@ -306,21 +310,15 @@ def without(head: str, at: int, needed: frozenset[str], places: Collection[Span]
     """
     listed = parameters(head, at)
     if not listed:
-        return head
-    needed |= words(head[listed[-1].span[1] :])
+        return ((0, len(head)),)
+    behind_all = listed[-1].span[1]
+    needed |= words(head[behind_all:])
     bound: set[str] = set()
-    end = listed[0].span[0]
-    parts = [head[:end]]
+    found = [(0, listed[0].span[0])]
     for each in listed:
         start, behind = each.span
         near = places and any(first <= behind and start <= last for first, last in places)
         if each.name in needed or not each.names <= bound or near:
             bound |= each.binds
-            parts += (_blank(head[end:start]), head[start:behind])
-            end = behind
-    last = listed[-1].span[1]
-    return "".join([*parts, _blank(head[end:last]), head[last:]])
-
-
-def _blank(text: str) -> str:
-    return "\n".join(" " * len(line) for line in text.split("\n"))
+            found.append(each.span)
+    return (*found, (behind_all, len(head)))

@@ -139,6 +139,7 @@ class OpenText:
         if len(document.source.text) < SMALL:
             return
         for known in self.checker.bodies.values():
+            yield known.body and known.body.statements.binders
             yield known.body and known.body.statements.users
         yield from written_tokens(document)
         if document.is_checked:

@@ -215,9 +215,10 @@ class Statements:
 
     def __init__(self, items: tuple[BodyStatement, ...]) -> None:
         self.items = items
-        self.text = "".join(each.text for each in items)
+        texts = [each.text for each in items]
+        self.text = "".join(texts)
         self._spoiled: dict[object, AbstractSet[str]] = {}
-        *self.starts, self.length = accumulate((len(each.text) for each in items), initial=0)
+        *self.starts, self.length = accumulate(map(len, texts), initial=0)
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         return Statements, (self.items,)

@@ -36,10 +36,8 @@ class Window(Record):
         part = self.part
         for number, body in part.bodies.items():
             start, end = part.whole.pieces[number].span
-            head = start + len(part.whole.pieces[number].head)
-            if head <= offset < end:
-                here = part.cut.pieces[number]
-                return here.span[0] + len(here.head) + body.into(offset - head)
+            if start <= offset < end:
+                return part.cut.pieces[number].span[0] + body.inside(offset - start)
         return _moved(part, part.whole, part.cut, (offset, offset))[0]
 
     def back(self, span: Span) -> Span:
