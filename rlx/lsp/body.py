@@ -174,6 +174,7 @@ class ReducedBody:
         self.wrong, self.sound = set(before.wrong), set(before.sound)
         self.told, self.unproven = set(before.told), set(before.unproven)
         self.near: set[int] = set()
+        self.meant: dict[str, list[str]] = {}
         self.statements = before.statements.after(text)
         self.failed = self.statements.is_strange
         self.binders = self.statements.binders
@@ -465,7 +466,9 @@ class ReducedBody:
             if word not in self.binders
         }
         places = {each.name: each.span for each in parameters(self.whole_head, self.at)}
-        meant = {name for word in unknown for name in closest(word, {**self.binders, **places})}
+        for word in unknown - self.meant.keys():
+            self.meant[word] = closest(word, {**self.binders, **places})
+        meant = {name for word in unknown for name in self.meant[word]}
         numbers = {number for name in meant for number in self.binders.get(name, ())}
         return numbers, {places[name] for name in meant & places.keys()}
 

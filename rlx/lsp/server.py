@@ -20,8 +20,10 @@ from rlx.checker.driver.mistakes import keep_traceback
 from rlx.checker.driver.time_limit import FORKS, Forked, Lost, exceeded, seconds
 from rlx.checker.render.files import Obligations
 from rlx.grammar.diagnostic import Diagnostic, Edit, Source
+from rlx.grammar.dialects import DEFAULT
 from rlx.grammar.lines import line_end
 from rlx.grammar.nodes.node import Span
+from rlx.grammar.print.formatting import format_text
 from rlx.grammar.streams import visible
 from rlx.lsp.capabilities import FIX_ALL, KNOWN, LAID, TAKEN
 from rlx.lsp.cut import cut, recut
@@ -183,6 +185,7 @@ class Server:
         self.texts: dict[str, OpenText] = {}
         self.targets: dict[str, str | None] = {}
         self.projects: dict[str, ProjectSettings] = {}
+        self.warming: asyncio.Task[None] | None = None
 
     def feature(self, method: str) -> Callable[[Handler], Handler]:
         """Have a function answer a method."""
@@ -296,6 +299,8 @@ class Server:
                 await asyncio.sleep(PAUSE)
                 with ExitStack() as ending:
                     process = forked(_all_of(found), ending)
+                    ready = asyncio.ensure_future(self.get_ready(found))
+                    ending.callback(ready.cancel)
                     if await self.check_once(uri, found, process):
                         until.pop_all()
                         found.lay_out(self.lay_out(uri, process, ending.pop_all()))
@@ -350,13 +355,16 @@ class Server:
 
     async def get_ready(self, found: OpenText) -> None:
         """Find out what questions about a text will need, between other messages."""
-        for make in _FIRST:
-            make()
-            await asyncio.sleep(0)
         for _ in found.prepare():
             await asyncio.sleep(0)
         if gc.get_count()[1] > OLD:
             gc.collect()
+
+    async def warm_up(self) -> None:
+        """Read the parts of the program that first answers need, between messages."""
+        for make in _FIRST:
+            await asyncio.sleep(0)
+            make()
 
     def tell(self, uri: str) -> None:
         """Send the diagnostics of a text."""
@@ -418,12 +426,19 @@ class Server:
 _checked_once = lru_cache(maxsize=256)(checked)
 
 
+_TRIAL = """@R.function
+def f(x: R.Tensor(("n", 4), "float32")):
+    y = R.add(x, x)
+    return y
+"""
 _FIRST = (
+    partial(report_on, _TRIAL, ""),
     rules,
     partial(import_module, "rlx.checker.why.explain"),
     partial(describe, "R.add"),
+    partial(format_text, _TRIAL, "", DEFAULT),
 )
-"""What the first hover needs, read once."""
+"""What the first answers need, read once."""
 
 
 def _all_of(found: OpenText) -> Callable[[str], Any]:
@@ -490,6 +505,7 @@ def add_projects(server: Server) -> None:
             said = server.configure(root)
             if said is not None:
                 server.notify("window/showMessage", {"type": _WARNING, "message": said})
+        server.warming = asyncio.get_running_loop().create_task(server.warm_up())
 
 
 def path_of(uri: str) -> str:
