@@ -131,7 +131,11 @@ class Client:
         self.number += 1
         number = self.number
         self.send(method, number, **params)
-        return self.receive(lambda message: message.get("id") == number)["result"]
+        answer = self.receive(lambda message: message.get("id") == number)
+        assert "result" in answer or method.endswith("/rename"), (
+            answer
+        )  # a keyword has no other name
+        return answer.get("result")
 
     def told(self) -> list[dict[str, Any]]:
         """The diagnostics of the version that was sent last."""

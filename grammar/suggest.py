@@ -72,7 +72,7 @@ def fewest_typos(a: str, b: str) -> int:
     left = max(len(a), len(b))
     for letter, times in _letters(a):
         found = b.count(letter)
-        left -= found if found < times else times
+        left -= min(times, found)
     return left
 
 
