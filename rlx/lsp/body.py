@@ -187,7 +187,7 @@ class ReducedBody:
         for name in self.statements.bound_often:
             self.infos.pop(name, None)  # which of them is meant depends on the place
         declared = self.statements.declared | mentioned(*head)
-        if not declared.isdisjoint(self.binders):
+        if not self.binders.keys().isdisjoint(declared):
             self.failed = True  # struct infos before and behind the binding differ in meaning
         if not self.failed:
             self._begin(renamed)

@@ -26,7 +26,7 @@ from rlx.grammar.nodes.node import Span
 from rlx.grammar.print.formatting import format_text
 from rlx.grammar.streams import visible
 from rlx.lsp.capabilities import FIX_ALL, KNOWN, LAID, TAKEN
-from rlx.lsp.cut import cut, recut
+from rlx.lsp.cut import cut, mentioned, recut
 from rlx.lsp.document import Document, RenameError
 from rlx.lsp.faces import checked, of_report, report_on
 from rlx.lsp.framing import framed
@@ -140,9 +140,13 @@ class OpenText:
         document = self.document
         if len(document.source.text) < SMALL:
             return
-        for known in self.checker.bodies.values():
-            yield known.body and known.body.statements.binders
-            yield known.body and known.body.statements.users
+        heads = () if self.checker.cut is None else self.checker.cut.pieces
+        for number, known in self.checker.bodies.items():
+            if known.body is not None:
+                yield mentioned(heads[number].head, heads[number].at)
+                yield known.body.statements.binders
+                yield known.body.statements.users
+            yield
         yield from written_tokens(document)
         if document.is_checked:
             yield document.constructs

@@ -307,18 +307,19 @@ class Statements:
 
     def _reached(self, wrong: frozenset[str], sound: frozenset[str]) -> set[str]:
         found = set(wrong)
-        touched = bytearray(len(self.items))
-        for number in (n for name in wrong for n in self.users.get(name, ())):
+        items, users = self.items, self.users
+        touched = bytearray(len(items))
+        for number in (n for name in wrong for n in users.get(name, ())):
             touched[number] = 1
         number = touched.find(1)
         while number >= 0:
-            each = self.items[number]
-            if not each.is_frame and not each.is_annotated and not each.names <= found:
-                added = each.names - sound - found
-                found |= added
-                for name in added:
-                    for other in self.users[name]:
-                        touched[other] = 1
+            each = items[number]
+            if not each.is_frame and not each.is_annotated:
+                for name in each.names:
+                    if name not in found and name not in sound:
+                        found.add(name)
+                        for other in users[name]:
+                            touched[other] = 1
             number = touched.find(1, number + 1)
         return found
 
