@@ -231,7 +231,7 @@ def _members(document: Document, module: str, span: Span, at: int) -> Iterator[C
 
 
 def function_head(document: Document, number: int) -> str:
-    piece = document.names.cut.pieces[number]
+    piece = document.cut.pieces[number]
     start = piece.span[0] + piece.at
     end = piece.span[0] + len(piece.head)
     return visible(on_one_line(document.source.text, (start, end)).removesuffix(":"))

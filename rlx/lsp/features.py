@@ -346,7 +346,7 @@ def add_calls(to: Server) -> None:
 
 
 def _item(document: Document, uri: str, number: int) -> Params:
-    piece, source = document.names.cut.pieces[number], document.source
+    piece, source = document.cut.pieces[number], document.source
     at = source.text.find(piece.name, piece.span[0] + piece.at + 4)
     return {
         "name": piece.name,

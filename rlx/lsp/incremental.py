@@ -184,6 +184,13 @@ class Checker:
         """What is known of the statements of the functions of the last text."""
         return {} if self._last is None else self._last.bodies
 
+    def twin(self) -> Checker:
+        """Another one that knows what this one does."""
+        made = Checker(self.path, self.target)
+        made._last = self._last
+        made._legal.extend(self._legal)
+        return made
+
     def known(self, text: str) -> Cut | None:
         """The functions of a text, if it is the last one."""
         last = self._last

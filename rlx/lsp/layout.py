@@ -84,7 +84,7 @@ def remember(found: Learned) -> None:
 
 def _learned(document: Document, made: str) -> Learned:
     """What the layout of a text says of its parts, and of those of the text that is laid out."""
-    old, new = document.names.cut, cut(made)
+    old, new = document.cut, cut(made)
     found = Learned({}, {}, {})
     if [piece.name for piece in old.pieces] != [piece.name for piece in new.pieces]:
         return found
@@ -133,7 +133,7 @@ def _keys(document: Document, at: Cut, numbers: Iterable[int]) -> dict[int, _Key
 
 def _from_known(document: Document) -> str | None:
     """The layout of a text of which most parts are known; None if they are not."""
-    at = document.names.cut
+    at = document.cut
     gaps = _known.gaps.get(_gaps_key(document, at))
     if gaps is None or len(gaps) != len(at.pieces) + 1:
         return None
@@ -193,7 +193,7 @@ def in_range(document: Document, first: int, last: int) -> list[Edit]:
     """The edits that format what stands between two offsets: the statements of long functions, all
     of short ones, and nothing else.
     """
-    at = document.names.cut
+    at = document.cut
     found: list[Edit] = []
     wanted: list[int] = []
     for number, piece in enumerate(at.pieces):
@@ -204,10 +204,12 @@ def in_range(document: Document, first: int, last: int) -> list[Edit]:
             if edits is None:
                 wanted.append(number)
             found += edits or ()
-    known = _known.functions
-    texts = {
-        n: known[key].rstrip() for n, key in _keys(document, at, wanted).items() if key in known
-    }
+    gaps = _known.gaps.get(_gaps_key(document, at))
+    if gaps is not None and _statements_of(gaps[0]) <= _statements_of(at.gap(0)):
+        known, keys = _known.functions, _keys(document, at, wanted)
+        texts = {number: known[key].rstrip() for number, key in keys.items() if key in known}
+    else:  # functions may use what the layout declares around them
+        texts = {}
     new = [number for number in wanted if number not in texts]
     for number, text in (texts | (_functions(document, at, new, at.gap(0)) or {})).items():
         if text != at.of(number).rstrip():

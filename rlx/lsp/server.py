@@ -141,12 +141,12 @@ class OpenText:
         if len(document.source.text) < SMALL:
             return
         heads = () if self.checker.cut is None else self.checker.cut.pieces
-        for number, known in self.checker.bodies.items():
+        for number, known in self.checker.bodies.items() if heads else ():
             if known.body is not None:
                 yield mentioned(heads[number].head, heads[number].at)
                 yield known.body.statements.binders
                 yield known.body.statements.users
-            yield
+            yield None
         yield from written_tokens(document)
         if document.is_checked:
             yield document.constructs
@@ -156,7 +156,7 @@ class OpenText:
         """The functions in a stretch of the text, as a text of their own."""
         asked = start, end
         if asked not in self.windows:
-            known = self.document.names.cut if self.waits else self.checker.cut
+            known = self.document.cut if self.waits else self.checker.cut
             made = window(known, self.document, start, end, self.checker.bodies)
             self.windows[asked] = self.windows.setdefault(made.key, made)
         return self.windows[asked]
@@ -284,7 +284,7 @@ class Server:
         """Check a long text of which nothing is known in another process: until that is done,
         questions are answered without it.
         """
-        before = found.document.names.cut
+        before = found.document.cut
         nothing = Report(source, (), Obligations(0, 0, 0), (), {})
         parts = recut(before, source.text)
         known = nothing, found.checker.target, parts, found.statements
@@ -325,7 +325,7 @@ class Server:
         if said is None:
             return False  # it was edited, and has to be checked anew
         found.waits, found.diagnostics = False, said
-        parts = found.checker.known(source.text) or found.document.names.cut
+        parts = found.checker.known(source.text) or found.document.cut
         found.show(Document(source.text, path, None, target, parts, found.statements))
         self.tell(uri)
         self.notify(KNOWN, {"uri": uri})
@@ -717,12 +717,14 @@ def code_actions(found: OpenText, params: Params) -> Iterator[Params]:
 
 def fix_all(found: OpenText, uri: str) -> Iterator[Params]:
     """The action that applies every safe edit after which the text checks better."""
-    from rlx.checker.check import check_text
     from rlx.checker.fixing import mended
 
-    source = found.document.source
+    source, checker = found.document.source, found.checker.twin()
+
+    def check(text: str, path: str) -> Report:
+        return Report(Source(text, path), checker.check(text), Obligations(0, 0, 0), (), {})
+
     if any(d.edit is not None and d.edit.is_safe for d in found.diagnostics):
-        check = partial(check_text, target=found.checker.target)
         text = mended(source.text, source.path, check, unsafe=False).text
         if text != source.text:
             edit = workspace_edit(uri, source, [Edit((0, len(source.text)), text)])
