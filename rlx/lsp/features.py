@@ -398,15 +398,26 @@ def add_diagnostics(to: Server) -> None:
         return [
             {"name": name, "kind": kind, "location": {"uri": uri, "range": place}}
             for uri, source in _sources(to, params["open"])
-            for name, kind, place in _listed(source.text, source.path)
+            for name, kind, place in _symbols_of(to, uri, source)
             if fits(params["query"], name)
         ]
+
+
+def _symbols_of(to: Server, uri: str, source: Source) -> list[tuple[str, int, Params]]:
+    """The symbols of a text, which may be open."""
+    shown = to.texts.get(uri)
+    if shown is None or shown.document.source.text != source.text:
+        return _listed(source.text, source.path)
+    return shown.kept("names", _named)
 
 
 @lru_cache(maxsize=256)
 def _listed(text: str, path: str) -> list[tuple[str, int, Params]]:
     """The symbols of a text."""
-    document = Document(text, path)
+    return _named(Document(text, path))
+
+
+def _named(document: Document) -> list[tuple[str, int, Params]]:
     return [
         (each.name, _SYMBOLS[each.kind], range_in(document.source, each.name_span))
         for each in _every(outline(document))

@@ -201,6 +201,20 @@ def test_a_bracket_in_a_string_or_comment_opens_nothing() -> None:
     assert keywords(STRANGE.index("return")) == []
 
 
+def test_a_variable_is_no_value_of_its_own() -> None:
+    """It is offered on the lines below, and a shape variable is on its own line, too."""
+
+    def names(word: str) -> set[str]:
+        made = Document(CAPTURED.replace("(4,)", '("n",)'), "a.rlx")
+        at = made.source.text.index(word)
+        found = completions(made, Window(frozenset(), made, None), at)
+        return {each.label for each in found if each.kind in ("variable", "parameter", "shape")}
+
+    assert names("R.exp(") == {"x", "y", "n"}
+    assert names("R.add(") == {"x", "y", "n", "a"}
+    assert names('"float32"), y') >= {"n"}
+
+
 def test_only_what_is_bound_is_renamed() -> None:
     """A name that is used and bound nowhere would mean another thing elsewhere in the text."""
     text = CAPTURED.replace("R.exp(y)", "R.exp(absent)")
