@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
 
 from rlx.grammar.lines import line_start, next_line
 from rlx.grammar.nodes.node import Record, Span, replace
@@ -15,6 +14,7 @@ from rlx.grammar.read.entries import Token
 from rlx.grammar.read.lexer import OPENING, words_of
 from rlx.grammar.read.outline import NEW, WHOLE_LINE, FunctionOutline, outline, width
 from rlx.grammar.read.source_tokens import closing, statements
+from rlx.lsp.texts import difference
 
 
 class Piece(Record):
@@ -83,7 +83,7 @@ def cut(text: str) -> Cut:
 
 def recut(old: Cut, text: str) -> Cut:
     """The same for the next version of a text: only what stands around the edit is read."""
-    start, behind = edited(old.text, text)
+    start, behind = difference(old.text, text)
     before = sum(piece.span[0] <= start for piece in old.pieces)
     shift = len(text) - len(old.text)
     if before and _is_inside(old, before - 1, text, (start, behind)):
@@ -137,24 +137,6 @@ def _is_inside(old: Cut, number: int, text: str, span: Span) -> bool:
 _STRANGE = ('"""', "'''", "\\\n", *"\t\f\r\v")
 """What keeps a line from being read alone."""
 _BEGINS = re.compile(r" *(?:@|(?:def|class|import|from)\b)")
-
-
-def edited(old: Sequence[Any], new: Sequence[Any]) -> Span:
-    """Where two texts, or lists, begin to differ, and in the second one where they stop to."""
-    limit = min(len(old), len(new))
-    a, b = len(old), len(new)
-    start = _common(limit, lambda m, n: old[m:n] == new[m:n])
-    rest = _common(limit - start, lambda m, n: old[a - n : a - m] == new[b - n : b - m])
-    return start, len(new) - rest
-
-
-def _common(limit: int, same: Callable[[int, int], bool]) -> int:
-    """How far two texts are the same."""
-    low, high = 0, limit
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if same(low, middle) else (low, middle - 1)
-    return low
 
 
 def _moved(piece: Piece, shift: int) -> Piece:

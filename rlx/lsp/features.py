@@ -14,7 +14,6 @@ from rlx.grammar.nodes.node import Span
 from rlx.grammar.streams import fenced, visible
 from rlx.lsp import server
 from rlx.lsp.completion import NEAREST, completions, fits, function_head, signature_at
-from rlx.lsp.cut import edited
 from rlx.lsp.document import Document
 from rlx.lsp.framing import RawJson
 from rlx.lsp.layout import in_range
@@ -40,6 +39,7 @@ from rlx.lsp.structure import (
     semantic_tokens,
     written_tokens,
 )
+from rlx.lsp.texts import difference
 from rlx.lsp.vocabulary import describe, signature_of
 
 _SYMBOLS = {"class": 2, "function": 12, "primfunc": 12, "shape": 26}
@@ -215,10 +215,10 @@ def add_structure(to: Server) -> None:
         new, name_of_new = found.tokens
         if params.get("previousResultId") != name:
             return _all_tokens(*found.tokens)
-        start, end = edited(old, new)
+        start, end = difference(old, new)
         behind = len(old) - len(new) + end
         gone, come = _numbers(old[start:behind]), _numbers(new[start:end])
-        first, last = edited(gone, come)
+        first, last = difference(gone, come)
         count = len(gone) - len(come) + last - first
         at = sum(piece.count(",") + 1 for piece in old[:start]) + first
         change = {"start": at, "deleteCount": count, "data": come[first:last]}

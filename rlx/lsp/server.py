@@ -537,8 +537,10 @@ def add_texts(server: Server) -> None:
 
     @server.feature("textDocument/didChange")
     def edited(params: Params) -> None:
-        (change,), item = params["contentChanges"], params["textDocument"]
-        server.changed(item["uri"], change["text"], item["version"])
+        change, item = params["change"], params["textDocument"]  # in offsets
+        text = server.text(item["uri"]).document.source.text
+        text = f"{text[: change['start']]}{change['text']}{text[change['end'] :]}"
+        server.changed(item["uri"], text, item["version"])
 
     @server.feature("textDocument/didClose")
     def closed(params: Params) -> None:

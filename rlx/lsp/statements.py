@@ -12,7 +12,8 @@ from zlib import crc32
 
 from rlx.grammar.lines import next_line
 from rlx.grammar.nodes.node import Record, Span
-from rlx.lsp.cut import edited, words
+from rlx.lsp.cut import words
+from rlx.lsp.texts import difference
 
 
 class BodyStatement(Record):
@@ -329,7 +330,7 @@ class Statements:
         """The statements of the next version of the body."""
         if text == self.text:
             return self
-        begin, end = edited(self.text, text)
+        begin, end = difference(self.text, text)
         shift = len(text) - self.length
         first = bisect_right(self.starts, begin) - 2  # the next line may belong to it now
         last = bisect_left(self.starts, end - shift)

@@ -6,6 +6,7 @@ Positions count lines and UTF-16 units, from 0.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from typing import Any
 
 _END = re.compile(r"\r\n|\n|\r")
@@ -98,3 +99,21 @@ def _offset(text: str, at: tuple[int, int]) -> int:
             return start + at_character
         units -= 2 if ord(character) > 0xFFFF else 1
     return start + len(inside)
+
+
+def difference(old: Sequence[Any], new: Sequence[Any]) -> tuple[int, int]:
+    """Where two texts, or lists, begin to differ, and in the second one where they stop to."""
+    limit = min(len(old), len(new))
+    a, b = len(old), len(new)
+    start = _common(limit, lambda m, n: old[m:n] == new[m:n])
+    rest = _common(limit - start, lambda m, n: old[a - n : a - m] == new[b - n : b - m])
+    return start, len(new) - rest
+
+
+def _common(limit: int, same: Callable[[int, int], bool]) -> int:
+    """How far two texts are the same."""
+    low, high = 0, limit
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if same(low, middle) else (low, middle - 1)
+    return low
