@@ -8,7 +8,7 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/*
 
 COPY . /src
-RUN pip install --no-cache-dir '/src[lsp]' && rm -rf /src
+RUN pip install --no-cache-dir /src && rm -rf /src
 
 RUN useradd --create-home rlx
 USER rlx

@@ -290,7 +290,7 @@ def _check(
         if any(isinstance(function, tir.PrimFunc) for function in module.functions.values()):
             from rlx.checker.prim_funcs.check import prim_funcs
 
-            gathered.diagnostics += prim_funcs(module, source, errors, captured)
+            gathered.diagnostics += prim_funcs(module, source, errors, captured, modules)
         gathered.derive(module, captured)
     diagnostics = gathered.diagnostics
     if MARK in source.text:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
+from itertools import accumulate
 
 from rlx.grammar.lines import line_end
 from rlx.grammar.nodes.node import Record, Span
@@ -22,7 +22,8 @@ class Source:
 
     @cached_property
     def line_starts(self) -> list[int]:
-        return [0, *(found.end() for found in re.finditer("\n", self.text))]
+        lengths = map(len, self.text.split("\n")[:-1])
+        return [*accumulate(map((1).__add__, lengths), initial=0)]
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset, both counted from 1."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Self
 
 LIMIT = 3
@@ -68,8 +69,17 @@ def fewest_typos(a: str, b: str) -> int:
 
     It is cheap, and nearly all words are told apart by it.
     """
-    common = sum(min(a.count(letter), b.count(letter)) for letter in {*a})
-    return max(len(a), len(b)) - common
+    left = max(len(a), len(b))
+    for letter, times in _letters(a):
+        found = b.count(letter)
+        left -= min(times, found)
+    return left
+
+
+@lru_cache(maxsize=64)
+def _letters(word: str) -> tuple[tuple[str, int], ...]:
+    """How often each letter is in a word."""
+    return tuple((letter, word.count(letter)) for letter in {*word})
 
 
 def distance(a: str, b: str, limit: int) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 
 from rlx.checker.prim_funcs.expressions import dimension
@@ -25,6 +25,7 @@ def prim_funcs(
     source: Source | None = None,
     errors: Sequence[Span | None] = (),
     captured: Collection[Node] = frozenset(),
+    others: Sequence[IRModule] = (),
 ) -> list[Diagnostic]:
     """Every violation of TIR01 to TIR17 in the PrimFuncs of a module.
 
@@ -36,9 +37,11 @@ def prim_funcs(
         Where the text has syntax errors.
     captured
         Variables and annotations whose meaning Python around the program gives.
+    others
+        More modules of the text: what their functions mention is not Python, either.
     """
     found: list[Diagnostic] = []
-    names = _captures(module, source)
+    names = _captures((module, *others), source)
     for function in module.functions.values():
         if isinstance(function, tir.PrimFunc):
             text = None if source is None else source.text
@@ -66,19 +69,21 @@ def _computed_extents(function: tir.PrimFunc) -> Iterator[tir.PrimExpr]:
         yield from (each for each in buffer.shape if type(each) not in (tir.Var, tir.IntImm))
 
 
-def _captures(module: IRModule, source: Source | None) -> Callable[[str], bool]:
+def _captures(modules: Iterable[IRModule], source: Source | None) -> Callable[[str], bool]:
     """Whether a name may come from the Python around the functions: its code mentions it."""
     if source is None or not source.path.endswith(".py"):
         return lambda name: False
-    text = source.text
-    for function in module.functions.values():
-        if function.span is not None:
-            start, end = function.span
-            text = text[:start] + " " * (end - start) + text[end:]
+    functions = (each for module in modules for each in module.functions.values())
+    spans = sorted(each.span for each in functions if each.span is not None)
 
     @cache
     def names() -> frozenset[str]:
-        return frozenset(words_in(text, (0, len(text))))
+        text, end, parts = source.text, 0, []
+        for start, behind in spans:
+            parts.append(text[end:start])
+            end = max(end, behind)
+        around = " ".join((*parts, text[end:]))
+        return frozenset(words_in(around, (0, len(around))))
 
     return lambda name: name in names()
 

@@ -31,6 +31,7 @@ for _ in range(4):
     _IN_LINE = rf"(?>[^\n\"'()\[\]{{}}#\\]++|{_QUOTE_IN_LINE}|[(\[{{]{_IN_LINE}[)\]}}])*+"
 WHOLE_LINE = re.compile(rf"[ \t\f]*+({_IN_LINE})(?:#[^\n]*+)?\n")
 """A line with balanced brackets, nested at most four deep, which matches almost every line."""
+_BLANK = re.compile(r"(?:[ \t\f]*+\n)++")
 
 _WORD = r"[^\W\d]\w*"
 _MEMBER = rf"(?:{_WORD}|<lambda>\w*)"
@@ -61,6 +62,8 @@ def logical_lines(text: str, at: int = 0) -> Iterator[tuple[int, int]]:
             at = line.end()
             if line[1]:
                 yield line.start(1), at - 1
+            elif (blank := _BLANK.match(text, at)) is not None:
+                at = blank.end()  # there are thousands where an editor asks about one function
             continue
         found = match(text, at)
         assert found is not None

@@ -21,9 +21,8 @@ def main(argv: Sequence[str], prog: str = "rlx lsp") -> int:
         prog=prog,
         description=("Run a server of the Language Server Protocol on standard input and output."),
         epilog=(
-            "The command needs the extra `lsp`: pip install 'rlx[lsp]'. editors/README.md shows how"
-            " to set up editors.\n\nexit status: 0 the editor has ended the session with `shutdown`;"
-            " 1 it ended without; 2 wrong usage, or the extra is not installed."
+            "editors/README.md shows how to set up editors.\n\nexit status: 0 the editor has ended the"
+            " session with `shutdown`; 1 it ended without; 2 wrong usage."
         ),
     )
     parser.add_argument(
@@ -31,12 +30,6 @@ def main(argv: Sequence[str], prog: str = "rlx lsp") -> int:
     )
     add_options(parser)
     options = parser.parse_args(argv)
-    from importlib.util import find_spec
-
-    for needed in ("lsprotocol", "pygls"):
-        if find_spec(needed) is None:
-            complain_line(f"{prog}: {needed} is not installed: pip install 'rlx[lsp]'")
-            return UNABLE
     from rlx.checker.driver.time_limit import TimeLimitError, seconds
     from rlx.lsp.front import LIMIT, Front
 

@@ -22,7 +22,7 @@ from rlx.grammar.nodes.ast import StructInfo
 from rlx.grammar.nodes.node import Record, Span
 from rlx.grammar.print.printer import print_node
 from rlx.grammar.suggest import closest
-from rlx.lsp.cut import mentioned, parameters, without, words
+from rlx.lsp.cut import mentioned, needed_parts, parameters, words
 from rlx.lsp.statements import BodyStatement, Statements, indent_of, opened_in, split
 
 MOST = 0.6
@@ -33,6 +33,9 @@ ROUNDS = 12
 
 WAVES = 8
 """Rounds in which only users of what has changed are added; then all that may depend on it are."""
+
+SOON = 8
+"""So many users of what is to be looked at are looked at with it."""
 
 FEW = 60
 """A function of fewer statements is checked whole."""
@@ -143,7 +146,7 @@ class ReducedBody:
     renamed
         Names of functions that mean something else than before.
     shown
-        Where an editor shows the body; then each line keeps its number.
+        Where an editor shows the body.
 
     Attributes
     ----------
@@ -153,6 +156,8 @@ class ReducedBody:
         The body that is checked.
     head
         Its head, without parameters that the body does not need.
+    parts
+        Which parts of the whole head that is.
     """
 
     def __init__(
@@ -169,6 +174,7 @@ class ReducedBody:
         self.wrong, self.sound = set(before.wrong), set(before.sound)
         self.told, self.unproven = set(before.told), set(before.unproven)
         self.near: set[int] = set()
+        self.meant: dict[str, list[str]] = {}
         self.statements = before.statements.after(text)
         self.failed = self.statements.is_strange
         self.binders = self.statements.binders
@@ -181,13 +187,13 @@ class ReducedBody:
         for name in self.statements.bound_often:
             self.infos.pop(name, None)  # which of them is meant depends on the place
         declared = self.statements.declared | mentioned(*head)
-        if not declared.isdisjoint(self.binders):
+        if not self.binders.keys().isdisjoint(declared):
             self.failed = True  # struct infos before and behind the binding differ in meaning
         if not self.failed:
             self._begin(renamed)
             if shown is not None:
                 self._show(*shown)
-            self._arrange(lines=shown is not None)
+            self._arrange()
 
     # ------------------------------------------------------------ which statements
 
@@ -221,12 +227,16 @@ class ReducedBody:
         from_these = (n for name in names & self.binders.keys() for n in self.binders[name])
         self.wanted |= {n for n in (*here, *from_these) if not self.statements[n].is_frame}
 
+    def _users(self, numbers: AbstractSet[int]) -> set[int]:
+        """The statements that use what some others bind."""
+        return self.statements.mention({n for at in numbers for n in self.statements[at].names})
+
     def _depend(self, numbers: AbstractSet[int]) -> set[int]:
         """The statements whose struct info may follow from that of some others."""
         names = {name for n in numbers for name in self.statements[n].names}
         return self.statements.mention(self.statements.spoiled(names, frozenset()))
 
-    def _arrange(self, lines: bool = False) -> None:
+    def _arrange(self) -> None:
         """Write the body: the wanted statements, and what they need."""
         statements, binders = self.statements, self.binders
         if self.failed or len(self.wanted) > MOST * len(statements):
@@ -254,15 +264,20 @@ class ReducedBody:
                         made[other] = ""
                         pending.append(other)
         self.stubs = {n for n in made if made[n] != statements[n].text}
-        for n, each in enumerate(statements) if lines else ():
-            kept = made.get(n, "")
-            made[n] = kept + "\n" * (each.text.count("\n") - kept.count("\n"))
         self.numbers = sorted(made)
         self.real = [0]
         for number in self.numbers:
             self.real.append(self.real[-1] + len(made[number]))
         self.text = "".join(made[n] for n in self.numbers)
-        self.head = without(self.whole_head, self.at, words(self.text), self.places)
+        self._keep(needed_parts(self.whole_head, self.at, words(self.text), self.places))
+
+    def _keep(self, parts: tuple[Span, ...]) -> None:
+        self.parts = parts
+        self.head = "".join(self.whole_head[start:end] for start, end in parts)
+
+    def keep_head(self) -> None:
+        """Have all parameters."""
+        self._keep(((0, len(self.whole_head)),))
 
     def _stub(
         self, each: BodyStatement, spoil: AbstractSet[str], hazy: AbstractSet[str]
@@ -288,6 +303,22 @@ class ReducedBody:
         return (self.text[start:end] for start, end in pairwise(self.real))
 
     # ------------------------------------------------------------ what was found
+
+    def outside(self, offset: int) -> int:
+        """An offset of the function that is checked in the whole function."""
+        if offset >= len(self.head):
+            return len(self.whole_head) + self.back(offset - len(self.head))
+        for start, end in self.parts:
+            if offset < end - start:
+                return start + offset
+            offset -= end - start
+        raise AssertionError("the parts are all of the head")
+
+    def inside(self, offset: int) -> int:
+        """An offset of the whole function in the one that is checked."""
+        if offset >= len(self.whole_head):
+            return len(self.head) + self.into(offset - len(self.whole_head))
+        return sum(min(end, offset) - start for start, end in self.parts if start < offset)
 
     def back(self, offset: int) -> int:
         """An offset of the text that is checked in the whole body."""
@@ -375,6 +406,12 @@ class ReducedBody:
         if spoil - after:
             freed = self.statements.mention(spoil - after)
             wanted |= {n for n in freed if self.statements[n].text in self.unproven}
+        soon = wanted - self.wanted
+        for _ in range(self.rounds + 1):  # most of what uses these is concerned, too
+            soon = self._users(soon) - wanted
+            if len(soon) > SOON:
+                break
+            wanted |= soon
         if self.rounds >= WAVES and wanted != self.wanted:
             wanted |= self._depend(wanted)
         self.rounds += 1
@@ -429,7 +466,9 @@ class ReducedBody:
             if word not in self.binders
         }
         places = {each.name: each.span for each in parameters(self.whole_head, self.at)}
-        meant = {name for word in unknown for name in closest(word, {**self.binders, **places})}
+        for word in unknown - self.meant.keys():
+            self.meant[word] = closest(word, {**self.binders, **places})
+        meant = {name for word in unknown for name in self.meant[word]}
         numbers = {number for name in meant for number in self.binders.get(name, ())}
         return numbers, {places[name] for name in meant & places.keys()}
 

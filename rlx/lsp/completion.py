@@ -231,7 +231,7 @@ def _members(document: Document, module: str, span: Span, at: int) -> Iterator[C
 
 
 def function_head(document: Document, number: int) -> str:
-    piece = document.names.cut.pieces[number]
+    piece = document.cut.pieces[number]
     start = piece.span[0] + piece.at
     end = piece.span[0] + len(piece.head)
     return visible(on_one_line(document.source.text, (start, end)).removesuffix(":"))
@@ -259,12 +259,15 @@ def _names(document: Document, window: Window, span: Span) -> Iterator[Completio
     """The names that are bound before a place in its function, functions, and modules."""
     names = document.names
     seen: set[str] = set()
-    written = document.source.text[slice(*span)]
+    text = document.source.text
+    written, line = text[slice(*span)], line_start(text, span[0])
     for each in names.bound_before(span[0]):
         if len(seen) > NEAREST:
             break
         if each.name in seen or not fits(written, each.name):
             continue
+        if each.kind == "variable" and each.span[0] >= line:
+            continue  # the statement that binds it is being written
         if each.kind not in ("function", "class"):
             seen.add(each.name)
             info = None

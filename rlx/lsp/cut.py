@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
 
 from rlx.grammar.lines import line_start, next_line
 from rlx.grammar.nodes.node import Record, Span, replace
@@ -15,6 +14,7 @@ from rlx.grammar.read.entries import Token
 from rlx.grammar.read.lexer import OPENING, words_of
 from rlx.grammar.read.outline import NEW, WHOLE_LINE, FunctionOutline, outline, width
 from rlx.grammar.read.source_tokens import closing, statements
+from rlx.lsp.texts import difference
 
 
 class Piece(Record):
@@ -83,7 +83,7 @@ def cut(text: str) -> Cut:
 
 def recut(old: Cut, text: str) -> Cut:
     """The same for the next version of a text: only what stands around the edit is read."""
-    start, behind = edited(old.text, text)
+    start, behind = difference(old.text, text)
     before = sum(piece.span[0] <= start for piece in old.pieces)
     shift = len(text) - len(old.text)
     if before and _is_inside(old, before - 1, text, (start, behind)):
@@ -139,24 +139,6 @@ _STRANGE = ('"""', "'''", "\\\n", *"\t\f\r\v")
 _BEGINS = re.compile(r" *(?:@|(?:def|class|import|from)\b)")
 
 
-def edited(old: Sequence[Any], new: Sequence[Any]) -> Span:
-    """Where two texts, or lists, begin to differ, and in the second one where they stop to."""
-    limit = min(len(old), len(new))
-    a, b = len(old), len(new)
-    start = _common(limit, lambda m, n: old[m:n] == new[m:n])
-    rest = _common(limit - start, lambda m, n: old[a - n : a - m] == new[b - n : b - m])
-    return start, len(new) - rest
-
-
-def _common(limit: int, same: Callable[[int, int], bool]) -> int:
-    """How far two texts are the same."""
-    low, high = 0, limit
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if same(low, middle) else (low, middle - 1)
-    return low
-
-
 def _moved(piece: Piece, shift: int) -> Piece:
     start, end = piece.span
     return piece.moved(start + shift, end + shift)
@@ -206,13 +188,15 @@ def words(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text))
 
 
-def words_among(text: str, names: Collection[str]) -> AbstractSet[str]:
+def words_among(text: str, names: AbstractSet[str]) -> AbstractSet[str]:
     """Those of some names that are words of a text."""
     if len(names) > _FEW:
-        return words(text).intersection(names)
-    return {n for n in names if n in text and re.search(rf"\b{re.escape(n)}\b", text)}
+        return words(text) & names
+    return {n for n in names if n in text and re.search(_WHOLE.format(re.escape(n)), text)}
 
 
+_WHOLE = r"{0}\b(?<!\w{0})"
+"""A word alone; a pattern that begins with letters is found sooner than one that begins with a border."""
 _FEW = 4
 """So many names are looked for one by one."""
 
@@ -294,8 +278,10 @@ def mentioned(head: str, at: int) -> frozenset[str]:
     return frozenset(name for each in parameters(head, at) for name in each.names)
 
 
-def without(head: str, at: int, needed: frozenset[str], places: Collection[Span]) -> str:
-    """A head with blanks for parameters that nothing needs, so that all else stays where it is.
+def needed_parts(
+    head: str, at: int, needed: frozenset[str], places: Collection[Span]
+) -> tuple[Span, ...]:
+    """The parts of a head that stay if the parameters are left out that nothing needs.
 
     Parameters
     ----------
@@ -306,20 +292,15 @@ def without(head: str, at: int, needed: frozenset[str], places: Collection[Span]
     """
     listed = parameters(head, at)
     if not listed:
-        return head
-    needed |= words(head[listed[-1].span[1] :])
+        return ((0, len(head)),)
+    behind_all = listed[-1].span[1]
+    needed |= words(head[behind_all:])
     bound: set[str] = set()
-    end = listed[0].span[0]
-    parts = [head[:end]]
+    found = [(0, listed[0].span[0])]
     for each in listed:
         start, behind = each.span
         near = places and any(first <= behind and start <= last for first, last in places)
         if each.name in needed or not each.names <= bound or near:
             bound |= each.binds
-            parts += (_NOT_BLANK.sub(" ", head[end:start]), head[start:behind])
-            end = behind
-    last = listed[-1].span[1]
-    return "".join([*parts, _NOT_BLANK.sub(" ", head[end:last]), head[last:]])
-
-
-_NOT_BLANK = re.compile(r"[^\n]")
+            found.append(each.span)
+    return (*found, (behind_all, len(head)))

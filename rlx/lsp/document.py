@@ -91,12 +91,16 @@ class Document:
     @cached_property
     def names(self) -> TextNames:
         """Where the names of the text are bound and used."""
-        return TextNames(self._parts or cut(self.source.text), self.statements)
+        return TextNames(self.cut, self.statements)
+
+    @cached_property
+    def cut(self) -> Cut:
+        """Its functions."""
+        return self._parts or cut(self.source.text)
 
     def statements(self, number: int) -> Statements | None:
         """The statements of a long function by its number; None of a short one."""
-        at = self.names.cut if "names" in self.__dict__ else self._parts or cut(self.source.text)
-        piece, text = at.pieces[number], at.of(number)
+        piece, text = self.cut.pieces[number], self.cut.of(number)
         if len(text) < SMALL:
             return None
         body, before = text[len(piece.head) :], self._statements.get(piece.name)

@@ -44,7 +44,7 @@ def mentioned(cut: Cut, number: int, names: Mapping[str, list[int]]) -> set[int]
 
 
 def _named(text: str, names: Mapping[str, list[int]]) -> set[int]:
-    return {other for name in words_among(text, names) for other in names[name]}
+    return {other for name in words_among(text, names.keys()) for other in names[name]}
 
 
 def excerpt(
@@ -70,11 +70,12 @@ def excerpt(
     whole = _whole(cut, wanted, names, own_text)
     mentions = {at: _named(own_text.get(at) or cut.of(at), names) for at in whole}
     heads = set().union(*mentions.values())
-    for n in bodies:
+    for n, body in bodies.items():
         if any(n in named for at, named in mentions.items() if at != n):
-            own_text[n] = cut.pieces[n].head + bodies[n].text  # calls need all its parameters
+            body.keep_head()  # calls need all its parameters
+            own_text[n] = body.head + body.text
     for start, end in cut.gaps():
-        for name in words_among(cut.text[start:end], names):
+        for name in words_among(cut.text[start:end], names.keys()):
             heads.update(names[name])
     beside = {n for number in whole for n in (number - 1, number + 1)}
     beside |= {n for at in range(len(cut.pieces) + 1) if cut.gap(at).strip() for n in (at - 1, at)}
@@ -94,7 +95,8 @@ def excerpt(
         parts += (gap, own)
         start = length + len(gap)
         length = start + len(own)
-        reduced.append(piece.moved(start, length))
+        head = bodies[number].head if number in bodies else piece.head
+        reduced.append(replace(piece, span=(start, length), head=head))
     parts.append(cut.gap(len(cut.pieces)))
     return Excerpt(Cut("".join(parts), tuple(reduced)), cut, bodies)
 
@@ -217,14 +219,10 @@ class Move:
             return None
         old, new = piece.span, self.now.pieces[into].span
         if at in self.bodies and span[0] < old[1]:
-            start = new[0] + self._inside(at, span[0] - old[0])
+            body = self.bodies[at]
+            start = new[0] + body.outside(span[0] - old[0])
             if span[1] == span[0]:
                 return start, start
-            return start, new[0] + self._inside(at, span[1] - 1 - old[0]) + 1
+            return start, new[0] + body.outside(span[1] - 1 - old[0]) + 1
         shift = new[0] - old[0] if span[0] < old[1] else new[1] - old[1]
         return span[0] + shift, span[1] + shift
-
-    def _inside(self, number: int, offset: int) -> int:
-        """An offset in a function of which some statements are left out, in all of it."""
-        head = len(self.before.pieces[number].head)
-        return offset if offset <= head else head + self.bodies[number].back(offset - head)

@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import os
 import re
-from array import array
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Any
 from urllib.parse import quote
 from zlib import crc32
-
-from lsprotocol import types as lsp
 
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.streams import fenced, visible
 from rlx.lsp import server
-from rlx.lsp.capabilities import COMPLETES, MODIFIERS, TYPES
 from rlx.lsp.completion import NEAREST, completions, fits, function_head, signature_at
-from rlx.lsp.cut import edited
 from rlx.lsp.document import Document
+from rlx.lsp.framing import RawJson
+from rlx.lsp.layout import in_range
 from rlx.lsp.names import PlacedName
-from rlx.lsp.positions import offset
-from rlx.lsp.server import Server, diagnostic_of, path_of, range_in
+from rlx.lsp.server import (
+    Params,
+    Server,
+    diagnostic_of,
+    location,
+    markdown,
+    offset_of,
+    path_of,
+    range_in,
+    text_edits,
+)
 from rlx.lsp.structure import (
     Symbol,
     called,
@@ -32,109 +37,99 @@ from rlx.lsp.structure import (
     outline,
     selections,
     semantic_tokens,
+    written_tokens,
 )
+from rlx.lsp.texts import difference
 from rlx.lsp.vocabulary import describe, signature_of
 
-_SYMBOLS = {
-    "class": lsp.SymbolKind.Module,
-    "function": lsp.SymbolKind.Function,
-    "primfunc": lsp.SymbolKind.Function,
-    "shape": lsp.SymbolKind.TypeParameter,
-}
+_SYMBOLS = {"class": 2, "function": 12, "primfunc": 12, "shape": 26}
 _COMPLETIONS = {
-    "operator": lsp.CompletionItemKind.Function,
-    "type": lsp.CompletionItemKind.Class,
-    "argument": lsp.CompletionItemKind.Property,
-    "dtype": lsp.CompletionItemKind.EnumMember,
-    "function": lsp.CompletionItemKind.Function,
-    "class": lsp.CompletionItemKind.Module,
-    "module": lsp.CompletionItemKind.Module,
-    "shape": lsp.CompletionItemKind.TypeParameter,
+    "operator": 3,
+    "type": 7,
+    "argument": 10,
+    "dtype": 20,
+    "function": 3,
+    "class": 7,
+    "module": 9,
+    "shape": 25,
 }
+_VARIABLE = 6
+_READ, _WRITE = 2, 3
+"""The numbers of the protocol for kinds of symbols, completions and highlights."""
 
 
 def add_places(to: Server) -> None:
     """What belongs to the name at a place."""
 
-    @to.feature(lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
-    def highlight(params: lsp.DocumentHighlightParams) -> list[lsp.DocumentHighlight]:
+    @to.feature("textDocument/documentHighlight")
+    def highlight(params: Params) -> list[Params]:
         document, at = to.place(params)
         found = document.names.at(at)
-        kinds = lsp.DocumentHighlightKind
         return [
-            lsp.DocumentHighlight(
-                range_in(document.source, each.span),
-                kinds.Write if each.is_definition else kinds.Read,
-            )
+            {
+                "range": range_in(document.source, each.span),
+                "kind": _WRITE if each.is_definition else _READ,
+            }
             for each in (document.names.places(found) if found is not None else ())
         ]
 
-    @to.feature(lsp.TEXT_DOCUMENT_TYPE_DEFINITION)
-    def type_definition(params: lsp.TypeDefinitionParams) -> list[lsp.Location]:
+    @to.feature("textDocument/typeDefinition")
+    def type_definition(params: Params) -> list[Params]:
         document, at = to.place(params)
-        uri = params.text_document.uri
-        return [
-            lsp.Location(uri, range_in(document.source, span))
-            for span in _types(to, uri, document, at)
-        ]
+        found = _types(to, params["textDocument"]["uri"], document, at)
+        return [location(params, document, span) for span in found]
 
-    @to.feature(lsp.TEXT_DOCUMENT_LINKED_EDITING_RANGE)
-    def linked(params: lsp.LinkedEditingRangeParams) -> lsp.LinkedEditingRanges | None:
+    @to.feature("textDocument/linkedEditingRange")
+    def linked(params: Params) -> Params | None:
         document, at = to.place(params)
         found = document.names.at(at)
         if found is None or found.kind != "shape" or document.names.definition(found) is None:
             return None
         places = [range_in(document.source, each.span) for each in document.names.places(found)]
-        return lsp.LinkedEditingRanges(places, word_pattern=r"[^\W\d]\w*")
+        return {"ranges": places, "wordPattern": r"[^\W\d]\w*"}
 
-    @to.feature(
-        lsp.TEXT_DOCUMENT_SIGNATURE_HELP,
-        lsp.SignatureHelpOptions(trigger_characters=["(", ","], retrigger_characters=["="]),
-    )
-    def signature_help(params: lsp.SignatureHelpParams) -> lsp.SignatureHelp | None:
+    @to.feature("textDocument/signatureHelp")
+    def signature_help(params: Params) -> Params | None:
         document, at = to.place(params)
         found = signature_at(document, at)
         if found is None:
             return None
         known, active = found
-        text = lsp.MarkupContent(lsp.MarkupKind.Markdown, describe(known.word))
-        parameters = [lsp.ParameterInformation(visible(each)) for each in known.parameters]
-        shown = lsp.SignatureInformation(visible(known.label), text, parameters)
-        return lsp.SignatureHelp([shown], 0, active)
+        shown = {
+            "label": visible(known.label),
+            "documentation": markdown(describe(known.word)),
+            "parameters": [{"label": visible(each)} for each in known.parameters],
+        }
+        return {"signatures": [shown], "activeSignature": 0, "activeParameter": active}
 
-    @to.feature(
-        lsp.TEXT_DOCUMENT_COMPLETION,
-        lsp.CompletionOptions(trigger_characters=list(COMPLETES), resolve_provider=True),
-    )
-    def completion(params: lsp.CompletionParams) -> lsp.CompletionList:
+    @to.feature("textDocument/completion")
+    def completion(params: Params) -> Params:
         window, at, document = to.view(params)
         found = completions(document, window, at)
         place = range_in(document.source, found[0].span) if found else None
         items = [
-            lsp.CompletionItem(
-                label=each.label,
-                kind=_COMPLETIONS.get(each.kind, lsp.CompletionItemKind.Variable),
-                detail=each.detail or None,
-                filter_text=each.label,
-                text_edit=lsp.TextEdit(place, each.label),
-                data={"word": each.word} if each.word else None,
-            )
+            {
+                "label": each.label,
+                "kind": _COMPLETIONS.get(each.kind, _VARIABLE),
+                **({"detail": each.detail} if each.detail else {}),
+                "filterText": each.label,
+                "textEdit": {"range": place, "newText": each.label},
+                **({"data": {"word": each.word}} if each.word else {}),
+            }
             for each in found
-            if place is not None
         ]
-        return lsp.CompletionList(is_incomplete=len(items) > NEAREST, items=items)
+        return {"isIncomplete": len(items) > NEAREST, "items": items}
 
-    @to.feature(lsp.COMPLETION_ITEM_RESOLVE)
-    def resolve(item: lsp.CompletionItem) -> lsp.CompletionItem:
-        word = item.data.get("word") if isinstance(item.data, dict) else None
+    @to.feature("completionItem/resolve")
+    def resolve(item: Params) -> Params:
+        data = item.get("data")
+        word = data.get("word") if isinstance(data, dict) else None
         if not isinstance(word, str):
-            word = item.label
+            word = item["label"]
         known, text = signature_of(word), describe(word)
         if known is not None:
             text = f"{fenced('python', visible(known.label))}\n\n{text}"
-        if text:
-            item.documentation = lsp.MarkupContent(lsp.MarkupKind.Markdown, text)
-        return item
+        return {**item, "documentation": markdown(text)} if text else item
 
 
 def _types(to: Server, uri: str, document: Document, at: int) -> Iterator[Span]:
@@ -183,92 +178,107 @@ def _words(text: str) -> set[str]:
 def add_structure(to: Server) -> None:
     """The outline of a text, its blocks, and the kinds of its words."""
 
-    @to.feature(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
-    def symbols(params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
-        return to.text(params.text_document.uri).kept(
-            "symbols",
-            lambda document: [_symbol(each, document.source) for each in outline(document)],
-        )
+    @to.feature("textDocument/documentSymbol")
+    def symbols(params: Params) -> RawJson:
+        return to.text(params["textDocument"]["uri"]).kept("symbols", _symbols)
 
-    @to.feature(lsp.TEXT_DOCUMENT_FOLDING_RANGE)
-    def folding(params: lsp.FoldingRangeParams) -> list[lsp.FoldingRange]:
-        return to.text(params.text_document.uri).kept("folds", _foldings)
+    @to.feature("textDocument/foldingRange")
+    def folding(params: Params) -> RawJson:
+        return to.text(params["textDocument"]["uri"]).kept("folds", _foldings)
 
-    @to.feature(lsp.TEXT_DOCUMENT_SELECTION_RANGE)
-    def selection(params: lsp.SelectionRangeParams) -> list[lsp.SelectionRange]:
-        document = to.text(params.text_document.uri).document
+    @to.feature("textDocument/codeLens")
+    def lenses(params: Params) -> RawJson:
+        return to.text(params["textDocument"]["uri"]).kept("lenses", _lenses)
+
+    @to.feature("textDocument/selectionRange")
+    def selection(params: Params) -> list[Params]:
+        document = to.text(params["textDocument"]["uri"]).document
         made = []
-        for place in params.positions:
-            at = offset(document.source, (place.line, place.character))
-            around: lsp.SelectionRange | None = None
-            for span in reversed(selections(document, at)):
-                around = lsp.SelectionRange(range_in(document.source, span), around)
-            assert around is not None
+        for place in params["positions"]:
+            around: Params = {}
+            for span in reversed(selections(document, offset_of(document.source, place))):
+                parent = {"parent": around} if around else {}
+                around = {"range": range_in(document.source, span), **parent}
             made.append(around)
         return made
 
-    legend = lsp.SemanticTokensLegend(list(TYPES), list(MODIFIERS))
-
-    @to.feature(lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, legend)
-    def kinds(params: lsp.SemanticTokensParams) -> lsp.SemanticTokens:
-        found = to.text(params.text_document.uri)
+    @to.feature("textDocument/semanticTokens/full")
+    def kinds(params: Params) -> RawJson:
+        found = to.text(params["textDocument"]["uri"])
         found.tokens = found.kept("kinds", _named_tokens)
-        return lsp.SemanticTokens(*found.tokens)
+        return _all_tokens(*found.tokens)
 
-    @to.feature(lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA, legend)
-    def kinds_that_changed(
-        params: lsp.SemanticTokensDeltaParams,
-    ) -> lsp.SemanticTokens | lsp.SemanticTokensDelta:
-        found = to.text(params.text_document.uri)
+    @to.feature("textDocument/semanticTokens/full/delta")
+    def kinds_that_changed(params: Params) -> RawJson | Params:
+        found = to.text(params["textDocument"]["uri"])
         (old, name), found.tokens = found.tokens, found.kept("kinds", _named_tokens)
         new, name_of_new = found.tokens
-        if params.previous_result_id != name:
-            return lsp.SemanticTokens(new, name_of_new)
-        start, end = edited(old, new)
-        gone = len(old) - len(new) + end - start
-        change = lsp.SemanticTokensEdit(start, gone, new[start:end])
-        return lsp.SemanticTokensDelta([change] if gone or start < end else [], name_of_new)
+        if params.get("previousResultId") != name:
+            return _all_tokens(*found.tokens)
+        start, end = difference(old, new)
+        behind = len(old) - len(new) + end
+        gone, come = _numbers(old[start:behind]), _numbers(new[start:end])
+        first, last = difference(gone, come)
+        count = len(gone) - len(come) + last - first
+        at = sum(piece.count(",") + 1 for piece in old[:start]) + first
+        change = {"start": at, "deleteCount": count, "data": come[first:last]}
+        return {"edits": [change] if count or first < last else [], "resultId": name_of_new}
 
-    @to.feature(lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, legend)
-    def kinds_in_range(params: lsp.SemanticTokensRangeParams) -> lsp.SemanticTokens:
-        document = to.text(params.text_document.uri).document
-        first, last = to.offsets(document, params.range)
-        return lsp.SemanticTokens(semantic_tokens(document, first, last))
-
-    @to.feature(lsp.TEXT_DOCUMENT_CODE_LENS, lsp.CodeLensOptions(resolve_provider=False))
-    def lenses(params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
-        found = to.text(params.text_document.uri)
-        return found.kept("lenses", lambda document: list(_lenses(document)))
+    @to.feature("textDocument/semanticTokens/range")
+    def kinds_in_range(params: Params) -> Params:
+        document = to.text(params["textDocument"]["uri"]).document
+        return {"data": semantic_tokens(document, *_offsets(document, params))}
 
 
-def _named_tokens(document: Document) -> tuple[list[int], str]:
-    """The kinds of words, and a name for them."""
-    tokens = semantic_tokens(document)
-    return tokens, f"{crc32(array('q', tokens)):x}"
+def _offsets(document: Document, params: Params) -> tuple[int, int]:
+    """The offsets of the range that is asked about."""
+    first, last = (offset_of(document.source, params["range"][end]) for end in ("start", "end"))
+    return first, last
 
 
-def _foldings(document: Document) -> list[lsp.FoldingRange]:
+def _named_tokens(document: Document) -> tuple[list[str], str]:
+    """The kinds of words in pieces, and a name for them."""
+    pieces = list(written_tokens(document))
+    return pieces, f"{crc32(','.join(pieces).encode()):x}"
+
+
+def _all_tokens(pieces: list[str], name: str) -> RawJson:
+    data = ",".join(pieces)
+    return RawJson(f'{{"data":[{data}],"resultId":"{name}"}}'.encode())
+
+
+def _numbers(pieces: Iterable[str]) -> list[int]:
+    return [int(number) for piece in pieces for number in piece.split(",")]
+
+
+def _foldings(document: Document) -> RawJson:
     found: dict[int, int] = {}
     for start, end in folds(document):
         first, last = (document.source.position(at)[0] - 1 for at in (start, end))
         if last > first:
             found[first] = max(last, found.get(first, 0))
-    return [lsp.FoldingRange(first, last) for first, last in sorted(found.items())]
+    lines = sorted(found.items())
+    return RawJson.of([{"startLine": first, "endLine": last} for first, last in lines])
 
 
-def _symbol(found: Symbol, source: Source) -> lsp.DocumentSymbol:
-    return lsp.DocumentSymbol(
-        name=found.name,
-        kind=_SYMBOLS[found.kind],
-        range=range_in(source, found.span),
-        selection_range=range_in(source, found.name_span),
-        detail=found.detail,
-        children=[_symbol(each, source) for each in found.children],
-    )
+def _symbols(document: Document) -> RawJson:
+    return RawJson.of([_symbol(each, document.source) for each in outline(document)])
 
 
-def _lenses(document: Document) -> Iterator[lsp.CodeLens]:
+def _symbol(found: Symbol, source: Source) -> Params:
+    return {
+        "name": found.name,
+        "kind": _SYMBOLS[found.kind],
+        "range": range_in(source, found.span),
+        "selectionRange": range_in(source, found.name_span),
+        "detail": found.detail,
+        "children": [_symbol(each, source) for each in found.children],
+    }
+
+
+def _lenses(document: Document) -> RawJson:
     """Commands on each function: the client runs the words of the argument in a terminal."""
+    found = []
     source = document.source
     path = source.path
     for symbol in outline(document):
@@ -286,74 +296,71 @@ def _lenses(document: Document) -> Iterator[lsp.CodeLens]:
                 ("refines HEAD", ["rlx", "refines", f"HEAD:{path}", path, *entry]),
             ]
             for title, words in made if each.kind == "function" else made[2:3]:
-                command = lsp.Command(title, f"rlx.{title.partition(' ')[0]}", None, [words])
-                yield lsp.CodeLens(place, command)
+                name = f"rlx.{title.partition(' ')[0]}"
+                command = {"title": title, "command": name, "arguments": [words]}
+                found.append({"range": place, "command": command})
+    return RawJson.of(found)
 
 
 def add_calls(to: Server) -> None:
     """Which functions call which."""
 
-    @to.feature(lsp.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY)
-    def prepare(params: lsp.CallHierarchyPrepareParams) -> list[lsp.CallHierarchyItem]:
+    @to.feature("textDocument/prepareCallHierarchy")
+    def prepare(params: Params) -> list[Params]:
         document, at = to.place(params)
         found = document.names.at(at)
         if found is None or found.subject[0] != "function":
             return []
         of, name = str(found.subject[1]), str(found.subject[2])
         number = document.names.functions[of, name][0]
-        return [_item(document, params.text_document.uri, number)]
+        return [_item(document, params["textDocument"]["uri"], number)]
 
-    @to.feature(lsp.CALL_HIERARCHY_INCOMING_CALLS)
-    def incoming(
-        params: lsp.CallHierarchyIncomingCallsParams,
-    ) -> list[lsp.CallHierarchyIncomingCall]:
-        document, name = _called_function(to, params.item)
+    @to.feature("callHierarchy/incomingCalls")
+    def incoming(params: Params) -> list[Params]:
+        document, name = _called_function(to, params["item"])
         if name is None:
             return []
         return [
-            lsp.CallHierarchyIncomingCall(
-                _item(document, params.item.uri, number),
-                [range_in(document.source, span) for span in spans],
-            )
+            {
+                "from": _item(document, params["item"]["uri"], number),
+                "fromRanges": [range_in(document.source, span) for span in spans],
+            }
             for number, spans in callers(document.names, name).items()
         ]
 
-    @to.feature(lsp.CALL_HIERARCHY_OUTGOING_CALLS)
-    def outgoing(
-        params: lsp.CallHierarchyOutgoingCallsParams,
-    ) -> list[lsp.CallHierarchyOutgoingCall]:
-        document, name = _called_function(to, params.item)
+    @to.feature("callHierarchy/outgoingCalls")
+    def outgoing(params: Params) -> list[Params]:
+        document, name = _called_function(to, params["item"])
         if name is None:
             return []
         names = document.names
         number = names.stretches[names.stretch(name.span[0])][1]
         assert number is not None
         return [
-            lsp.CallHierarchyOutgoingCall(
-                _item(document, params.item.uri, other),
-                [range_in(document.source, span) for span in spans],
-            )
+            {
+                "to": _item(document, params["item"]["uri"], other),
+                "fromRanges": [range_in(document.source, span) for span in spans],
+            }
             for other, spans in called(names, number).items()
         ]
 
 
-def _item(document: Document, uri: str, number: int) -> lsp.CallHierarchyItem:
-    piece, source = document.names.cut.pieces[number], document.source
+def _item(document: Document, uri: str, number: int) -> Params:
+    piece, source = document.cut.pieces[number], document.source
     at = source.text.find(piece.name, piece.span[0] + piece.at + 4)
-    return lsp.CallHierarchyItem(
-        name=piece.name,
-        kind=lsp.SymbolKind.Function,
-        uri=uri,
-        range=range_in(source, piece.span),
-        selection_range=range_in(source, (at, at + len(piece.name))),
-        detail=function_head(document, number),
-    )
+    return {
+        "name": piece.name,
+        "kind": _SYMBOLS["function"],
+        "uri": uri,
+        "range": range_in(source, piece.span),
+        "selectionRange": range_in(source, (at, at + len(piece.name))),
+        "detail": function_head(document, number),
+    }
 
 
-def _called_function(to: Server, item: lsp.CallHierarchyItem) -> tuple[Document, PlacedName | None]:
-    document = to.text(item.uri).document
-    place = item.selection_range.start
-    found = document.names.at(offset(document.source, (place.line, place.character)))
+def _called_function(to: Server, item: Params) -> tuple[Document, PlacedName | None]:
+    document = to.text(item["uri"]).document
+    found = document.names.at(offset_of(document.source, item["selectionRange"]["start"]))
     is_function = found is not None and found.subject[0] == "function"
     return document, found if is_function else None
 
@@ -364,56 +371,62 @@ def _called_function(to: Server, item: lsp.CallHierarchyItem) -> tuple[Document,
 def add_diagnostics(to: Server) -> None:
     """What is wrong with a text, and with the files of the workspace."""
 
-    @to.feature(
-        lsp.TEXT_DOCUMENT_DIAGNOSTIC,
-        lsp.DiagnosticOptions(
-            inter_file_dependencies=False, workspace_diagnostics=True, identifier="rlx"
-        ),
-    )
-    def pulled(params: lsp.DocumentDiagnosticParams) -> Any:
-        found = to.text(params.text_document.uri)
+    @to.feature("textDocument/diagnostic")
+    def pulled(params: Params) -> Params:
+        found = to.text(params["textDocument"]["uri"])
         number = f"{found.version}.{found.told}"
-        if params.previous_result_id == number:
-            return lsp.RelatedUnchangedDocumentDiagnosticReport(number)
-        items = to.shown(params.text_document.uri)
-        return lsp.RelatedFullDocumentDiagnosticReport(items, result_id=number)
+        if params.get("previousResultId") == number:
+            return {"kind": "unchanged", "resultId": number}
+        items = to.shown(params["textDocument"]["uri"])
+        return {"kind": "full", "items": items, "resultId": number}
 
     @to.feature("rlx/workspaceDiagnostics")
-    def of_workspace(params: Any) -> Any:
+    def of_workspace(params: Params) -> Params:
         reports = []
-        for uri, source in _sources(to, params.open):
+        for uri, source in _sources(to, params["open"]):
             shown = to.texts.get(uri)
             if shown is not None and shown.document.source.text == source.text:
                 items = to.shown(uri)
             else:
                 found = to.checked(source)
                 items = [diagnostic_of(d, source, uri) for d in found if d.code != "PARSE-nothing"]
-            reports.append(lsp.WorkspaceFullDocumentDiagnosticReport(uri, items))
-        return lsp.WorkspaceDiagnosticReport(reports)
+            reports.append({"kind": "full", "uri": uri, "version": None, "items": items})
+        return {"items": reports}
 
     @to.feature("rlx/workspaceSymbols")
-    def symbols(params: Any) -> list[lsp.WorkspaceSymbol]:
+    def symbols(params: Params) -> list[Params]:
         return [
-            lsp.WorkspaceSymbol(lsp.Location(uri, place), name, kind)
-            for uri, source in _sources(to, params.open)
-            for name, kind, place in _listed(source.text, source.path)
-            if fits(params.query, name)
+            {"name": name, "kind": kind, "location": {"uri": uri, "range": place}}
+            for uri, source in _sources(to, params["open"])
+            for name, kind, place in _symbols_of(to, uri, source)
+            if fits(params["query"], name)
         ]
 
 
+def _symbols_of(to: Server, uri: str, source: Source) -> list[tuple[str, int, Params]]:
+    """The symbols of a text, which may be open."""
+    shown = to.texts.get(uri)
+    if shown is None or shown.document.source.text != source.text:
+        return _listed(source.text, source.path)
+    return shown.kept("names", _named)
+
+
 @lru_cache(maxsize=256)
-def _listed(text: str, path: str) -> list[tuple[str, lsp.SymbolKind, lsp.Range]]:
+def _listed(text: str, path: str) -> list[tuple[str, int, Params]]:
     """The symbols of a text."""
-    document = Document(text, path)
+    return _named(Document(text, path))
+
+
+def _named(document: Document) -> list[tuple[str, int, Params]]:
     return [
         (each.name, _SYMBOLS[each.kind], range_in(document.source, each.name_span))
         for each in _every(outline(document))
     ]
 
 
-def _sources(to: Server, opened: Iterable[Any]) -> Iterator[tuple[str, Source]]:
+def _sources(to: Server, opened: Iterable[Params]) -> Iterator[tuple[str, Source]]:
     """The texts of the workspace: those that are open as they are now, the others from the disk."""
-    now = {each.uri: Source(each.text.replace("\r\n", "\n"), path_of(each.uri)) for each in opened}
+    now = {each["uri"]: Source(each["text"], path_of(each["uri"])) for each in opened}
     yield from now.items()
     for source in to.files():
         uri = _uri(source.path)
@@ -437,16 +450,11 @@ def _every(symbols: Iterable[Symbol]) -> Iterator[Symbol]:
 def add_edits(to: Server) -> None:
     """The layout of a part of a text, and all that can be mended."""
 
-    @to.feature(lsp.TEXT_DOCUMENT_RANGE_FORMATTING)
-    def formatting(params: lsp.DocumentRangeFormattingParams) -> list[lsp.TextEdit] | None:
-        from rlx.lsp.layout import in_range
-
-        document = to.text(params.text_document.uri).document
-        first, last = to.offsets(document, params.range)
-        return [
-            lsp.TextEdit(range_in(document.source, edit.span), edit.text)
-            for edit in in_range(document, first, last)
-        ] or None
+    @to.feature("textDocument/rangeFormatting")
+    def formatting(params: Params) -> list[Params] | None:
+        document = to.text(params["textDocument"]["uri"]).document
+        edits = in_range(document, *_offsets(document, params))
+        return text_edits(document.source, edits) or None
 
 
 def create(trusted: bool = False, isolated: bool = False) -> Server:

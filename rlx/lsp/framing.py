@@ -106,18 +106,22 @@ def _more(end: int, held: bytearray) -> bool:
 class RawJson(bytes):
     """JSON that is handed on as it is."""
 
+    @classmethod
+    def of(cls, found: Any) -> RawJson:
+        """What `json.dumps` can write."""
+        return cls(json.dumps(found, separators=(",", ":")).encode("ascii"))
 
-_ANSWER = re.compile(rb'\{"id": (\d+), "result": (?=[\[{])')
-_END = b', "jsonrpc": "2.0"}'
+
+_ANSWER = re.compile(rb'\{"id":(\d+),"result":(?=[\[{])')
 _LONG = 1 << 14
 
 
 def answer(body: bytes) -> Any:
     """A message of a process; the result of a long answer is `RawJson`."""
-    found = _ANSWER.match(body) if len(body) > _LONG and body.endswith(_END) else None
+    found = _ANSWER.match(body) if len(body) > _LONG else None
     if found is None:
         return json.loads(body)
-    return {"id": int(found[1]), "result": RawJson(body[found.end() : -len(_END)])}
+    return {"id": int(found[1]), "result": RawJson(body[found.end() : -1])}
 
 
 def framed(message: Any) -> bytes:

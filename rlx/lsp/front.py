@@ -19,14 +19,14 @@ from contextlib import suppress
 from importlib.metadata import version
 from threading import Thread, Timer
 from typing import Any
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, urlsplit
 
 from rlx.checker.driver.time_limit import HELP, exceeded
 from rlx.grammar.processes import environment, from_outside, python
 from rlx.lsp.capabilities import KNOWN, LAID, TAKEN, wants
 from rlx.lsp.capabilities import capabilities as offered
 from rlx.lsp.framing import BadMessage, RawJson, answer, framed, messages
-from rlx.lsp.texts import InvalidParams, clean, edited, member, place, span
+from rlx.lsp.texts import InvalidParams, clean, difference, edited, member, place, span
 
 LIMIT = 60.0
 """Seconds that a document may take, if the user does not set another limit."""
@@ -166,12 +166,11 @@ class _Process:
         self.since = 0.0
         self.hired = time.monotonic()
         self.ready: float | None = None
-        self.has: dict[str, int] = {}
+        self.has: dict[str, _Text] = {}
         self.outgoing: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         Thread(target=self._write, daemon=True).start()
         Thread(target=self._read, args=(events,), daemon=True).start()
         self.send({"id": 0, "method": "initialize", "params": initialize})
-        self.send({"method": "initialized", "params": {}})  # in front of the first document
 
     def busy_for(self) -> float:
         """The seconds that its work has taken; its start does not count, unless it is very long."""
@@ -673,19 +672,19 @@ class Front:
             job.number = self.serial
             worker.send({"id": job.number, "method": job.method, "params": job.params})
             return
-        key = unquote(document.inner)  # pygls knows documents by this
-        if worker.has.get(key) != version.serial:
+        before = worker.has.get(document.inner)
+        if before is not version:
             identifier = {"uri": document.inner, "version": version.serial}
-            if key in worker.has:
-                params: Message = {
-                    "textDocument": identifier,
-                    "contentChanges": [{"text": version.sent}],
-                }
+            if before is not None:
+                start, end = difference(before.sent, version.sent)
+                behind = len(before.sent) - len(version.sent) + end
+                change = {"start": start, "end": behind, "text": version.sent[start:end]}
+                params: Message = {"textDocument": identifier, "change": change}
                 worker.send({"method": "textDocument/didChange", "params": params})
             else:
                 item = {**identifier, "languageId": document.language, "text": version.sent}
                 worker.send({"method": "textDocument/didOpen", "params": {"textDocument": item}})
-            worker.has[key] = version.serial
+            worker.has[document.inner] = version
         elif not job.method:
             self._done(worker)
         if job.method:
@@ -698,9 +697,8 @@ class Front:
             worker.send({"id": job.number, "method": job.method, "params": asked})
 
     def _forget(self, document: _Document) -> None:
-        key = unquote(document.inner)
         for worker in self.workers:
-            if worker.has.pop(key, None) is not None:
+            if worker.has.pop(document.inner, None) is not None:
                 params = {"textDocument": {"uri": document.inner}}
                 worker.send({"method": "textDocument/didClose", "params": params})
 

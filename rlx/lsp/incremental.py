@@ -23,10 +23,11 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.suggest import closest
 from rlx.lsp.body import KnownBody, ReducedBody, body
-from rlx.lsp.cut import Cut, cut, edited, recut, words, words_among
+from rlx.lsp.cut import Cut, cut, recut, words, words_among
 from rlx.lsp.excerpt import Excerpt, Move, circle, excerpt, names_of
 from rlx.lsp.faces import Checked, of_report, report_on
 from rlx.lsp.statements import SMALL
+from rlx.lsp.texts import difference
 
 # ---------------------------------------------------------------- one version of a text
 
@@ -184,6 +185,13 @@ class Checker:
         """What is known of the statements of the functions of the last text."""
         return {} if self._last is None else self._last.bodies
 
+    def twin(self) -> Checker:
+        """Another one that knows what this one does."""
+        made = Checker(self.path, self.target)
+        made._last = self._last
+        made._legal.extend(self._legal)
+        return made
+
     def known(self, text: str) -> Cut | None:
         """The functions of a text, if it is the last one."""
         last = self._last
@@ -214,7 +222,7 @@ class Checker:
         """The versions to begin with: the most similar one first."""
 
         def differs(version: TextVersion) -> int:
-            start, end = edited(version.cut.text, text)
+            start, end = difference(version.cut.text, text)
             return end - start + max(0, len(version.cut.text) - len(text))
 
         last = [] if self._last is None else [self._last]
@@ -354,7 +362,7 @@ class _Step:
     def _calls_others(self, number: int) -> bool:
         """Whether a function that changed mentions other functions than before."""
         was, now = self.before.cut.of(number), self.now.of(self.to[number])
-        start, end = edited(was, now)
+        start, end = difference(was, now)
         first, last = line_start(now, start), next_line(now, end)
         here = words(now[first:last]) ^ words(was[first : last - len(now) + len(was)])
         if here.isdisjoint(self.names):

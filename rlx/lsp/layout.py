@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rlx.grammar.diagnostic import Edit
@@ -83,14 +84,14 @@ def remember(found: Learned) -> None:
 
 def _learned(document: Document, made: str) -> Learned:
     """What the layout of a text says of its parts, and of those of the text that is laid out."""
-    old, new = document.names.cut, cut(made)
+    old, new = document.cut, cut(made)
     found = Learned({}, {}, {})
     if [piece.name for piece in old.pieces] != [piece.name for piece in new.pieces]:
         return found
     for at in (old, new):
         gaps = tuple(map(new.gap, range(len(new.pieces) + 1)))
         found.gaps[_gaps_key(document, at)] = gaps
-        for number, key in enumerate(_keys(document, at)):
+        for number, key in _keys(document, at, range(len(at.pieces))).items():
             found.functions[key] = new.of(number)
             if len(at.of(number)) >= SMALL:
                 was, now = split(_body(at, number)), split(_body(new, number))
@@ -115,30 +116,30 @@ def _gaps_key(document: Document, at: Cut) -> _Key:
     return document.source.path, document.target, "\0".join(around)
 
 
-def _keys(document: Document, at: Cut) -> list[_Key]:
-    """All that the layout of each function depends on: its text, the text around functions, the
-    heads of those it names.
+def _keys(document: Document, at: Cut, numbers: Iterable[int]) -> dict[int, _Key]:
+    """All that the layout of some functions depends on, by their numbers: their texts, the text
+    around functions, the heads of those they name.
     """
     around = _gaps_key(document, at)
     names = names_of(at)
-    return [
-        (
+    return {
+        number: (
             *(*around, at.of(number)),
             *(at.pieces[n].head for n in sorted(mentioned(at, number, names))),
         )
-        for number in range(len(at.pieces))
-    ]
+        for number in numbers
+    }
 
 
 def _from_known(document: Document) -> str | None:
     """The layout of a text of which most parts are known; None if they are not."""
-    at = document.names.cut
+    at = document.cut
     gaps = _known.gaps.get(_gaps_key(document, at))
     if gaps is None or len(gaps) != len(at.pieces) + 1:
         return None
-    keys = _keys(document, at)
+    keys = _keys(document, at, range(len(at.pieces)))
     new = []
-    for number, key in enumerate(keys):
+    for number, key in keys.items():
         if key not in _known.functions:
             made = _long(document, at, number)
             if made is None:
@@ -154,9 +155,9 @@ def _from_known(document: Document) -> str | None:
         if at.of(number).removesuffix("\n") != at.of(number).rstrip():
             return None
         _known.functions[keys[number]] = f"{laid[number]}\n"
-    laid_out = [_known.functions[key] for key in keys]
-    declared = _DECLARED.findall(gaps[0])
-    if words_among("".join((*laid_out, *gaps[1:])), declared) != {*declared}:
+    laid_out = [_known.functions[key] for key in keys.values()]
+    declared = {*_DECLARED.findall(gaps[0])}
+    if words_among("".join((*laid_out, *gaps[1:])), declared) != declared:
         return None  # nothing uses it any more
     parts = (gap + each for gap, each in zip(gaps, laid_out, strict=False))
     return "".join((*parts, gaps[-1]))
@@ -192,9 +193,9 @@ def in_range(document: Document, first: int, last: int) -> list[Edit]:
     """The edits that format what stands between two offsets: the statements of long functions, all
     of short ones, and nothing else.
     """
-    at = document.names.cut
+    at = document.cut
     found: list[Edit] = []
-    wanted = []
+    wanted: list[int] = []
     for number, piece in enumerate(at.pieces):
         start, end = piece.span
         if start <= last and first < end:
@@ -203,7 +204,14 @@ def in_range(document: Document, first: int, last: int) -> list[Edit]:
             if edits is None:
                 wanted.append(number)
             found += edits or ()
-    for number, text in (_functions(document, at, wanted, at.gap(0)) or {}).items():
+    gaps = _known.gaps.get(_gaps_key(document, at))
+    if gaps is not None and _statements_of(gaps[0]) <= _statements_of(at.gap(0)):
+        known, keys = _known.functions, _keys(document, at, wanted)
+        texts = {number: known[key].rstrip() for number, key in keys.items() if key in known}
+    else:  # functions may use what the layout declares around them
+        texts = {}
+    new = [number for number in wanted if number not in texts]
+    for number, text in (texts | (_functions(document, at, new, at.gap(0)) or {})).items():
         if text != at.of(number).rstrip():
             start, _ = at.pieces[number].span
             found.append(Edit((start, start + len(at.of(number).rstrip())), text))
@@ -219,10 +227,26 @@ def _statements(document: Document, at: Cut, number: int, place: Span) -> list[E
     statements = document.statements(number)
     if statements is None or statements.is_strange or place[0] < head:
         return None
+    shown = place[0] - head, place[1] - head
+
+    def edits(texts: Mapping[int, str]) -> list[Edit]:
+        """Those that give statements their layout, where they are shown."""
+        found = []
+        for n, text in texts.items():
+            old, new, start = statements[n].text.rstrip(), text.rstrip(), statements.starts[n]
+            if start < shown[1] and shown[0] < start + len(old) and old != new:
+                start += piece.span[0] + head
+                found.append(Edit((start, start + len(old)), new))
+        return found
+
+    first = max(0, bisect_right(statements.starts, shown[0]) - 1)
+    here = range(first, bisect_left(statements.starts, shown[1]))
+    _, known_texts = _known.long.get(_long_key(document, at, number), ("", {}))
+    if all(statements[n].text in known_texts for n in here):
+        return edits({n: known_texts[statements[n].text] for n in here})
     names, nothing = frozenset(statements.binders), frozenset[str]()  # their types do not matter
     keyword = dialect(DEFAULT).info_args
     known = KnownBody(statements, {}, names, nothing, nothing, nothing, keyword)
-    shown = place[0] - head, place[1] - head
     body = ReducedBody(known, at.of(number)[head:], (piece.head, piece.at), shown=shown)
     if body.failed:
         return None
@@ -238,15 +262,8 @@ def _statements(document: Document, at: Cut, number: int, place: Span) -> list[E
     numbers = [n for n, text in zip(body.numbers, body.texts(), strict=True) if text.strip()]
     if len(texts) != len(numbers):
         return None
-    found = []
-    for n, text in zip(numbers, texts, strict=True):
-        each, start = body.statements[n], body.starts[n]
-        old, new = each.text.rstrip(), text.rstrip()
-        inside = start < shown[1] and shown[0] < start + len(old)
-        if inside and n not in body.stubs and old != new:
-            start += piece.span[0] + head
-            found.append(Edit((start, start + len(old)), new))
-    return found
+    pairs = zip(numbers, texts, strict=True)
+    return edits({n: text for n, text in pairs if n not in body.stubs})
 
 
 def _functions(

@@ -536,13 +536,13 @@ class TextNames:
         begin = begins[stretch - first]
         known = self.reading(first).bound
         found = []
-        for word in sorted(words(text)):
+        for word in words(text):
             if word in known:
                 _, kind, of = known[word]
                 found.append((word, kind, of))
             elif statements.binders.get(word, (begin,))[0] < begin:
                 found.append((word, "variable", ""))
-        return tuple(found)
+        return tuple(sorted(found))
 
     def _bound_before(self, stretch: int, number: int, name: str) -> tuple[int, BoundName] | None:
         """The part in front of another one in which a name is bound last, and what it is."""
@@ -550,7 +550,8 @@ class TextNames:
         first = self.of_function[number][0]
         begin = begins[stretch - first]
         places = [n for n in statements.binders.get(name, ()) if n < begin]
-        for part in dict.fromkeys(bisect_right(begins, n) - 1 for n in (*reversed(places), 0)):
+        parts = [bisect_right(begins, n) - 1 for n in reversed(places)]
+        for part in dict.fromkeys([*parts, 0]) if parts else (0,):
             found = self.reading(first + part).bound.get(name)
             if found is not None:
                 return first + part, found

@@ -11,12 +11,8 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import ExitStack, suppress
 from functools import lru_cache, partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote, urlsplit
-
-from lsprotocol import types as lsp
-from pygls.exceptions import JsonRpcInvalidParams
-from pygls.lsp.server import LanguageServer
 
 from rlx.checker.check import Report
 from rlx.checker.driver.check_files import crashed
@@ -24,18 +20,23 @@ from rlx.checker.driver.mistakes import keep_traceback
 from rlx.checker.driver.time_limit import FORKS, Forked, Lost, exceeded, seconds
 from rlx.checker.render.files import Obligations
 from rlx.grammar.diagnostic import Diagnostic, Edit, Source
+from rlx.grammar.dialects import DEFAULT
 from rlx.grammar.lines import line_end
 from rlx.grammar.nodes.node import Span
+from rlx.grammar.print.formatting import format_text
 from rlx.grammar.streams import visible
 from rlx.lsp.capabilities import FIX_ALL, KNOWN, LAID, TAKEN
-from rlx.lsp.cut import cut, recut
+from rlx.lsp.cut import cut, mentioned, recut
 from rlx.lsp.document import Document, RenameError
 from rlx.lsp.faces import checked, of_report, report_on
+from rlx.lsp.framing import framed
 from rlx.lsp.hover import hover
 from rlx.lsp.incremental import Checker, derived
 from rlx.lsp.layout import Learned, learn, remember, whole
-from rlx.lsp.positions import offset, range_of
+from rlx.lsp.positions import offset, position, range_of
 from rlx.lsp.statements import SMALL, Statements
+from rlx.lsp.structure import written_tokens
+from rlx.lsp.texts import InvalidParams, member
 from rlx.lsp.vocabulary import describe
 from rlx.lsp.window import Window, window
 from rlx.spec import rules
@@ -61,24 +62,22 @@ _RELAX = re.compile(r"\btvm\b|\brelax\b|\bir_module\b|\bprim_func\b|@[ \t]*\w+\.
 
 _MEANT = "did you mean "
 
-_SEVERITY = {
-    "error": lsp.DiagnosticSeverity.Error,
-    "warning": lsp.DiagnosticSeverity.Warning,
-    "note": lsp.DiagnosticSeverity.Information,
-}
+_SEVERITY = {"error": 1, "warning": 2, "note": 3}
+_WARNING = 2
+_QUICK_FIX = "quickfix"
+_TYPE = 1
+"""The kind of an inlay hint."""
+
+INVALID_PARAMS, INTERNAL = -32602, -32603
 
 
 if TYPE_CHECKING:
     from rlx.checker.driver.configuration import ProjectSettings
 
-    class AtPlace(Protocol):
-        """What asks about a place in a text."""
+Params = dict[str, Any]
+"""What a message says, as the front has looked at it: places, ranges and addresses are in order."""
 
-        @property
-        def text_document(self) -> lsp.TextDocumentIdentifier: ...
-
-        @property
-        def position(self) -> lsp.Position: ...
+Handler = Callable[[Params], Any]
 
 
 class OpenText:
@@ -100,9 +99,9 @@ class OpenText:
         self.laying: asyncio.Task[None] | None = None
         self.waits = False
         self.statements: dict[str, Statements] = {}
-        self.windows: dict[frozenset[object], Window] = {}
+        self.windows: dict[object, Window] = {}
         self.answers: dict[str, Any] = {}
-        self.tokens: tuple[list[int], str] = ([], "")
+        self.tokens: tuple[list[str], str] = ([], "")
 
     def window(self, start: int, end: int) -> Window:
         """What is known of a stretch of the text: of a long one that was not checked whole, only
@@ -141,23 +140,29 @@ class OpenText:
         document = self.document
         if len(document.source.text) < SMALL:
             return
-        for known in self.checker.bodies.values():
-            yield known.body and known.body.statements.users
-        names = document.names
-        for stretch in range(len(names.starts)):
-            yield names.reading(stretch)
+        heads = () if self.checker.cut is None else self.checker.cut.pieces
+        for number, known in self.checker.bodies.items() if heads else ():
+            if known.body is not None:
+                yield mentioned(heads[number].head, heads[number].at)
+                yield known.body.statements.binders
+                yield known.body.statements.users
+            yield None
+        yield from written_tokens(document)
         if document.is_checked:
             yield document.constructs
             yield document.bound
 
     def part(self, start: int, end: int) -> Window:
         """The functions in a stretch of the text, as a text of their own."""
-        known = self.document.names.cut if self.waits else self.checker.cut
-        made = window(known, self.document, start, end, self.checker.bodies)
-        return self.windows.setdefault(made.key, made)
+        asked = start, end
+        if asked not in self.windows:
+            known = self.document.cut if self.waits else self.checker.cut
+            made = window(known, self.document, start, end, self.checker.bodies)
+            self.windows[asked] = self.windows.setdefault(made.key, made)
+        return self.windows[asked]
 
 
-class Server(LanguageServer):
+class Server:
     """One editor's session.
 
     Parameters
@@ -167,16 +172,52 @@ class Server(LanguageServer):
         does not trust the project.
     isolated
         Whether the configuration of projects is ignored.
+
+    Attributes
+    ----------
+    write
+        Sends bytes.
+    handlers
+        What answers each method.
     """
 
     def __init__(self, trusted: bool = False, isolated: bool = False) -> None:
-        from importlib.metadata import version
-
-        super().__init__("rlx", version("rlx"))
         self.trusted, self.isolated = trusted, isolated
+        self.write: Callable[[bytes], object] = len
+        self.handlers: dict[str, Handler] = {}
+        self.roots: list[str | None] = []
         self.texts: dict[str, OpenText] = {}
         self.targets: dict[str, str | None] = {}
         self.projects: dict[str, ProjectSettings] = {}
+        self.warming: asyncio.Task[None] | None = None
+
+    def feature(self, method: str) -> Callable[[Handler], Handler]:
+        """Have a function answer a method."""
+
+        def add(handler: Handler) -> Handler:
+            self.handlers[method] = handler
+            return handler
+
+        return add
+
+    def handle(self, message: dict[str, Any]) -> None:
+        """Answer a message."""
+        answer: dict[str, Any] = {"id": message.get("id")}
+        try:
+            answer["result"] = self.handlers[message["method"]](message.get("params") or {})
+        except InvalidParams as error:
+            answer["error"] = {"code": INVALID_PARAMS, "message": str(error)}
+        except Exception as error:
+            if "id" not in message:
+                raise
+            words = f"this is a bug in rlx: {type(error).__name__}: {error}"
+            answer["error"] = {"code": INTERNAL, "message": visible(words)}
+        if "id" in message:
+            self.write(framed(answer))
+
+    def notify(self, method: str, params: Params) -> None:
+        """Tell something that was not asked."""
+        self.write(framed({"method": method, "params": params}))
 
     def configure(self, folder: str) -> str | None:
         """Take over the operators and the target of the project of a folder; what the user should
@@ -213,12 +254,10 @@ class Server(LanguageServer):
         around = [root for root in self.targets if path.startswith(os.path.join(root, ""))]
         return self.targets[max(around, key=len)] if around else None
 
-    def changed(self, uri: str) -> None:
+    def changed(self, uri: str, source: str, version: int | None = None) -> None:
         """A text is new, or was edited: check it, and tell what is wrong with it."""
-        current = self.workspace.get_text_document(uri)
         found = self.text(uri)
-        found.version = current.version
-        source = current.source.replace("\r\n", "\n")
+        found.version = version
         path, target = found.checker.path, found.checker.target
         whole, report = found.checker.full, None
         if found.checker.path.endswith(".py") and not _RELAX.search(source):
@@ -245,13 +284,13 @@ class Server(LanguageServer):
         """Check a long text of which nothing is known in another process: until that is done,
         questions are answered without it.
         """
-        before = found.document.names.cut
+        before = found.document.cut
         nothing = Report(source, (), Obligations(0, 0, 0), (), {})
         parts = recut(before, source.text)
         known = nothing, found.checker.target, parts, found.statements
         found.show(Document(source.text, source.path, *known))
         found.diagnostics = ()
-        self.protocol.notify(TAKEN, {"uri": uri, "version": found.version})
+        self.notify(TAKEN, {"uri": uri, "version": found.version})
         if not found.waits:
             found.waits = True
             found.settle(self.check_aside(uri, found))
@@ -259,11 +298,13 @@ class Server(LanguageServer):
     async def check_aside(self, uri: str, found: OpenText) -> None:
         """Check a long text, and those that it becomes meanwhile, in another process."""
         with ExitStack() as until:
-            until.callback(self.protocol.notify, LAID, {"uri": uri})
+            until.callback(self.notify, LAID, {"uri": uri})
             while found.waits:
                 await asyncio.sleep(PAUSE)
                 with ExitStack() as ending:
                     process = forked(_all_of(found), ending)
+                    ready = asyncio.ensure_future(self.get_ready(found))
+                    ending.callback(ready.cancel)
                     if await self.check_once(uri, found, process):
                         until.pop_all()
                         found.lay_out(self.lay_out(uri, process, ending.pop_all()))
@@ -284,10 +325,10 @@ class Server(LanguageServer):
         if said is None:
             return False  # it was edited, and has to be checked anew
         found.waits, found.diagnostics = False, said
-        parts = found.checker.known(source.text) or found.document.names.cut
+        parts = found.checker.known(source.text) or found.document.cut
         found.show(Document(source.text, path, None, target, parts, found.statements))
         self.tell(uri)
-        self.protocol.notify(KNOWN, {"uri": uri})
+        self.notify(KNOWN, {"uri": uri})
         return not isinstance(made, Lost)
 
     async def lay_out(self, uri: str, process: Forked[Any], ending: ExitStack) -> None:
@@ -296,7 +337,7 @@ class Server(LanguageServer):
             made = await answer_of(process)
             if isinstance(made, Learned):
                 remember(made)
-            self.protocol.notify(LAID, {"uri": uri})
+            self.notify(LAID, {"uri": uri})
 
     async def settle(self, uri: str, found: OpenText, partly: bool) -> None:
         """When the user stops typing, get ready for questions, and check the whole text if it was
@@ -318,25 +359,25 @@ class Server(LanguageServer):
 
     async def get_ready(self, found: OpenText) -> None:
         """Find out what questions about a text will need, between other messages."""
-        for make in _FIRST:
-            make()
-            await asyncio.sleep(0)
         for _ in found.prepare():
             await asyncio.sleep(0)
         if gc.get_count()[1] > OLD:
             gc.collect()
 
+    async def warm_up(self) -> None:
+        """Read the parts of the program that first answers need, between messages."""
+        for make in _FIRST:
+            await asyncio.sleep(0)
+            make()
+
     def tell(self, uri: str) -> None:
         """Send the diagnostics of a text."""
         found = self.texts[uri]
         found.told += 1
-        self.text_document_publish_diagnostics(
-            lsp.PublishDiagnosticsParams(
-                uri=uri, version=found.version, diagnostics=self.shown(uri)
-            )
-        )
+        said = {"uri": uri, "version": found.version, "diagnostics": self.shown(uri)}
+        self.notify("textDocument/publishDiagnostics", said)
 
-    def shown(self, uri: str) -> list[lsp.Diagnostic]:
+    def shown(self, uri: str) -> list[dict[str, Any]]:
         """The diagnostics of a text as an editor shows them."""
         found = self.text(uri)
         source = found.document.source
@@ -346,22 +387,15 @@ class Server(LanguageServer):
             if d.code != "PARSE-nothing"  # most Python that one edits has no Relax in it
         ]
 
-    def place(self, params: AtPlace) -> tuple[Document, int]:
+    def place(self, params: Params) -> tuple[Document, int]:
         """The text that is asked about, and the offset."""
-        document = self.text(params.text_document.uri).document
-        at = params.position
-        return document, offset(document.source, (at.line, at.character))
+        document = self.text(params["textDocument"]["uri"]).document
+        return document, offset_of(document.source, params["position"])
 
-    def view(self, params: AtPlace) -> tuple[Window, int, Document]:
+    def view(self, params: Params) -> tuple[Window, int, Document]:
         """What is known around the place that is asked about, the offset, and the whole text."""
         document, at = self.place(params)
-        return self.text(params.text_document.uri).window(at, at), at, document
-
-    def offsets(self, document: Document, found: lsp.Range) -> tuple[int, int]:
-        """The offsets of a range."""
-        ends = ((at.line, at.character) for at in (found.start, found.end))
-        first, last = (offset(document.source, at) for at in ends)
-        return first, last
+        return self.text(params["textDocument"]["uri"]).window(at, at), at, document
 
     def files(self) -> Iterator[Source]:
         """The programs in the folders of the workspace, without what a project excludes."""
@@ -376,8 +410,7 @@ class Server(LanguageServer):
 
     def folders(self) -> list[str]:
         """The folders that the editor shows."""
-        shown = list(self.workspace.folders) or [self.workspace.root_uri]
-        return list(filter(None, map(_folder, shown)))
+        return list(filter(None, map(_folder, self.roots)))
 
     def checked(self, source: Source) -> tuple[Diagnostic, ...]:
         """The diagnostics of a text that is not open."""
@@ -392,20 +425,24 @@ class Server(LanguageServer):
         found = self.texts.pop(uri, None)
         for task in () if found is None else filter(None, (found.settling, found.laying)):
             task.cancel()
-        self.text_document_publish_diagnostics(
-            lsp.PublishDiagnosticsParams(uri=uri, diagnostics=[])
-        )
 
 
 _checked_once = lru_cache(maxsize=256)(checked)
 
 
+_TRIAL = """@R.function
+def f(x: R.Tensor(("n", 4), "float32")):
+    y = R.add(x, x)
+    return y
+"""
 _FIRST = (
+    partial(report_on, _TRIAL, ""),
     rules,
     partial(import_module, "rlx.checker.why.explain"),
     partial(describe, "R.add"),
+    partial(format_text, _TRIAL, "", DEFAULT),
 )
-"""What the first hover needs, read once."""
+"""What the first answers need, read once."""
 
 
 def _all_of(found: OpenText) -> Callable[[str], Any]:
@@ -464,14 +501,15 @@ async def answer_of(process: Forked[T]) -> T | Lost:
 def add_projects(server: Server) -> None:
     """The folders that the editor shows."""
 
-    @server.feature(lsp.INITIALIZED)
-    def begun(_: lsp.InitializedParams) -> None:
-        if server.isolated:
-            return
-        for root in server.folders():
+    @server.feature("initialize")
+    def begun(params: Params) -> None:
+        shown = [each["uri"] for each in params.get("workspaceFolders") or ()]
+        server.roots = list(dict.fromkeys(shown)) or [params.get("rootUri")]
+        for root in () if server.isolated else server.folders():
             said = server.configure(root)
             if said is not None:
-                server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Warning, said))
+                server.notify("window/showMessage", {"type": _WARNING, "message": said})
+        server.warming = asyncio.get_running_loop().create_task(server.warm_up())
 
 
 def path_of(uri: str) -> str:
@@ -492,190 +530,204 @@ def _folder(uri: str | None) -> str | None:
 def add_texts(server: Server) -> None:
     """Texts that are opened, edited and closed."""
 
-    @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
-    def opened(params: lsp.DidOpenTextDocumentParams) -> None:
-        server.changed(params.text_document.uri)
+    @server.feature("textDocument/didOpen")
+    def opened(params: Params) -> None:
+        item = params["textDocument"]
+        server.changed(item["uri"], item["text"], item["version"])
 
-    @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
-    def edited(params: lsp.DidChangeTextDocumentParams) -> None:
-        server.changed(params.text_document.uri)
+    @server.feature("textDocument/didChange")
+    def edited(params: Params) -> None:
+        change, item = params["change"], params["textDocument"]  # in offsets
+        text = server.text(item["uri"]).document.source.text
+        text = f"{text[: change['start']]}{change['text']}{text[change['end'] :]}"
+        server.changed(item["uri"], text, item["version"])
 
-    @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
-    def closed(params: lsp.DidCloseTextDocumentParams) -> None:
-        server.forget(params.text_document.uri)
+    @server.feature("textDocument/didClose")
+    def closed(params: Params) -> None:
+        server.forget(params["textDocument"]["uri"])
 
 
 def add_places(server: Server) -> None:
     """What stands at a place, where it is defined and where it is used."""
 
-    @server.feature(lsp.TEXT_DOCUMENT_HOVER)
-    def shown(params: lsp.HoverParams) -> lsp.Hover | None:
+    @server.feature("textDocument/hover")
+    def shown(params: Params) -> Params | None:
         window, at, document = server.view(params)
-        found = hover(
-            document, window, at, partial(server.text(params.text_document.uri).part, at, at)
-        )
+        part = partial(server.text(params["textDocument"]["uri"]).part, at, at)
+        found = hover(document, window, at, part)
         if found is None:
             return None
-        content = lsp.MarkupContent(lsp.MarkupKind.Markdown, found[0])
-        return lsp.Hover(content, range_in(document.source, found[1]))
+        return {"contents": markdown(found[0]), "range": range_in(document.source, found[1])}
 
-    @server.feature(lsp.TEXT_DOCUMENT_DEFINITION)
-    def definition(params: lsp.DefinitionParams) -> lsp.Location | None:
+    @server.feature("textDocument/definition")
+    def definition(params: Params) -> Params | None:
         document, at = server.place(params)
         found = document.definition(at)
-        if found is None:
-            return None
-        return lsp.Location(params.text_document.uri, range_in(document.source, found))
+        return None if found is None else location(params, document, found)
 
-    @server.feature(lsp.TEXT_DOCUMENT_REFERENCES)
-    def references(params: lsp.ReferenceParams) -> list[lsp.Location]:
+    @server.feature("textDocument/references")
+    def references(params: Params) -> list[Params]:
         document, at = server.place(params)
-        found = document.references(at, params.context.include_declaration)
-        uri = params.text_document.uri
-        return [lsp.Location(uri, range_in(document.source, span)) for span in found]
+        declared = bool(member(params, "context", dict).get("includeDeclaration"))
+        return [location(params, document, span) for span in document.references(at, declared)]
 
 
 def add_edits(server: Server) -> None:
     """Changes of the text: names, layout, what mends a diagnostic."""
 
-    @server.feature(lsp.TEXT_DOCUMENT_PREPARE_RENAME)
-    def can_rename(params: lsp.PrepareRenameParams) -> lsp.Range | None:
+    @server.feature("textDocument/prepareRename")
+    def can_rename(params: Params) -> Params | None:
         document, at = server.place(params)
         try:
             return range_in(document.source, document.can_rename(at).span)
         except RenameError:
             return None
 
-    @server.feature(lsp.TEXT_DOCUMENT_RENAME)
-    def rename(params: lsp.RenameParams) -> lsp.WorkspaceEdit:
+    @server.feature("textDocument/rename")
+    def rename(params: Params) -> Params:
         document, at = server.place(params)
         try:
-            edits = document.rename(at, params.new_name)
+            edits = document.rename(at, member(params, "newName", str))
         except RenameError as error:
-            raise JsonRpcInvalidParams(visible(str(error))) from None
-        return workspace_edit(params.text_document.uri, document.source, edits)
+            raise InvalidParams(visible(str(error))) from None
+        return workspace_edit(params["textDocument"]["uri"], document.source, edits)
 
-    @server.feature(lsp.TEXT_DOCUMENT_FORMATTING)
-    def formatting(params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit] | None:
-        found = server.text(params.text_document.uri)
-        source = found.document.source
+    @server.feature("textDocument/formatting")
+    def formatting(params: Params) -> list[Params] | None:
+        found = server.text(params["textDocument"]["uri"])
         if any(d.rule == "PARSE" and d.is_error for d in found.diagnostics):
             return None  # what cannot be read is not formatted
-        edits = found.kept("layout", whole)
-        return [lsp.TextEdit(range_in(source, edit.span), edit.text) for edit in edits] or None
+        return text_edits(found.document.source, found.kept("layout", whole)) or None
 
-    @server.feature(
-        lsp.TEXT_DOCUMENT_CODE_ACTION,
-        lsp.CodeActionOptions(code_action_kinds=[lsp.CodeActionKind.QuickFix, FIX_ALL]),
-    )
-    def actions(params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
-        found = server.text(params.text_document.uri)
-        only = params.context.only
+    @server.feature("textDocument/codeAction")
+    def actions(params: Params) -> list[Params]:
+        found = server.text(params["textDocument"]["uri"])
+        context = member(params, "context", dict)
+        only = member(context, "only", list) if context.get("only") is not None else None
 
         def wanted(kind: str) -> bool:
             return only is None or any(f"{kind}.".startswith(f"{each}.") for each in only)
 
-        made = list(code_actions(found, params)) if wanted(lsp.CodeActionKind.QuickFix) else []
+        made = list(code_actions(found, params)) if wanted(_QUICK_FIX) else []
         short = len(found.document.source.text) < SMALL  # each edit means a check of all of it
         if wanted(FIX_ALL) and (only is not None or short):
-            made += fix_all(found, params.text_document.uri)
+            made += fix_all(found, params["textDocument"]["uri"])
         return made
 
 
 def add_hints(server: Server) -> None:
-    """What may be written at a place, and what is known there."""
+    """What is known of names at their places."""
 
-    @server.feature(lsp.TEXT_DOCUMENT_INLAY_HINT)
-    def hints(params: lsp.InlayHintParams) -> list[lsp.InlayHint]:
-        open_text = server.text(params.text_document.uri)
+    @server.feature("textDocument/inlayHint")
+    def hints(params: Params) -> list[Params]:
+        open_text = server.text(params["textDocument"]["uri"])
         source = open_text.document.source
-        first, last = params.range.start.line, params.range.end.line
+        first, last = (params["range"][end]["line"] for end in ("start", "end"))
         window = open_text.window(offset(source, (first, 0)), offset(source, (last + 1, 0)))
         found = []
         ends = window.into(offset(source, (first, 0))), window.into(offset(source, (last + 1, 0)))
         for hint in window.document.hints(*ends):
-            place = range_in(source, window.back((hint.offset, hint.offset))).start
-            if first <= place.line <= last:
-                found.append(lsp.InlayHint(place, hint.text, lsp.InlayHintKind.Type))
+            line, column = position(source, window.back((hint.offset, hint.offset))[0])
+            if first <= line <= last:
+                place = {"line": line, "character": column}
+                found.append({"position": place, "label": hint.text, "kind": _TYPE})
         return found
 
 
-def range_in(source: Source, span: Span) -> lsp.Range:
-    start, end = range_of(source, span)
-    return lsp.Range(lsp.Position(*start), lsp.Position(*end))
+def offset_of(source: Source, at: Params) -> int:
+    """The offset of a position of the protocol."""
+    return offset(source, (at["line"], at["character"]))
 
 
-def diagnostic_of(found: Diagnostic, source: Source, uri: str) -> lsp.Diagnostic:
+def range_in(source: Source, span: Span) -> Params:
+    """A place as the protocol writes it."""
+    (first, start), (last, end) = range_of(source, span)
+    return {
+        "start": {"line": first, "character": start},
+        "end": {"line": last, "character": end},
+    }
+
+
+def location(params: Params, document: Document, span: Span) -> Params:
+    """A place in the text that is asked about."""
+    return {"uri": params["textDocument"]["uri"], "range": range_in(document.source, span)}
+
+
+def markdown(text: str) -> Params:
+    """A text with marks."""
+    return {"kind": "markdown", "value": text}
+
+
+def text_edits(source: Source, edits: list[Edit]) -> list[Params]:
+    """Edits as the protocol writes them."""
+    return [{"range": range_in(source, edit.span), "newText": edit.text} for edit in edits]
+
+
+def diagnostic_of(found: Diagnostic, source: Source, uri: str) -> Params:
+    """A diagnostic as an editor shows it."""
     lines = [visible(found.message), *(f"note: {visible(note)}" for note in found.notes)]
     if found.counterexample:
         values = ", ".join(f"{name} = {value}" for name, value in found.counterexample.items())
         lines.append(visible(f"counterexample: {values}"))
     if found.help:
         lines.append(visible(f"help: {found.help}"))
-    return lsp.Diagnostic(
-        range=range_in(source, found.span or (0, 0)),
-        message="\n".join(lines),
-        severity=_SEVERITY[found.severity],
-        code=found.code,
-        source="rlx",
-        related_information=[
-            lsp.DiagnosticRelatedInformation(
-                lsp.Location(uri, range_in(source, label.span)), visible(label.message)
-            )
+    return {
+        "range": range_in(source, found.span or (0, 0)),
+        "message": "\n".join(lines),
+        "severity": _SEVERITY[found.severity],
+        "code": found.code,
+        "source": "rlx",
+        "relatedInformation": [
+            {
+                "location": {"uri": uri, "range": range_in(source, label.span)},
+                "message": visible(label.message),
+            }
             for label in found.related
         ],
-    )
+    }
 
 
-def workspace_edit(uri: str, source: Source, edits: list[Edit]) -> lsp.WorkspaceEdit:
-    made = [lsp.TextEdit(range_in(source, edit.span), edit.text) for edit in edits]
-    return lsp.WorkspaceEdit(changes={uri: made})
+def workspace_edit(uri: str, source: Source, edits: list[Edit]) -> Params:
+    """Edits of one text."""
+    return {"changes": {uri: text_edits(source, edits)}}
 
 
-def code_actions(found: OpenText, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
+def code_actions(found: OpenText, params: Params) -> Iterator[Params]:
     """The edits of diagnostics in a range, and comments that silence them."""
-    source, uri = found.document.source, params.text_document.uri
-    first, last = params.range.start.line, params.range.end.line
-    made = []
+    source, uri = found.document.source, params["textDocument"]["uri"]
+    first, last = (params["range"][end]["line"] for end in ("start", "end"))
     for diagnostic in found.diagnostics:
         if diagnostic.span is None:
             continue
-        place = range_in(source, diagnostic.span)
-        if place.start.line > last or place.end.line < first:
+        start, end = range_of(source, diagnostic.span)
+        if start[0] > last or end[0] < first:
             continue
-        about = [diagnostic_of(diagnostic, source, uri)]
+        about = {"kind": _QUICK_FIX, "diagnostics": [diagnostic_of(diagnostic, source, uri)]}
         if diagnostic.edit is not None:
             title = diagnostic.help or f"fix {diagnostic.code}"
             if title.startswith(_MEANT):
                 title = f"change to {title[len(_MEANT) :].removesuffix('?')}"
             edit = workspace_edit(uri, source, [diagnostic.edit])
-            made.append(
-                lsp.CodeAction(
-                    visible(title),
-                    lsp.CodeActionKind.QuickFix,
-                    about,
-                    diagnostic.edit.is_safe,
-                    edit=edit,
-                )
-            )
+            preferred = diagnostic.edit.is_safe
+            yield {"title": visible(title), **about, "isPreferred": preferred, "edit": edit}
         if diagnostic.rule not in ("PARSE", "IGNORE"):
-            end = line_end(source.text, diagnostic.span[0])
-            comment = Edit((end, end), f"  # rlx: ignore[{diagnostic.code}]")
+            behind = line_end(source.text, diagnostic.span[0])
+            comment = Edit((behind, behind), f"  # rlx: ignore[{diagnostic.code}]")
             edit = workspace_edit(uri, source, [comment])
-            title = f"ignore {diagnostic.code} here"
-            made.append(lsp.CodeAction(title, lsp.CodeActionKind.QuickFix, about, edit=edit))
-    return made
+            yield {"title": f"ignore {diagnostic.code} here", **about, "edit": edit}
 
 
-def fix_all(found: OpenText, uri: str) -> Iterator[lsp.CodeAction]:
+def fix_all(found: OpenText, uri: str) -> Iterator[Params]:
     """The action that applies every safe edit after which the text checks better."""
-    from rlx.checker.check import check_text
     from rlx.checker.fixing import mended
 
-    source = found.document.source
+    source, checker = found.document.source, found.checker.twin()
+
+    def check(text: str, path: str) -> Report:
+        return Report(Source(text, path), checker.check(text), Obligations(0, 0, 0), (), {})
+
     if any(d.edit is not None and d.edit.is_safe for d in found.diagnostics):
-        check = partial(check_text, target=found.checker.target)
         text = mended(source.text, source.path, check, unsafe=False).text
         if text != source.text:
             edit = workspace_edit(uri, source, [Edit((0, len(source.text)), text)])
-            yield lsp.CodeAction("fix all that rlx can fix", FIX_ALL, edit=edit)
+            yield {"title": "fix all that rlx can fix", "kind": FIX_ALL, "edit": edit}

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from bisect import insort
-from collections.abc import Collection, Iterable, Iterator
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from functools import cached_property, lru_cache
 from itertools import accumulate
 from zlib import crc32
 
+from rlx.grammar.lines import next_line
 from rlx.grammar.nodes.node import Record, Span
 from rlx.lsp.cut import words
+from rlx.lsp.texts import difference
 
 
 class BodyStatement(Record):
@@ -158,20 +160,22 @@ def split(body: str) -> Statements:
 
 def _read(
     body: str,
+    at: int = 0,
     base: int | None = None,
     level: int | None = None,
-    known: Collection[int] = (),
+    is_known: Callable[[int], bool] = lambda _: False,
 ) -> Iterator[BodyStatement]:
-    """The statements of a text, up to the first that begins at a known offset.
+    """The statements of a text from an offset on, up to the first that begins at a known one.
 
     Parameters
     ----------
     base, level
-        The indentation of the body, and of the block that the text begins in, if they are known.
+        The indentation of the body, and of the block that the offset is in, if they are known.
     """
     begun: list[str] = []
-    at = opened = 0
-    for line in body.splitlines(keepends=True):
+    opened = 0
+    while at < len(body):
+        line = body[at : next_line(body, at)]
         indent = indent_of(line)
         blank = line.isspace()
         if base is None and not blank and begun:
@@ -189,7 +193,7 @@ def _read(
             if starts and not goes_on:
                 if begun:
                     yield _statement(text)
-                if at in known:
+                if is_known(at):
                     return
                 begun, opened = [], 0
                 if indent == base and line.lstrip().startswith("with R.dataflow():"):
@@ -212,8 +216,10 @@ class Statements:
 
     def __init__(self, items: tuple[BodyStatement, ...]) -> None:
         self.items = items
+        texts = [each.text for each in items]
+        self.text = "".join(texts)
         self._spoiled: dict[object, AbstractSet[str]] = {}
-        *self.starts, self.length = accumulate((len(each.text) for each in items), initial=0)
+        *self.starts, self.length = accumulate(map(len, texts), initial=0)
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         return Statements, (self.items,)
@@ -302,18 +308,19 @@ class Statements:
 
     def _reached(self, wrong: frozenset[str], sound: frozenset[str]) -> set[str]:
         found = set(wrong)
-        touched = bytearray(len(self.items))
-        for number in (n for name in wrong for n in self.users.get(name, ())):
+        items, users = self.items, self.users
+        touched = bytearray(len(items))
+        for number in (n for name in wrong for n in users.get(name, ())):
             touched[number] = 1
         number = touched.find(1)
         while number >= 0:
-            each = self.items[number]
-            if not each.is_frame and not each.is_annotated and not each.names <= found:
-                added = each.names - sound - found
-                found |= added
-                for name in added:
-                    for other in self.users[name]:
-                        touched[other] = 1
+            each = items[number]
+            if not each.is_frame and not each.is_annotated:
+                for name in each.names:
+                    if name not in found and name not in sound:
+                        found.add(name)
+                        for other in users[name]:
+                            touched[other] = 1
             number = touched.find(1, number + 1)
         return found
 
@@ -321,28 +328,26 @@ class Statements:
 
     def after(self, text: str) -> Statements:
         """The statements of the next version of the body."""
-        first = at = 0
-        for each in self.items:
-            if not text.startswith(each.text, at):
-                break
-            first, at = first + 1, at + len(each.text)
-        if first == len(self.items) and at == len(text):
+        if text == self.text:
             return self
-        last, end = len(self.items), len(text)
-        while last > first and end - at >= len(self.items[last - 1].text):
-            if not text.endswith(self.items[last - 1].text, at, end):
-                break
-            last, end = last - 1, end - len(self.items[last - 1].text)
-        first -= 1  # the next line may belong to it now
+        begin, end = difference(self.text, text)
+        shift = len(text) - self.length
+        first = bisect_right(self.starts, begin) - 2  # the next line may belong to it now
+        last = bisect_left(self.starts, end - shift)
         if first < 1:
             return split(text)
-        shift = len(text) - self.length
-        start = self.starts[first]
-        again = {self.starts[n] + shift - start: n for n in range(last, len(self.items))}
-        base = indent_of(self.items[1].text)
+
+        def number(at: int) -> int:
+            """The first statement behind the edit that begins at an offset or behind it."""
+            return bisect_left(self.starts, at - shift, last)
+
+        def is_known(at: int) -> bool:
+            return self.starts[number(at) : number(at) + 1] == [at - shift]
+
+        start, base = self.starts[first], indent_of(self.items[1].text)
         level = indent_of(self.items[first].text)
-        middle = tuple(_read(text[start:], base, level, again.keys()))
-        behind = again.get(sum(len(each.text) for each in middle), len(self.items))
+        middle = tuple(_read(text, start, base, level, is_known))
+        behind = number(start + sum(len(each.text) for each in middle))
         made = Statements((*self.items[:first], *middle, *self.items[behind:]))
         made._take_over(self, (first, behind), first + len(middle))
         return made
@@ -357,8 +362,9 @@ class Statements:
             self.__dict__[name] = index = old.__dict__[name].copy()
             for number in range(first, behind):
                 for word in of(old.items[number]):
-                    index[word] = [n for n in index[word] if n != number]
-                    if not index[word]:
+                    index[word] = places = index[word].copy()
+                    del places[bisect_left(places, number)]
+                    if not places:
                         del index[word]
             for word, places in index.items() if shift else ():
                 if places[-1] >= behind:

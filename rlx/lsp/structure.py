@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -186,6 +186,23 @@ _OF_TOKEN = {
 _NUMBER = {name: number for number, name in enumerate(TYPES)}
 
 
+Word = tuple[int, int, int, int, int]
+"""Line and column, length, type and modifiers of a word."""
+
+
+class Kinds(Record):
+    """The kinds of the words of a stretch, at their places in it.
+
+    Attributes
+    ----------
+    behind
+        All words but the first as the protocol encodes them, each number behind a comma.
+    """
+
+    words: tuple[Word, ...]
+    behind: str
+
+
 def semantic_tokens(document: Document, first: int = 0, last: int | None = None) -> list[int]:
     """The kinds of words as the protocol encodes them, between two offsets.
 
@@ -195,37 +212,58 @@ def semantic_tokens(document: Document, first: int = 0, last: int | None = None)
         Five numbers a word: lines and columns from the one before, its length, its type and its
         modifiers.
     """
-    names, source = document.names, document.source
-    end = len(source.text) if last is None else last
-    top, bottom = (source.position(at)[0] - 1 for at in (first, end))
-    data: list[int] = []
+    source = document.source
+    ends = first, len(source.text) if last is None else last
+    top, bottom = (source.position(at)[0] - 1 for at in ends)
+    placed = (
+        _placed(word, at)
+        for at, kinds in _kinds_of_stretches(document, *ends)
+        for word in kinds.words
+    )
+    return _encoded(word for word in placed if top <= word[0] <= bottom)
+
+
+def written_tokens(document: Document) -> Iterator[str]:
+    """The same for all of a text, in pieces with commas between the numbers: those of stretches
+    that an edit leaves alone stay what they are.
+    """
     before = column = 0
+    for at, kinds in _kinds_of_stretches(document, 0, len(document.source.text)):
+        if kinds.words:
+            first = _encoded([_placed(kinds.words[0], at)], before, column)
+            yield ",".join(map(str, first)) + kinds.behind
+            before, column, *_ = _placed(kinds.words[-1], at)
+
+
+def _kinds_of_stretches(
+    document: Document, first: int, last: int
+) -> Iterator[tuple[tuple[int, int], Kinds]]:
+    """The stretches between two offsets that have text: the line and column that each begins at."""
+    names, source = document.names, document.source
     for stretch, (start, stop) in enumerate(pairwise([*names.starts, len(source.text)])):
-        if stop < first or start > end or start == stop:
-            continue
-        line, at = source.position(start)
-        made = _kinds(source.text[start:stop], names.reading(stretch), names.outer(stretch))
-        for row, begin, length, kind, modifiers in made:
-            here = line - 1 + row
-            if not top <= here <= bottom:
-                continue
-            begin += at - 1 if row == 0 else 0
-            data += (
-                here - before,
-                begin - (column if here == before else 0),
-                length,
-                kind,
-                modifiers,
-            )
-            before, column = here, begin
+        if start < stop and start <= last and first <= stop:
+            line, column = source.position(start)
+            made = _kinds(source.text[start:stop], names.reading(stretch), names.outer(stretch))
+            yield (line - 1, column - 1), made
+
+
+def _placed(word: Word, at: tuple[int, int]) -> Word:
+    row, column, *rest = word
+    return at[0] + row, column if row else at[1] + column, *rest  # type: ignore[return-value]
+
+
+def _encoded(words: Iterable[Word], before: int = 0, column: int = 0) -> list[int]:
+    """Words with their lines and columns counted from the word before."""
+    data: list[int] = []
+    for row, begin, *rest in words:
+        data += (row - before, begin - (column if row == before else 0), *rest)
+        before, column = row, begin
     return data
 
 
 @lru_cache(maxsize=4096)
-def _kinds(
-    text: str, read: Reading, outer: tuple[tuple[Span, str, bool], ...]
-) -> list[tuple[int, int, int, int, int]]:
-    """Line and column in the stretch, length, type and modifiers of its words.
+def _kinds(text: str, read: Reading, outer: tuple[tuple[Span, str, bool], ...]) -> Kinds:
+    """The kinds of the words of a stretch.
 
     Parameters
     ----------
@@ -258,13 +296,15 @@ def _kinds(
                 continue
             marked[span] = (_NUMBER[_OF_TOKEN[kind]], 0)
         decorator = kind == "AT"
-    source = Source(text, "")
-    found = []
+    rows = pairwise([*Source(text, "").line_starts, len(text) + 1])
+    found: list[Word] = []
+    here = behind = row = -1
     for (start, end), (number, modifiers) in sorted(marked.items()):
-        line = source.position(start)[0]
-        head = text[source.line_starts[line - 1] : start]
-        found.append((line - 1, _units(head), _units(text[start:end]), number, modifiers))
-    return found
+        while start >= behind:
+            (here, behind), row = next(rows), row + 1
+        column, length = _units(text[here:start]), _units(text[start:end])
+        found.append((row, column, length, number, modifiers))
+    return Kinds(tuple(found), "".join(f",{each}" for each in _encoded(found)[5:]))
 
 
 def _contains(spans: Sequence[Span], outer: Span) -> bool:

@@ -6,6 +6,7 @@ Positions count lines and UTF-16 units, from 0.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from typing import Any
 
 _END = re.compile(r"\r\n|\n|\r")
@@ -32,14 +33,15 @@ def edited(text: str, changes: object) -> str:
         start, end = (_offset(text, at) for at in span(change["range"]))
         start, end = min(start, end), max(start, end)
         text = text[:start] + new + text[end:]
-        if _SURROGATE.search(text):  # two edits may have brought the halves of one character
+        if _SURROGATE.search(text, max(0, start - 1), start + len(new) + 1):
+            # two edits may have brought the halves of one character
             text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
     return text
 
 
 def clean(text: str) -> str:
     """A text with the same positions, with newlines alone and without halves of characters."""
-    if _SURROGATE.search(text):
+    if not text.isascii() and _SURROGATE.search(text):
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
         text = _SURROGATE.sub("\ufffd", text)
     return _END.sub("\n", text) if "\r" in text else text
@@ -79,11 +81,15 @@ def _offset(text: str, at: tuple[int, int]) -> int:
     """The offset of a position; behind the end of a line or of the text, that end."""
     line, units = at
     start = 0
+    is_plain = "\r" not in text
     for _ in range(line):
-        end = _END.search(text, start)
-        if end is None:
+        if is_plain:
+            start = text.find("\n", start) + 1
+        else:
+            found = _END.search(text, start)
+            start = 0 if found is None else found.end()
+        if not start:
             return len(text)
-        start = end.end()
     end = _END.search(text, start)
     inside = text[start : end.start() if end else len(text)]
     if inside.isascii():
@@ -93,3 +99,21 @@ def _offset(text: str, at: tuple[int, int]) -> int:
             return start + at_character
         units -= 2 if ord(character) > 0xFFFF else 1
     return start + len(inside)
+
+
+def difference(old: Sequence[Any], new: Sequence[Any]) -> tuple[int, int]:
+    """Where two texts, or lists, begin to differ, and in the second one where they stop to."""
+    limit = min(len(old), len(new))
+    a, b = len(old), len(new)
+    start = _common(limit, lambda m, n: old[m:n] == new[m:n])
+    rest = _common(limit - start, lambda m, n: old[a - n : a - m] == new[b - n : b - m])
+    return start, len(new) - rest
+
+
+def _common(limit: int, same: Callable[[int, int], bool]) -> int:
+    """How far two texts are the same."""
+    low, high = 0, limit
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if same(low, middle) else (low, middle - 1)
+    return low

@@ -20,7 +20,7 @@ class Window(Record):
     key
         What it shows: windows of one text with the same key are equal.
     document
-        What is known there, with lines at their places.
+        What is known there, with lines at their places if no statement is left out.
     part
         Where its functions stand in the whole text; None if it is the whole text.
     """
@@ -36,10 +36,8 @@ class Window(Record):
         part = self.part
         for number, body in part.bodies.items():
             start, end = part.whole.pieces[number].span
-            head = start + len(part.whole.pieces[number].head)
-            if head <= offset < end:
-                here = part.cut.pieces[number]
-                return here.span[0] + len(here.head) + body.into(offset - head)
+            if start <= offset < end:
+                return part.cut.pieces[number].span[0] + body.inside(offset - start)
         return _moved(part, part.whole, part.cut, (offset, offset))[0]
 
     def back(self, span: Span) -> Span:
@@ -91,7 +89,7 @@ def window(
             made = ReducedBody(known, text, (piece.head, piece.at), [place], shown=shown)
             if not made.failed:
                 reduced[number] = made
-    part = excerpt(cut, key, (), lines=True, bodies=reduced)
+    part = excerpt(cut, key, (), lines=not reduced, bodies=reduced)
     document = Document(part.text, whole.source.path, target=whole.target)
     at = {(n, *sorted(each.wanted)) for n, each in reduced.items()}
     return Window(key | at, document, part)

@@ -40,7 +40,6 @@ vim.cmd("qall!")
 
 @pytest.mark.skipif(shutil.which("nvim") is None, reason="Neovim is not installed")
 def test_an_editor_shows_what_is_wrong(tmp_path: Path) -> None:
-    pytest.importorskip("pygls", reason="the server needs the extra `lsp`")
     program, script, answer = (tmp_path / name for name in ("a.rlx", "ask.lua", "answer.json"))
     program.write_text(PROGRAM, encoding="utf-8")
     script.write_text(SCRIPT, encoding="utf-8")

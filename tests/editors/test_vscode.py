@@ -140,7 +140,6 @@ def test_the_vsix_is_a_zip_with_what_vs_code_installs(built: Path, tmp_path: Pat
 
 
 def test_the_built_extension_and_the_server_that_it_starts(built: Path) -> None:
-    pytest.importorskip("pygls", reason="the server needs the extra `lsp`")
     command = str(Path(sys.executable).with_name("rlx"))
     done = run(["npm", "test"], built, RLX=command)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -3,35 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from functools import cache
-from typing import Any
-
-from lsprotocol import types as lsp
-from pygls.exceptions import JsonRpcInvalidParams
-from pygls.workspace import Workspace
 
 from rlx.lsp.features import create
 from rlx.lsp.server import Server
+from rlx.lsp.texts import InvalidParams
 
 from .command_lines import Given
 
-WHOLE = lsp.Range(lsp.Position(0, 0), lsp.Position(10**6, 0))
+WHOLE = {"start": {"line": 0, "character": 0}, "end": {"line": 10**6, "character": 0}}
 LONGEST = 10_000
 """A session checks a text up to seven times, whole."""
 
-REFUSALS = (JsonRpcInvalidParams,)
+REFUSALS = (InvalidParams,)
 """How the server says that what is asked cannot be done."""
 
 
 @cache
 def made_server() -> Server:
-    made = create()
-    made.protocol._workspace = Workspace(None, lsp.TextDocumentSyncKind.Full)
-    told: list[object] = []
-    made.text_document_publish_diagnostics = told.append  # type: ignore[method-assign, assignment]
-    made.told = told  # type: ignore[attr-defined]
-    return made
+    return create()
 
 
 def wrong(given: Given) -> list[str]:
@@ -40,22 +30,28 @@ def wrong(given: Given) -> list[str]:
     return asyncio.run(_session(given, text))
 
 
+QUESTIONS = (
+    *("hover", "definition", "typeDefinition", "references", "documentHighlight"),
+    *("prepareRename", "rename", "linkedEditingRange", "prepareCallHierarchy", "completion"),
+    *("signatureHelp", "codeAction", "inlayHint", "rangeFormatting", "semanticTokens/range"),
+    *("formatting", "documentSymbol", "foldingRange", "codeLens", "semanticTokens/full"),
+    *("semanticTokens/full/delta", "diagnostic"),
+)
+
+
 async def _session(given: Given, text: str) -> list[str]:
     server, rng = made_server(), given.rng
     uri = f"file://{given.path}"
     half = text[: rng.randrange(len(text) + 1)]
     found: list[str] = []
     for version, now in enumerate((text, half, text)):
-        item = lsp.TextDocumentItem(uri, "relax", version, now)
-        server.workspace.put_text_document(item)
-        server.changed(uri)
+        server.changed(uri, now, version)
         settling = server.text(uri).settling
         if settling is not None:
             settling.cancel()
         for _ in range(2):
             found += _asked(server, uri, now, given)
     server.forget(uri)
-    server.workspace.remove_text_document(uri)
     return found
 
 
@@ -63,36 +59,19 @@ def _asked(server: Server, uri: str, text: str, given: Given) -> list[str]:
     """What is wrong with the answer to one question about a place."""
     rng = given.rng
     line = rng.randrange(text.count("\n") + 2)
-    place: dict[str, Any] = {
-        "text_document": lsp.TextDocumentIdentifier(uri),
-        "position": lsp.Position(line, rng.choice((rng.randrange(60), 0, 10**6))),
+    column = rng.choice((rng.randrange(60), 0, 10**6))
+    asked = {
+        "textDocument": {"uri": uri},
+        "position": {"line": line, "character": column},
+        "range": WHOLE,
+        "context": {"includeDeclaration": True, "diagnostics": []},
+        "newName": rng.choice(("x", "q1", "", "é", "def", "a b")),
     }
-    here = {"text_document": place["text_document"], "range": WHOLE}
-    questions: dict[str, Callable[[], Any]] = {
-        lsp.TEXT_DOCUMENT_HOVER: lambda: lsp.HoverParams(**place),
-        lsp.TEXT_DOCUMENT_DEFINITION: lambda: lsp.DefinitionParams(**place),
-        lsp.TEXT_DOCUMENT_REFERENCES: lambda: lsp.ReferenceParams(
-            lsp.ReferenceContext(True), **place
-        ),
-        lsp.TEXT_DOCUMENT_PREPARE_RENAME: lambda: lsp.PrepareRenameParams(**place),
-        lsp.TEXT_DOCUMENT_RENAME: lambda: lsp.RenameParams(
-            new_name=rng.choice(("x", "q1", "", "é", "def", "a b")), **place
-        ),
-        lsp.TEXT_DOCUMENT_COMPLETION: lambda: lsp.CompletionParams(**place),
-        lsp.TEXT_DOCUMENT_FORMATTING: lambda: lsp.DocumentFormattingParams(
-            place["text_document"], lsp.FormattingOptions(4, True)
-        ),
-        lsp.TEXT_DOCUMENT_CODE_ACTION: lambda: lsp.CodeActionParams(
-            context=lsp.CodeActionContext([]), **here
-        ),
-        lsp.TEXT_DOCUMENT_INLAY_HINT: lambda: lsp.InlayHintParams(**here),
-    }
-    question = rng.choice(list(questions))
-    answer = server.protocol.fm.features[question]
+    question = rng.choice(QUESTIONS)
     try:
-        answer(questions[question]())
+        server.handlers[f"textDocument/{question}"](asked)
     except REFUSALS:
         pass
     except Exception as error:  # noqa: BLE001 - this is what is looked for
-        return [f"{question} at {place['position']}: {type(error).__name__}: {str(error)[:200]}"]
+        return [f"{question} at {line}, {column}: {type(error).__name__}: {str(error)[:200]}"]
     return []

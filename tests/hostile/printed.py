@@ -24,8 +24,6 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from lsprotocol import types as lsp
-
 from rlx.checker.render.human import ANSI
 from rlx.cli import main as rlx
 
@@ -353,40 +351,36 @@ def served(path: str, text: str) -> list[str]:
 
 
 async def _served(path: str, text: str) -> list[str]:
-    server: Any = made_server()
+    server = made_server()
     uri = Path(path).resolve().as_uri()
-    server.told.clear()
-    server.workspace.put_text_document(lsp.TextDocumentItem(uri, "relax", 1, text))
-    server.changed(uri)
+    server.changed(uri, text)
     settling = server.text(uri).settling
     if settling is not None:
         settling.cancel()
     found = []
-    for params in server.told:
-        for each in params.diagnostics:
-            told = [each.message, *(r.message for r in each.related_information or ())]
-            found += [f"diagnostic: {bad}" for one in told for bad in wrong(one)]
-    features = server.protocol.fm.features
-    document = lsp.TextDocumentIdentifier(uri)
-    nothing = lsp.CodeActionContext([])
-    for action in (
-        features["textDocument/codeAction"](lsp.CodeActionParams(document, WHOLE, nothing)) or ()
-    ):
-        found += [f"action: {bad}" for bad in wrong(action.title)]
-    for hint in features["textDocument/inlayHint"](lsp.InlayHintParams(document, WHOLE)) or ():
-        found += [f"hint: {bad}" for bad in wrong(hint.label)]
+    for each in server.shown(uri):
+        told = [each["message"], *(r["message"] for r in each["relatedInformation"])]
+        found += [f"diagnostic: {bad}" for one in told for bad in wrong(one)]
+
+    def answered(question: str, **more: Any) -> Any:
+        params = {"textDocument": {"uri": uri}, "range": WHOLE, "context": {}, **more}
+        return server.handlers[f"textDocument/{question}"](params)
+
+    for action in answered("codeAction"):
+        found += [f"action: {bad}" for bad in wrong(action["title"])]
+    for hint in answered("inlayHint"):
+        found += [f"hint: {bad}" for bad in wrong(hint["label"])]
     lines = text.split("\n")
     for number, line in enumerate(lines):
         for match in list(re.finditer(r"\w+", line))[:6]:
-            at = lsp.Position(number, min(match.start(), len(line)))
-            hover = features["textDocument/hover"](lsp.HoverParams(document, at))
+            at = {"line": number, "character": min(match.start(), len(line))}
+            hover = answered("hover", position=at)
             if hover is not None:
-                found += [f"hover: {bad}" for bad in markdown_wrong(hover.contents.value)]
-    last = lsp.Position(len(lines) - 2, 8)
-    for item in features["textDocument/completion"](lsp.CompletionParams(document, last)).items:
-        found += [f"completion: {bad}" for bad in wrong(f"{item.detail}")]
+                found += [f"hover: {bad}" for bad in markdown_wrong(hover["contents"]["value"])]
+    last = {"line": len(lines) - 2, "character": 8}
+    for item in answered("completion", position=last)["items"]:
+        found += [f"completion: {bad}" for bad in wrong(f"{item.get('detail')}")]
     server.forget(uri)
-    server.workspace.remove_text_document(uri)
     return found
 
 

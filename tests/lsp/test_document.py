@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from functools import partial
 from pathlib import Path
@@ -15,13 +16,14 @@ from rlx.grammar.print.formatting import format_text
 from rlx.grammar.read.parser import parse
 from rlx.lsp import document
 from rlx.lsp.completion import completions
+from rlx.lsp.cut import Cut, cut
 from rlx.lsp.document import Document, RenameError
 from rlx.lsp.hover import hover
 from rlx.lsp.layout import in_range, whole
 from rlx.lsp.names import PlacedName
 from rlx.lsp.positions import offset, position
 from rlx.lsp.statements import Statements
-from rlx.lsp.structure import folds, outline, selections, semantic_tokens
+from rlx.lsp.structure import folds, outline, selections, semantic_tokens, written_tokens
 from rlx.lsp.vocabulary import operator_names, signature
 from rlx.lsp.window import Window
 from tests.hostile.damage import damaged, tokens
@@ -71,6 +73,9 @@ def test_a_function_that_is_read_in_parts_has_the_same_names(
     same = {*zip((n.subject for n in was), (n.subject for n in now), strict=True)}
     assert len(same) == len({n.subject for n in was}) == len({n.subject for n in now})
     assert semantic_tokens(parts) == semantic_tokens(at_once)
+    for made in (parts, at_once):
+        written = ",".join(written_tokens(made))
+        assert json.loads(f"[{written}]") == semantic_tokens(at_once)
     assert {*folds(parts)} == {*folds(at_once)}
     assert str(outline(parts)) == str(outline(at_once))
     for at in range(0, len(text), 97):
@@ -196,6 +201,20 @@ def test_a_bracket_in_a_string_or_comment_opens_nothing() -> None:
     assert keywords(STRANGE.index("return")) == []
 
 
+def test_a_variable_is_no_value_of_its_own() -> None:
+    """It is offered on the lines below, and a shape variable is on its own line, too."""
+
+    def names(word: str) -> set[str]:
+        made = Document(CAPTURED.replace("(4,)", '("n",)'), "a.rlx")
+        at = made.source.text.index(word)
+        found = completions(made, Window(frozenset(), made, None), at)
+        return {each.label for each in found if each.kind in ("variable", "parameter", "shape")}
+
+    assert names("R.exp(") == {"x", "y", "n"}
+    assert names("R.add(") == {"x", "y", "n", "a"}
+    assert names('"float32"), y') >= {"n"}
+
+
 def test_only_what_is_bound_is_renamed() -> None:
     """A name that is used and bound nowhere would mean another thing elsewhere in the text."""
     text = CAPTURED.replace("R.exp(y)", "R.exp(absent)")
@@ -230,5 +249,22 @@ def test_functions_that_name_their_own_sizes(size: str) -> None:
         assert made[0].text == format_text(each, "sizes.rlx").text
     at = edited.index(",  4)")
     edits = in_range(Document(edited, "sizes.rlx"), at, at)
+    unknown = in_range(Document(edited, "unknown.rlx"), at, at)  # nothing is known of its layout
+    assert [(e.span, e.text) for e in edits] == [(e.span, e.text) for e in unknown]
     again = parse(with_edits_applied(edited, edits), "sizes.rlx")
     assert structural_equal(again.modules[0], parse(edited, "sizes.rlx").modules[0])
+
+
+def test_a_long_text_is_cut_into_functions_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of however many functions: the time of an outline grows with the text."""
+    head = "@R.function\ndef f{}(x: R.Object) -> R.Object:\n    return x\n"
+    calls = []
+
+    def counted(text: str) -> Cut:
+        calls.append(text)
+        return cut(text)
+
+    monkeypatch.setattr(document, "cut", counted)
+    made = Document("".join(head.format(n) for n in range(9)), "a.rlx")
+    assert [each.name for each in outline(made)] == [f"f{n}" for n in range(9)]
+    assert len(calls) == 1

@@ -93,8 +93,9 @@ def test_an_edit_of_a_kernel_or_without_annotations_is_no_check_of_all(
         edited = text.replace(old, new, 1)
         assert edited != text
         for each in (edited, text):
-            wanted = check_text(each, "a.rlx").diagnostics
+            wanted, twin = check_text(each, "a.rlx").diagnostics, checker.twin()
             assert law.said(checker.check(each)) == law.said(wanted)
+            assert law.said(twin.check(each)) == law.said(wanted) and not twin.full
     assert checker.full == 1
 
 

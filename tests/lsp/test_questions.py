@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("pygls")
-
 from rlx.lsp.capabilities import MODIFIERS, TYPES
 
 from .wire import Wire

@@ -14,8 +14,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("pygls")
-
 from rlx.checker.check import check_text
 
 from .wire import TEXTS, Message, Session, Wire, framed

@@ -28,7 +28,7 @@ async function start() {
   } catch (error) {
     vscode.window.showErrorMessage(
       `Relax: cannot start '${command} ${args.join(" ")}' (${error.message}). ` +
-        "Install it with: pip install 'rlx[lsp]', or set rlx.path.",
+        "Install it with: pip install rlx, or set rlx.path.",
     );
   }
 }

@@ -383,6 +383,10 @@ def make(scale):
         for i in range(8):
             b[i] = a[i] * scale + T.float32(WIDTH) + nothing
     return f
+
+@R.function
+def g(nothing: R.Object) -> R.Object:
+    return nothing
 """
 
 
