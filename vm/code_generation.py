@@ -490,5 +490,5 @@ def constant_tensor(data: ast.Literal) -> Tensor:
     if data.value is not None:
         return Tensor(np.array(data.value, dtype=kind).reshape(data.shape or ()))
     if data.content is not None:
-        return Tensor(np.frombuffer(bytearray(bytes(data.content)), kind).reshape(data.shape or ()))
+        return Tensor(np.frombuffer(buffer_of(data.content), kind).reshape(data.shape or ()))
     raise PassError("the text omits the data of a constant")

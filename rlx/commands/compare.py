@@ -90,14 +90,14 @@ def _compared(options: argparse.Namespace, prog: str) -> bool:
     prepared = prepare(options, whole=options.exact, text=_imported(options.file))
     against = _against(options, prepared)
     lift()  # the runs have their own limits
-    run = Run(
-        prepared.module,
-        prepared.source,
-        prepared.entry,
-        prepared.inputs.values,
-        exact=options.exact,
-    )
     with TvmProcess() as tvm:
+        run = Run(
+            tvm.stored(prepared.module),
+            prepared.source,
+            prepared.entry,
+            prepared.inputs.values,
+            exact=options.exact,
+        )
         try:
             run.accepted()
             made = against(run, tvm)

@@ -51,7 +51,7 @@ in all of them.
 SURE = 2.0
 """Units in the last place that are always accepted where an operator rounds at all."""
 
-Kernels = dict[int, Callable[..., Any]]
+Kernels = dict[tuple[int, frozenset[int]], Callable[..., Any]]
 
 LARGE = 1 << 20
 """Bytes of inputs whose memory is given back after each run."""
@@ -207,7 +207,7 @@ def _shadowed(
     random
         Moves the result of each kernel by what its own rounding typically is; None leaves it.
     kernels
-        Those of earlier runs, by the ids of their functions.
+        Those of earlier runs, by the ids of their functions and the operands without errors.
 
     Raises
     ------
@@ -240,12 +240,17 @@ def _shadowed(
             raise NoBoundError("a call that overwrites its operands")
         given: list[Any] = []
         kept: list[_Shadow] = []
-        for each in taken:
+        exact: set[int] = set()
+        for number, each in enumerate(taken):
             if not isinstance(each, np.ndarray):
                 given.append(getattr(each, "value", each))
                 continue
-            one = shadow(each)
             new = any(each is array for array in made)
+            if not new and _place(each) not in shadows:
+                given.append(each)  # weights, which are large
+                exact.add(number)
+                continue
+            one = shadow(each)
             error = one.error if random is None else np.zeros(one.error.shape)
             one = _Shadow(each, np.zeros_like(one.wide), np.zeros(each.shape)) if new else one
             given += [one.wide, one.error if new else error]
@@ -253,10 +258,11 @@ def _shadowed(
                 kept.append(one)
         unsure = np.zeros(1)
         function = callee.func
-        if id(function) not in kernels:
-            typical = random is not None
-            kernels[id(function)] = _kernel(with_errors(function, eps / 2, typical=typical))
-        kernels[id(function)]([*given, unsure])
+        key = id(function), frozenset(exact)
+        if key not in kernels:
+            bounded = with_errors(function, eps / 2, exact=exact, typical=random is not None)
+            kernels[key] = _kernel(bounded)
+        kernels[key]([*given, unsure])
         if unsure[0]:
             raise NoBoundError("a branch depends on rounding")
         for one in kept:
