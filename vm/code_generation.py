@@ -10,6 +10,7 @@ import numpy as np
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import IRModule
 from rlx.grammar.nodes.dtype import INT64, DataType, fits
+from rlx.grammar.nodes.encoded import buffer_of
 from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.print.printer import print_node
 from rlx.semantics.arrays import numpy_type

@@ -16,10 +16,19 @@ from rlx.comparison.follow import BoundVariable, computes, followed
 from rlx.comparison.own import may_write, own
 from rlx.comparison.peer import ProbedValue, TvmError, TvmProcess
 from rlx.comparison.probes import probed
-from rlx.comparison.rounding import NOTHING, RoundingBounds, arrays, bounds, distinct, unit
+from rlx.comparison.rounding import (
+    NOTHING,
+    RoundingBounds,
+    arrays,
+    bounds,
+    distinct,
+    size_of,
+    unit,
+)
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.nodes import ast
-from rlx.grammar.nodes.node import Record
+from rlx.grammar.nodes.encoded import LateBytes
+from rlx.grammar.nodes.node import Record, walk
 from rlx.grammar.nodes.visit import bindings, bindings_in, expressions, free_vars, result_of
 from rlx.semantics.machine import MachineProgram, load
 from rlx.semantics.outcome import Ended, Outcome, Returned
@@ -151,6 +160,7 @@ class Run:
         self._stays = not may_write(self.module)
         self._pending: dict[int, list[ast.Var]] = {}
         self._frames: list[object] = []
+        self._bounds: dict[float, RoundingBounds] = {}
 
     def accepted(self) -> None:
         """Make sure that the arguments fit the parameters.
@@ -316,6 +326,15 @@ class Run:
         return {}
 
     @cached_property
+    def size(self) -> int:
+        """The bytes of the arguments and of the large constants."""
+        return size_of(self.args) + sum(
+            len(each.content)
+            for each in walk(self.module)
+            if isinstance(each, ast.Literal) and isinstance(each.content, LateBytes)
+        )
+
+    @cached_property
     def whole(self) -> CutOut | None:
         """The entry with its arguments as a program of its own."""
         function = self._function
@@ -327,7 +346,10 @@ class Run:
 
     def rounding_of_all(self, eps: float) -> RoundingBounds:
         """What the entry may return on its arguments."""
-        return NOTHING if self.whole is None else bounds(self.whole, eps, whole=True)
+        if eps not in self._bounds:
+            whole = self.whole
+            self._bounds[eps] = NOTHING if whole is None else bounds(whole, eps, whole=True)
+        return self._bounds[eps]
 
     # ------------------------------------------------------------ places
 
@@ -496,6 +518,14 @@ def recorded(run: Run) -> tuple[dict[str, list[Value]], Outcome]:
                 alive.append(each.value)
             if run.settled.count(each.value, counts):
                 found.setdefault(each.var.name_hint, []).append(kept(each.value))
+    raise AssertionError("a run ends with its outcome")
+
+
+def outcome_of(run: Run) -> Outcome:
+    """How a run ends."""
+    for each in followed(run.program, run.entry, own(run.module, run.args), forget=True):
+        if isinstance(each, Outcome):
+            return each
     raise AssertionError("a run ends with its outcome")
 
 

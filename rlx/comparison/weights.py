@@ -135,14 +135,14 @@ def shared(array: np.ndarray[Any, Any]) -> Any:
 
 def _tensors(function: Any) -> Iterator[Any]:
     """The tensors of the constants of a function, in the order in which they are printed."""
+    import tvm_ffi
     from tvm import relax
 
-    kind = type(relax.const(0))
     seen: list[Any] = []
     relax.analysis.post_order_visit(
-        function, lambda each: seen.append(each.value) if isinstance(each, kind) else None
+        function, lambda each: seen.append(getattr(each, "value", None))
     )
-    return iter(seen)
+    return (value for value in seen if isinstance(value, tvm_ffi.Tensor))
 
 
 def _numbers(text: str) -> list[int] | None:
