@@ -19,7 +19,8 @@ from rlx.grammar.nodes.encoded import FileBytes
 from rlx.grammar.nodes.node import Node, replace, walk
 from rlx.grammar.nodes.rewrite import rebuild
 from rlx.grammar.print.printer import print_module
-from rlx.grammar.read.metadata import CODES, MAGIC, NARROW, in_file
+from rlx.grammar.read.metadata import CODES, MAGIC, NARROW, files_named, in_file
+from rlx.grammar.read.outline import metadata_statement
 from rlx.writing import output
 
 LARGE = 1 << 20
@@ -60,6 +61,24 @@ def metadata_of(found: Sequence[ast.Literal], version: str = DEFAULT) -> str:
     held = json.dumps(_graph(found, dialect(version).constant_key))
     escaped = held.replace("\\", "\\\\").replace('"', '\\"')
     return f'metadata = tvm.ir.load_json("""{escaped}""")\n'
+
+
+def without_files(text: str, instead: str = "") -> str:
+    """A text that names files as the data of constants, for people, who do not have these files.
+
+    Parameters
+    ----------
+    instead
+        What takes the place of its metadata; empty for a comment.
+    """
+    statement = metadata_statement(text)
+    found = [] if statement is None else files_named(text[slice(*statement.span)])
+    if statement is None or not found:
+        return text
+    start, end = statement.span
+    size = sum(size for size, _ in found) / 1e6
+    words = f"# metadata with {len(found)} large constants, {size:.0f} MB, is left out"
+    return f"{text[:start]}{instead or words}{text[end:]}"
 
 
 def stored(module: ast.IRModule, folder: Path) -> ast.IRModule:

@@ -204,11 +204,20 @@ def _literal(head: bytes, size: int, content: Callable[[int, int], bytes | LateB
 
 
 _IN_FILE = re.compile(r"file ([\w.]+) (\w+) ([\d,]*)")
+_NAMED = re.compile(rf'\\"{_IN_FILE.pattern}\\"')
 
 
 def in_file(name: str, data_type: DataType, shape: tuple[int, ...]) -> str:
     """What the JSON has in the place of a tensor whose elements are in a file."""
     return f"file {name} {data_type} {','.join(map(str, shape))}"
+
+
+def files_named(text: str) -> list[tuple[int, str]]:
+    """The bytes and the names of the files that stand for tensors in a text."""
+    return [
+        (prod(map(int, filter(None, sizes.split(",")))) * (dtype(kind).bits // 8 or 1), name)
+        for name, kind, sizes in _NAMED.findall(text)
+    ]
 
 
 def _in_file(name: str, data_type: str, sizes: str) -> Literal:

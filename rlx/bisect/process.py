@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any, Self
 
 from rlx.bisect.blame import Blame, Fine, Pipeline
@@ -29,19 +28,13 @@ class UnusableError(Exception):
 
 
 class Process:
-    """Takes one program after the other through a pipeline.
-
-    Parameters
-    ----------
-    folder
-        A :func:`rlx.writing.scratch` folder, for the large constants of the programs.
-    patience
-        Seconds that one pass may take.
+    """Takes one program after the other through a pipeline. `patience`: seconds that one pass may
+    take.
     """
 
-    def __init__(self, pipeline: Pipeline, folder: Path, patience: float = PATIENCE) -> None:
-        options = ["--weights", str(folder)]
-        options += [] if pipeline.memory is None else ["--memory", str(pipeline.memory)]
+    def __init__(self, pipeline: Pipeline, patience: float = PATIENCE) -> None:
+        options = [] if pipeline.memory is None else ["--memory", str(pipeline.memory)]
+        options += [] if pipeline.weights is None else ["--weights", pipeline.weights]
         options += [] if pipeline.known is None else ["--known", pipeline.known]
         options += ["--build"] if pipeline.build else []
         options += ["--refine"] if pipeline.refine else []

@@ -14,6 +14,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,7 @@ def main(argv: Sequence[str]) -> int:
     try:
         scope = _target(options.target)
         asked = f"--pipeline {options.pipeline}"
-        weights = Weights(Path(options.weights))
+        weights = None if options.weights is None else Weights(Path(options.weights))
         take = _taker(options.pipeline, scope, options.build, weights)
         table = [] if options.known is None else by_choice(Path(options.known))
         kept = _kept(options)
@@ -66,7 +67,8 @@ def main(argv: Sequence[str]) -> int:
         say(unusable=f"{asked}: {type(error).__name__}: {error}")
         return 0
     say(ready=options.pipeline)
-    with limited(options.memory), files_in(options.weights):
+    folders = nullcontext() if weights is None else files_in(options.weights)
+    with limited(options.memory), folders:
         for line in sys.stdin:
             watch = Watch(options.sizes, options.seed, table, options.refine, kept)
             _examine(json.loads(line), take, Telling(say, watch, weights))
@@ -83,7 +85,7 @@ def _parser() -> CommandParser:
     add("target", metavar="TARGET")
     add("sizes", metavar="SIZES", type=_sizes)
     add("seed", metavar="SEED", type=natural)
-    add("--weights", metavar="DIR", required=True)
+    add("--weights", metavar="DIR")
     add("--memory", metavar="MEMORY", type=natural)
     add("--known", metavar="DIR")
     add("--build", action="store_true")
@@ -113,7 +115,7 @@ def _target(text: str) -> Any:
 
 
 def _taker(
-    expression: str, scope: Any, build: bool, weights: Weights
+    expression: str, scope: Any, build: bool, weights: Weights | None
 ) -> Callable[[str, Telling], None]:
     """What takes a text through the pipeline, and builds the result if asked, watched by an
     instrument.
@@ -135,7 +137,7 @@ def _taker(
     def take(text: str, told: Telling) -> None:
         told.say(begin=PARSER)
         parse = partial(tvm.script.from_source, check_well_formed=False)
-        module = weights.read(text, parse)
+        module = parse(text) if weights is None else weights.read(text, parse)
         instrument = pass_instrument(_Instrument)(told)
         with scope, tvm.transform.PassContext(opt_level=3, instruments=[instrument]):
             made = pipeline(module)
@@ -183,7 +185,7 @@ def build_in_stages(module: Any, target: Any, say: Say) -> Any:
 class Telling:
     """Says what is under way, and what is wrong."""
 
-    def __init__(self, say: Say, watch: Watch, weights: Weights) -> None:
+    def __init__(self, say: Say, watch: Watch, weights: Weights | None) -> None:
         self.say = say
         self.watch = watch
         self.texts = Texts(weights)

@@ -84,13 +84,14 @@ def _bisected(options: argparse.Namespace, prog: str, folder: Path) -> int:
         options.refine,
         options.inputs,
         options.entry,
+        str(folder),
     )
     if wrong is not None:
         return _put(wrong, pipeline, text, len(text.splitlines()), options)
     from rlx.bisect.process import Process, UnusableError
 
     lift()  # each stage has its own limit
-    with Process(pipeline, folder, options.patience) as process:
+    with Process(pipeline, options.patience) as process:
         try:
             found = process.examine(text)
             program, given = text, found
@@ -150,14 +151,22 @@ def _put(
     options: argparse.Namespace,
     whole: str | None = None,
 ) -> int:
-    from rlx.bisect.report import markdown, nothing, record
+    from rlx.bisect.report import WEIGHTS, arrays, markdown, nothing, record
+    from rlx.grammar.print.weights import without_files
+    from rlx.semantics.run.npz import save
 
+    large = isinstance(found, Blame) and without_files(program) != program
+    beside = Path(options.output or WEIGHTS).with_suffix(".weights.npz")
     if options.format == "json":
         text = record(found, pipeline, options.file, program)
     elif isinstance(found, Fine):
         text = nothing(found, pipeline, options.file)
     else:
-        text = markdown(found, pipeline, program, lines, whole)
+        text = markdown(found, pipeline, program, lines, whole, str(beside))
+    if large and options.output:
+        save(beside, arrays(program))
+    elif large:
+        complain_line(f"large constants are left out; with -o PATH they are in {beside}")
     if options.output:
         write(options.output, text)
         title = found.title if isinstance(found, Blame) else "no pass is to blame"
