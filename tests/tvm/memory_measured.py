@@ -134,9 +134,9 @@ def measure(name: str, module: Any) -> Iterator[Measured]:
             sizes = {var.name: str(size) for var in function.shape_vars}
             values = inputs(function, sizes, 0).values
             ending = load(module, packed=PACKED).run(entry, deepcopy(values))
-            if isinstance(ending, Fault) and ending.code == "E-index-range":
+            if isinstance(ending, Fault):
                 print(f"{name}.{entry} at {size}: not run: {ending.message}")
-                continue  # TVM's kernels write outside of their tensors
+                continue  # TVM's kernels do anything then, such as to write outside of their tensors
             given = [to_peer(peer, value) for value in values]
             at = dict.fromkeys({*need.sizes, *planned.sizes}, size)
             counter.begin_counting()
