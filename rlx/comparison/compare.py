@@ -12,7 +12,7 @@ import numpy as np
 from rlx.checker.derive import derive
 from rlx.comparison.cut import CutOut, constant, cut
 from rlx.comparison.difference import Apart, Settled, alike, apart, pairs
-from rlx.comparison.follow import BoundVariable, computes, followed
+from rlx.comparison.follow import BoundVariable, always, computes, followed
 from rlx.comparison.own import may_write, own
 from rlx.comparison.peer import ProbedValue, TvmError, TvmProcess
 from rlx.comparison.probes import probed
@@ -30,6 +30,7 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.encoded import LateBytes
 from rlx.grammar.nodes.node import Record, walk
 from rlx.grammar.nodes.visit import bindings, bindings_in, expressions, free_vars, result_of
+from rlx.semantics.arrays import identical
 from rlx.semantics.machine import MachineProgram, load
 from rlx.semantics.outcome import Ended, Outcome, Returned
 from rlx.semantics.values import Closure, Tensor, TupleValue, Value, copied
@@ -159,6 +160,7 @@ class Run:
         self.settled = Settled()
         self._stays = not may_write(self.module)
         self._pending: dict[int, list[ast.Var]] = {}
+        self._taken: set[ast.Var] = set()  # by the pending ones
         self._frames: list[object] = []
         self._bounds: dict[float, RoundingBounds] = {}
 
@@ -187,7 +189,8 @@ class Run:
         ComparisonStop
             At the first difference.
         """
-        for each in followed(self.program, self.entry, own(self.module, self.args)):
+        args = own(self.module, self.args)
+        for each in followed(self.program, self.entry, args, forget=self._is_done):
             if isinstance(each, Outcome):
                 return each
             other = theirs(each)
@@ -230,7 +233,7 @@ class Run:
     def _adopt(self, bound: BoundVariable, other: Value) -> None:
         """Go on with the other side's value, in the memory of ours, which others may share."""
         for _, one, two in pairs(bound.value, other, self.settled):
-            if one.tobytes() == two.tobytes():
+            if identical(one, two):
                 continue
             if one.flags.writeable:
                 np.copyto(one, two)
@@ -244,7 +247,13 @@ class Run:
         count = len(pending)
         if not (matched and computes(bound.expr)):
             pending.append(bound.var)
+            if bound.var in self.bindings:
+                self._taken.update(free_vars(self.bindings[bound.var].value))
         return lambda: self._needed(bound.var, pending[:count])
+
+    def _is_done(self, var: ast.Var) -> bool:
+        """Whether no slice takes the value of a variable."""
+        return var not in self._taken
 
     def _needed(self, var: ast.Var, pending: list[ast.Var]) -> list[ast.Var]:
         wanted = {var}
@@ -523,7 +532,7 @@ def recorded(run: Run) -> tuple[dict[str, list[Value]], Outcome]:
 
 def outcome_of(run: Run) -> Outcome:
     """How a run ends."""
-    for each in followed(run.program, run.entry, own(run.module, run.args), forget=True):
+    for each in followed(run.program, run.entry, own(run.module, run.args), forget=always):
         if isinstance(each, Outcome):
             return each
     raise AssertionError("a run ends with its outcome")

@@ -6,7 +6,7 @@ there, and not before.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rlx.grammar.nodes import ast
@@ -86,15 +86,20 @@ class BoundVariable:
 
 
 def followed(
-    program: MachineProgram, entry: str, args: Sequence[Value], *, forget: bool = False
+    program: MachineProgram,
+    entry: str,
+    args: Sequence[Value],
+    *,
+    forget: Callable[[ast.Var], bool] | None = None,
 ) -> Iterator[BoundVariable | Outcome]:
     """The bindings of a run in the order in which they get their values, and the outcome.
 
     The caller may give each binding another value, with which the run goes on. A binding whose
     value only the other side can compute is not `computed`, and has none until it is given one.
-    `forget`: whether variables lose values that nothing reads any more, which may be large.
+    `forget`: whether a variable loses its value, which may be large, when nothing reads it any
+    more.
     """
-    dead = _DeadValues(program.module) if forget else None
+    dead = None if forget is None else _DeadValues(program.module, forget)
     now = program.start(entry, args, keep=False)
     for _ in range(FUEL):
         if not isinstance(now, Configuration):
@@ -117,7 +122,8 @@ def followed(
 class _DeadValues:
     """Takes the values away that nothing reads any more."""
 
-    def __init__(self, module: ast.IRModule) -> None:
+    def __init__(self, module: ast.IRModule, forget: Callable[[ast.Var], bool]) -> None:
+        self._forget = forget
         self._read_last = _read_last(module)
         self._alive: dict[tuple[Frame, ast.Var], BoundVariable] = {}
         self._end: dict[Frame, int] = {}
@@ -131,7 +137,8 @@ class _DeadValues:
         self._end[bound.frame] = index + 1
         self._alive[bound.frame, bound.var] = bound
         for var in self._read_last.get(bound.var, ()):
-            if (last := self._alive.pop((bound.frame, var), None)) is not None:  # no parameter
+            last = self._alive.pop((bound.frame, var), None)
+            if last is not None and self._forget(var):  # it is no parameter
                 last.value = NULL
 
 
@@ -167,6 +174,11 @@ def _made(before: Configuration, after: Configuration | Outcome) -> BoundVariabl
         return None
     entered = Configuration(at, frame, "", before.version)
     return BoundVariable(at, frame, entered, computed=True)
+
+
+def always(_: ast.Var) -> bool:
+    """Whether a value goes of which nobody asks later."""
+    return True
 
 
 def computes(expr: ast.Expr) -> bool:

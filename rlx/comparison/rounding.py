@@ -21,7 +21,7 @@ import numpy as np
 
 from rlx.comparison.cut import CutOut
 from rlx.comparison.error_bounds import NoBoundError, with_errors
-from rlx.comparison.follow import BoundVariable, followed
+from rlx.comparison.follow import BoundVariable, always, followed
 from rlx.comparison.own import own
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import Record
@@ -275,7 +275,7 @@ def _shadowed(
             shadows[place] = _Shadow(wide, error)
 
     args = own(module, list(cut.inputs.values()))
-    for each in followed(program, cut.entry, args, forget=True):
+    for each in followed(program, cut.entry, args, forget=always):
         if isinstance(each, BoundVariable):
             if not isinstance(each.expr, ast.Call):
                 continue
