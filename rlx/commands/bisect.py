@@ -192,7 +192,7 @@ def _text(path: str, name: str | None, folder: Path, prog: str) -> str | None:
     subject: object = Path(path)
     try:
         if is_imported(path):
-            subject = Source(imported(path), path)
+            subject = Source(imported(path, folder), path)
         if path == "-":
             subject = Source(text_in(path), "<stdin>")
         module = stored(module_of(subject, name), folder)

@@ -69,7 +69,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_program_of_torch_export(content: bytes, words: str, folder: Path) -> None:
     (folder / "model.pt2").write_bytes(content)
     with pytest.raises(NoImportError, match=words):
-        imported(str(folder / "model.pt2"))
+        imported(str(folder / "model.pt2"), folder)
 
 
 @pytest.mark.parametrize(
@@ -85,4 +85,4 @@ def test_a_program_of_torch_export(content: bytes, words: str, folder: Path) -> 
 def test_the_data_of_an_onnx_model(name: str, words: str, folder: Path) -> None:
     (folder / "model.onnx").write_text(name)
     with pytest.raises(NoImportError, match=words):
-        imported(str(folder / "model.onnx"))
+        imported(str(folder / "model.onnx"), folder)
