@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile, ZipFile
 
 from rlx.grammar.streams import complain_line, write_data
 from rlx.tvm.apart import answer
@@ -94,14 +94,20 @@ def _files_of(message: Any) -> Iterator[str]:
                 yield from _files_of(part)
 
 
-_NATIVE = b"data/aotinductor/"
+_NATIVE = "data/aotinductor/"
 """Where the archive of a `.pt2` file has libraries, which PyTorch would load."""
 
 
 def _torch(path: str, printed: Printing) -> str:
-    with open(path, "rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as held:
-        if held.find(_NATIVE) >= 0:
-            raise ValueError("the archive has native code, which is not loaded")
+    try:
+        with ZipFile(path) as archive:
+            names = archive.namelist()
+    except BadZipFile:
+        raise ValueError("this is no archive, as torch.export.save writes one") from None
+    if any(_NATIVE in name for name in names):
+        raise ValueError("the archive has native code, which is not loaded")
+    if any(name.endswith("/data.pkl") and name.count("/") == 1 for name in names):
+        raise ValueError("torch.save wrote this archive: save the program by torch.export.save")
     os.environ.pop("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", None)
     os.environ["TORCH_FORCE_WEIGHTS_ONLY_LOAD"] = "1"  # no pickle but of tensors
     import torch
