@@ -15,7 +15,7 @@ from pathlib import Path
 
 from rlx.grammar.dialects import DEFAULT, dialect, split_key
 from rlx.grammar.nodes import ast
-from rlx.grammar.nodes.encoded import FileBytes
+from rlx.grammar.nodes.encoded import EncodedBytes, FileBytes
 from rlx.grammar.nodes.node import Node, replace, walk
 from rlx.grammar.nodes.rewrite import rebuild
 from rlx.grammar.print.printer import print_module
@@ -92,8 +92,8 @@ def stored(module: ast.IRModule, folder: Path) -> ast.IRModule:
         if content is None or isinstance(content, FileBytes) or len(content) < LARGE:
             return node
         if id(content) not in made:
-            parts = [content] if isinstance(content, bytes) else content.pieces()
-            made[id(content)] = put(parts, folder)
+            encoded = isinstance(content, EncodedBytes)
+            made[id(content)] = put(content.pieces() if encoded else [bytes(content)], folder)
         return replace(node, content=made[id(content)])
 
     changed: ast.IRModule = rebuild(module, change)

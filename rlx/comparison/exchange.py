@@ -55,8 +55,9 @@ def read(made: Any, *, remove: bool = False) -> Value:
     """
     if "tensor" in made:
         path = Path(made["tensor"])
-        mapped = "c" if path.stat().st_size >= _LARGE else None
-        array = np.load(path, mmap_mode=mapped, allow_pickle=False).view(np.ndarray)
+        mapped = path.stat().st_size >= _LARGE
+        array = np.load(path, mmap_mode="c" if mapped else None, allow_pickle=False)
+        array = array.view(np.ndarray)
         if array.dtype.kind == "V":
             array = array.view(numpy_dtype(dtype(made["dtype"])))
         if remove:

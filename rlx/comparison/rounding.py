@@ -265,7 +265,7 @@ def _shadowed(
         for array, one in kept:
             wide, error = one.wide, one.error
             if random is not None and wide.dtype == np.float64:
-                move = random.uniform(-1, 1, wide.shape)
+                move = np.asarray(random.uniform(-1, 1, wide.shape))
                 error[~np.isfinite(error)] = 0.0
                 move *= error
                 wide += move

@@ -154,7 +154,7 @@ def _numbers(text: str) -> list[int] | None:
 
 
 def _size(tensor: Any) -> int:
-    return prod(tensor.shape) * (dtype(str(tensor.dtype)).bits // 8 or 1)
+    return prod(map(int, tensor.shape)) * (dtype(str(tensor.dtype)).bits // 8 or 1)
 
 
 def _array(tensor: Any) -> np.ndarray[Any, Any]:
