@@ -92,8 +92,8 @@ def stored(module: ast.IRModule, folder: Path) -> ast.IRModule:
         if content is None or isinstance(content, FileBytes) or len(content) < LARGE:
             return node
         if id(content) not in made:
-            encoded = isinstance(content, EncodedBytes)
-            made[id(content)] = put(content.pieces() if encoded else [bytes(content)], folder)
+            parts = content.pieces() if isinstance(content, EncodedBytes) else [bytes(content)]
+            made[id(content)] = put(parts, folder)
         return replace(node, content=made[id(content)])
 
     changed: ast.IRModule = rebuild(module, change)

@@ -70,5 +70,5 @@ def test_a_node_is_shown_by_the_method_of_its_class() -> None:
     module = rlx.load(GOOD)
     printed: list[str] = []
     printer = type("Printer", (), {"text": staticmethod(printed.append)})
-    getattr(type(module), "_repr_pretty_")(module, printer, False)  # noqa: B009
+    type(module)._repr_pretty_(module, printer, False)
     assert printed == [str(module).rstrip()]
