@@ -273,4 +273,4 @@ def _json_escape(found: re.Match[str]) -> str:
 
 
 def preformatted(text: str) -> str:
-    return f'<pre style="line-height: 1.35">{escape(harmless(text.rstrip()))}</pre>'
+    return f'<pre style="font-family: monospace; line-height: 1.35">{escape(harmless(text.rstrip()))}</pre>'

@@ -10,6 +10,7 @@ import numpy as np
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Literal
 from rlx.grammar.nodes.dtype import numpy_type
+from rlx.grammar.nodes.encoded import buffer_of
 from rlx.operators import lookup
 from rlx.relay.nodes import RelayCall, RelayConstant, RelayExpr
 from rlx.relay.operator_call import OperandError, OperatorCall
@@ -38,7 +39,7 @@ def array_of(data: Literal) -> Any:
     kind = numpy_type(data.dtype)
     if data.value is not None:
         return np.array(data.value, kind).reshape(data.shape or ())
-    return np.frombuffer(bytes(data.content or b""), kind).reshape(data.shape or ()).copy()
+    return np.frombuffer(buffer_of(data.content or b""), kind).reshape(data.shape or ())
 
 
 class PreparedCall(NamedTuple):

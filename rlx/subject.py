@@ -138,11 +138,10 @@ def _read(path: str | bytes) -> Source:
         raise IsADirectoryError(
             f"{name} is a directory; `relax-check {name}` checks all files in it"
         )
-    from rlx.checker.driver.sources import read_file, text_of
+    from rlx.checker.driver.sources import text_in
 
-    data = read_file(name)
     try:
-        return Source(text_of(data, name), name)
+        return Source(text_in(name), name)
     except UnicodeDecodeError as error:
         raise SubjectError(why_unreadable(name, error)) from None
 

@@ -103,6 +103,7 @@ OTHERS = {
     "_getframe": "the stack of Python's own functions",
     "_replace": "the method of a named tuple",
     "_repr_html_": "what notebooks call",
+    "_repr_pretty_": "what IPython calls",
     "_server": "the process of a client of pygls",
 }
 """Names with an underscore that other libraries, or the tests themselves, call so."""

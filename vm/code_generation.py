@@ -10,6 +10,7 @@ import numpy as np
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import IRModule
 from rlx.grammar.nodes.dtype import INT64, DataType, fits
+from rlx.grammar.nodes.encoded import buffer_of
 from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.print.printer import print_node
 from rlx.semantics.arrays import numpy_type
@@ -490,5 +491,5 @@ def constant_tensor(data: ast.Literal) -> Tensor:
     if data.value is not None:
         return Tensor(np.array(data.value, dtype=kind).reshape(data.shape or ()))
     if data.content is not None:
-        return Tensor(np.frombuffer(bytearray(bytes(data.content)), kind).reshape(data.shape or ()))
+        return Tensor(np.frombuffer(buffer_of(data.content), kind).reshape(data.shape or ()))
     raise PassError("the text omits the data of a constant")

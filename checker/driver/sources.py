@@ -209,13 +209,27 @@ def source_of(path: str, shown: str) -> tuple[Source, Diagnostic | None]:
     OSError
         As :func:`read`.
     """
+    found = _plain(path)
+    return (Source(_lines(found), shown), None) if isinstance(found, str) else decode(found, shown)
+
+
+def text_in(path: str) -> str:
+    """The text of a program in a file or in standard input, lines ended by a newline alone. Raises
+    OSError as :func:`read`, and UnicodeDecodeError as :func:`decoded`.
+    """
+    found = _plain(path)
+    return _lines(found) if isinstance(found, str) else text_of(found, path)
+
+
+def _plain(path: str) -> str | bytes:
+    """The text of a file that is UTF-8 and does not say so; the bytes of any other."""
     if path == STDIN:
-        return _source(_pieces(sys.stdin.buffer), shown)
+        return _decoded(_pieces(sys.stdin.buffer))
     with open(path, "rb") as file:
-        return _source(_pieces(file), shown)
+        return _decoded(_pieces(file))
 
 
-def _source(pieces: Iterator[bytes], path: str) -> tuple[Source, Diagnostic | None]:
+def _decoded(pieces: Iterator[bytes]) -> str | bytes:
     first = next(pieces, b"")
     utf8, text = getincrementaldecoder("utf-8")(), ""
     plain = not first.startswith(_MARKS) and b"coding" not in first[:_DECLARED]
@@ -230,9 +244,9 @@ def _source(pieces: Iterator[bytes], path: str) -> tuple[Source, Diagnostic | No
     else:
         waiting, piece = utf8.getstate()[0], b""
         if not waiting:
-            return Source(_lines(text), path), None
+            return text
     so_far = text.encode() + waiting + piece
-    return decode(so_far if plain else _joined(chain([so_far], pieces), of_text=True), path)
+    return so_far if plain else _joined(chain([so_far], pieces), of_text=True)
 
 
 def _continues(utf8: IncrementalDecoder, piece: bytes, first: bytes) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import VOID, DataType
-from rlx.grammar.nodes.encoded import EncodedBytes
+from rlx.grammar.nodes.encoded import LateBytes
 from rlx.grammar.nodes.node import Node, Span
 from rlx.grammar.nodes.overloads import ValueOperators
 from rlx.grammar.nodes.tir import PrimExpr, PrimFunc
@@ -143,7 +143,7 @@ class Literal(Node):
     dtype: DataType
     shape: tuple[int, ...] | None
     key: str | None = None
-    content: bytes | EncodedBytes | None = None
+    content: bytes | LateBytes | None = None
 
 
 class Constant(Expr):

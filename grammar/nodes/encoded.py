@@ -1,14 +1,45 @@
-"""Data that stays in a text until it is asked for."""
+"""Data of constants that stays where it is, in a text or in a file, until it is asked for."""
 
 from __future__ import annotations
 
-from base64 import b64decode
+import os
+from abc import ABC, abstractmethod
+from binascii import a2b_base64
+from collections.abc import Iterator
+from contextlib import contextmanager
+from mmap import ACCESS_COPY, mmap
 
 from rlx.grammar.nodes.node import Span
 
+_PIECE = 1 << 20
 
-class EncodedBytes:
-    """Bytes that a text holds in base64; ``bytes(…)`` decodes them, each time anew.
+
+class LateBytes(ABC):
+    """Bytes that are not in memory; ``bytes(…)`` loads them, each time anew."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def buffer(self) -> bytearray | mmap:
+        """Memory with the bytes, which the caller alone has, and may change."""
+
+    def __bytes__(self) -> bytes:
+        return bytes(self.buffer())
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, bytes | LateBytes):
+            return NotImplemented
+        return bytes(self) == bytes(other)
+
+    def __hash__(self) -> int:
+        return hash(bytes(self))
+
+
+class EncodedBytes(LateBytes):
+    """Bytes that a text holds in base64.
 
     Parameters
     ----------
@@ -23,17 +54,108 @@ class EncodedBytes:
     def __init__(self, text: str, span: Span, start: int, count: int) -> None:
         self._text, self._span, self._start, self._count = text, span, start, count
 
-    def __bytes__(self) -> bytes:
-        decoded = memoryview(b64decode(self._text[slice(*self._span)]))
-        return bytes(decoded[self._start : self._start + self._count])
+    def __len__(self) -> int:
+        return self._count
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, bytes | EncodedBytes):
-            return NotImplemented
-        return bytes(self) == bytes(other)
+    def buffer(self) -> bytearray:
+        """Memory with the bytes."""
+        made, at = bytearray(self._count), 0
+        for piece in self.pieces():
+            made[at : at + len(piece)] = piece
+            at += len(piece)
+        return made
 
-    def __hash__(self) -> int:
-        return hash(bytes(self))
+    def pieces(self) -> Iterator[bytes]:
+        """The bytes, part by part."""
+        skip, left = self._start, self._count
+        for piece in decoded(self._text, self._span):
+            part = piece[skip : skip + left]
+            skip, left = max(skip - len(piece), 0), left - len(part)
+            yield part
+            if not left:
+                return
 
     def __reduce__(self) -> tuple[object, ...]:
         return bytes, (bytes(self),)  # another process does without the text
+
+
+class FileBytes(LateBytes):
+    """Bytes that are the content of a file, which must not be empty.
+
+    Attributes
+    ----------
+    path
+        The file, which has to stay as it is.
+    """
+
+    __slots__ = ("path",)
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def __len__(self) -> int:
+        return os.path.getsize(self.path)
+
+    def buffer(self) -> mmap:
+        """The file in memory. Changes stay there."""
+        with open(self.path, "rb") as file:
+            return mmap(file.fileno(), 0, access=ACCESS_COPY)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return FileBytes, (self.path,)
+
+
+def buffer_of(content: bytes | LateBytes) -> bytearray | mmap:
+    """Memory with the data of a constant, which the caller alone has, and may change."""
+    return content.buffer() if isinstance(content, LateBytes) else bytearray(content)
+
+
+def decoded(text: str, span: Span) -> Iterator[bytes]:
+    """The bytes that a string in base64 stands for, piece by piece. Its slashes may be escaped, in
+    JSON and again in Python.
+
+    Raises
+    ------
+    ValueError
+        If it is not base64.
+    """
+    (start, stop), rest = span, ""
+    while start < stop:
+        end = min(start + _PIECE, stop)
+        while end < stop and text[end - 1] == "\\":  # an escape stays whole
+            end += 1
+        plain = rest + unescaped(text[start:end])
+        whole = len(plain) if end == stop else len(plain) // 4 * 4
+        found = a2b_base64(plain[:whole], strict_mode=True)
+        if end < stop and len(found) != whole // 4 * 3:
+            raise ValueError("it is filled up in the middle")
+        yield found
+        rest, start = plain[whole:], end
+
+
+def unescaped(encoded: str) -> str:
+    """A part of a string in base64 as it is without the escapes of its slashes."""
+    return encoded.replace("\\\\/", "/").replace("\\/", "/")
+
+
+# ---------------------------------------------------------------- files that texts name
+
+_folders: list[str] = []
+
+
+@contextmanager
+def files_in(folder: str) -> Iterator[None]:
+    """Let texts name files of a folder as the data of constants, inside the ``with`` statement.
+    Otherwise a text names no file: it may be a stranger's.
+    """
+    _folders.append(os.path.abspath(folder))
+    try:
+        yield
+    finally:
+        _folders.remove(os.path.abspath(folder))
+
+
+def named_file(name: str) -> str | None:
+    """The path of a file of these folders; None if there is no such file."""
+    paths = (os.path.join(folder, name) for folder in _folders)
+    return next((path for path in paths if os.path.isfile(path)), None)

@@ -71,17 +71,20 @@ class _Pretty:
     """What IPython shows of a node, and what Hypothesis prints of an example that fails: there, an
     expression to paste.
 
-    Both look for a method on whatever they print, classes among it: a class has none.
+    IPython takes the method of the class, and Hypothesis that of whatever it prints, classes among
+    it.
     """
 
-    def __get__(self, node: Node | None, owner: type) -> Callable[[Any, bool], None]:
-        if node is None:
-            raise AttributeError("_repr_pretty_")
-
-        def shown(printer: Any, cycle: bool) -> None:
-            failing = type(printer).__module__.startswith("hypothesis")
-            text = import_module(PASTEABLE).pasteable(node) if failing else str(node).rstrip()
-            printer.text(text)
+    def __get__(self, node: Node | None, owner: type) -> Callable[..., None]:
+        def shown(*given: Any) -> None:
+            *of, printer, _ = given
+            [printed] = of or [owner if node is None else node]
+            if isinstance(printed, type):
+                printer.text(f"{printed.__module__}.{printed.__qualname__}")
+            elif type(printer).__module__.startswith("hypothesis"):
+                printer.text(import_module(PASTEABLE).pasteable(printed))
+            else:
+                printer.text(str(printed).rstrip())
 
         return shown
 

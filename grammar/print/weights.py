@@ -1,18 +1,32 @@
-"""Programs with the data of their constants, as one text that TVM reads."""
+"""Programs with the data of their constants: as one text that TVM reads, or with the large ones in
+files.
+"""
 
 from __future__ import annotations
 
 import base64
 import json
+import os
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import count
 from math import prod
+from pathlib import Path
 
 from rlx.grammar.dialects import DEFAULT, dialect, split_key
 from rlx.grammar.nodes import ast
-from rlx.grammar.nodes.node import walk
+from rlx.grammar.nodes.encoded import EncodedBytes, FileBytes
+from rlx.grammar.nodes.node import Node, replace, walk
+from rlx.grammar.nodes.rewrite import rebuild
 from rlx.grammar.print.printer import print_module
-from rlx.grammar.read.metadata import CODES, MAGIC, NARROW
+from rlx.grammar.read.metadata import CODES, MAGIC, NARROW, files_named, in_file
+from rlx.grammar.read.outline import metadata_statement
+from rlx.writing import output
+
+LARGE = 1 << 20
+"""Bytes of a constant that is rather in a file than in a text."""
+
+_numbers = count()
 
 
 def constants(module: ast.IRModule) -> list[ast.Literal]:
@@ -32,14 +46,67 @@ def constants(module: ast.IRModule) -> list[ast.Literal]:
 
 
 def print_with_weights(module: ast.IRModule, version: str = DEFAULT) -> str:
-    """Print a module, after the data of the constants that it refers to."""
+    """Print a module, after the data of the constants that it refers to.
+
+    Data in a file stays there, and the text names the file, for
+    :func:`rlx.grammar.nodes.encoded.files_in`.
+    """
     text = print_module(module, version)
     found = constants(module) if "metadata[" in text else []
-    if not found:
-        return text
+    return f"{metadata_of(found, version)}{text}" if found else text
+
+
+def metadata_of(found: Sequence[ast.Literal], version: str = DEFAULT) -> str:
+    """The line in front of a text that has the data of its constants, by their numbers."""
     held = json.dumps(_graph(found, dialect(version).constant_key))
     escaped = held.replace("\\", "\\\\").replace('"', '\\"')
-    return f'metadata = tvm.ir.load_json("""{escaped}""")\n{text}'
+    return f'metadata = tvm.ir.load_json("""{escaped}""")\n'
+
+
+def without_files(text: str, instead: str = "") -> str:
+    """A text that names files as the data of constants, for people, who do not have these files.
+
+    Parameters
+    ----------
+    instead
+        What takes the place of its metadata; empty for a comment.
+    """
+    statement = metadata_statement(text)
+    found = [] if statement is None else files_named(text[slice(*statement.span)])
+    if statement is None or not found:
+        return text
+    start, end = statement.span
+    size = sum(size for size, _ in found) / 1e6
+    words = f"# metadata with {len(found)} large constants, {size:.0f} MB, is left out"
+    return f"{text[:start]}{instead or words}{text[end:]}"
+
+
+def stored(module: ast.IRModule, folder: Path) -> ast.IRModule:
+    """The same module, whose large constants are in files of a :func:`rlx.writing.scratch`
+    folder.
+    """
+    made: dict[int, FileBytes] = {}  # by the data, which several references share
+
+    def change(node: Node) -> Node:
+        content = node.content if isinstance(node, ast.Literal) else None
+        if content is None or isinstance(content, FileBytes) or len(content) < LARGE:
+            return node
+        if id(content) not in made:
+            parts = content.pieces() if isinstance(content, EncodedBytes) else [bytes(content)]
+            made[id(content)] = put(parts, folder)
+        return replace(node, content=made[id(content)])
+
+    changed: ast.IRModule = rebuild(module, change)
+    return changed
+
+
+def put(parts: Iterable[bytes], folder: Path) -> FileBytes:
+    """Write the data of a constant to a new file of a folder."""
+    path = folder / f"{os.getpid()}.{next(_numbers)}.data"
+    with output(path, within=[folder], durable=False) as file:
+        for part in parts:
+            file.write(part)
+    return FileBytes(str(path))
 
 
 def _graph(found: Sequence[ast.Literal], word: str) -> dict[str, object]:
@@ -63,12 +130,20 @@ def _graph(found: Sequence[ast.Literal], word: str) -> dict[str, object]:
         at = add("relax.expr.ShapeExpr", {"span": 0, "ty": of_shape, "values": values})
         kind = {"shape": at, "dtype": prim_type(str(literal.dtype)), "vdevice": 0}
         ty = add("relax.TensorType", {"span": 0, **kind, "ndim": len(shape)})
-        data = add("ffi.Tensor", base64.b64encode(_tensor(literal)).decode())
+        data = add("ffi.Tensor", _data(literal))
         return add(dialect(DEFAULT).constant_key, {"span": 0, "ty": ty, "value": data})
 
     each = [*map(constant, found)]
     root = add("ffi.Map", [add("ffi.String", word), add("ffi.Array", each)])
     return {"root_index": root, "nodes": nodes}
+
+
+def _data(literal: ast.Literal) -> str:
+    """What stands for a tensor."""
+    if isinstance(literal.content, FileBytes):
+        name = os.path.basename(literal.content.path)
+        return in_file(name, literal.dtype, literal.shape or ())
+    return base64.b64encode(_tensor(literal)).decode()
 
 
 def _tensor(literal: ast.Literal) -> bytes:
@@ -77,7 +152,8 @@ def _tensor(literal: ast.Literal) -> bytes:
     codes = {name: code for code, name in (CODES | NARROW).items()}
     name = str(kind)
     code = codes[name] if name in codes else codes[name.rstrip("0123456789")]
-    content = bytes(literal.content or b"")[: prod(shape) * max(kind.bits // 8, 1)]
+    assert literal.content is not None
+    content = bytes(literal.content)[: prod(shape) * max(kind.bits // 8, 1)]
     if kind.bits == 4:  # TVM packs two of them into a byte, the first into its upper half
         even = content + bytes(len(content) % 2)
         content = bytes(a << 4 | b for a, b in zip(even[::2], even[1::2], strict=True))

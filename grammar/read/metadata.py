@@ -6,7 +6,6 @@ import base64
 import json
 import re
 import struct
-from binascii import a2b_base64
 from collections.abc import Callable, Iterator
 from functools import partial
 from math import prod
@@ -14,7 +13,14 @@ from typing import Any
 
 from rlx.grammar.nodes.ast import Literal
 from rlx.grammar.nodes.dtype import VOID, DataType, dtype
-from rlx.grammar.nodes.encoded import EncodedBytes
+from rlx.grammar.nodes.encoded import (
+    EncodedBytes,
+    FileBytes,
+    LateBytes,
+    decoded,
+    named_file,
+    unescaped,
+)
 from rlx.grammar.nodes.node import Span
 
 MAGIC = 0xDD5E40F096B4A13F
@@ -46,7 +52,6 @@ Tensors = dict[str, list[Literal | None]]
 
 
 _LONG = 4096
-_PIECE = 1 << 20
 _LEFT_OUT = re.compile("\x01([0-9]+);")
 
 
@@ -73,11 +78,13 @@ class _Weights:
         long.
         """
         mark = _LEFT_OUT.fullmatch(string)
+        if mark is None and (name := _IN_FILE.fullmatch(string)) is not None:
+            return _in_file(*name.groups())
         if mark is None:
             raw = base64.b64decode(_LEFT_OUT.sub(self._whole, string))
             return _literal(raw, len(raw), lambda start, count: raw[start : start + count])
         span, size = self._found[int(mark[1])]
-        head = _plain(self._text[span[0] : span[0] + _LONG].rstrip("\\"))  # half an escape
+        head = unescaped(self._text[span[0] : span[0] + _LONG].rstrip("\\"))  # half an escape
         begin = base64.b64decode(head[: len(head) // 4 * 4])
         return _literal(begin, size, partial(EncodedBytes, self._text, span))
 
@@ -95,36 +102,19 @@ def _encoded(text: str, span: Span) -> Iterator[tuple[Span, int]]:
         if end < 0:
             end = last
         if end - start >= _LONG:
-            stop = end - 1 if text[end - 1] == "\\" else end  # the quote is escaped, too
-            size = _decoded_size(text, start, stop)
+            held = start, end - 1 if text[end - 1] == "\\" else end  # the quote is escaped, too
+            size = _decoded_size(text, held)
             if size is not None:
-                yield (start, stop), size
+                yield held, size
         start = end + 1
 
 
-def _decoded_size(text: str, start: int, stop: int) -> int | None:
-    """The number of bytes that a string in base64 stands for, looked at piece by piece; None if it
-    is none.
-    """
-    size, rest = 0, ""
-    while start < stop:
-        end = min(start + _PIECE, stop)
-        while end < stop and text[end - 1] == "\\":  # an escape stays whole
-            end += 1
-        plain = rest + _plain(text[start:end])
-        whole = len(plain) if end == stop else len(plain) // 4 * 4
-        try:
-            found = len(a2b_base64(plain[:whole], strict_mode=True))
-        except ValueError:
-            return None
-        if end < stop and found != whole // 4 * 3:
-            return None  # it is filled up in the middle
-        size, rest, start = size + found, plain[whole:], end
-    return size
-
-
-def _plain(encoded: str) -> str:
-    return encoded.replace("\\\\/", "/").replace("\\/", "/")
+def _decoded_size(text: str, span: Span) -> int | None:
+    """The number of bytes that a string in base64 stands for; None if it is none."""
+    try:
+        return sum(map(len, decoded(text, span)))
+    except ValueError:
+        return None
 
 
 def read_metadata(text: str, span: Span | None = None) -> Tensors | None:
@@ -191,9 +181,7 @@ def _constant(tensor: Callable[[], Any], read: Reader) -> Literal | None:
         return None
 
 
-def _literal(
-    head: bytes, size: int, content: Callable[[int, int], bytes | EncodedBytes]
-) -> Literal:
+def _literal(head: bytes, size: int, content: Callable[[int, int], bytes | LateBytes]) -> Literal:
     """The constant that a serialised tensor holds.
 
     Parameters
@@ -213,6 +201,32 @@ def _literal(
     return Literal(
         None, data_type, shape, None, content(start, count) if size - start >= count else None
     )
+
+
+_IN_FILE = re.compile(r"file ([\w.]+) (\w+) ([\d,]*)")
+_NAMED = re.compile(rf'\\"{_IN_FILE.pattern}\\"')
+
+
+def in_file(name: str, data_type: DataType, shape: tuple[int, ...]) -> str:
+    """What the JSON has in the place of a tensor whose elements are in a file."""
+    return f"file {name} {data_type} {','.join(map(str, shape))}"
+
+
+def files_named(text: str) -> list[tuple[int, str]]:
+    """The bytes and the names of the files that stand for tensors in a text."""
+    return [
+        (prod(map(int, filter(None, sizes.split(",")))) * (dtype(kind).bits // 8 or 1), name)
+        for name, kind, sizes in _NAMED.findall(text)
+    ]
+
+
+def _in_file(name: str, data_type: str, sizes: str) -> Literal:
+    shape = tuple(map(int, filter(None, sizes.split(","))))
+    kind = dtype(data_type)
+    path = named_file(name)
+    size = prod(shape) * (kind.bits // 8 or 1)
+    held = None if path is None else FileBytes(path)
+    return Literal(None, kind, shape, None, held if held and len(held) == size else None)
 
 
 def _halves(data: bytes, elements: int) -> bytes | None:

@@ -104,6 +104,9 @@ class Pipeline(Record):
         None for none.
     entry
         The function that this run calls; None for ``main``, or the only one.
+    weights
+        A :func:`rlx.writing.scratch` folder for the large constants of programs, which texts name;
+        None for texts that hold them.
     """
 
     expression: str = "default"
@@ -116,3 +119,4 @@ class Pipeline(Record):
     refine: bool = False
     inputs: str | None = None
     entry: str | None = None
+    weights: str | None = None

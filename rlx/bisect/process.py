@@ -34,6 +34,7 @@ class Process:
 
     def __init__(self, pipeline: Pipeline, patience: float = PATIENCE) -> None:
         options = [] if pipeline.memory is None else ["--memory", str(pipeline.memory)]
+        options += [] if pipeline.weights is None else ["--weights", pipeline.weights]
         options += [] if pipeline.known is None else ["--known", pipeline.known]
         options += ["--build"] if pipeline.build else []
         options += ["--refine"] if pipeline.refine else []

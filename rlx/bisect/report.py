@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 from rlx.bisect.blame import Blame, Fine, Pipeline
+from rlx.grammar.dialects import DEFAULT, dialect
+from rlx.grammar.print.weights import without_files
 from rlx.grammar.streams import code_span, fenced, harmless, inline_markdown, json_text, visible
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
 
 VERSION = 1
 
+WEIGHTS = "weights.npz"
+"""What a report without a file of its own calls the file of the large constants."""
+
 
 def markdown(
-    blame: Blame, pipeline: Pipeline, program: str, lines: int, whole: str | None = None
+    blame: Blame,
+    pipeline: Pipeline,
+    program: str,
+    lines: int,
+    whole: str | None = None,
+    weights: str = WEIGHTS,
 ) -> str:
     """The report as Markdown.
 
@@ -24,6 +35,8 @@ def markdown(
         How many lines it had before.
     whole
         What is wrong in the program before it was reduced; None if it was not.
+    weights
+        The `.npz` file with the large constants of the program, by their numbers.
     """
     small = len(program.splitlines())
     size = f"{small} lines" if small >= lines else f"{small} lines, reduced from {lines}"
@@ -34,12 +47,12 @@ def markdown(
     ]
     if whole is not None and whole != blame.message:
         parts += ["In the program before it was reduced:", _block(whole, "text")]
-    parts += [f"## The program ({size})", _block(program, "python")]
+    parts += [f"## The program ({size})", _block(without_files(program), "python")]
     if blame.before.strip() not in ("", program.strip()):
-        parts += [f"## Before {blame.pass_name}", _block(blame.before, "python")]
+        parts += [f"## Before {blame.pass_name}", _block(without_files(blame.before), "python")]
     if blame.after:
-        parts += [f"## After {blame.pass_name}", _block(blame.after, "python")]
-    parts += ["## How to see it", _block(_script(blame, pipeline, program), "python")]
+        parts += [f"## After {blame.pass_name}", _block(without_files(blame.after), "python")]
+    parts += ["## How to see it", _block(_script(blame, pipeline, program, weights), "python")]
     return "\n\n".join(parts) + "\n"
 
 
@@ -71,9 +84,9 @@ def record(found: Blame | Fine, pipeline: Pipeline, path: str, program: str) -> 
             "cause": found.cause,
             "message": found.message,
             "done": list(found.done),
-            "program": program,
-            "before": found.before,
-            "after": found.after,
+            "program": without_files(program),
+            "before": without_files(found.before),
+            "after": without_files(found.after),
         }
     else:
         made |= {
@@ -108,9 +121,9 @@ def _block(text: str, language: str) -> str:
     return fenced(language, harmless(text.rstrip()))
 
 
-def _script(blame: Blame, pipeline: Pipeline, program: str) -> str:
-    """Python that does what went wrong, and needs nothing but TVM and NumPy, and the file of the
-    inputs where they are large.
+def _script(blame: Blame, pipeline: Pipeline, program: str, weights: str) -> str:
+    """Python that does what went wrong, and needs nothing but TVM and NumPy, and the files of the
+    inputs and of the constants where they are large.
     """
     wanted = pipeline.expression
     if wanted == "default":
@@ -146,7 +159,11 @@ for each in (before, module):
     print({entry})"""
     elif not of_a_pass:
         then = "module.show()"
-    text = _for_tvm(program).rstrip().replace("\\", "\\\\").replace('"""', r"\"\"\"")
+    printed = _for_tvm(program)
+    readable = without_files(printed, 'metadata = tvm.get_global_func("weights")()')
+    if readable != printed:
+        given = f"{_weights(program, weights)}{given}"
+    text = readable.rstrip().replace("\\", "\\\\").replace('"""', r"\"\"\"")
     return f"""\
 import tvm
 from tvm import relax
@@ -160,6 +177,41 @@ target = tvm.target.Target({pipeline.target!r})
 with target, tvm.transform.PassContext(opt_level=3{watched}):
     before, module = module, {wanted}(module)
 {then}"""
+
+
+def _weights(program: str, file: str) -> str:
+    """Python that gives TVM's parser the large constants."""
+    from rlx.api import parse
+    from rlx.grammar.print.weights import constants
+    from rlx.semantics.arrays import numpy_type
+
+    each = [
+        f"    tvm.runtime.tensor(held['{number}']{_as(numpy_type(literal.dtype))}),"
+        for number, literal in enumerate(constants(parse(program)))
+    ]
+    listed = "\n".join(["constants = [", *each, "]"])
+    return f"""\
+import ml_dtypes, numpy
+held = numpy.load({file!r})
+{listed}
+metadata = {{{dialect(DEFAULT).constant_key!r}: [*map(relax.const, constants)]}}
+tvm.register_global_func("weights", lambda: metadata)
+"""
+
+
+def _as(kind: Any) -> str:
+    """How an array that a file has is made one of a type that no file knows."""
+    return f".view(ml_dtypes.{kind})" if kind.isbuiltin == 2 else ""
+
+
+def arrays(program: str) -> dict[str, Value]:
+    """The constants of a program, by their numbers."""
+    from rlx.api import parse
+    from rlx.comparison.cut import constant
+    from rlx.grammar.print.weights import constants
+
+    found = ((str(at), constant(each)) for at, each in enumerate(constants(parse(program))))
+    return {name: value for name, value in found if value is not None}
 
 
 def _for_tvm(program: str) -> str:

@@ -14,13 +14,17 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from rlx.comparison.follow import NOT_OURS
 from rlx.comparison.kept import Kept
+from rlx.comparison.weights import Weights, shared
 from rlx.generate.campaign.child import end_with_parent
 from rlx.grammar.command_line import CommandParser, natural
+from rlx.grammar.nodes.encoded import files_in
 from rlx.semantics.live_memory import limited
 from rlx.semantics.outcome import Ended, Returned, Unsupported
 from rlx.tvm.instrument import Texts
@@ -51,7 +55,8 @@ def main(argv: Sequence[str]) -> int:
     try:
         scope = _target(options.target)
         asked = f"--pipeline {options.pipeline}"
-        take = _taker(options.pipeline, scope, options.build)
+        weights = None if options.weights is None else Weights(Path(options.weights))
+        take = _taker(options.pipeline, scope, options.build, weights)
         table = [] if options.known is None else by_choice(Path(options.known))
         kept = _kept(options)
     except ModuleNotFoundError as error:
@@ -62,10 +67,11 @@ def main(argv: Sequence[str]) -> int:
         say(unusable=f"{asked}: {type(error).__name__}: {error}")
         return 0
     say(ready=options.pipeline)
-    with limited(options.memory):
+    folders = nullcontext() if weights is None else files_in(options.weights)
+    with limited(options.memory), folders:
         for line in sys.stdin:
             watch = Watch(options.sizes, options.seed, table, options.refine, kept)
-            _examine(json.loads(line), take, Telling(say, watch))
+            _examine(json.loads(line), take, Telling(say, watch, weights))
     return 0
 
 
@@ -79,6 +85,7 @@ def _parser() -> CommandParser:
     add("target", metavar="TARGET")
     add("sizes", metavar="SIZES", type=_sizes)
     add("seed", metavar="SEED", type=natural)
+    add("--weights", metavar="DIR")
     add("--memory", metavar="MEMORY", type=natural)
     add("--known", metavar="DIR")
     add("--build", action="store_true")
@@ -107,7 +114,9 @@ def _target(text: str) -> Any:
     return tvm.target.Target(text)
 
 
-def _taker(expression: str, scope: Any, build: bool) -> Callable[[str, Telling], None]:
+def _taker(
+    expression: str, scope: Any, build: bool, weights: Weights | None
+) -> Callable[[str, Telling], None]:
     """What takes a text through the pipeline, and builds the result if asked, watched by an
     instrument.
     """
@@ -127,7 +136,8 @@ def _taker(expression: str, scope: Any, build: bool) -> Callable[[str, Telling],
 
     def take(text: str, told: Telling) -> None:
         told.say(begin=PARSER)
-        module = tvm.script.from_source(text, check_well_formed=False)
+        parse = partial(tvm.script.from_source, check_well_formed=False)
+        module = parse(text) if weights is None else weights.read(text, parse)
         instrument = pass_instrument(_Instrument)(told)
         with scope, tvm.transform.PassContext(opt_level=3, instruments=[instrument]):
             made = pipeline(module)
@@ -175,9 +185,10 @@ def build_in_stages(module: Any, target: Any, say: Say) -> Any:
 class Telling:
     """Says what is under way, and what is wrong."""
 
-    def __init__(self, say: Say, watch: Watch) -> None:
+    def __init__(self, say: Say, watch: Watch, weights: Weights | None) -> None:
         self.say = say
         self.watch = watch
+        self.texts = Texts(weights)
         self.text = ""
 
     def before(self, text: str) -> None:
@@ -212,7 +223,8 @@ class Telling:
         self.say(begin=RUN)
         peer = Peer()
         machine = relax.VirtualMachine(executable, tvm.cpu())
-        returned = machine[last.run.entry](*[to_peer(peer, arg) for arg in last.run.args])
+        args = [to_peer(peer, arg, shared) for arg in last.run.args]
+        returned = machine[last.run.entry](*args)
         self.say(end=RUN)
         self.say(begin=OURS)
         if not isinstance(outcome, Returned):
@@ -225,7 +237,7 @@ class Telling:
                 kind="meaning",
                 cause="meaning",
                 message=said,
-                before=Texts().of(module) or "",
+                before=self.texts.of(module) or "",
                 after="",
             )
             self.watch.stopped = True
@@ -251,18 +263,17 @@ class _Instrument:
 
     def __init__(self, told: Telling) -> None:
         self.told = told
-        self.texts = Texts()
 
     def run_before_pass(self, module: Any, info: Any) -> None:
         """TVM is about to run a pass."""
-        text = self.texts.of(module)
+        text = self.told.texts.of(module)
         if text is not None:
             self.told.before(text)
         self.told.say(begin=str(info.name))
 
     def run_after_pass(self, module: Any, info: Any) -> None:
         """TVM has run a pass."""
-        text = self.texts.of(module)
+        text = self.told.texts.of(module)
         if text is not None:
             self.told.after(str(info.name), text)
         self.told.say(end=str(info.name))

@@ -13,11 +13,12 @@ from rlx.bisect.blame import INPUT, Blame, Fine, Pipeline
 from rlx.checker.driver.time_limit import lift
 from rlx.commands.outputs import refused
 from rlx.grammar.command_line import CommandParser, natural, seconds
+from rlx.grammar.nodes.encoded import files_in
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.stack import roomy
 from rlx.grammar.streams import complain, complain_line, say, say_line, write_data
 from rlx.semantics.run.options import add_memory
-from rlx.writing import write
+from rlx.writing import scratch, write
 
 if TYPE_CHECKING:
     from rlx.bisect.process import Process
@@ -55,7 +56,13 @@ def main(argv: Sequence[str], prog: str = "rlx bisect") -> int:
     if options.output and (said := refused(options.output, options.file)) is not None:
         complain_line(f"{prog}: --output {said}")
         return UNABLE
-    text = _text(options.file, options.module, prog)
+    with scratch() as folder, files_in(str(folder)):
+        return _bisected(options, prog, folder)
+
+
+def _bisected(options: argparse.Namespace, prog: str, folder: Path) -> int:
+    """Find the pass. `folder`: for the large constants of the program."""
+    text = _text(options.file, options.module, folder, prog)
     if text is None:
         return UNABLE
     wrong = _wrong(text)
@@ -77,6 +84,7 @@ def main(argv: Sequence[str], prog: str = "rlx bisect") -> int:
         options.refine,
         options.inputs,
         options.entry,
+        str(folder),
     )
     if wrong is not None:
         return _put(wrong, pipeline, text, len(text.splitlines()), options)
@@ -143,14 +151,22 @@ def _put(
     options: argparse.Namespace,
     whole: str | None = None,
 ) -> int:
-    from rlx.bisect.report import markdown, nothing, record
+    from rlx.bisect.report import WEIGHTS, arrays, markdown, nothing, record
+    from rlx.grammar.print.weights import without_files
+    from rlx.semantics.run.npz import save
 
+    large = isinstance(found, Blame) and without_files(program) != program
+    beside = Path(options.output or WEIGHTS).with_suffix(".weights.npz")
     if options.format == "json":
         text = record(found, pipeline, options.file, program)
     elif isinstance(found, Fine):
         text = nothing(found, pipeline, options.file)
     else:
-        text = markdown(found, pipeline, program, lines, whole)
+        text = markdown(found, pipeline, program, lines, whole, str(beside))
+    if large and options.output:
+        save(beside, arrays(program))
+    elif large:
+        complain_line(f"large constants are left out; with -o PATH they are in {beside}")
     if options.output:
         write(options.output, text)
         title = found.title if isinstance(found, Blame) else "no pass is to blame"
@@ -162,13 +178,13 @@ def _put(
     return FINE if isinstance(found, Fine) else BLAMED
 
 
-def _text(path: str, name: str | None, prog: str) -> str | None:
-    """The program in the dialect of the TVM that is tested; None where it cannot be had, and that
-    has been said.
+def _text(path: str, name: str | None, folder: Path, prog: str) -> str | None:
+    """The program in the dialect of the TVM that is tested, with its large constants in a folder;
+    None where it cannot be had, and that has been said.
     """
-    from rlx.checker.driver.sources import read, text_of
+    from rlx.checker.driver.sources import text_in
     from rlx.grammar.diagnostic import Source
-    from rlx.grammar.print.weights import print_with_weights
+    from rlx.grammar.print.weights import print_with_weights, stored
     from rlx.grammar.read.parser import ParseError
     from rlx.subject import SubjectError, module_of, why_unreadable
     from rlx.tvm.importing import NoImportError, imported, is_imported
@@ -176,10 +192,10 @@ def _text(path: str, name: str | None, prog: str) -> str | None:
     subject: object = Path(path)
     try:
         if is_imported(path):
-            subject = Source(imported(path), path)
+            subject = Source(imported(path, folder), path)
         if path == "-":
-            subject = Source(text_of(read(path), path), "<stdin>")
-        module = module_of(subject, name)
+            subject = Source(text_in(path), "<stdin>")
+        module = stored(module_of(subject, name), folder)
         # TVM's passes take modules, so a function alone becomes one
         return print_with_weights(replace(module, name=module.name or "Module", bare=False))
     except ParseError as error:

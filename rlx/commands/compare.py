@@ -12,6 +12,7 @@ from rlx.commands.compiling import made_or_status
 from rlx.commands.os_errors import words_of
 from rlx.commands.project import UNABLE, add_options, loaded
 from rlx.grammar.command_line import CommandParser
+from rlx.grammar.nodes.encoded import files_in
 from rlx.grammar.stack import roomy
 from rlx.grammar.streams import complain_line, say, visible, write_data
 from rlx.semantics.run.options import UsageError, add_inputs, add_memory
@@ -87,17 +88,18 @@ def _compared(options: argparse.Namespace, prog: str) -> bool:
 
     if options.out is not None:
         _check_folder(options.out)
-    prepared = prepare(options, whole=options.exact, text=_imported(options.file))
-    against = _against(options, prepared)
-    lift()  # the runs have their own limits
-    run = Run(
-        prepared.module,
-        prepared.source,
-        prepared.entry,
-        prepared.inputs.values,
-        exact=options.exact,
-    )
-    with TvmProcess() as tvm:
+    with TvmProcess() as tvm, files_in(str(tvm.folder)):
+        model = _imported(options.file, tvm.folder)
+        prepared = prepare(options, whole=options.exact, text=model)
+        against = _against(options, prepared, tvm.folder)
+        lift()  # the runs have their own limits
+        run = Run(
+            tvm.stored(prepared.module),
+            prepared.source,
+            prepared.entry,
+            prepared.inputs.values,
+            exact=options.exact,
+        )
         try:
             run.accepted()
             made = against(run, tvm)
@@ -128,7 +130,7 @@ def _compared(options: argparse.Namespace, prog: str) -> bool:
 Comparing = Callable[["Run", "TvmProcess"], "RunComparison"]
 
 
-def _against(options: argparse.Namespace, prepared: Prepared) -> Comparing:
+def _against(options: argparse.Namespace, prepared: Prepared, folder: Path) -> Comparing:
     """Read OTHER: what compares a run with it."""
     from rlx.comparison.compare import against_named, against_tvm
 
@@ -145,7 +147,7 @@ def _against(options: argparse.Namespace, prepared: Prepared) -> Comparing:
         return lambda run, _: against_named(run, values, options.other)
     if options.other.endswith(".onnx"):
         return _against_onnx(options.other)
-    return _against_program(options, prepared)
+    return _against_program(options, prepared, folder)
 
 
 def _against_onnx(path: str) -> Comparing:
@@ -162,23 +164,25 @@ def _against_onnx(path: str) -> Comparing:
     return against
 
 
-def _imported(path: str) -> str | None:
-    """The text of a model in another format; None of one that is a text itself."""
+def _imported(path: str, folder: Path) -> str | None:
+    """The text of a model in another format, with its large constants in a folder; None of one that
+    is a text itself.
+    """
     from rlx.tvm.importing import NoImportError, imported, is_imported
 
     try:
-        return imported(path) if is_imported(path) else None
+        return imported(path, folder) if is_imported(path) else None
     except NoImportError as error:
         raise UsageError(str(error)) from None
 
 
-def _against_program(options: argparse.Namespace, prepared: Prepared) -> Comparing:
+def _against_program(options: argparse.Namespace, prepared: Prepared, folder: Path) -> Comparing:
     from rlx.comparison.compare import Run, against_named, recorded
     from rlx.semantics.outcome import Returned
     from rlx.semantics.run.options import checked_entry
 
     report, module, entry, function = checked_entry(
-        options.other, options.entry or prepared.entry, _imported(options.other)
+        options.other, options.entry or prepared.entry, _imported(options.other, folder)
     )
     args = _arguments(prepared, function.params, options.other)
 

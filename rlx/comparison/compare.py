@@ -12,15 +12,25 @@ import numpy as np
 from rlx.checker.derive import derive
 from rlx.comparison.cut import CutOut, constant, cut
 from rlx.comparison.difference import Apart, Settled, alike, apart, pairs
-from rlx.comparison.follow import BoundVariable, computes, followed
+from rlx.comparison.follow import BoundVariable, always, computes, followed
 from rlx.comparison.own import may_write, own
 from rlx.comparison.peer import ProbedValue, TvmError, TvmProcess
 from rlx.comparison.probes import probed
-from rlx.comparison.rounding import NOTHING, RoundingBounds, arrays, bounds, distinct, unit
+from rlx.comparison.rounding import (
+    NOTHING,
+    RoundingBounds,
+    arrays,
+    bounds,
+    distinct,
+    size_of,
+    unit,
+)
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.nodes import ast
-from rlx.grammar.nodes.node import Record
+from rlx.grammar.nodes.encoded import LateBytes
+from rlx.grammar.nodes.node import Record, walk
 from rlx.grammar.nodes.visit import bindings, bindings_in, expressions, free_vars, result_of
+from rlx.semantics.arrays import identical
 from rlx.semantics.machine import MachineProgram, load
 from rlx.semantics.outcome import Ended, Outcome, Returned
 from rlx.semantics.values import Closure, Tensor, TupleValue, Value, copied
@@ -150,7 +160,9 @@ class Run:
         self.settled = Settled()
         self._stays = not may_write(self.module)
         self._pending: dict[int, list[ast.Var]] = {}
+        self._taken: set[ast.Var] = set()  # by the pending ones
         self._frames: list[object] = []
+        self._bounds: dict[float, RoundingBounds] = {}
 
     def accepted(self) -> None:
         """Make sure that the arguments fit the parameters.
@@ -177,7 +189,8 @@ class Run:
         ComparisonStop
             At the first difference.
         """
-        for each in followed(self.program, self.entry, own(self.module, self.args)):
+        args = own(self.module, self.args)
+        for each in followed(self.program, self.entry, args, forget=self._is_done):
             if isinstance(each, Outcome):
                 return each
             other = theirs(each)
@@ -220,7 +233,7 @@ class Run:
     def _adopt(self, bound: BoundVariable, other: Value) -> None:
         """Go on with the other side's value, in the memory of ours, which others may share."""
         for _, one, two in pairs(bound.value, other, self.settled):
-            if one.tobytes() == two.tobytes():
+            if identical(one, two):
                 continue
             if one.flags.writeable:
                 np.copyto(one, two)
@@ -234,7 +247,13 @@ class Run:
         count = len(pending)
         if not (matched and computes(bound.expr)):
             pending.append(bound.var)
+            if bound.var in self.bindings:
+                self._taken.update(free_vars(self.bindings[bound.var].value))
         return lambda: self._needed(bound.var, pending[:count])
+
+    def _is_done(self, var: ast.Var) -> bool:
+        """Whether no slice takes the value of a variable."""
+        return var not in self._taken
 
     def _needed(self, var: ast.Var, pending: list[ast.Var]) -> list[ast.Var]:
         wanted = {var}
@@ -316,6 +335,15 @@ class Run:
         return {}
 
     @cached_property
+    def size(self) -> int:
+        """The bytes of the arguments and of the large constants."""
+        return size_of(self.args) + sum(
+            len(each.content)
+            for each in walk(self.module)
+            if isinstance(each, ast.Literal) and isinstance(each.content, LateBytes)
+        )
+
+    @cached_property
     def whole(self) -> CutOut | None:
         """The entry with its arguments as a program of its own."""
         function = self._function
@@ -327,7 +355,10 @@ class Run:
 
     def rounding_of_all(self, eps: float) -> RoundingBounds:
         """What the entry may return on its arguments."""
-        return NOTHING if self.whole is None else bounds(self.whole, eps, whole=True)
+        if eps not in self._bounds:
+            whole = self.whole
+            self._bounds[eps] = NOTHING if whole is None else bounds(whole, eps, whole=True)
+        return self._bounds[eps]
 
     # ------------------------------------------------------------ places
 
@@ -496,6 +527,14 @@ def recorded(run: Run) -> tuple[dict[str, list[Value]], Outcome]:
                 alive.append(each.value)
             if run.settled.count(each.value, counts):
                 found.setdefault(each.var.name_hint, []).append(kept(each.value))
+    raise AssertionError("a run ends with its outcome")
+
+
+def outcome_of(run: Run) -> Outcome:
+    """How a run ends."""
+    for each in followed(run.program, run.entry, own(run.module, run.args), forget=always):
+        if isinstance(each, Outcome):
+            return each
     raise AssertionError("a run ends with its outcome")
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.encoded import buffer_of
 from rlx.grammar.nodes.node import Node, Record
 from rlx.grammar.nodes.rewrite import rebuild
 from rlx.grammar.nodes.visit import called_globals, expressions, free_vars, reached, struct_infos
@@ -157,7 +158,7 @@ def constant(literal: ast.Literal) -> Value | None:
     """The tensor of a constant; None if its data are not known."""
     kind = numpy_dtype(literal.dtype)
     if literal.content is not None:
-        return Tensor(np.frombuffer(bytes(literal.content), kind).reshape(literal.shape or ()))
+        return Tensor(np.frombuffer(buffer_of(literal.content), kind).reshape(literal.shape or ()))
     if literal.value is None:
         return None
     return Tensor(np.asarray(literal.value, kind).reshape(literal.shape or ()))

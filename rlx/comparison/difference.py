@@ -10,6 +10,7 @@ import numpy as np
 
 from rlx.comparison.rounding import SURE, RoundingBounds, distinct, spacing, unit
 from rlx.grammar.nodes.node import Record
+from rlx.semantics.arrays import identical
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
 
 Array = np.ndarray[Any, Any]
@@ -126,7 +127,7 @@ def apart(
         return Apart(unlike)
     known: RoundingBounds | None = None
     for field, one, other in pairs(expected, found, settled):
-        if one.tobytes() == other.tobytes():
+        if identical(one, other):
             continue
         wrong, allowed = _first_look(one, other, exact)
         if wrong.any() and known is None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 
 import numpy as np
 
@@ -42,14 +43,22 @@ class NoBoundError(Exception):
     """The error of a PrimFunc cannot be bounded; the message says what is in the way."""
 
 
-def with_errors(function: tir.PrimFunc, roundoff: float, *, typical: bool = False) -> tir.PrimFunc:
+def with_errors(
+    function: tir.PrimFunc,
+    roundoff: float,
+    *,
+    exact: AbstractSet[int] = frozenset(),
+    typical: bool = False,
+) -> tir.PrimFunc:
     """The same function in float64, with a bound of the error of each element.
 
-    Each parameter that is a buffer is followed by the buffer of its bounds. Behind all of them there
-    is one element, which becomes 1 if a branch that was taken depends on rounding.
+    Each parameter that is a buffer, and not exact, is followed by the buffer of its bounds. Behind
+    all of them there is one element, which becomes 1 if a branch that was taken depends on rounding.
 
     Parameters
     ----------
+    exact
+        The numbers of the parameters that have no errors, and keep their types.
     roundoff
         The relative error of an operation, where its own type has none that is larger.
     typical
@@ -61,7 +70,7 @@ def with_errors(function: tir.PrimFunc, roundoff: float, *, typical: bool = Fals
     NoBoundError
         If a construct is not known.
     """
-    return _Bounded(roundoff, typical).function(function)
+    return _Bounded(roundoff, typical).function(function, exact)
 
 
 _ZERO = tir.FloatImm(0.0, FLOAT64)
@@ -138,12 +147,15 @@ class _Bounded:
         self.behind: dict[tir.Var, tir.PrimExpr] = {}
         self.unsure = tir.Buffer("rlx_unsure", (tir.IntImm(1),), FLOAT64)
 
-    def function(self, function: tir.PrimFunc) -> tir.PrimFunc:
+    def function(self, function: tir.PrimFunc, exact: AbstractSet[int]) -> tir.PrimFunc:
         params: list[tir.Var] = []
         buffers: dict[tir.Var, tir.Buffer] = {}
-        for param in function.params:
+        for number, param in enumerate(function.params):
             params.append(param)
-            if (buffer := function.buffer_map.get(param)) is not None:
+            buffer = function.buffer_map.get(param)
+            if buffer is not None and number in exact:
+                buffers[param] = self.wide[buffer] = buffer
+            elif buffer is not None:
                 error = tir.Var(param.name + "_error", param.dtype)
                 params.append(error)
                 buffers[param], buffers[error] = self.buffer(buffer)
@@ -310,7 +322,9 @@ class _Bounded:
             case tir.BufferLoad(buffer=buffer, indices=indices):
                 if buffer not in self.wide:
                     raise NoBoundError(f"the buffer {buffer.name} is of outside")
-                return tir.BufferLoad(self.wide[buffer], self.values(indices))
+                loaded = tir.BufferLoad(self.wide[buffer], self.values(indices))
+                narrow = buffer.dtype.is_float and buffer not in self.errors
+                return tir.Cast(FLOAT64, loaded) if narrow else loaded
             case tir.Cast(dtype=kind, value=value):
                 return tir.Cast(FLOAT64 if kind.is_float else kind, self.value(value))
             case tir.Call(dtype=kind):
@@ -373,9 +387,10 @@ class _Bounded:
             case tir.Var():
                 return self.vars[node][1] if node in self.vars else _ZERO
             case tir.BufferLoad(buffer=buffer, indices=indices):
-                if buffer not in self.errors:
+                if buffer not in self.wide:
                     raise NoBoundError(f"the buffer {buffer.name} is of outside")
-                found = tir.BufferLoad(self.errors[buffer], self.values(indices))
+                errors = self.errors.get(buffer)
+                found = _ZERO if errors is None else tir.BufferLoad(errors, self.values(indices))
                 return self.at_sure_places(found, indices)
             case tir.Comparison() | tir.And() | tir.Or() | tir.Not():
                 unsure = self.may_differ(node)

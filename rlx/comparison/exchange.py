@@ -15,6 +15,9 @@ from rlx.semantics.run.files import save
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
 from rlx.writing import erase, output
 
+_LARGE = 1 << 20
+"""Bytes of a file that is mapped into memory, rather than loaded."""
+
 _numbers = count()
 
 
@@ -48,11 +51,13 @@ def read(made: Any, *, remove: bool = False) -> Value:
     Parameters
     ----------
     remove
-        Whether its files are removed.
+        Whether its files are removed; large ones stay on the disk as long as the value lives.
     """
     if "tensor" in made:
         path = Path(made["tensor"])
-        array = np.load(path, allow_pickle=False)
+        mapped = path.stat().st_size >= _LARGE
+        array = np.load(path, mmap_mode="c" if mapped else None, allow_pickle=False)
+        array = array.view(np.ndarray)
         if array.dtype.kind == "V":
             array = array.view(numpy_dtype(dtype(made["dtype"])))
         if remove:

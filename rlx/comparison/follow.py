@@ -6,16 +6,17 @@ there, and not before.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.visit import bindings_in, free_vars, result_of
 from rlx.semantics.machine import Configuration, MachineProgram, environment
 from rlx.semantics.machine.configuration import Frame, Instruction, Variable, bind
 from rlx.semantics.machine.outcome_of_stop import ended
 from rlx.semantics.machine.program import out_of_fuel
 from rlx.semantics.outcome import Ended, Outcome
-from rlx.semantics.values import Value
+from rlx.semantics.values import NULL, Tensor, TupleValue, Value
 
 FUEL = 5_000_000
 """The largest number of steps of a compared run."""
@@ -48,14 +49,19 @@ class BoundVariable:
         self._at, self._entered = at, entered
 
     @property
+    def index(self) -> int:
+        """The place of the value in the frame."""
+        return self._at.index
+
+    @property
     def value(self) -> Value:
         """Its value."""
-        found: Value = self.frame.slots[self._at.index]
+        found: Value = self.frame.slots[self.index]
         return found
 
     @value.setter
     def value(self, other: Value) -> None:
-        self.frame.slots[self._at.index] = other
+        self.frame.slots[self.index] = other
 
     @property
     def operands(self) -> list[Value]:
@@ -80,13 +86,20 @@ class BoundVariable:
 
 
 def followed(
-    program: MachineProgram, entry: str, args: Sequence[Value]
+    program: MachineProgram,
+    entry: str,
+    args: Sequence[Value],
+    *,
+    forget: Callable[[ast.Var], bool] | None = None,
 ) -> Iterator[BoundVariable | Outcome]:
     """The bindings of a run in the order in which they get their values, and the outcome.
 
     The caller may give each binding another value, with which the run goes on. A binding whose
     value only the other side can compute is not `computed`, and has none until it is given one.
+    `forget`: whether a variable loses its value, which may be large, when nothing reads it any
+    more.
     """
+    dead = None if forget is None else _DeadValues(program.module, forget)
     now = program.start(entry, args, keep=False)
     for _ in range(FUEL):
         if not isinstance(now, Configuration):
@@ -97,11 +110,52 @@ def followed(
         if isinstance(after, Ended) and after.code in NOT_OURS and now.at.var is not None:
             # the place of the value is there, for the caller to fill
             after = bind(now.at, now, None, applied=now.at.rule)
-            yield BoundVariable(now.at, after.frame, now, computed=False)
-        elif made is not None:
+            made = BoundVariable(now.at, after.frame, now, computed=False)
+        if made is not None:
             yield made
+            if dead is not None:
+                dead.behind(made)
         now = after
     yield ended(out_of_fuel(FUEL), now) if isinstance(now, Configuration) else now
+
+
+class _DeadValues:
+    """Takes the values away that nothing reads any more."""
+
+    def __init__(self, module: ast.IRModule, forget: Callable[[ast.Var], bool]) -> None:
+        self._forget = forget
+        self._read_last = _read_last(module)
+        self._alive: dict[tuple[Frame, ast.Var], BoundVariable] = {}
+        self._end: dict[Frame, int] = {}
+
+    def behind(self, bound: BoundVariable) -> None:
+        """Take those that are read for the last time by a binding."""
+        slots, index = bound.frame.slots, bound.index
+        for at in range(self._end.get(bound.frame, index), index):
+            if isinstance(slots[at], Tensor | TupleValue):  # of an operand without a name
+                slots[at] = NULL
+        self._end[bound.frame] = index + 1
+        self._alive[bound.frame, bound.var] = bound
+        for var in self._read_last.get(bound.var, ()):
+            last = self._alive.pop((bound.frame, var), None)
+            if last is not None and self._forget(var):  # it is no parameter
+                last.value = NULL
+
+
+def _read_last(module: ast.IRModule) -> dict[ast.Var, list[ast.Var]]:
+    """By the bindings of functions, the variables that nothing behind them reads."""
+    found: dict[ast.Var, list[ast.Var]] = {}
+    for function in module.functions.values():
+        if not isinstance(function, ast.Function):
+            continue
+        bound = [each for each in bindings_in(function.body) if each.var is not None]
+        seen = set(free_vars(result_of(function.body)[0]))
+        for each in reversed(bound):
+            assert each.var is not None
+            used = dict.fromkeys(free_vars(each.value))
+            found[each.var] = [var for var in used if var not in seen]
+            seen.update(used)
+    return found
 
 
 def _made(before: Configuration, after: Configuration | Outcome) -> BoundVariable | None:
@@ -120,6 +174,11 @@ def _made(before: Configuration, after: Configuration | Outcome) -> BoundVariabl
         return None
     entered = Configuration(at, frame, "", before.version)
     return BoundVariable(at, frame, entered, computed=True)
+
+
+def always(_: ast.Var) -> bool:
+    """Whether a value goes of which nobody asks later."""
+    return True
 
 
 def computes(expr: ast.Expr) -> bool:

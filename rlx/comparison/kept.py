@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rlx.comparison.compare import NoNameError, Run, against_named, recorded
+from rlx.comparison.compare import NoNameError, Run, against_named, outcome_of, recorded
 from rlx.comparison.difference import apart
+from rlx.comparison.rounding import collect
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Record
@@ -82,7 +83,9 @@ def ran(module: ast.IRModule, text: str, kept: Kept, earlier: Ran | None) -> Ran
         except InputError as error:
             return str(error)
     run = Run(module, Source(text), name, args)
-    return Ran(run, recorded(run)[1], run if earlier is None else earlier.first)
+    outcome = outcome_of(run)
+    collect(run.size)
+    return Ran(run, outcome, run if earlier is None else earlier.first)
 
 
 def arguments(function: ast.Function, kept: Kept) -> Sequence[Value]:

@@ -6,23 +6,17 @@ from collections.abc import Generator, Sequence
 from contextlib import ExitStack
 from typing import Any, Self
 
-from rlx.comparison.cut import constant
 from rlx.comparison.exchange import read, written
 from rlx.generate.campaign.child import Child
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import replace
-from rlx.grammar.print.printer import print_module
-from rlx.grammar.print.weights import constants
+from rlx.grammar.print.weights import print_with_weights, stored
 from rlx.grammar.processes import python
 from rlx.semantics.values import Value
 from rlx.writing import scratch, scribble
 
 PATIENCE = 600.0
 """Seconds that one stage of TVM may take."""
-
-
-WEIGHTS = "rlx.compare.weights"
-"""The packed function that gives the constants of a program by their kind."""
 
 
 class TvmError(Exception):
@@ -54,7 +48,6 @@ class TvmProcess:
         self.folder = self._own.enter_context(scratch())
         self._child: Child | None = None
         self._number = 0
-        self._weights: dict[int, tuple[ast.Literal, Any]] = {}  # which keeps the ids
 
     def __enter__(self) -> Self:
         return self
@@ -72,12 +65,14 @@ class TvmProcess:
             self._child.close()
             self._child = None
 
+    def stored(self, module: ast.IRModule) -> ast.IRModule:
+        """The same program with its large constants in files, which this process reads, too."""
+        return stored(module, self.folder)
+
     def run(
         self, module: ast.IRModule, entry: str, args: Sequence[Value]
     ) -> Generator[ProbedValue, None, None]:
         """Run a function of a program; the values that its probes show, and the result.
-
-        Large constants stand beside the text, each in a file for all runs.
 
         Raises
         ------
@@ -88,15 +83,12 @@ class TvmProcess:
         """
         child = self._running()
         path = self.folder / f"program{self._number + 1}.py"
-        weights = [self._weight(each) for each in constants(module)]
         named = replace(module, name=module.name or "Module", bare=False)
-        head = f"metadata = tvm.get_global_func({WEIGHTS!r})()\n" if weights else ""
-        scribble(path, head + print_module(named))
+        scribble(path, print_with_weights(named))
         given = [written(each, self.folder, []) for each in args]
         stage = "parser"
         self._number += 1
         task = {"number": self._number, "text": str(path), "entry": entry, "args": given}
-        task["weights"] = weights
         if child.tell(task):
             for said in child.answers(PATIENCE):
                 if said["number"] != self._number:  # of a run that nobody follows any more
@@ -113,14 +105,6 @@ class TvmProcess:
         self._child = None
         _, how = child.ending()
         raise TvmError(f"TVM's process ended ({how})", stage)
-
-    def _weight(self, literal: ast.Literal) -> Any:
-        known = self._weights.get(id(literal))
-        if known is None:
-            value = constant(literal)
-            assert value is not None  # the literals of `constants` have data
-            known = self._weights[id(literal)] = literal, written(value, self.folder, [])
-        return known[1]
 
     def _running(self) -> Child:
         if self._child is None:

@@ -11,16 +11,17 @@ from __future__ import annotations
 
 import gc
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
 from typing import Any
+from weakref import finalize
 
 import numpy as np
 
 from rlx.comparison.cut import CutOut
 from rlx.comparison.error_bounds import NoBoundError, with_errors
-from rlx.comparison.follow import BoundVariable, followed
+from rlx.comparison.follow import BoundVariable, always, followed
 from rlx.comparison.own import own
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import Record
@@ -51,7 +52,7 @@ in all of them.
 SURE = 2.0
 """Units in the last place that are always accepted where an operator rounds at all."""
 
-Kernels = dict[int, Callable[..., Any]]
+Kernels = dict[tuple[int, frozenset[int]], Callable[..., Any]]
 
 LARGE = 1 << 20
 """Bytes of inputs whose memory is given back after each run."""
@@ -121,16 +122,19 @@ def bounds(cut: CutOut, eps: float, *, whole: bool = False) -> RoundingBounds:
     """
     from rlx.transform.legalization import legalize
 
+    size = size_of(cut.inputs.values())
     try:
         legal = legalize(cut.module)
         exact, allowed = _shadowed(legal, cut, eps)
+        collect(size)
         if not whole and all(_is_bounded(*each) for each in zip(exact, allowed, strict=True)):
             return RoundingBounds(exact, allowed)
         kernels: Kernels = {}
-        moved = [
-            _shadowed(legal, cut, eps, np.random.default_rng(seed), kernels)[0]
-            for seed in range(RUNS)
-        ]
+        moved: list[list[Array]] = []
+        for seed in range(RUNS):
+            random = np.random.default_rng(seed)
+            moved.append(_shadowed(legal, cut, eps, random, kernels)[0])
+            collect(size)
         return RoundingBounds(exact, _deviations(exact, moved), proved=False)
     except (NoBoundError, Stop):
         return _by_inputs(cut, eps)
@@ -180,15 +184,8 @@ def _nudged(value: Value, eps: float, random: np.random.Generator) -> Value:
 
 
 class _Shadow(Record):
-    """An array of a run, its value in float64, and how far they may be apart.
+    """The value of an array of a run in float64, and how far they may be apart."""
 
-    Attributes
-    ----------
-    array
-        Kept, so that no other array gets its address.
-    """
-
-    array: Array
     wide: Array
     error: Array
 
@@ -207,7 +204,7 @@ def _shadowed(
     random
         Moves the result of each kernel by what its own rounding typically is; None leaves it.
     kernels
-        Those of earlier runs, by the ids of their functions.
+        Those of earlier runs, by the ids of their functions and the operands without errors.
 
     Raises
     ------
@@ -225,7 +222,7 @@ def _shadowed(
         if found is not None:
             return found
         kind = array.dtype if array.dtype.kind in "biu" else np.float64
-        return _Shadow(array, array.astype(kind), np.zeros(array.shape))
+        return _Shadow(array.astype(kind), np.zeros(array.shape))
 
     def called(bound: BoundVariable) -> None:
         callee, args, *numbers = bound.operands
@@ -239,34 +236,46 @@ def _shadowed(
         else:
             raise NoBoundError("a call that overwrites its operands")
         given: list[Any] = []
-        kept: list[_Shadow] = []
-        for each in taken:
+        kept: list[tuple[Array, _Shadow]] = []
+        exact: set[int] = set()
+        for number, each in enumerate(taken):
             if not isinstance(each, np.ndarray):
                 given.append(getattr(each, "value", each))
                 continue
-            one = shadow(each)
             new = any(each is array for array in made)
+            if not new and _place(each) not in shadows:
+                given.append(each)  # weights, which are large
+                exact.add(number)
+                continue
+            one = shadow(each)
             error = one.error if random is None else np.zeros(one.error.shape)
-            one = _Shadow(each, np.zeros_like(one.wide), np.zeros(each.shape)) if new else one
+            one = _Shadow(np.zeros_like(one.wide), np.zeros(each.shape)) if new else one
             given += [one.wide, one.error if new else error]
             if new:
-                kept.append(one)
+                kept.append((each, one))
         unsure = np.zeros(1)
         function = callee.func
-        if id(function) not in kernels:
-            typical = random is not None
-            kernels[id(function)] = _kernel(with_errors(function, eps / 2, typical=typical))
-        kernels[id(function)]([*given, unsure])
+        key = id(function), frozenset(exact)
+        if key not in kernels:
+            bounded = with_errors(function, eps / 2, exact=exact, typical=random is not None)
+            kernels[key] = _kernel(bounded)
+        kernels[key]([*given, unsure])
         if unsure[0]:
             raise NoBoundError("a branch depends on rounding")
-        for one in kept:
-            wide = one.wide
+        for array, one in kept:
+            wide, error = one.wide, one.error
             if random is not None and wide.dtype == np.float64:
-                move = np.where(np.isfinite(one.error), one.error, 0.0)
-                wide = wide + move * random.uniform(-1, 1, wide.shape)
-            shadows[_place(one.array)] = _Shadow(one.array, wide, one.error)
+                move = np.asarray(random.uniform(-1, 1, wide.shape))
+                error[~np.isfinite(error)] = 0.0
+                move *= error
+                wide += move
+                error = np.zeros(wide.shape)  # which takes no memory until it is written to
+            place = _place(array)
+            finalize(_owner(array), shadows.pop, place, None)
+            shadows[place] = _Shadow(wide, error)
 
-    for each in followed(program, cut.entry, own(module, list(cut.inputs.values()))):
+    args = own(module, list(cut.inputs.values()))
+    for each in followed(program, cut.entry, args, forget=always):
         if isinstance(each, BoundVariable):
             if not isinstance(each.expr, ast.Call):
                 continue
@@ -280,6 +289,13 @@ def _shadowed(
         found = [shadow(array) for array in arrays(each.value)]
         return [one.wide for one in found], [one.error for one in found]
     raise AssertionError("a run ends with its outcome")
+
+
+def _owner(array: Array) -> Array:
+    """The array that has the memory of another one."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
 
 
 def _place(array: Array) -> tuple[int, tuple[int, ...]]:
@@ -330,10 +346,22 @@ def _run(module: ast.IRModule, entry: str, inputs: list[Value]) -> list[Array] |
     with np.errstate(all="ignore"):
         outcome = program.run(entry, own(module, inputs), fuel=FUEL)
     found = arrays(outcome.value) if isinstance(outcome, Returned) else None
-    if sum(array.nbytes for value in inputs for array in distinct(value)) > LARGE:
-        del program, outcome
-        gc.collect()  # frames refer to each other, and the command collects them seldom
+    del program, outcome
+    collect(size_of(inputs))
     return found
+
+
+def size_of(values: Iterable[Value]) -> int:
+    """The bytes of the arrays in some values."""
+    return sum(array.nbytes for value in values for array in distinct(value))
+
+
+def collect(size: int) -> None:
+    """Give back the memory of runs that have ended, where they took so many bytes. Frames refer to
+    each other, and the command collects them seldom.
+    """
+    if size > LARGE:
+        gc.collect()
 
 
 def arrays(value: Value | None) -> list[Array]:

@@ -1,7 +1,6 @@
 """Runs programs by TVM's virtual machine in a process of its own: `python -m rlx.comparison.worker`.
 
-A task is a line of JSON on standard input: the path of a text, its large constants, the entry and the
-arguments. The answers are lines of JSON; tensors are in `.npy` files that the reader removes.
+A task is a line of JSON on standard input: the path of a text, the entry and the arguments. The answers are lines of JSON; tensors are in `.npy` files that the reader removes.
 """
 
 from __future__ import annotations
@@ -16,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from rlx.comparison.exchange import read, written
-from rlx.comparison.peer import WEIGHTS
 from rlx.comparison.probes import PROBE
+from rlx.comparison.weights import Weights, shared
 from rlx.generate.campaign.child import end_with_parent
 from rlx.generate.campaign.oracles.run import from_peer, to_peer
 from rlx.generate.campaign.peer import Peer
-from rlx.grammar.dialects import DEFAULT, dialect
+from rlx.grammar.nodes.encoded import files_in
 
 ROOM = 1 << 30
 """Bytes of values that may wait for their reader."""
@@ -72,17 +71,14 @@ def _run(peer: Peer, task: dict[str, Any], say: Callable[..., None]) -> None:
         return _copied(peer, value)
 
     peer.tvm.register_global_func(PROBE, probe, override=True)
-    word = dialect(DEFAULT).constant_key
-    weights = [peer.relax.const(to_peer(peer, read(each))) for each in task["weights"]]
-    made = peer.ffi.convert({word: weights})
-    del weights
-    peer.tvm.register_global_func(WEIGHTS, lambda: made, override=True)
     say(begin="parser")
-    module = peer.read(Path(task["text"]).read_text("utf-8"))
+    text = Path(task["text"]).read_text("utf-8")
+    with files_in(str(folder)):
+        module = Weights(folder).read(text, peer.read)
     say(begin="build")
     machine = peer.compiled(module)
     say(begin="run")
-    given = [to_peer(peer, read(each)) for each in task["args"]]
+    given = [to_peer(peer, read(each, remove=True), shared) for each in task["args"]]
     say(returned=True, value=put(machine[task["entry"]](*given)))
 
 

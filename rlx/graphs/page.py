@@ -63,8 +63,21 @@ function zoom(by) {  // what is in the middle of a frame stays there
 document.getElementById("in").onclick = () => zoom(1.25);
 document.getElementById("out").onclick = () => zoom(0.8);
 addEventListener("resize", () => pictures.forEach(fit));
+const paired = document.querySelector("section[id^=b]") !== null;
+function partner(details) {
+  const section = details.closest("section");
+  const other = section.id[0] === "a" ? section.nextElementSibling : section.previousElementSibling;
+  const [own, theirs] = [section, other].map(s => [...s.querySelectorAll("details")]);
+  const title = each => each.querySelector("summary").textContent;
+  return own.length === theirs.length ? theirs[own.indexOf(details)]
+    : theirs.find(each => title(each) === title(details));
+}
 for (const details of document.querySelectorAll("details"))
-  details.addEventListener("toggle", () => details.querySelectorAll("svg").forEach(fit));
+  details.addEventListener("toggle", () => {
+    details.querySelectorAll("svg").forEach(fit);
+    const other = paired ? partner(details) : null;
+    if (other) other.open = details.open;
+  });
 for (const frame of document.querySelectorAll(".frame"))
   frame.addEventListener("wheel", event => {
     if (event.ctrlKey) { event.preventDefault(); zoom(event.deltaY < 0 ? 1.1 : 0.9); }

@@ -19,6 +19,7 @@ from typing import Any, cast
 
 from rlx.checker.check import Report, check_text
 from rlx.grammar.diagnostic import Diagnostic
+from rlx.grammar.lines import line_start
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import StructInfo
 from rlx.grammar.nodes.node import Node, Span, replace, walk
@@ -91,7 +92,7 @@ def check_for_tvm(text: str, path: str = "<text>") -> Report:
     return replace(report, diagnostics=tuple(said))
 
 
-_ABOVE = re.compile(r"^(\w+) = TypeVar\(", re.MULTILINE)
+_ABOVE = " = TypeVar("
 _INSIDE = re.compile(r"^[ \t]+((\w+) = T\.int64\(\))", re.MULTILINE)
 
 
@@ -99,7 +100,7 @@ def _declared_twice(module: ast.IRModule, text: str) -> Iterator[Diagnostic]:
     """Shape variables that a function declares inside, of names above the module: TVM prints them so,
     but reads them only where the signature has them, too.
     """
-    above = set(_ABOVE.findall(text))
+    above = set(_names_above(text))
     for function in module.functions.values() if above else ():
         if not isinstance(function, ast.Function) or function.span is None:
             continue
@@ -112,6 +113,14 @@ def _declared_twice(module: ast.IRModule, text: str) -> Iterator[Diagnostic]:
                     found.span(1),
                     "give one of the two another name; `rlx fmt` does",
                 )
+
+
+def _names_above(text: str) -> Iterator[str]:
+    """The names that lines of a text declare; weights, which may be most of it, are passed over."""
+    at = text.find(_ABOVE)
+    while at >= 0:
+        yield text[line_start(text, at) : at]
+        at = text.find(_ABOVE, at + 1)
 
 
 _BARE = re.compile(r"(R\.\w+)\s*,?\s*\)$")

@@ -1,5 +1,5 @@
-"""Models in other formats as TVM imports them: `python -m rlx.tvm.importing PATH` in a process of its
-own, as TVM may end it.
+"""Models in other formats as TVM imports them: `python -m rlx.tvm.importing PATH FOLDER` in a process
+of its own, as TVM may end it.
 
 A model may be a stranger's: no pickle and no library in it is loaded, and no file outside its folder
 is read.
@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile, ZipFile
 
 from rlx.grammar.streams import complain_line, write_data
 from rlx.tvm.apart import answer
@@ -30,28 +30,32 @@ def is_imported(path: str) -> bool:
     return Path(path).suffix in _IMPORTERS
 
 
-def imported(path: str) -> str:
-    """The text of a model as TVM prints it, with its constants. Raises NoImportError if the file
-    cannot be read or imported.
+def imported(path: str, folder: Path) -> str:
+    """The text of a model as TVM prints it, with its constants; the large ones are in files of a
+    :func:`rlx.writing.scratch` folder. Raises NoImportError if the file cannot be read or imported.
     """
     try:
         Path(path).open("rb").close()
     except OSError as error:
         raise NoImportError(f"{path}: {error.strerror or error}") from None
     return answer(
-        *("rlx.tvm.importing", path),
+        *("rlx.tvm.importing", path, str(folder)),
         seconds=PATIENCE,
         fails=lambda why: NoImportError(f"{path}: {why}"),
     )
 
 
-def _json(path: str) -> str:
+Printing = Callable[[Any], str]
+"""Makes the text of a module of TVM."""
+
+
+def _json(path: str, printed: Printing) -> str:
     import tvm
 
     made = tvm.ir.load_json(Path(path).read_text("utf-8"))
     if not isinstance(made, tvm.IRModule):
         raise TypeError(f"expected a module in TVM's JSON, found {type(made).__name__}")
-    return _text(made)
+    return printed(made)
 
 
 def onnx_model(path: str) -> Any:
@@ -73,11 +77,11 @@ def onnx_model(path: str) -> Any:
     return model
 
 
-def _onnx(path: str) -> str:
+def _onnx(path: str, printed: Printing) -> str:
     model = onnx_model(path)
     from rlx.tvm.onnx_names import imported_text
 
-    return imported_text(model)
+    return imported_text(model, printed)
 
 
 def _files_of(message: Any) -> Iterator[str]:
@@ -90,35 +94,43 @@ def _files_of(message: Any) -> Iterator[str]:
                 yield from _files_of(part)
 
 
-_NATIVE = b"data/aotinductor/"
+_NATIVE = "data/aotinductor/"
 """Where the archive of a `.pt2` file has libraries, which PyTorch would load."""
 
 
-def _torch(path: str) -> str:
-    with open(path, "rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as held:
-        if held.find(_NATIVE) >= 0:
-            raise ValueError("the archive has native code, which is not loaded")
+def _torch(path: str, printed: Printing) -> str:
+    try:
+        with ZipFile(path) as archive:
+            names = archive.namelist()
+    except BadZipFile:
+        raise ValueError("this is no archive, as torch.export.save writes one") from None
+    if any(_NATIVE in name for name in names):
+        raise ValueError("the archive has native code, which is not loaded")
+    if any(name.endswith("/data.pkl") and name.count("/") == 1 for name in names):
+        raise ValueError("torch.save wrote this archive: save the program by torch.export.save")
     os.environ.pop("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", None)
     os.environ["TORCH_FORCE_WEIGHTS_ONLY_LOAD"] = "1"  # no pickle but of tensors
     import torch
     from tvm.relax.frontend.torch import from_exported_program
 
-    return _text(from_exported_program(torch.export.load(path)))
+    return printed(from_exported_program(torch.export.load(path)))
 
 
-def _text(module: Any) -> str:
-    text: str = module.script(show_meta=True)
-    return text
-
-
-_IMPORTERS: dict[str, Callable[[str], str]] = {".json": _json, ".onnx": _onnx, ".pt2": _torch}
+_IMPORTERS: dict[str, Callable[[str, Printing], str]] = {
+    ".json": _json,
+    ".onnx": _onnx,
+    ".pt2": _torch,
+}
 
 
 def main(argv: Sequence[str]) -> int:
     """Print the module of a file."""
-    (path,) = argv
+    path, folder = argv
     try:
-        write_data(_IMPORTERS[Path(path).suffix](path) + "\n")
+        from rlx.comparison.weights import Weights
+
+        printed = Weights(Path(folder)).text
+        write_data(_IMPORTERS[Path(path).suffix](path, printed) + "\n")
     except ModuleNotFoundError as error:
         extras = {"tvm": "the extra `tvm`", "onnx": "the extra `onnx`"}
         name = extras.get(error.name or "", f"the package `{error.name}`")

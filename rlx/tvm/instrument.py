@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rlx.subject import flag, shown, whole_number
 from rlx.tvm.known import by_choice
 from rlx.tvm.watch import SIZES, Problem, Refined, Watch
+
+if TYPE_CHECKING:
+    from rlx.comparison.weights import Weights
 
 
 class Instrument:
@@ -141,9 +144,12 @@ class _Watching:
 
 
 class Texts:
-    """The texts of a module before and after each pass, printed only where a pass changed it."""
+    """The texts of a module before and after each pass, printed only where a pass changed it.
+    `weights`: what puts large constants into files; None for texts that hold them.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, weights: Weights | None = None) -> None:
+        self.weights = weights
         self._parts: list[Any] = []
         self._text: str | None = None
 
@@ -158,8 +164,16 @@ class Texts:
         parts = [module.attrs, module.global_infos]
         parts += [part for item in functions.items() for part in item]
         if self._text is None or not _same(parts, self._parts):
-            self._parts, self._text = parts, str(module.script(show_meta=True))
+            before = self._text or ""
+            self._parts, self._text = parts, self._printed(module)
+            if self.weights is not None:
+                self.weights.keep([before, self._text])
         return self._text
+
+    def _printed(self, module: Any) -> str:
+        if self.weights is not None:
+            return self.weights.text(module)
+        return str(module.script(show_meta=True))
 
 
 def _same(ones: Sequence[Any], others: Sequence[Any]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 _WORD = re.compile(r"[^\W\d]\w*")
@@ -33,9 +33,16 @@ def _identifier(name: str) -> str:
     return f"v_{plain}" if plain[0].isdigit() else plain
 
 
-def imported_text(model: Any) -> str:
+def imported_text(model: Any, printed: Callable[[Any], str]) -> str:
     """The text of a model as TVM imports it, in which a binding that computes a value of the model
-    has its name. `model`: an ``onnx.ModelProto``.
+    has its name.
+
+    Parameters
+    ----------
+    model
+        An ``onnx.ModelProto``.
+    printed
+        Makes the text of a module of TVM.
     """
     from tvm.relax.frontend.onnx import onnx_frontend
 
@@ -52,14 +59,18 @@ def imported_text(model: Any) -> str:
     onnx_frontend.ONNXGraphImporter = Importer
     module = onnx_frontend.from_onnx(model)
     (importer,) = importers
-    return renamed(module, importer._nodes, identifiers(model.graph))
+    return renamed(module, printed(module), importer._nodes, identifiers(model.graph))
 
 
-def renamed(module: Any, expressions: Mapping[str, Any], names: Mapping[str, str]) -> str:
+def renamed(
+    module: Any, text: str, expressions: Mapping[str, Any], names: Mapping[str, str]
+) -> str:
     """The text of TVM's module with other names of variables in `main`.
 
     Parameters
     ----------
+    text
+        The text with its own names.
     expressions
         What computes each value: a variable, or what is bound to one.
     names
@@ -76,7 +87,6 @@ def renamed(module: Any, expressions: Mapping[str, Any], names: Mapping[str, str
         var = by_value.get(expression, expression)
         if isinstance(var, relax.Var) and var not in [*main.params]:
             hints.setdefault(var.name, name)
-    text: str = module.script(show_meta=True)
     if not hints:
         return text
     end = text.rfind('"""') + 1  # of the constants, which come first

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.encoded import LateBytes, buffer_of
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.nodes.visit import free_vars, struct_infos
@@ -335,8 +336,12 @@ _VALUES: dict[type, _Value] = {
 }
 
 
+_LARGE = 1 << 20
+"""Bytes of a constant that is loaded each time."""
+
+
 class _Literal:
-    """The array of a constant, made once; each evaluation copies it."""
+    """The array of a constant: a new one for each evaluation. What is large is not kept."""
 
     __slots__ = ("_array", "_data")
 
@@ -345,8 +350,11 @@ class _Literal:
         self._array: Any = None
 
     def __call__(self) -> Any:
+        data = self._data
+        if isinstance(data.content, LateBytes) and len(data.content) > _LARGE:
+            made = np.frombuffer(buffer_of(data.content), numpy_type(data.dtype))
+            return made.reshape(data.shape or ())
         if self._array is None:
-            data = self._data
             if data.value is not None:
                 made = np.array(data.value, dtype=numpy_type(data.dtype))
             elif data.content is not None:
@@ -356,7 +364,7 @@ class _Literal:
                     "E-constant-data", "the program text omits the constant's data"
                 )
             self._array = made.reshape(data.shape or ())
-        return self._array
+        return self._array.copy()
 
 
 def _declared(call: ast.Call) -> ast.StructInfo | None:

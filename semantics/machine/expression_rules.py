@@ -44,7 +44,7 @@ from rlx.spec.registry import choice, rule, rule_of
 
 @rule("E-constant", "step")
 def constant(at: Instruction[Callable[[], Any]], c: Configuration) -> Configuration:
-    return bind(at, c, Tensor(at.payload().copy()))
+    return bind(at, c, Tensor(at.payload()))
 
 
 @rule("E-var", "step")

@@ -15,7 +15,7 @@ from rlx.grammar.suggest import closest, did_you_mean
 from rlx.semantics.run.files import FileError, arrays_in
 from rlx.semantics.run.files import save as save_array
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
-from rlx.writing import write
+from rlx.writing import Sink, output
 
 Array = np.ndarray[Any, Any]
 
@@ -107,13 +107,27 @@ def parts(name: str, value: Value) -> Iterator[tuple[str, Array]]:
 
 def save(path: Path, inputs: Mapping[str, Value]) -> None:
     """Write inputs as an `.npz` file. Raises OSError if it cannot be written."""
-    held = io.BytesIO()
-    with zipfile.ZipFile(held, "w") as packed:
-        for name, value in inputs.items():
-            for key, array in parts(name, value):
-                with packed.open(f"{key}.npy", "w", force_zip64=True) as part:
-                    save_array(part, array)
-    write(path, held.getvalue(), within=[path.parent])
+    with output(path, within=[path.parent]) as sink:
+        stream = io.BufferedWriter(_Stream(sink))
+        with zipfile.ZipFile(stream, "w") as packed:
+            for name, value in inputs.items():
+                for key, array in parts(name, value):
+                    with packed.open(f"{key}.npy", "w", force_zip64=True) as part:
+                        save_array(part, array)
+        stream.flush()
+
+
+class _Stream(io.RawIOBase):
+    """A file that is written from its start to its end, as Python's libraries want it."""
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any, /) -> int:
+        return self._sink.write(data)
 
 
 def named_values(found: Mapping[str, Array]) -> dict[str, list[Value]]:

@@ -280,10 +280,10 @@ def show_errors(report: Report) -> None:
 
 
 def _read(path: str) -> str:
-    from rlx.checker.driver.sources import read, text_of, why_no_text
+    from rlx.checker.driver.sources import text_in, why_no_text
 
     try:
-        return text_of(read(path), path)
+        return text_in(path)
     except UnicodeDecodeError as error:
         raise UsageError(why_no_text(path, error)) from None
     except OSError as error:

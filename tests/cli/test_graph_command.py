@@ -92,6 +92,24 @@ def test_what_is_found_is_opened_and_stays_in_the_middle(tmp_path: Path) -> None
     assert json.loads(title) == ["1 of 1", 1, "1.25", True]
 
 
+def test_folds_of_two_programs_open_and_close_together(tmp_path: Path) -> None:
+    path = tmp_path / "long.rlx"
+    path.write_text(str(_long(200)))
+    assert main([str(path), str(path), "--out", str(tmp_path / "two.html")]) == 0
+    page = (tmp_path / "two.html").read_text()
+    script = """(async () => {
+    const folds = [...document.querySelectorAll("details")], half = folds.length / 2;
+    const open = () => folds.map((fold, at) => fold.open ? at % half : -1).filter(at => at >= 0);
+    const turned = () => new Promise(done => setTimeout(done, 50)), states = [];
+    for (const at of [1, half + 2, half + 1, 2]) {
+      folds[at].querySelector("summary").click(); await turned(); states.push(open());
+    }
+    document.title = JSON.stringify(states);
+    })();"""
+    title = dom_after(page, script, tmp_path).partition("<title>")[2].partition("</title>")[0]
+    assert json.loads(title) == [[1, 1], [1, 2, 1, 2], [2, 2], []]
+
+
 def test_boxes_do_not_overlap_and_edges_go_down() -> None:
     edges = [(0, 2), (1, 2), (0, 3), (2, 4), (3, 4), (0, 4), (1, 5), (4, 5)]
     boxes = {key: Box(40.0 + 30 * (key % 3), 30.0, 0) for key in range(6)}

@@ -6,6 +6,7 @@ Stand-ins for the packages `torch` and `onnx` say what they were asked.
 from __future__ import annotations
 
 import os
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -60,16 +61,21 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("content", "words"),
+    ("member", "words"),
     [
-        (b"PK", "only weights: 1"),
-        (b"PK data/aotinductor/model/x.so", "native code, which is not loaded"),
+        ("models/model.json", "only weights: 1"),
+        ("m/data/aotinductor/model/x.so", "native code, which is not loaded"),
+        ("m/data.pkl", r"torch\.save wrote this archive: save the program by torch\.export\.save"),
+        ("", "this is no archive"),
     ],
 )
-def test_a_program_of_torch_export(content: bytes, words: str, folder: Path) -> None:
-    (folder / "model.pt2").write_bytes(content)
+def test_a_program_of_torch_export(member: str, words: str, folder: Path) -> None:
+    with zipfile.ZipFile(folder / "model.pt2", "w") as archive:
+        archive.writestr(member or "any", "content")
+    if not member:
+        (folder / "model.pt2").write_bytes((folder / "model.pt2").read_bytes()[:20])
     with pytest.raises(NoImportError, match=words):
-        imported(str(folder / "model.pt2"))
+        imported(str(folder / "model.pt2"), folder)
 
 
 @pytest.mark.parametrize(
@@ -85,4 +91,4 @@ def test_a_program_of_torch_export(content: bytes, words: str, folder: Path) -> 
 def test_the_data_of_an_onnx_model(name: str, words: str, folder: Path) -> None:
     (folder / "model.onnx").write_text(name)
     with pytest.raises(NoImportError, match=words):
-        imported(str(folder / "model.onnx"))
+        imported(str(folder / "model.onnx"), folder)

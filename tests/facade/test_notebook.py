@@ -63,3 +63,12 @@ def test_hidden_characters_and_tags_stay_text(shell: Shell) -> None:
 def test_refinements_show_their_proof() -> None:
     shown = rlx.refines(GOOD, GOOD)._repr_html_()
     assert shown.startswith("<pre") and "proved" in shown
+
+
+def test_a_node_is_shown_by_the_method_of_its_class() -> None:
+    """As IPython asks for it."""
+    module = rlx.load(GOOD)
+    printed: list[str] = []
+    printer = type("Printer", (), {"text": staticmethod(printed.append)})
+    type(module)._repr_pretty_(module, printer, False)
+    assert printed == [str(module).rstrip()]

@@ -15,6 +15,9 @@ pytest.importorskip("tvm")
 import rlx
 from rlx.commands import bisect
 from rlx.generate.campaign.finding_file import FindingFile, write_entry
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.dtype import FLOAT32
+from rlx.grammar.print.weights import metadata_of
 
 BARE = """
 @R.function
@@ -165,6 +168,66 @@ def test_the_script_of_a_report_shows_both_values(
     assert status == 1 and "changes what the program returns" in said
     printed = pasted(said, tmp_path, capsys)
     assert printed.index("25") < printed.index("9."), "before (5 + 1 - 1)**2, after (5 - 1 - 1)**2"
+
+
+WEIGHTS = """
+import numpy as np
+import tvm
+from tvm import relax
+from tvm.relax.expr_functor import PyExprMutator, mutator
+
+
+@mutator
+class Second(PyExprMutator):
+    def visit_generic_const_(self, constant):
+        array = constant.value.numpy()
+        return relax.const(array + np.float32(array[0, 0] == 2))
+
+
+def edit(module, context):
+    change = Second(module)
+    for variable, function in module.functions_items():
+        module.update_func(variable, change.visit_expr(function))
+    return module
+
+
+own = tvm.transform.module_pass(edit, opt_level=0, name="Edit")
+pipeline = tvm.transform.Sequential([relax.transform.FoldConstant(), own])
+"""
+
+
+def test_a_pass_that_changes_large_weights_is_found(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No text holds them; a report names a file of its own, which is never that of the inputs."""
+    wide = [ast.Literal(None, FLOAT32, (512, 512), None, _bytes(value)) for value in (1, 2)]
+    text = metadata_of(wide) + LARGE
+    inputs = tmp_path / "report.npz"
+    np.savez(inputs, x=np.ones((1, 512), "float32"))
+    options = ("--inputs", str(inputs), "--no-reduce", "-o", str(tmp_path / "report.md"))
+    sys.modules.pop("own_passes", None)
+    status, _ = found(tmp_path, capsys, text, *options, passes=WEIGHTS)
+    report = (tmp_path / "report.md").read_text()
+    assert status == 1 and report.startswith("# Edit changes what the program returns\n")
+    assert "most at [0, 0]: expected 1536.0, found 2048.0" in report  # 512 * 3, and 512 * (1 + 3)
+    assert "\n# metadata with 2 large constants, 2 MB, is left out\n" in report
+    assert len(report) < 10_000
+    printed = pasted(report, tmp_path, capsys)
+    assert printed.index("[[1536.") < printed.index("[[2048.")
+
+
+LARGE = """
+@R.function
+def main(x: R.Tensor((1, 512), "float32")):
+    a = R.matmul(x, metadata["ir.GenericConst"][0])
+    b = R.matmul(x, metadata["ir.GenericConst"][1])
+    c = R.add(a, b)
+    return c
+"""
+
+
+def _bytes(value: int) -> bytes:
+    return np.full(512 * 512, value, "float32").tobytes()
 
 
 def test_without_runs_nothing_is_said_of_them(

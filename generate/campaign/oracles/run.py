@@ -4,7 +4,7 @@ and native code and reference evaluator agree on PrimFuncs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from typing import Any
 
@@ -211,19 +211,20 @@ def _another(case: Case, said: str, special: str) -> Finding:
     return case.found("wrong-code", "run", said, cause=how(said), rule="E-evaluate", trait=special)
 
 
-def to_peer(peer: Any, value: Value) -> Any:
+def to_peer(peer: Any, value: Value, tensor: Callable[[Any], Any] | None = None) -> Any:
     """The peer's value for ours. Raises TypeError if the value is not data: tensors, shapes,
-    numbers and tuples of them are.
+    numbers and tuples of them are. `tensor`: what makes the peer's tensor of an array; None for a
+    copy.
     """
     match value:
         case Tensor(data=array):
-            return peer.tvm.runtime.tensor(array)
+            return (tensor or peer.tvm.runtime.tensor)(array)
         case ShapeValue(values=sizes):
             return peer.tvm.runtime.ShapeTuple(list(sizes))
         case Scalar(value=number):
             return number
         case TupleValue(fields=fields):
-            return tuple(to_peer(peer, field) for field in fields)
+            return tuple(to_peer(peer, field, tensor) for field in fields)
     raise TypeError(f"expected data, found {type(value).__name__}")
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.dtype import dtype
+from rlx.grammar.nodes.encoded import files_in
 from rlx.grammar.nodes.node import Node, replace, walk
 from rlx.grammar.nodes.rewrite import rebuild
-from rlx.grammar.print.weights import print_with_weights
+from rlx.grammar.print.weights import print_with_weights, stored, without_files
 from rlx.grammar.read.parser import parse
 
 
@@ -76,3 +79,24 @@ def test_a_text_without_data_stays_as_it_is() -> None:
     text = '@R.function\ndef main():\n    c = metadata["ir.GenericConst"][0]\n    return c\n'
     read = parse(text).modules[0]
     assert "load_json" not in print_with_weights(read)
+
+
+def test_large_data_is_in_files_that_a_text_names(tmp_path: Path) -> None:
+    """A text names no file of another folder, which may be anybody's."""
+    wide = literal(np.arange(1 << 18, dtype="<f4"))
+    small = ARRAYS["int64"]
+    given = module({0: wide, 1: small, 2: wide})
+    kept = stored(given, tmp_path)
+    text = print_with_weights(kept)
+    assert len(text) < 5000 and len(list(tmp_path.iterdir())) == 1, "both share their data"
+    with files_in(str(tmp_path)):
+        read = [n.content for n in walk(parse(text).modules[0]) if isinstance(n, ast.Literal)]
+    assert read == [wide.content, small.content, wide.content]
+    assert print_with_weights(stored(kept, tmp_path)) == text
+    parsed = parse(text)
+    unknown = [n.content for n in walk(parsed.modules[0]) if isinstance(n, ast.Literal)]
+    assert parsed.diagnostics == () and unknown == [None, small.content, None]
+    assert "is left out" in without_files(text) and without_files(LINE) == LINE
+
+
+LINE = print_with_weights(module({0: ARRAYS["int64"]}))
