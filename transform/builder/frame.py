@@ -188,8 +188,9 @@ class Frame:
         """Bind a value to a new variable. Raises BuildError if the binding violates a rule."""
         if self.adopts:
             self.adopt(value)
-        mark, count = len(self.walk.added), len(self.blocks.bindings)
-        local = not output and self.walk.block is not None
+        walk = self.walk
+        mark, count = len(walk.added), len(self.blocks.bindings)
+        local = not output and walk.block is not None
         hint, name = hint or ("lv" if local else "gv"), None
         try:
             key = self.key(value)
@@ -222,30 +223,32 @@ class Frame:
 
     def key(self, value: Expr) -> Key | None:
         """What the struct info of a call depends on here; see :func:`call_key`."""
-        return call_key(value, self.state, self.walk.in_scope, self.walk.block)
+        walk = self.walk
+        return call_key(value, self._state, walk.in_scope, walk.block)
 
     def bind_new(self, binding: VarBinding, key: Key | None, place: Place) -> None:
         """Bind a new variable to a value in normal form, and annotate it. A call is not checked if
         a similar one was: ``key`` says what it depends on.
         """
-        var, infos = binding.var, self.state.info_of
+        var, walk, infos = binding.var, self.walk, self._state.info_of
         known = None if key is None else self.known.get(key)
         if known is not None:
             self.is_untouched = False
-            self.walk.in_scope[var] = self.walk.block if type(var) is DataflowVar else None
-            self.walk.added.append(var)
+            walk.in_scope[var] = walk.block if type(var) is DataflowVar else None
+            walk.added.append(var)
             self.values[var] = binding.value
             self.blocks.bindings.append(binding)
             infos[var], annotation = known
             if annotation is not None:
                 complete(var, struct_info_annotation=annotation)
             return
-        before = len(self.state.scope.shape_vars)
+        scope = self._state.scope
+        before = len(scope.shape_vars)
         self.bind(binding, place)
         infos[var] = self._infos.shared(infos[var])
         self.annotate(var)
-        if key is not None and before == len(self.state.scope.shape_vars):
-            self.known.remember(key, binding.value, var, self.state)
+        if key is not None and before == len(scope.shape_vars):
+            self.known.remember(key, binding.value, var, self._state)
 
     def bind(self, binding: Binding, place: Place, quiet: bool = False) -> None:
         """Check a binding in normal form, and add it to the block at hand. `quiet`: whether to add
@@ -257,7 +260,7 @@ class Frame:
 
     def _check(self, binding: Binding, place: Place, quiet: bool) -> None:
         assert isinstance(binding, VarBinding | ast.MatchCast)
-        walk, state = self.walk, self.state
+        walk, state = self.walk, self._state
         self.is_untouched = False
         mark, known = len(walk.added), len(state.info_of)
         walk_binding(walk, binding)
@@ -300,17 +303,17 @@ class Frame:
 
     def settle(self, place: Place, mark: int, known: int, quiet: bool = False) -> None:
         """Raise the errors that were found and undo the attempt; report warnings."""
-        found = [*self.walk.diagnostics, *self.state.diagnostics]
-        state = self.state
-        if not found:
+        walk, state = self.walk, self._state
+        if not walk.diagnostics and not state.diagnostics:
             state.doubts.keep()
             return
-        self.walk.diagnostics.clear()
+        found = [*walk.diagnostics, *state.diagnostics]
+        walk.diagnostics.clear()
         state.diagnostics.clear()
         if any(d.is_error for d in found):
-            self.walk.leave(mark)
-            self.walk.reported.clear()
-            self.walk.sound.clear()
+            walk.leave(mark)
+            walk.reported.clear()
+            walk.sound.clear()
             state.unknown_operators.clear()
             self._forget(known)
             state.doubts.undo()
@@ -372,7 +375,7 @@ class Frame:
         """Annotate a new variable with its struct info, unless it mentions a variable that no text
         can bind.
         """
-        info, walk = self.state.info_of[var], self.walk
+        walk, info = self.walk, self._state.info_of[var]
         inside = type(var) is DataflowVar
         if all(
             v in walk.shape_vars
