@@ -189,7 +189,7 @@ class ModuleFunctions:
 
     @property
     def _innermost(self) -> Frame | None:
-        return next(reversed(self._frames), None)
+        return self._frames[-1] if self._frames else None
 
     def begin_again(
         self,
