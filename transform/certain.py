@@ -7,8 +7,8 @@ from functools import cached_property
 from rlx.checker.prim_funcs.check import prim_funcs
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, IRModule, StructInfo, TensorStructInfo
-from rlx.grammar.nodes.node import replace
-from rlx.grammar.nodes.visit import bindings, evaluated
+from rlx.grammar.nodes.node import Node, replace
+from rlx.grammar.nodes.visit import bindings, bindings_in, evaluated
 from rlx.grammar.stack import recursion_room
 from rlx.operators.registry import lookup
 from rlx.solver.order.substitute import dimensions
@@ -174,32 +174,37 @@ class Certainty:
             return all(self.cannot_fail(field) for field in value.fields)
         if isinstance(value, ast.TupleGetItem):
             return isinstance(self._info(value.tuple_value), ast.TupleStructInfo)
-        if isinstance(value, ast.If | ast.SeqExpr):
-            inside = list(bindings(value))
-            return self._is_read(value) and all(
-                isinstance(b, ast.VarBinding) and self.cannot_fail(b.value) for b in inside
+        if isinstance(value, ast.If):
+            parts = (value.true_branch, value.false_branch)
+            return self._is_written(value.cond) and all(map(self.cannot_fail, parts))
+        if isinstance(value, ast.SeqExpr):
+            return self.cannot_fail(value.body) and all(
+                isinstance(b, ast.VarBinding) and self.cannot_fail(b.value)
+                for b in bindings_in(value)
             )
         return isinstance(value, ast.Call) and self._call(value)
 
     def is_pure(self, value: Expr) -> bool:
         """Whether computing a value has no effect, though it may end the run."""
-        for call in evaluated(value, ast.Call):
-            operator = lookup(call.op_name)
-            if operator is None:
-                info = self._info(call.op)
-                if not isinstance(info, ast.FuncStructInfo) or not info.purity:
-                    return False
-            elif not operator.pure or call.op_name.startswith(FREES):
+        stack: list[Node] = [value]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, ast.MatchCast):
                 return False
-        return not any(isinstance(b, ast.MatchCast) for b in bindings(value))
+            if isinstance(node, ast.Call):
+                operator = lookup(node.op_name)
+                if operator is None:
+                    info = self._info(node.op)
+                    if not isinstance(info, ast.FuncStructInfo) or not info.purity:
+                        return False
+                elif not operator.pure or node.op_name.startswith(FREES):
+                    return False
+            if not isinstance(node, ast.Function):  # what is in it is computed by its calls
+                stack += node.children()
+        return True
 
     def _info(self, expr: Expr) -> StructInfo | None:
         return self._state.info_of.get(expr)
-
-    def _is_read(self, value: Expr) -> bool:
-        """Whether the condition of a branch can be read."""
-        ifs = evaluated(value, ast.If)
-        return all(self._is_written(each.cond) for each in ifs)
 
     def _is_written(self, expr: Expr) -> bool:
         """Whether all elements of a value are certainly written: memory may be left as it was

@@ -26,7 +26,7 @@ from rlx.solver.order import compatibility
 from rlx.transform.builder import states
 from rlx.transform.builder.blocks import GrowingBlocks
 from rlx.transform.builder.errors import BuildError, at_python, violation, warn
-from rlx.transform.builder.known_calls import Key, KnownCalls, SharedInfos, call_key
+from rlx.transform.builder.known_calls import Key, KnownCalls, SharedInfos, call_key, says_all
 from rlx.transform.builder.names import Names
 from rlx.transform.builder.numbers import settled
 
@@ -265,7 +265,11 @@ class Frame:
         mark, known = len(walk.added), len(state.info_of)
         walk_binding(walk, binding)
         if not walk.diagnostics:
-            bind(state, binding)
+            said = says_all(binding, state) if quiet else None
+            if said is None:
+                bind(state, binding)
+            else:
+                state.info_of[binding.var] = state.info_of[binding.value] = said  # type: ignore[index]
         self.settle(place, mark, known, quiet)
         if binding.var is not None:
             self.values[binding.var] = binding.value
