@@ -180,6 +180,80 @@ def test_a_pass(each: ModulePass, there: list[str], gone: list[str]) -> None:
     assert rlx.show(each(made)) == text
 
 
+ONCE = [
+    (
+        DeadCodeElimination(),
+        """
+@R.function
+def main(x: R.Tensor((4,)), c: R.Tensor((), "bool")):
+    if c:
+        y = x
+    else:
+        @R.function
+        def never(z: R.Tensor((4,))) -> R.Tensor((4,)):
+            cast = R.match_cast(x, R.Tensor((4,), "float32"))
+            return z
+        y = x
+    return x
+""",
+        ["if c"],
+    ),
+    (
+        CanonicalizeBindings(),
+        """
+@R.function
+def main(x: R.Tensor(("n",), "float32")):
+    m = T.int64()
+    with R.dataflow():
+        y = R.exp(x)
+        z = R.match_cast(y, R.Tensor((m,), "float32"))
+        R.output(y, z)
+    return y
+""",
+        ["match_cast"],
+    ),
+    (
+        InlinePrivateFunctions(),
+        """
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((4,))):
+        return x
+    @R.function(private=True)
+    def first(x: R.Tensor((4,))):
+        cls = Module
+        return cls.second(x)
+    @R.function(private=True)
+    def second(x: R.Tensor((4,))):
+        return x
+""",
+        ["first", "second"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("each", "program", "gone"), ONCE, ids=lambda value: str(value)[:20])
+def test_one_run_is_enough(each: ModulePass, program: str, gone: list[str]) -> None:
+    made = each(rlx.parse(program))
+    assert rlx.check(made).ok and each(made) is made
+    assert not any(word in rlx.show(made) for word in gone), rlx.show(made)
+
+
+def test_a_mark_keeps_the_name_of_a_constant() -> None:
+    module = rlx.parse("""
+@R.function
+def main():
+    a = R.add(R.const(1.0, "float32"), R.const(2.0, "float32"))
+    b = R.grad.start_checkpoint(a)
+    c = R.add(a, b)
+    return c
+""")
+    made = FoldConstant()(module)
+    assert rlx.check(made).ok and "a = R.const(3.0" in rlx.show(made)
+    assert "R.grad.start_checkpoint(a)" in rlx.show(made)
+
+
 def test_all_in_a_row() -> None:
     chain = Sequential([each for each, _, _ in PASSES])
     made = chain(PROGRAM)

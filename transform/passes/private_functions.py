@@ -27,20 +27,17 @@ Functions = dict[GlobalVar, ast.Function]
 
 def private_functions(module: IRModule) -> Functions:
     """The private functions that are called by name only."""
-    found = {
+    calls = Counter(c.op for c in evaluated(module, ast.Call) if isinstance(c.op, GlobalVar))
+    mentions = Counter(evaluated(module, GlobalVar))
+    return {gv: f for gv, f in _private(module).items() if mentions[gv] == calls[gv]}
+
+
+def _private(module: IRModule) -> Functions:
+    return {
         gv: f
         for gv, f in module.functions.items()
         if isinstance(f, ast.Function) and f.attrs.get("private")
     }
-    calls = Counter(c.op for c in evaluated(module, ast.Call) if isinstance(c.op, GlobalVar))
-    mentions = Counter(
-        e
-        for f in module.functions.values()
-        if isinstance(f, ast.Function)
-        for e in expressions(f)
-        if isinstance(e, GlobalVar)
-    )
-    return {gv: f for gv, f in found.items() if mentions[gv] == calls[gv]}
 
 
 class InlinePrivateFunctions(ModulePass):
@@ -64,13 +61,8 @@ class InlinePrivateFunctions(ModulePass):
             gv: f for gv, f in private.items() if gv not in circles and not _names_dimensions(f)
         }
         made = _Inline(plain)(normal)
-        left = {
-            gv
-            for f in made.functions.values()
-            for gv in (called_globals(f) if isinstance(f, ast.Function) else ())
-        }
-        kept = [g for g in made.functions if g not in plain or g in left]
-        found = without_unreached(made, kept)
+        entries = made.functions.keys() - _private(made).keys()
+        found = without_unreached(made, tuple(entries))
         return module if found is normal else found
 
 
