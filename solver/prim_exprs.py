@@ -294,14 +294,13 @@ def smallest(dim: PrimExpr) -> int:
     """A dimension if all shape variables are 1; 0 if it is not made of variables and positive
     numbers by addition and multiplication.
     """
-    kind = type(dim)
-    if kind is tir.Var:
+    if isinstance(dim, tir.Var):
         return 1
-    if kind is tir.IntImm:
-        return max(dim.value, 0)  # type: ignore[attr-defined]
+    if isinstance(dim, tir.IntImm):
+        return max(dim.value, 0)
     if isinstance(dim, tir.Add | tir.Mul):
         one, other = smallest(dim.a), smallest(dim.b)
-        return one + other if kind is tir.Add and one and other else one * other
+        return one + other if isinstance(dim, tir.Add) and one and other else one * other
     return 0
 
 

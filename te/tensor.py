@@ -101,7 +101,6 @@ class Operation(Record):
     """
 
     __slots__ = ("_reads",)
-    _reads: tuple[Tensor, ...]
 
     name: str
     axes: tuple[tir.Var, ...] = ()
@@ -139,15 +138,16 @@ class Operation(Record):
     @property
     def input_tensors(self) -> list[Tensor]:
         """The distinct tensors that it reads, in the order of the reads."""
-        if not hasattr(self, "_reads"):  # they are asked for again and again
+        found: Iterable[Tensor] | None = getattr(self, "_reads", None)
+        if found is None:  # they are asked for again and again
             found = dict.fromkeys(
                 read.tensor
                 for expr in self.expressions()
                 for read in tir.postorder(expr)
                 if isinstance(read, Read) and read.tensor.op is not self  # a scan reads itself
             )
-            complete(self, _reads=tuple(found))
-        return list(self._reads)
+            complete(self, _reads=found)
+        return list(found)
 
     def expressions(self) -> Iterator[tir.PrimExpr]:
         """All its expressions."""

@@ -12,7 +12,7 @@ from types import UnionType
 from typing import TypeVar
 
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.ast import Binding, Expr, GlobalVar, StructInfo, Var
+from rlx.grammar.nodes.ast import Expr, GlobalVar, StructInfo, Var
 from rlx.grammar.nodes.node import Node, Span
 
 N = TypeVar("N", bound=Node)
@@ -86,7 +86,7 @@ def evaluated(root: Node, kinds: type[N] | UnionType) -> Iterator[N]:
 
 
 @cache
-def _unwanted(kinds: type[Node] | UnionType) -> frozenset[type[Node]]:
+def _unwanted(kinds: type[Node] | UnionType) -> frozenset[type]:
     """The kinds of leaves that are none of these: most nodes are leaves."""
     return frozenset(kind for kind in _NOTHING_INSIDE if not issubclass(kind, kinds))
 
@@ -101,7 +101,7 @@ def bindings(root: Node) -> Iterator[ast.VarBinding | ast.MatchCast]:
 
     A binding comes before the bindings in its value.
     """
-    return evaluated(root, Binding)  # type: ignore[return-value]
+    return evaluated(root, ast.VarBinding | ast.MatchCast)
 
 
 def sequences(root: Node) -> Iterator[ast.Function | ast.SeqExpr]:

@@ -40,6 +40,11 @@ def _private(module: IRModule) -> Functions:
     }
 
 
+def _reached(module: IRModule) -> IRModule:
+    """The module without the private functions that nothing reaches."""
+    return without_unreached(module, tuple(module.functions.keys() - _private(module).keys()))
+
+
 class InlinePrivateFunctions(ModulePass):
     """Put the bodies of private functions in place of their calls, and remove the functions.
 
@@ -49,7 +54,8 @@ class InlinePrivateFunctions(ModulePass):
 
     def apply(self, module: IRModule) -> IRModule:
         """The module with bodies in place of calls."""
-        normal = normalize(module)
+        whole = normalize(module)
+        normal = _reached(whole)  # what is called nowhere may use a function as a value
         private = private_functions(normal)
 
         def callees(gv: GlobalVar) -> tuple[GlobalVar, ...]:
@@ -61,9 +67,8 @@ class InlinePrivateFunctions(ModulePass):
             gv: f for gv, f in private.items() if gv not in circles and not _names_dimensions(f)
         }
         made = _Inline(plain)(normal)
-        entries = made.functions.keys() - _private(made).keys()
-        found = without_unreached(made, tuple(entries))
-        return module if found is normal else found
+        found = _reached(made)
+        return module if found is whole else found
 
 
 class _Inline(ExprMutator):

@@ -69,7 +69,8 @@ def unneeded(function: ast.Function, may_go: Callable[[ast.Var, Expr], bool]) ->
         if scalars:
             mentioned.update(_mentions(values[var], scalars))
         for binding in bindings(values[var]):
-            mentioned.subtract(taken.get(binding.var, ()))  # these uses are gone already
+            if binding.var in taken:
+                mentioned.subtract(taken[binding.var])  # these uses are gone already
         for used, count in mentioned.items():
             counts[used] -= count
             if count and not counts[used] and used in values:
