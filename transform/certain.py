@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from rlx.checker.derive.module import begin
 from rlx.checker.prim_funcs.check import prim_funcs
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, IRModule, StructInfo, TensorStructInfo
 from rlx.grammar.nodes.node import Node, replace
+from rlx.grammar.nodes.struct_infos import mentioned
 from rlx.grammar.nodes.visit import bindings, bindings_in, evaluated
 from rlx.grammar.stack import recursion_room
 from rlx.operators.registry import lookup
@@ -142,12 +144,23 @@ class Certainty:
 
     @cached_property
     def _state(self) -> states.Growing:
-        table = dict(self._module.functions)
-        around = states.Signatures(replace(self._module, functions=table), table)
-        state = states.derivation(around, self._values)
+        """All that is known in the function."""
+        state = self._derivation()
         with recursion_room():
             state.info(self._function)
         return state
+
+    @cached_property
+    def _signature(self) -> states.Growing:
+        """What is known from the signature, and the annotations that calls were asked with."""
+        state = self._derivation()
+        begin(state, self._function)
+        return state
+
+    def _derivation(self) -> states.Growing:
+        table = dict(self._module.functions)
+        around = states.Signatures(replace(self._module, functions=table), table)
+        return states.derivation(around, self._values)
 
     @cached_property
     def _frees(self) -> bool:
@@ -204,7 +217,8 @@ class Certainty:
         return True
 
     def _info(self, expr: Expr) -> StructInfo | None:
-        return self._state.info_of.get(expr)
+        found = self._signature.info_of.get(expr)
+        return self._state.info_of.get(expr) if found is None else found
 
     def _is_written(self, expr: Expr) -> bool:
         """Whether all elements of a value are certainly written: memory may be left as it was
@@ -241,10 +255,27 @@ class Certainty:
             return self._fills(call)
         if name not in _ON_FLOATS and name not in _ON_NUMBERS and name not in _MADE:
             return False
-        self._state  # noqa: B018 - what is unproved is known when the function is derived
-        if call in self._state.unproved or self._state.poisoned(call):
+        if not self._is_proved(call):
             return False
         return all(self._operand(name, operand) for operand in operands(call))
+
+    def _is_proved(self, call: ast.Call) -> bool:
+        """Whether the obligations of a call hold: by the annotations of its operands alone, if
+        these say all, so that nobody needs to derive the function; or by all that is known.
+        """
+        state, bound = self._signature, set(self._function.shape_vars)
+        for var in evaluated(call, ast.Var):
+            info = state.info_of.get(var, var.struct_info_annotation)
+            if not isinstance(info, TensorStructInfo) or not bound.issuperset(mentioned(info)):
+                break
+            if dimensions(info) is None or info.dtype.is_void:
+                break
+            state.info_of[var] = info
+        else:
+            state.info(call)
+            if call not in state.unproved and not state.poisoned(call):
+                return True
+        return call not in self._state.unproved and not self._state.poisoned(call)
 
     def _operand(self, name: str, operand: Expr) -> bool:
         if isinstance(operand, ast.Tuple):

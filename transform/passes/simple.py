@@ -244,8 +244,9 @@ class _Canonical(ExprMutator):
         output = self._outputs.get(var)
         if output is None:
             return super().visit_dataflow_var_def(var)
-        self.replace_var(var, output)
-        return output
+        named = self.visit_var_def(output)  # a dimension of it may be known by now
+        self.replace_var(var, named)
+        return named
 
     def visit_var_binding(self, binding: ast.VarBinding) -> None:
         value = binding.value
