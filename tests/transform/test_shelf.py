@@ -240,6 +240,42 @@ def test_one_run_is_enough(each: ModulePass, program: str, gone: list[str]) -> N
     assert not any(word in rlx.show(made) for word in gone), rlx.show(made)
 
 
+def test_a_parameter_that_tells_a_size_to_a_local_function() -> None:
+    module = rlx.parse("""
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((4,)), y: R.Tensor((4,))):
+        cls = Module
+        return cls.private(x, y)
+    @R.function(private=True)
+    def private(x: R.Tensor(("n",)), y: R.Tensor((4,))):
+        n = T.int64()
+        @R.function
+        def local(z: R.Tensor((n,))) -> R.Tensor((n,)):
+            return z
+        return y
+""")
+    assert RemoveUnusedParameters()(module) is module
+
+
+def test_a_copy_gets_the_name_and_the_size_of_the_output() -> None:
+    module = rlx.parse("""
+@R.function
+def main(x: R.Tensor((4,), "float32")):
+    n = T.int64()
+    y = R.match_cast(x, R.Tensor((n,), "float32"))
+    with R.dataflow():
+        a: R.Tensor((n,), "float32") = R.exp(y)
+        b: R.Tensor((n,), "float32") = a
+        R.output(b)
+    return b
+""")
+    made = CanonicalizeBindings()(module)
+    assert 'b: R.Tensor((4,), dtype="float32") = R.exp(x)' in rlx.show(made)
+    assert rlx.refines(module, made).status == "proved"
+
+
 def test_a_mark_keeps_the_name_of_a_constant() -> None:
     module = rlx.parse("""
 @R.function

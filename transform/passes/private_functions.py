@@ -13,7 +13,7 @@ from rlx.grammar.nodes.node import changed, replace
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.struct_infos import binding_positions
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.grammar.nodes.visit import bindings, called_globals, evaluated, expressions, reached
+from rlx.grammar.nodes.visit import bindings, called_globals, evaluated, reached, struct_infos
 from rlx.solver.order import bind, free_shape_vars, free_vars, subtype
 from rlx.transform.lowering.passes import ModulePass
 from rlx.transform.passes.dead_code import dead_code
@@ -248,18 +248,8 @@ def _used(function: ast.Function, checked: frozenset[int]) -> Iterator[int]:
     """The parameters that a function needs."""
     counts = uses(function)
     whole = replace(function, params=())
-    needed: set[object] = {
-        v
-        for node in evaluated(whole, ast.Expr)
-        for v in (*tir_vars(node), *(v for i in infos_of(node) for v in free_shape_vars(i)))
-    }
-    if function.ret_struct_info is not None:
-        needed |= set(free_shape_vars(function.ret_struct_info))
-    for b in bindings(function):
-        if b.var is not None and b.var.struct_info_annotation is not None:
-            needed |= set(free_shape_vars(b.var.struct_info_annotation))
-        if isinstance(b, ast.MatchCast):
-            needed |= set(free_shape_vars(b.struct_info))
+    needed: set[object] = {v for node in evaluated(whole, ast.Expr) for v in tir_vars(node)}
+    needed.update(v for info in struct_infos(whole) for v in free_shape_vars(info))
     stay = {
         k
         for k, p in enumerate(function.params)
@@ -288,11 +278,6 @@ def tir_vars(node: ast.Expr) -> tuple[tir.Var, ...]:
     if isinstance(node, ast.ShapeExpr):
         return tuple(v for dim in node.values for v in tir.free_vars(dim))
     return tuple(tir.free_vars(node.value)) if isinstance(node, ast.PrimValue) else ()
-
-
-def infos_of(node: ast.Expr) -> tuple[StructInfo, ...]:
-    """The types among the arguments of a call."""
-    return node.sinfo_args if isinstance(node, ast.Call) else ()
 
 
 class RemoveUnusedOutputs(ModulePass):
@@ -334,7 +319,7 @@ def _fields(function: ast.Function) -> tuple[Expr, ...] | None:
         return None
     if not isinstance(result, ast.Tuple):
         return None
-    local = any(type(e) is ast.DataflowVar for e in expressions(result))
+    local = any(evaluated(result, ast.DataflowVar))
     return None if local else result.fields
 
 
