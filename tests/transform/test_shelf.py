@@ -199,6 +199,22 @@ def main(x: R.Tensor((4,)), c: R.Tensor((), "bool")):
         ["if c"],
     ),
     (
+        DeadCodeElimination(),
+        """
+@R.function
+def main(x: R.Tensor((4,))):
+    gone = R.exp(x)
+    @R.function
+    def never(z: R.Tensor((4,))) -> R.Tensor((4,)):
+        a = R.minimum(gone, gone)
+        b = (z, gone)
+        return z
+    c = R.negative(gone)
+    return x
+""",
+        ["gone", "never"],
+    ),
+    (
         CanonicalizeBindings(),
         """
 @R.function

@@ -319,8 +319,8 @@ def _fields(function: ast.Function) -> tuple[Expr, ...] | None:
         return None
     if not isinstance(result, ast.Tuple):
         return None
-    local = any(evaluated(result, ast.DataflowVar))
-    return None if local else result.fields
+    local = next(evaluated(result, ast.DataflowVar), None)
+    return result.fields if local is None else None
 
 
 def _note(function: ast.Function, asked: dict[GlobalVar, set[int]]) -> None:

@@ -68,9 +68,9 @@ def unneeded(function: ast.Function, may_go: Callable[[ast.Var, Expr], bool]) ->
         mentioned = taken[var] = Counter(evaluated(values[var], ast.Var))
         if scalars:
             mentioned.update(_mentions(values[var], scalars))
-        for binding in bindings(values[var]):
-            if binding.var in taken:
-                mentioned.subtract(taken[binding.var])  # these uses are gone already
+        for binding in bindings(values[var]):  # they go, too; some may be gone already
+            if binding.var is not None:
+                mentioned.subtract(taken.setdefault(binding.var, Counter()))
         for used, count in mentioned.items():
             counts[used] -= count
             if count and not counts[used] and used in values:
