@@ -202,10 +202,10 @@ def main(x: R.Tensor((4,)), c: R.Tensor((), "bool")):
         DeadCodeElimination(),
         """
 @R.function
-def main(x: R.Tensor((4,))):
+def main(x: R.Tensor((4,), "float32")):
     gone = R.exp(x)
     @R.function
-    def never(z: R.Tensor((4,))) -> R.Tensor((4,)):
+    def never(z: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
         a = R.minimum(gone, gone)
         b = (z, gone)
         return z
