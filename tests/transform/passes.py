@@ -47,6 +47,7 @@ from rlx.transform import (
     FoldConstant,
     InlinePrivateFunctions,
     Normalize,
+    PassError,
     RemovePurityChecking,
     RemoveUnusedOutputs,
     RemoveUnusedParameters,
@@ -375,6 +376,9 @@ def on_modules(
                     changed["no judge"] += 1
                 if not wrong and rlx.show(ON_FILES[name](after)) != rlx.show(after):
                     wrong = "the second run changes something"
+            except PassError:
+                changed[f"{name} refuses"] += 1
+                continue
             except Exception as error:  # noqa: BLE001 - whatever a pass raises is a finding
                 wrong = f"{type(error).__name__}: {error}"
             if wrong:

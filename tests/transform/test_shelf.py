@@ -118,6 +118,11 @@ def test_scalars_are_computed_by_functions() -> None:
     assert rlx.check(made).ok and rlx.refines(TUPLES, made).status == "proved"
 
 
+def test_a_scalar_with_an_effect_stays() -> None:
+    module = rlx.parse("@R.function\ndef main(x: T.int64):\n    return T.shift_left(x, T.int64(1))")
+    assert ComputePrimValue()(module) is module
+
+
 def test_other_parameters() -> None:
     module = rlx.parse("""
 @R.function
@@ -378,6 +383,8 @@ def test_numbers_for_shape_variables() -> None:
     function = SIZES["main"]
     assert isinstance(function, ast.Function)
     assert rlx.show(function.bind_symbolic_vars({function.shape_vars[1]: 2})).count("(4, 2)") == 1
+    marked = function.with_attr("mark", 1)
+    assert marked.attrs["mark"] == 1 and marked.without_attr("mark").attrs == function.attrs
     with pytest.raises(TypeError, match="no shape variables 'k'; there are: n, m"):
         function.bind_symbolic_vars({"k": 1})
 
