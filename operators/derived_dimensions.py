@@ -13,6 +13,7 @@ from rlx.grammar.nodes.struct_infos import rebuilt
 from rlx.grammar.nodes.tir import Add, Binary, IntImm, Mul, PrimExpr, Sub, Var
 from rlx.operators.context import OperatorContext
 
+_SHORT = frozenset([Var, IntImm])
 _PLAIN = 4
 """The number of operations in a sum or product of variables that is left as it is."""
 
@@ -42,14 +43,11 @@ def _dims(values: tuple[PrimExpr, ...], ctx: OperatorContext) -> tuple[PrimExpr,
 
 
 def _any_long(values: tuple[PrimExpr, ...]) -> bool:
-    return any(map(_is_long, values))
+    return not _SHORT.issuperset(map(type, values)) and any(map(_is_long, values))
 
 
 def _is_long(dim: PrimExpr) -> bool:
     """Whether a dimension is more than a short sum or product of variables and numbers."""
-    kind = type(dim)
-    if kind is Var or kind is IntImm:
-        return False
     stack, count = [dim], 0
     while stack:
         node = stack.pop()
@@ -60,6 +58,6 @@ def _is_long(dim: PrimExpr) -> bool:
             if count > _PLAIN:
                 return True
             stack += (node.a, node.b)
-        elif kind is not Var and kind is not IntImm:
+        elif kind not in _SHORT:
             return True
     return False

@@ -977,10 +977,6 @@ def _mod_definition(a: te.Scalar, b: te.Scalar) -> te.Scalar:
     return te.fmod(a, b) if a.dtype.is_float else te.truncmod(a, b)
 
 
-def _power_definition(a: te.Scalar, b: te.Scalar) -> te.Scalar:
-    return te.power(a, b) if a.dtype.is_float else te.call("pow", a, b)
-
-
 def _log_add_exp(a: te.Scalar, b: te.Scalar) -> te.Scalar:
     apart = te.log1p(te.exp(-te.abs(a - b))) + exprs.larger(a, b)
     return te.if_then_else(exprs.equals(a, b), a + te.log(te.const(2.0, a.dtype)), apart)
@@ -996,7 +992,7 @@ _ARITHMETIC: dict[str, Callable[[te.Scalar, te.Scalar], te.Scalar]] = {
     "floor_divide": _floor_divide_definition,
     "floor_mod": _floor_mod_definition,
     "mod": _mod_definition,
-    "power": _power_definition,
+    "power": later(te, "power"),
 }
 """The operators that are not defined for Booleans."""
 _ON_FLOATS: dict[str, Callable[[te.Scalar, te.Scalar], te.Scalar]] = {

@@ -221,7 +221,10 @@ class Operator(OperatorSignature):
         may choose to copy.
     """
 
-    __slots__ = ("_compute", "_normalizer", "_plans", "broken", "calls", "kept", "pure", "shares")
+    __slots__ = (
+        *("_compute", "_normalizer", "_plans", "_takes_types"),
+        *("broken", "calls", "kept", "pure", "shares"),
+    )
 
     def __init__(
         self,
@@ -242,16 +245,12 @@ class Operator(OperatorSignature):
         self.shares = shares
         self._compute, self._normalizer = compute, normalizer
         self._plans: dict[object, tuple[Reader, ...]] = {}
+        # TVM's passes leave type arguments on the allocations that they make.
+        typed = any(p.kind == "types" for p in self.parameters)
+        self._takes_types = typed or name.startswith(_LOWERED)
 
     def __repr__(self) -> str:
         return f"Operator({self.name!r}, {', '.join(p.name for p in self.parameters)})"
-
-    @property
-    def _takes_types(self) -> bool:
-        """Whether a call may carry type arguments: TVM's passes leave them on the allocations that
-        they make.
-        """
-        return self.name.startswith(_LOWERED) or any(p.kind == "types" for p in self.parameters)
 
     def derive(self, call: Call, ctx: OperatorContext) -> StructInfo:
         """The struct info of a call.

@@ -286,23 +286,21 @@ _, MOST = dtype_range(INT64)
 
 
 def least_count(shape: Iterable[PrimExpr]) -> int:
-    """The product of dimensions if all shape variables are 1; 0 if they are not made of variables
-    and positive numbers by addition and multiplication.
+    """The product of dimensions if all shape variables are 1, as :func:`smallest` knows it."""
+    return prod(map(smallest, shape))
+
+
+def smallest(dim: PrimExpr) -> int:
+    """A dimension if all shape variables are 1; 0 if it is not made of variables and positive
+    numbers by addition and multiplication.
     """
-    return prod(map(_least, shape))
-
-
-def _least(dim: PrimExpr) -> int:
-    match dim:
-        case tir.IntImm(value=value):
-            return max(value, 0)
-        case tir.Var():
-            return 1
-        case tir.Add(a=a, b=b):
-            one, other = _least(a), _least(b)
-            return one + other if one and other else 0
-        case tir.Mul(a=a, b=b):
-            return _least(a) * _least(b)
+    if isinstance(dim, tir.Var):
+        return 1
+    if isinstance(dim, tir.IntImm):
+        return max(dim.value, 0)
+    if isinstance(dim, tir.Add | tir.Mul):
+        one, other = smallest(dim.a), smallest(dim.b)
+        return one + other if isinstance(dim, tir.Add) and one and other else one * other
     return 0
 
 

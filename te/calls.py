@@ -192,23 +192,29 @@ def _applied(
     does not take these; or if it fails, and was given something else than tensors.
     """
     try:
-        taken = inspect.signature(function)
-    except (TypeError, ValueError):
-        taken = None
-    try:
-        if taken is not None:
-            taken.bind(*values, **named)
-    except TypeError as error:
-        fail(f"wrong arguments for {name}{taken}: {error}")
-    try:
         return function(*values, **named)
     except (TypeError, AttributeError, LookupError) as error:
+        _takes(function, name, values, named)
         others = [each for each in (*values, *named.values()) if not isinstance(each, Tensor)]
         if not others:
             raise
         found = ", ".join(map(described, others))
         what = f"{type(error).__name__}: {error}"
         fail(f"{name} does not work with arguments that are no tensors, {found}: {what}")
+
+
+def _takes(
+    function: Callable[..., Any], name: str, values: Sequence[Any], named: Mapping[str, Any]
+) -> None:
+    """Raises TensorExpressionError if a function does not take these arguments."""
+    try:
+        taken = inspect.signature(function)
+    except (TypeError, ValueError):
+        return
+    try:
+        taken.bind(*values, **named)
+    except TypeError as error:
+        fail(f"wrong arguments for {name}{taken}: {error}")
 
 
 def added(builder: Builder, made: Staged, hint: str, attrs: Mapping[str, object] = {}) -> ast.Call:

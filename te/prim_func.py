@@ -155,6 +155,8 @@ class _Maker:
         return found
 
     def _dim(self, dim: tir.PrimExpr) -> Scalar:
+        if isinstance(dim, tir.Var):
+            return self._size(dim)
         for var in tir.free_vars(dim):
             self._size(var)
         rebuild = Rebuild(self.sizes, self._load, self.index)
@@ -173,7 +175,7 @@ class _Maker:
         """A dimension as it was written, with the function's own variables."""
         from rlx.solver.order import substitute_prim
 
-        if dim.value is not None:
+        if dim.value is not None or isinstance(dim.node, tir.Var):
             return self._dim(dim.node).node
         free = tir.free_vars(dim.node)
         known: dict[tir.Var, tir.PrimExpr] = {v: self._size(v).node for v in free}

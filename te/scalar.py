@@ -256,7 +256,10 @@ def common(a: Scalar, b: Scalar) -> DataType:
 
 def cast(dtype: str | DataType, value: Any) -> Scalar:
     """A value in another type; a constant is converted at once."""
-    kind, given = kind_of(dtype), scalar(value)
+    given = scalar(value)
+    if given.dtype is dtype:
+        return given
+    kind = kind_of(dtype)
     if given.dtype == kind:
         return given
     number = given.value

@@ -10,7 +10,7 @@ from typing import Any
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import INT32, INT64, DataType, fits
-from rlx.grammar.nodes.node import Record, replace
+from rlx.grammar.nodes.node import Record, complete, replace
 from rlx.te.errors import Place, fail, here
 from rlx.te.intrinsics import if_then_else
 from rlx.te.reduction import ALONE, ReduceAxis, Reduction
@@ -100,6 +100,8 @@ class Operation(Record):
         layout may change.
     """
 
+    __slots__ = ("_reads",)
+
     name: str
     axes: tuple[tir.Var, ...] = ()
     extents: tuple[Scalar, ...] = ()
@@ -131,17 +133,20 @@ class Operation(Record):
     @property
     def num_outputs(self) -> int:
         """How many tensors it computes."""
-        return len(self.body)
+        return len(self.bodies if self.reduction is None else self.reduction.sources)
 
     @property
     def input_tensors(self) -> list[Tensor]:
         """The distinct tensors that it reads, in the order of the reads."""
-        found = dict.fromkeys(
-            read.tensor
-            for expr in self.expressions()
-            for read in tir.postorder(expr)
-            if isinstance(read, Read) and read.tensor.op is not self  # a scan reads itself
-        )
+        found: Iterable[Tensor] | None = getattr(self, "_reads", None)
+        if found is None:  # they are asked for again and again
+            found = dict.fromkeys(
+                read.tensor
+                for expr in self.expressions()
+                for read in tir.postorder(expr)
+                if isinstance(read, Read) and read.tensor.op is not self  # a scan reads itself
+            )
+            complete(self, _reads=found)
         return list(found)
 
     def expressions(self) -> Iterator[tir.PrimExpr]:

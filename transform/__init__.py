@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rlx import lazy
 
 if TYPE_CHECKING:
+    from rlx.transform.arguments import argument
     from rlx.transform.binding_rewrite import DataflowBlockRewrite
     from rlx.transform.builder import BlockBuilder, BuildError, BuildWarning, struct_info
     from rlx.transform.dynamic_checks import CheckPlan, eliminate, plan
@@ -186,6 +187,7 @@ __all__ = [
     "VMShapeLower",
     "VarPattern",
     "WildcardPattern",
+    "argument",
     "bind_params",
     "bind_symbolic_vars",
     "common_subexpressions",

@@ -6,20 +6,35 @@ from collections.abc import Mapping
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import DataType
+from rlx.grammar.nodes.python_places import MisuseError, here
 from rlx.operators.binding import matched
 from rlx.operators.parameters import REQUIRED
 from rlx.operators.registry import Operator, lookup
 from rlx.transform.builder.given import ARGUMENTS
 
 NOTHING = object()
-"""The value of an argument that a call does not have."""
+"""Equals no value of an argument."""
 
 
-def argument(call: ast.Call, name: str) -> object:
-    """The value of a parameter in a call of an operator: argument, keyword, or default."""
+def argument(call: ast.Call, name: str, *otherwise: object) -> object:
+    """The value of a parameter in a call of an operator, however it is written: as an argument, by
+    keyword, or by default. Literals are plain numbers, texts and tuples.
+
+    Parameters
+    ----------
+    otherwise
+        The value where the call has none.
+
+    Raises
+    ------
+    MisuseError
+        If the call has no such value, and `otherwise` is left out.
+    """
     operator = lookup(call.op_name)
     if operator is None:
-        return python_literal(call.attrs.get(name, NOTHING))
+        return (
+            python_literal(call.attrs[name]) if name in call.attrs else _none(call, name, otherwise)
+        )
     for found in matched(operator.parameters, len(call.args), call.attrs):
         match found.parameter.name == name, found.source:
             case True, "positional":
@@ -28,7 +43,16 @@ def argument(call: ast.Call, name: str) -> object:
                 return python_literal(call.attrs[name])
             case True, "default":
                 return python_literal(found.parameter.default)
-    return NOTHING
+    return _none(call, name, otherwise)
+
+
+def _none(call: ast.Call, name: str, otherwise: tuple[object, ...]) -> object:
+    if otherwise:
+        return otherwise[0]
+    operator = lookup(call.op_name)
+    known = ", ".join(p.name for p in operator.parameters) if operator else ", ".join(call.attrs)
+    words = f"a call of {call.op_name.removeprefix('relax.')} has no value for {name!r}"
+    raise MisuseError(f"{words}; its parameters are {known}", here())
 
 
 def operands(call: ast.Call, defaults: bool = False) -> tuple[ast.Expr, ...]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from rlx.checker.derive.module import begin
 from rlx.checker.prim_funcs.check import prim_funcs
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, IRModule, StructInfo, TensorStructInfo
-from rlx.grammar.nodes.node import replace
-from rlx.grammar.nodes.visit import bindings, evaluated
+from rlx.grammar.nodes.node import Node, replace
+from rlx.grammar.nodes.struct_infos import mentioned
+from rlx.grammar.nodes.visit import bindings, bindings_in, evaluated
 from rlx.grammar.stack import recursion_room
 from rlx.operators.registry import lookup
 from rlx.solver.order.substitute import dimensions
@@ -142,12 +144,23 @@ class Certainty:
 
     @cached_property
     def _state(self) -> states.Growing:
-        table = dict(self._module.functions)
-        around = states.Signatures(replace(self._module, functions=table), table)
-        state = states.derivation(around, self._values)
+        """All that is known in the function."""
+        state = self._derivation()
         with recursion_room():
             state.info(self._function)
         return state
+
+    @cached_property
+    def _signature(self) -> states.Growing:
+        """What is known from the signature, and the annotations that calls were asked with."""
+        state = self._derivation()
+        begin(state, self._function)
+        return state
+
+    def _derivation(self) -> states.Growing:
+        table = dict(self._module.functions)
+        around = states.Signatures(replace(self._module, functions=table), table)
+        return states.derivation(around, self._values)
 
     @cached_property
     def _frees(self) -> bool:
@@ -174,32 +187,38 @@ class Certainty:
             return all(self.cannot_fail(field) for field in value.fields)
         if isinstance(value, ast.TupleGetItem):
             return isinstance(self._info(value.tuple_value), ast.TupleStructInfo)
-        if isinstance(value, ast.If | ast.SeqExpr):
-            inside = list(bindings(value))
-            return self._is_read(value) and all(
-                isinstance(b, ast.VarBinding) and self.cannot_fail(b.value) for b in inside
+        if isinstance(value, ast.If):
+            parts = (value.true_branch, value.false_branch)
+            return self._is_written(value.cond) and all(map(self.cannot_fail, parts))
+        if isinstance(value, ast.SeqExpr):
+            return self.cannot_fail(value.body) and all(
+                isinstance(b, ast.VarBinding) and self.cannot_fail(b.value)
+                for b in bindings_in(value)
             )
         return isinstance(value, ast.Call) and self._call(value)
 
     def is_pure(self, value: Expr) -> bool:
         """Whether computing a value has no effect, though it may end the run."""
-        for call in evaluated(value, ast.Call):
-            operator = lookup(call.op_name)
-            if operator is None:
-                info = self._info(call.op)
-                if not isinstance(info, ast.FuncStructInfo) or not info.purity:
-                    return False
-            elif not operator.pure or call.op_name.startswith(FREES):
+        stack: list[Node] = [value]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, ast.MatchCast):
                 return False
-        return not any(isinstance(b, ast.MatchCast) for b in bindings(value))
+            if isinstance(node, ast.Call):
+                operator = lookup(node.op_name)
+                if operator is None:
+                    info = self._info(node.op)
+                    if not isinstance(info, ast.FuncStructInfo) or not info.purity:
+                        return False
+                elif not operator.pure or node.op_name.startswith(FREES):
+                    return False
+            if not isinstance(node, ast.Function):  # what is in it is computed by its calls
+                stack += node.children()
+        return True
 
     def _info(self, expr: Expr) -> StructInfo | None:
-        return self._state.info_of.get(expr)
-
-    def _is_read(self, value: Expr) -> bool:
-        """Whether the condition of a branch can be read."""
-        ifs = evaluated(value, ast.If)
-        return all(self._is_written(each.cond) for each in ifs)
+        found = self._signature.info_of.get(expr)
+        return self._state.info_of.get(expr) if found is None else found
 
     def _is_written(self, expr: Expr) -> bool:
         """Whether all elements of a value are certainly written: memory may be left as it was
@@ -236,10 +255,27 @@ class Certainty:
             return self._fills(call)
         if name not in _ON_FLOATS and name not in _ON_NUMBERS and name not in _MADE:
             return False
-        self._state  # noqa: B018 - what is unproved is known when the function is derived
-        if call in self._state.unproved or self._state.poisoned(call):
+        if not self._is_proved(call):
             return False
         return all(self._operand(name, operand) for operand in operands(call))
+
+    def _is_proved(self, call: ast.Call) -> bool:
+        """Whether the obligations of a call hold: by the annotations of its operands alone, if
+        these say all, so that nobody needs to derive the function; or by all that is known.
+        """
+        state, bound = self._signature, set(self._function.shape_vars)
+        for var in evaluated(call, ast.Var):
+            info = state.info_of.get(var, var.struct_info_annotation)
+            if not isinstance(info, TensorStructInfo) or not bound.issuperset(mentioned(info)):
+                break
+            if dimensions(info) is None or info.dtype.is_void:
+                break
+            state.info_of[var] = info
+        else:
+            state.info(call)
+            if call not in state.unproved and not state.poisoned(call):
+                return True
+        return call not in self._state.unproved and not self._state.poisoned(call)
 
     def _operand(self, name: str, operand: Expr) -> bool:
         if isinstance(operand, ast.Tuple):

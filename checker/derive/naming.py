@@ -5,6 +5,7 @@ with them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import prod
 from typing import TYPE_CHECKING
 
 from rlx.checker.derive.message_text import show
@@ -30,7 +31,7 @@ from rlx.grammar.nodes.struct_infos import (
 )
 from rlx.solver.order import free_vars, substitute
 from rlx.solver.order.substitute import rank
-from rlx.solver.prim_exprs import MOST, least_count
+from rlx.solver.prim_exprs import MOST, smallest
 from rlx.spec.registry import need, rule
 
 if TYPE_CHECKING:
@@ -114,6 +115,8 @@ def _by_shape(info: StructInfo) -> StructInfo:
 
 
 def _names_a_shape(info: StructInfo) -> bool:
+    if type(info) is TensorStructInfo:
+        return isinstance(info.shape, ast.Var)
     return any(isinstance(var, ast.Var) for var in mentioned(info))
 
 
@@ -188,8 +191,8 @@ def elements(state: Knowledge, var: ast.Var, info: TensorStructInfo | ShapeStruc
     """A dimension is an int64, and a tensor has at most as many elements as one can count."""
     shape = info if isinstance(info, ShapeStructInfo) else info.shape
     values = shape.values if isinstance(shape, ShapeStructInfo | ShapeExpr) else None
-    for dim in values or ():
-        least = least_count((dim,))
+    counts = [smallest(dim) for dim in values or ()]
+    for dim, least in zip(values or (), counts, strict=True):
         if not need("D19-dimension", least <= MOST):
             message = f"{var.name_hint!r} is {show(info)}: {show(dim)} is at least {least:,}"
             help = f"no dimension is larger than 2**63 - 1, that is {MOST:,}"
@@ -197,7 +200,7 @@ def elements(state: Knowledge, var: ast.Var, info: TensorStructInfo | ShapeStruc
             return
     if values is None or isinstance(info, ShapeStructInfo):
         return
-    least = least_count(values)
+    least = prod(counts)
     if not need("D19-count", least <= MOST):
         message = f"{var.name_hint!r} is {show(info)}: it would have at least {least:,} elements"
         help = f"no tensor has more than 2**63 - 1 elements, that is {MOST:,}"

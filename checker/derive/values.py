@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rlx.checker.derive.knowledge import Knowledge
     from rlx.checker.derive.state import DerivationState
 
-_INVERSE = {
+INVERSE = {
     "relax.tensor_to_shape": "relax.shape_to_tensor",
     "relax.shape_to_tensor": "relax.tensor_to_shape",
 }
@@ -54,11 +54,11 @@ def name(state: DerivationState, var: Var, value: ast.Expr) -> None:
                 values.tensors[var] = key
                 _is(values, var, values.shapes.setdefault(key, var))
             return
-        case ast.Call(op=ast.Op(op_name=operator), args=(operand,)) if operator in _INVERSE:
+        case ast.Call(op=ast.Op(op_name=operator), args=(operand,)) if operator in INVERSE:
             # In other functions, the elements of a tensor may change.
             key = values.of(operand) if state.effects.pure else None
             if key is not None:
-                back = _INVERSE[operator]
+                back = INVERSE[operator]
                 values.computed.setdefault((back, var), key)
                 _is(values, var, values.computed.setdefault((operator, key), var))
             return

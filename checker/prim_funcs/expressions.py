@@ -298,13 +298,8 @@ def literal(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed
     found: DataType = expr.dtype
     if found.is_integer and not need("TIR15-range", expr.value in _range(found)):
         state.report("TIR15-range", f"{expr.value} is not a value of {found}", expr.span)
-    largest = LARGEST.get(str(found))
-    if (
-        found.is_computable_float
-        and largest is not None
-        and math.isfinite(expr.value)
-        and abs(expr.value) > largest
-    ):
+    largest = LARGEST.get(str(found)) if found.is_computable_float else None
+    if largest is not None and math.isfinite(expr.value) and abs(expr.value) > largest:
         words = f"{expr.value} is greater than the largest {found}, {largest:g}"
         state.report("TIR15-finite", words, expr.span)
     return Typed(found)

@@ -43,7 +43,7 @@ from rlx.checker.well_formed.state import (
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import Node, Span
-from rlx.grammar.nodes.visit import argument_places, circles, places
+from rlx.grammar.nodes.visit import circles, places
 from rlx.spec.registry import rule
 
 
@@ -238,16 +238,19 @@ def _call(state: WellFormedCheck, call: ast.Call, span: Span | None) -> Next | N
     if state.block is not None:
         callee_may_recurse(state, call)
     first: Next | None = None
-    for at, (arg, where) in enumerate(zip(call.args, argument_places(call), strict=True)):
+    spans = call.arg_spans
+    for at, arg in enumerate(call.args):
         if type(arg) is ast.Var and arg in in_scope:
             continue
+        where = spans[at] if at < len(spans) else call.span
         if at == 0 and type(arg) in (ast.Call, ast.TupleGetItem):
             first = arg, where
         else:
             walk_expression(state, arg, where)
-    declared = places(call.sinfo_spans, call.sinfo_args, call.span)
-    for info, place in zip(call.sinfo_args, declared, strict=True):
-        check_annotation(state, info, place)
+    if call.sinfo_args:
+        declared = places(call.sinfo_spans, call.sinfo_args, call.span)
+        for info, place in zip(call.sinfo_args, declared, strict=True):
+            check_annotation(state, info, place)
     if call.attrs:
         for value in call.attrs.values():
             if isinstance(value, ast.Expr):

@@ -16,7 +16,7 @@ from typing import Any
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import VOID, DataType
 from rlx.grammar.nodes.encoded import LateBytes
-from rlx.grammar.nodes.node import Node, Span
+from rlx.grammar.nodes.node import Node, Span, replace
 from rlx.grammar.nodes.overloads import ValueOperators
 from rlx.grammar.nodes.tir import PrimExpr, PrimFunc
 
@@ -282,6 +282,14 @@ class Function(Expr):
     comments: tuple[str, ...] = ()
     span: Span | None = None
     returns_none: bool = False
+
+    def with_attr(self, name: str, value: object) -> Function:
+        """This function with an attribute, which replaces that of the same name."""
+        return replace(self, attrs={**self.attrs, name: value})
+
+    def without_attr(self, name: str) -> Function:
+        """This function without an attribute."""
+        return replace(self, attrs={n: v for n, v in self.attrs.items() if n != name})
 
     def bind_params(self, values: Mapping[str | Var, object]) -> Function:
         """See :func:`rlx.transform.bind_params`."""

@@ -241,7 +241,7 @@ def same(old: tuple[S, ...], new: Iterable[S]) -> tuple[S, ...]:
 def all_same(old: Iterable[object], new: Iterable[object]) -> bool:
     """Whether two sequences have the same objects."""
     before, after = list(old), list(new)
-    return len(before) == len(after) and all(a is b for a, b in zip(before, after, strict=True))
+    return len(before) == len(after) and all(map(is_, before, after))
 
 
 def walk(root: Node) -> Iterator[Node]:
@@ -335,7 +335,7 @@ def _make_map_children(self: Node, change: Any, define: Any = None) -> Node:
         if annotation.startswith("Mapping"):
             new = f"_map_data({held}, {by}) if {held} else {held}"
         else:
-            new = f"_same({held}, map({by}, {held}))" if many else f"{by}({held})"
+            new = f"{held} and _same({held}, map({by}, {held}))" if many else f"{by}({held})"
         lines.append(f"{name} = {held} if {empty} else {new}" if empty else f"{name} = {new}")
         names.append(name)
     kept = " and ".join(f"{name} is self.{name}" for name in names) or "True"

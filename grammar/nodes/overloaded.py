@@ -138,7 +138,8 @@ def python_number(given: Any) -> object:
 
 def _of_numpy(given: object) -> bool:
     """Whether something is an array or a scalar of NumPy, or of its further element types."""
-    return type(given).__module__ in _NUMPY and hasattr(given, "tolist")
+    kind = type(given)
+    return kind not in _PYTHON and kind.__module__ in _NUMPY and hasattr(given, "tolist")
 
 
 def element_type(given: Any) -> DataType:
@@ -303,6 +304,7 @@ def _mixed(symbol: str) -> NoReturn:
 
 
 _NUMPY = frozenset(["numpy", "ml_dtypes"])
+_PYTHON = frozenset([int, float, bool, str, tuple, list])
 """The modules of array classes and their elements."""
 
 __all__ = [

@@ -142,7 +142,7 @@ class Rewriter:
         return node.map_children(self.part, self.define)
 
     def _expression(self, expr: Any) -> Expr:
-        found: Expr = self.inside(expr)
+        found: Expr = expr.map_children(self.part, self.define)
         return found
 
     call = tuple = tuple_get_item = if_ = shape = prim_value = extern_func = _expression

@@ -182,8 +182,8 @@ def reached(
 
 def free_vars(*exprs: PrimExpr) -> tuple[Var, ...]:
     """The distinct variables of expressions, in order of first appearance."""
-    if len(exprs) == 1 and isinstance(exprs[0], Var):
-        return exprs  # type: ignore[return-value]
+    if _LEAVES.issuperset(map(type, exprs)):
+        return tuple(dict.fromkeys([each for each in exprs if type(each) is Var]))
     return tuple([node for node in postorder(*exprs) if isinstance(node, Var)])
 
 

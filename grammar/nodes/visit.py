@@ -6,12 +6,13 @@ No function recurses; the order is that of the text, which is the order of evalu
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import chain, islice, repeat
 from types import UnionType
 from typing import TypeVar
 
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.ast import Binding, Expr, GlobalVar, StructInfo, Var
+from rlx.grammar.nodes.ast import Expr, GlobalVar, StructInfo, Var
 from rlx.grammar.nodes.node import Node, Span
 
 N = TypeVar("N", bound=Node)
@@ -75,13 +76,19 @@ def evaluated(root: Node, kinds: type[N] | UnionType) -> Iterator[N]:
     """The nodes of these kinds that are evaluated in a node, in preorder, beginning with itself:
     among expressions, blocks and bindings, but not in annotations and scalars.
     """
-    stack = [root]
+    unwanted, stack = _unwanted(kinds), [root]
     while stack:
         node = stack.pop()
         if isinstance(node, kinds):
             yield node
         if type(node) not in _NOTHING_INSIDE and not node._shared:
-            stack.extend(reversed(node.children()))
+            stack += [each for each in reversed(node.children()) if type(each) not in unwanted]
+
+
+@cache
+def _unwanted(kinds: type[Node] | UnionType) -> frozenset[type]:
+    """The kinds of leaves that are none of these: most nodes are leaves."""
+    return frozenset(kind for kind in _NOTHING_INSIDE if not issubclass(kind, kinds))
 
 
 def expressions(root: Node) -> Iterator[Expr]:
@@ -94,25 +101,14 @@ def bindings(root: Node) -> Iterator[ast.VarBinding | ast.MatchCast]:
 
     A binding comes before the bindings in its value.
     """
-    return _holders(root, Binding)  # type: ignore[arg-type]
+    return evaluated(root, ast.VarBinding | ast.MatchCast)
 
 
 def sequences(root: Node) -> Iterator[ast.Function | ast.SeqExpr]:
     """The functions and the sequences in a node, beginning with itself, outer ones before inner
     ones.
     """
-    return _holders(root, ast.Function | ast.SeqExpr)
-
-
-def _holders(root: Node, kinds: type[N] | UnionType) -> Iterator[N]:
-    """As :func:`evaluated`, of kinds that no leaf is of: most nodes are leaves."""
-    stack, nothing = [root], _NOTHING_INSIDE
-    while stack:
-        node = stack.pop()
-        if isinstance(node, kinds):
-            yield node
-        if not node._shared:
-            stack += [each for each in reversed(node.children()) if type(each) not in nothing]
+    return evaluated(root, ast.Function | ast.SeqExpr)
 
 
 def struct_infos(root: Node) -> Iterator[StructInfo]:
@@ -137,7 +133,7 @@ def free_vars(expr: Expr) -> tuple[Var, ...]:
 
     A variable has identity, so a use outside the scope of its binding still counts as bound.
     """
-    used = dict.fromkeys(node for node in expressions(expr) if isinstance(node, Var))
+    used = dict.fromkeys(evaluated(expr, Var))
     bound = bound_vars(expr)
     return tuple(var for var in used if var not in bound)
 
@@ -146,7 +142,7 @@ def called_globals(expr: Node) -> tuple[GlobalVar, ...]:
     """The distinct global functions that an expression mentions (calls or passes as values), in
     order.
     """
-    return tuple(dict.fromkeys(node for node in expressions(expr) if isinstance(node, GlobalVar)))
+    return tuple(dict.fromkeys(evaluated(expr, GlobalVar)))
 
 
 def reached(first: Iterable[Name], calls: Callable[[Name], Iterable[Name]]) -> set[Name]:

@@ -205,6 +205,8 @@ def free_shape_vars(info: StructInfo) -> tuple[tir.Var, ...]:
     """The shape variables that ``info`` mentions and does not bind itself, in order of
     appearance.
     """
+    if not children(info):
+        return tir.free_vars(*numbers(info))
     found: dict[tir.Var, None] = {}
     if mentioned(info):
         _collect(info, frozenset(), found, {}, set())
@@ -215,6 +217,9 @@ def free_vars(info: StructInfo) -> tuple[ast.Var, ...]:
     """The Relax variables that ``info`` mentions (those that hold a shape), in order of
     appearance.
     """
+    if not children(info):
+        shape = held_shape(info)
+        return () if shape is None else (shape,)
     found: dict[ast.Var, None] = {}
     if mentioned(info):
         _collect(info, frozenset(), {}, found, set())

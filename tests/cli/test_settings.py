@@ -11,7 +11,7 @@ from rlx.commands.check import main
 
 BAD = '@R.function\ndef main(x: R.Tensor((2,), "float32")):\n    y = R.add(x, z)\n    return y\n'
 RESULT = (
-    '@R.function\ndef main(x: R.Tensor((2,), "float32"), n: R.Shape(["n"])) ->'
+    '@R.function\ndef main(x: R.Tensor((2,), "float32"), s: R.Shape(["n"])) ->'
     ' R.Tensor((n,), "float32"):\n    return x\n'
 )
 

@@ -47,6 +47,7 @@ from rlx.transform import (
     FoldConstant,
     InlinePrivateFunctions,
     Normalize,
+    PassError,
     RemovePurityChecking,
     RemoveUnusedOutputs,
     RemoveUnusedParameters,
@@ -98,6 +99,8 @@ ON_FILES: dict[str, Pass] = {
 }
 """What is asked of the modules of files."""
 SIZES = (3, 1, 0)
+FAULTS = {"deduce_shapes": (), "legalize": (3, 1)}
+"""Passes after which a run may end sooner, or later: a PrimFunc computes no element of nothing."""
 FUEL = 50_000
 OPTIONS = replace(DEFAULT, size=8)
 
@@ -208,13 +211,13 @@ class Judge:
             self._runs[key] = made
         return self._runs[key]
 
-    def judged(self, after: IRModule, earlier: bool = False) -> str | None:
+    def judged(self, after: IRModule, faults: Sequence[int] = SIZES) -> str | None:
         """What is wrong with what a pass made; empty if nothing, None if no run ended with a value.
 
         Parameters
         ----------
-        earlier
-            Whether a run that ends without a value may end so sooner, and in another way.
+        faults
+            The sizes at which a run that ends without a value must end in the same way.
         """
         report = rlx.check(after)
         if not report.ok:
@@ -229,7 +232,7 @@ class Judge:
                 return f"{gv.name_hint} is gone"
             for size in SIZES:
                 one = self.run(gv, function, size)
-                if one is None or (earlier and not isinstance(one.outcome, Returned)):
+                if one is None or not (isinstance(one.outcome, Returned) or size in faults):
                     continue
                 found = differ(one, run(new, gv.name_hint, one.arguments))
                 if found:
@@ -282,7 +285,7 @@ def failures(
             after = PASSES[name](judge.before)
             if after is not judge.before:
                 changed[name] += 1
-                wrong = judge.judged(after, name == "deduce_shapes")
+                wrong = judge.judged(after, FAULTS.get(name, SIZES))
                 if wrong:
                     found.append(f"{name}, program {number}: {wrong}")
     return found
@@ -366,13 +369,16 @@ def on_modules(
                 if after is module:
                     continue
                 changed[name] += 1
-                wrong = judge.judged(after, name == "deduce_shapes")
+                wrong = judge.judged(after, FAULTS.get(name, SIZES))
                 if wrong is None:
                     wrong = judge.proved(after)
                 if wrong is None:
                     changed["no judge"] += 1
                 if not wrong and rlx.show(ON_FILES[name](after)) != rlx.show(after):
                     wrong = "the second run changes something"
+            except PassError:
+                changed[f"{name} refuses"] += 1
+                continue
             except Exception as error:  # noqa: BLE001 - whatever a pass raises is a finding
                 wrong = f"{type(error).__name__}: {error}"
             if wrong:

@@ -118,6 +118,11 @@ def test_scalars_are_computed_by_functions() -> None:
     assert rlx.check(made).ok and rlx.refines(TUPLES, made).status == "proved"
 
 
+def test_a_scalar_with_an_effect_stays() -> None:
+    module = rlx.parse("@R.function\ndef main(x: T.int64):\n    return T.shift_left(x, T.int64(1))")
+    assert ComputePrimValue()(module) is module
+
+
 def test_other_parameters() -> None:
     module = rlx.parse("""
 @R.function
@@ -178,6 +183,132 @@ def test_a_pass(each: ModulePass, there: list[str], gone: list[str]) -> None:
     assert rlx.check(made).ok
     assert same_meaning(PROGRAM, made)
     assert rlx.show(each(made)) == text
+
+
+ONCE = [
+    (
+        DeadCodeElimination(),
+        """
+@R.function
+def main(x: R.Tensor((4,)), c: R.Tensor((), "bool")):
+    if c:
+        y = x
+    else:
+        @R.function
+        def never(z: R.Tensor((4,))) -> R.Tensor((4,)):
+            cast = R.match_cast(x, R.Tensor((4,), "float32"))
+            return z
+        y = x
+    return x
+""",
+        ["if c"],
+    ),
+    (
+        DeadCodeElimination(),
+        """
+@R.function
+def main(x: R.Tensor((4,), "float32")):
+    gone = R.exp(x)
+    @R.function
+    def never(z: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        a = R.minimum(gone, gone)
+        b = (z, gone)
+        return z
+    c = R.negative(gone)
+    return x
+""",
+        ["gone", "never"],
+    ),
+    (
+        CanonicalizeBindings(),
+        """
+@R.function
+def main(x: R.Tensor(("n",), "float32")):
+    m = T.int64()
+    with R.dataflow():
+        y = R.exp(x)
+        z = R.match_cast(y, R.Tensor((m,), "float32"))
+        R.output(y, z)
+    return y
+""",
+        ["match_cast"],
+    ),
+    (
+        InlinePrivateFunctions(),
+        """
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((4,))):
+        return x
+    @R.function(private=True)
+    def first(x: R.Tensor((4,))):
+        cls = Module
+        return cls.second(x)
+    @R.function(private=True)
+    def second(x: R.Tensor((4,))):
+        return x
+""",
+        ["first", "second"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("each", "program", "gone"), ONCE, ids=lambda value: str(value)[:20])
+def test_one_run_is_enough(each: ModulePass, program: str, gone: list[str]) -> None:
+    made = each(rlx.parse(program))
+    assert rlx.check(made).ok and each(made) is made
+    assert not any(word in rlx.show(made) for word in gone), rlx.show(made)
+
+
+def test_a_parameter_that_tells_a_size_to_a_local_function() -> None:
+    module = rlx.parse("""
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((4,)), y: R.Tensor((4,))):
+        cls = Module
+        return cls.private(x, y)
+    @R.function(private=True)
+    def private(x: R.Tensor(("n",)), y: R.Tensor((4,))):
+        n = T.int64()
+        @R.function
+        def local(z: R.Tensor((n,))) -> R.Tensor((n,)):
+            return z
+        return y
+""")
+    assert RemoveUnusedParameters()(module) is module
+
+
+def test_a_copy_gets_the_name_and_the_size_of_the_output() -> None:
+    module = rlx.parse("""
+@R.function
+def main(x: R.Tensor((4,), "float32")):
+    n = T.int64()
+    y = R.match_cast(x, R.Tensor((n,), "float32"))
+    with R.dataflow():
+        a: R.Tensor((n,), "float32") = R.exp(y)
+        b: R.Tensor((n,), "float32") = a
+        R.output(b)
+    return b
+""")
+    made = CanonicalizeBindings()(module)
+    assert 'b: R.Tensor((4,), dtype="float32") = R.exp(x)' in rlx.show(made)
+    assert rlx.refines(module, made).status == "proved"
+
+
+def test_a_mark_keeps_the_name_of_a_constant() -> None:
+    module = rlx.parse("""
+@R.function
+def main():
+    a = R.add(R.const(1.0, "float32"), R.const(2.0, "float32"))
+    b = R.grad.start_checkpoint(a)
+    c = R.add(a, b)
+    return c
+""")
+    made = FoldConstant()(module)
+    assert rlx.check(made).ok and "a = R.const(3.0" in rlx.show(made)
+    assert "R.grad.start_checkpoint(a)" in rlx.show(made)
 
 
 def test_all_in_a_row() -> None:
@@ -252,6 +383,8 @@ def test_numbers_for_shape_variables() -> None:
     function = SIZES["main"]
     assert isinstance(function, ast.Function)
     assert rlx.show(function.bind_symbolic_vars({function.shape_vars[1]: 2})).count("(4, 2)") == 1
+    marked = function.with_attr("mark", 1)
+    assert marked.attrs["mark"] == 1 and marked.without_attr("mark").attrs == function.attrs
     with pytest.raises(TypeError, match="no shape variables 'k'; there are: n, m"):
         function.bind_symbolic_vars({"k": 1})
 

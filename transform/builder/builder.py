@@ -364,11 +364,6 @@ class BlockBuilder(Asking):
         BuildError
             If the binding violates a rule.
         """
-        innermost = self._innermost
-        if innermost is not None and isinstance(value, Expr) and type(name_hint) is str:
-            known = None if innermost.finished else innermost.emit_known(value, name_hint, False)
-            if known is not None:
-                return known
         place = here()
         frame = self._open("emit", place)
         given = value if isinstance(value, Expr) else self._expr(value, place)

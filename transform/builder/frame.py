@@ -17,16 +17,16 @@ from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Binding, DataflowVar, Expr, StructInfo, VarBinding
 from rlx.grammar.nodes.equal import structural_equal
-from rlx.grammar.nodes.node import Span, complete, replace
+from rlx.grammar.nodes.node import Span, changed, complete
 from rlx.grammar.nodes.python_places import Place
-from rlx.grammar.nodes.struct_infos import OBJECT, bind_callable, binding_positions
+from rlx.grammar.nodes.struct_infos import OBJECT, bind_callable, binding_positions, mentioned
 from rlx.grammar.nodes.visit import free_vars as free_vars_of
 from rlx.grammar.nodes.visit import is_leaf
-from rlx.solver.order import compatibility, free_shape_vars, free_vars
+from rlx.solver.order import compatibility
 from rlx.transform.builder import states
 from rlx.transform.builder.blocks import GrowingBlocks
 from rlx.transform.builder.errors import BuildError, at_python, violation, warn
-from rlx.transform.builder.known_calls import KnownCalls, SharedInfos, call_key
+from rlx.transform.builder.known_calls import Key, KnownCalls, SharedInfos, call_key, says_all
 from rlx.transform.builder.names import Names
 from rlx.transform.builder.numbers import settled
 
@@ -186,71 +186,69 @@ class Frame:
 
     def emit(self, value: Expr, hint: str, place: Place, output: bool = False) -> ast.Var:
         """Bind a value to a new variable. Raises BuildError if the binding violates a rule."""
-        known = self.emit_known(value, hint, output)
-        if known is not None:
-            return known
         if self.adopts:
             self.adopt(value)
-        with self.undone():
-            return self._emit_checked(value, hint, place, output)
+        walk = self.walk
+        mark, count = len(walk.added), len(self.blocks.bindings)
+        local = not output and walk.block is not None
+        hint, name = hint or ("lv" if local else "gv"), None
+        try:
+            key = self.key(value)
+            if key is None:
+                value = self.flat(value, place)
+                key = self.key(value)
+            name = self.names.new(hint)
+            var = (DataflowVar if local else ast.Var)(name, None, place, place)
+            self.bind_new(VarBinding(var, value, place, place), key, place)
+        except BuildError:
+            if name is not None:
+                self.names.give_back(name, hint)
+            self._undo(mark, count)
+            raise
+        return var
 
     @contextmanager
     def undone(self) -> Iterator[None]:
         """Undo everything emitted in the block if an error is raised."""
-        bindings = self.blocks.bindings
-        mark, count = len(self.walk.added), len(bindings)
+        mark, count = len(self.walk.added), len(self.blocks.bindings)
         try:
             yield
         except BuildError:
-            del bindings[count:]
-            self.walk.leave(mark)
+            self._undo(mark, count)
             raise
 
-    def _emit_checked(self, value: Expr, hint: str, place: Place, output: bool) -> ast.Var:
-        local = not output and self.walk.block is not None
-        key = call_key(value, self.state, self.walk.in_scope, self.walk.block)
-        if key is None:
-            value = self.flat(value, place)
-        hint = hint or ("lv" if local else "gv")
-        name = self.names.new(hint)
-        var = (DataflowVar if local else ast.Var)(name, None, place, place)
-        before = len(self.state.scope.shape_vars)
-        try:
-            self.bind(VarBinding(var, value, place, place), place)
-        except BuildError:
-            self.names.give_back(name, hint)
-            raise
-        infos = self.state.info_of
+    def _undo(self, mark: int, count: int) -> None:
+        del self.blocks.bindings[count:]
+        self.walk.leave(mark)
+
+    def key(self, value: Expr) -> Key | None:
+        """What the struct info of a call depends on here; see :func:`call_key`."""
+        walk = self.walk
+        return call_key(value, self._state, walk.in_scope, walk.block)
+
+    def bind_new(self, binding: VarBinding, key: Key | None, place: Place) -> None:
+        """Bind a new variable to a value in normal form, and annotate it. A call is not checked if
+        a similar one was: ``key`` says what it depends on.
+        """
+        var, walk, infos = binding.var, self.walk, self._state.info_of
+        known = None if key is None else self.known.get(key)
+        if known is not None:
+            self.is_untouched = False
+            walk.in_scope[var] = walk.block if type(var) is DataflowVar else None
+            walk.added.append(var)
+            self.values[var] = binding.value
+            self.blocks.bindings.append(binding)
+            infos[var], annotation = known
+            if annotation is not None:
+                complete(var, struct_info_annotation=annotation)
+            return
+        scope = self._state.scope
+        before = len(scope.shape_vars)
+        self.bind(binding, place)
         infos[var] = self._infos.shared(infos[var])
         self.annotate(var)
-        if key is not None and before == len(self.state.scope.shape_vars):
-            self.known.remember(key, value, var, self.state)
-        return var
-
-    def emit_known(self, value: Expr, hint: str, output: bool) -> ast.Var | None:
-        """Bind a call that is similar to an earlier, correct one without checking it; None for all
-        other calls.
-        """
-        if type(value) is not ast.Call:
-            return None
-        walk, place = self.walk, value.span
-        key = call_key(value, self.state, walk.in_scope, walk.block)
-        known = None if key is None else self.known.get(key)
-        if known is None:
-            return None
-        info, annotation = known
-        self.is_untouched = False
-        if output or walk.block is None:
-            var = ast.Var(self.names.new(hint or "gv"), annotation, place, place)
-            walk.in_scope[var] = None
-        else:
-            var = DataflowVar(self.names.new(hint or "lv"), annotation, place, place)
-            walk.in_scope[var] = walk.block
-        walk.added.append(var)
-        self.state.info_of[var] = info
-        self.values[var] = value
-        self.blocks.bindings.append(VarBinding(var, value, place, place))
-        return var
+        if key is not None and before == len(scope.shape_vars):
+            self.known.remember(key, binding.value, var, self._state)
 
     def bind(self, binding: Binding, place: Place, quiet: bool = False) -> None:
         """Check a binding in normal form, and add it to the block at hand. `quiet`: whether to add
@@ -262,12 +260,16 @@ class Frame:
 
     def _check(self, binding: Binding, place: Place, quiet: bool) -> None:
         assert isinstance(binding, VarBinding | ast.MatchCast)
-        walk, state = self.walk, self.state
+        walk, state = self.walk, self._state
         self.is_untouched = False
         mark, known = len(walk.added), len(state.info_of)
         walk_binding(walk, binding)
         if not walk.diagnostics:
-            bind(state, binding)
+            said = says_all(binding, state) if quiet else None
+            if said is None:
+                bind(state, binding)
+            else:
+                state.info_of[binding.var] = state.info_of[binding.value] = said  # type: ignore[index]
         self.settle(place, mark, known, quiet)
         if binding.var is not None:
             self.values[binding.var] = binding.value
@@ -305,17 +307,17 @@ class Frame:
 
     def settle(self, place: Place, mark: int, known: int, quiet: bool = False) -> None:
         """Raise the errors that were found and undo the attempt; report warnings."""
-        found = [*self.walk.diagnostics, *self.state.diagnostics]
-        state = self.state
-        if not found:
+        walk, state = self.walk, self._state
+        if not walk.diagnostics and not state.diagnostics:
             state.doubts.keep()
             return
-        self.walk.diagnostics.clear()
+        found = [*walk.diagnostics, *state.diagnostics]
+        walk.diagnostics.clear()
         state.diagnostics.clear()
         if any(d.is_error for d in found):
-            self.walk.leave(mark)
-            self.walk.reported.clear()
-            self.walk.sound.clear()
+            walk.leave(mark)
+            walk.reported.clear()
+            walk.sound.clear()
             state.unknown_operators.clear()
             self._forget(known)
             state.doubts.undo()
@@ -377,10 +379,13 @@ class Frame:
         """Annotate a new variable with its struct info, unless it mentions a variable that no text
         can bind.
         """
-        info, walk = self.state.info_of[var], self.walk
+        walk, info = self.walk, self._state.info_of[var]
         inside = type(var) is DataflowVar
-        if all(v in walk.shape_vars for v in free_shape_vars(info)) and all(
-            v in walk.in_scope and (inside or type(v) is not DataflowVar) for v in free_vars(info)
+        if all(
+            v in walk.shape_vars
+            if type(v) is tir.Var
+            else v in walk.in_scope and (inside or type(v) is not DataflowVar)
+            for v in mentioned(info)
         ):
             complete(var, struct_info_annotation=info)
 
@@ -443,8 +448,12 @@ class _EmittedBlocks(Blocks):
     def add(self, binding: Binding) -> None:
         """Emit a binding."""
         assert isinstance(binding, VarBinding | ast.MatchCast)
+        frame, var = self._frame, binding.var
         if isinstance(binding, VarBinding) and isinstance(binding.value, ast.Call):
-            binding = replace(binding, value=settled(binding.value, self._frame.state))
-        self._frame.bind(binding, self._place)
-        if binding.var is not None and binding.var.struct_info_annotation is None:
-            self._frame.annotate(binding.var)
+            binding = changed(binding, value=settled(binding.value, frame.state))
+            if binding.var.struct_info_annotation is None:
+                frame.bind_new(binding, frame.key(binding.value), self._place)
+                return
+        frame.bind(binding, self._place)
+        if var is not None and var.struct_info_annotation is None:
+            frame.annotate(var)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from rlx.checker.derive.state import DerivationState
+from rlx.checker.derive.values import INVERSE
+from rlx.checker.lowered.objects import LOWERED
 from rlx.checker.memory import IN_PLACE
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, StructInfo
@@ -112,6 +114,27 @@ def _argument(
         return False
     key.append(state.info_of[arg])
     return True
+
+
+def says_all(binding: ast.Binding, state: DerivationState) -> StructInfo | None:
+    """The annotation of a variable in a legal program that is bound to a call of which nothing
+    else is known: neither facts about shapes nor doubts follow from it. None for other bindings.
+    """
+    if type(binding) is not ast.VarBinding or state.doubts or state.signed:
+        return None
+    info, call = binding.var.struct_info_annotation, binding.value
+    if type(info) is not ast.TensorStructInfo or type(call) is not ast.Call or call.sinfo_args:
+        return None
+    if type(info.shape) is not ast.ShapeExpr or info.dtype.is_void or type(call.op) is not ast.Op:
+        return None
+    operator = lookup(call.op.op_name)
+    if operator is None or not operator.pure or call.op.op_name in _NOTED:
+        return None
+    return None if ast.GlobalVar in map(type, call.args) else info
+
+
+_NOTED = {*IN_PLACE, *LOWERED, *INVERSE}
+"""Operators of whose calls the checker keeps something beside their struct info."""
 
 
 class SharedInfos(dict[Key, StructInfo]):

@@ -59,8 +59,10 @@ class ModuleFunctions:
         place = here()
         taken.function(function, place)
         taken.function_name(name, place)
+        alike: list[GlobalVar] = []
         if isinstance(function, PrimFunc):
-            for gv in self._alike.get(_outline(function), ()):
+            alike = self._alike.setdefault(_outline(function), alike)
+            for gv in alike:
                 known = self._table.get(gv)
                 if known is not None and structural_equal(known, _named(function, gv.name_hint)):
                     return gv
@@ -70,8 +72,7 @@ class ModuleFunctions:
         except BaseException:
             self._names.give_back(gv.name_hint, name)
             raise
-        if isinstance(function, PrimFunc):
-            self._alike.setdefault(_outline(function), []).append(gv)
+        alike.append(gv)
         return gv
 
     def update_func(self, gv: GlobalVar | str, function: Function | PrimFunc) -> None:
@@ -189,7 +190,7 @@ class ModuleFunctions:
 
     @property
     def _innermost(self) -> Frame | None:
-        return next(reversed(self._frames), None)
+        return self._frames[-1] if self._frames else None
 
     def begin_again(
         self,

@@ -17,7 +17,7 @@ from rlx.operators.registry import Operator, declared, every_name, is_prefix, lo
 from rlx.transform.builder import values
 from rlx.transform.builder.given import ARGUMENTS, NUMBERS, WORDS, attribute
 
-_VARIABLES = frozenset([ast.Var, ast.DataflowVar])
+_PLAIN = frozenset([ast.Var, ast.DataflowVar, ast.Constant, Call])
 
 
 class Namespace:
@@ -108,13 +108,13 @@ def function_of(operator: Operator) -> Callable[..., Call]:
     """The Python function that makes calls of an operator."""
     taken = signature(operator)
     node = ast.op(operator.name)
-    order = in_order(operator)
-    plain = all(p.kind in NUMBERS for p in order if p.default is REQUIRED)
-    least = sum(p.default is REQUIRED for p in order)
+    order = [(p, python_name(p.name)) for p in in_order(operator)]
+    required = [p for p, _ in order if p.default is REQUIRED]
+    plain, least = all(p.kind in NUMBERS for p in required), len(required)
     bound = _binder(taken)
 
     def function(*args: Any, **keywords: Any) -> Call:
-        if plain and len(args) == least and not keywords and _VARIABLES.issuperset(map(type, args)):
+        if plain and len(args) == least and not keywords and _PLAIN.issuperset(map(type, args)):
             return Call(node, args, (), _NONE, (), (), here())
         place = here()
         try:
@@ -162,7 +162,7 @@ _NONE: Mapping[str, object] = {}
 def _call(
     operator: Operator,
     node: ast.Op,
-    order: list[Parameter],
+    order: list[tuple[Parameter, str]],
     given: Mapping[str, Any],
     place: Place,
 ) -> Call:
@@ -170,8 +170,7 @@ def _call(
     nothing that the operator could take.
     """
     parts = _Parts(place)
-    for parameter in order:
-        name = python_name(parameter.name)
+    for parameter, name in order:
         if name not in given or (given[name] is None and parameter.default is None):
             parts.leave_out(parameter)
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rlx.checker.derive.module import prim_func
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, IRModule
 from rlx.transform.lowering.passes import ModulePass
@@ -10,7 +11,7 @@ from rlx.transform.visitors.mutator import ExprMutator
 
 class ComputePrimValue(ModulePass):
     """Scalars that are computed from shape variables, as in ``R.prim_value(n * n)``, become calls
-    of PrimFuncs. Numbers and single variables stay.
+    of PrimFuncs. Numbers and single variables stay, and what may have an effect.
     """
 
     def apply(self, module: IRModule) -> IRModule:
@@ -31,5 +32,7 @@ class _Computed(ExprMutator):
             {},
             {"private": True, "s_tir": True, "tirx.is_host_func": True},
         )
+        if not prim_func(function).purity:
+            return value  # a pure function could not call it
         gv = self.builder.add_func(function, "compute_symbolic_expr")
         return ast.Call(gv, tuple(map(ast.PrimValue, params)))

@@ -13,7 +13,7 @@ from rlx.grammar.nodes.node import changed, replace
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.struct_infos import binding_positions
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.grammar.nodes.visit import bindings, called_globals, evaluated, expressions, reached
+from rlx.grammar.nodes.visit import bindings, called_globals, evaluated, reached, struct_infos
 from rlx.solver.order import bind, free_shape_vars, free_vars, subtype
 from rlx.transform.lowering.passes import ModulePass
 from rlx.transform.passes.dead_code import dead_code
@@ -27,20 +27,22 @@ Functions = dict[GlobalVar, ast.Function]
 
 def private_functions(module: IRModule) -> Functions:
     """The private functions that are called by name only."""
-    found = {
+    calls = Counter(c.op for c in evaluated(module, ast.Call) if isinstance(c.op, GlobalVar))
+    mentions = Counter(evaluated(module, GlobalVar))
+    return {gv: f for gv, f in _private(module).items() if mentions[gv] == calls[gv]}
+
+
+def _private(module: IRModule) -> Functions:
+    return {
         gv: f
         for gv, f in module.functions.items()
         if isinstance(f, ast.Function) and f.attrs.get("private")
     }
-    calls = Counter(c.op for c in evaluated(module, ast.Call) if isinstance(c.op, GlobalVar))
-    mentions = Counter(
-        e
-        for f in module.functions.values()
-        if isinstance(f, ast.Function)
-        for e in expressions(f)
-        if isinstance(e, GlobalVar)
-    )
-    return {gv: f for gv, f in found.items() if mentions[gv] == calls[gv]}
+
+
+def _reached(module: IRModule) -> IRModule:
+    """The module without the private functions that nothing reaches."""
+    return without_unreached(module, tuple(module.functions.keys() - _private(module).keys()))
 
 
 class InlinePrivateFunctions(ModulePass):
@@ -52,7 +54,8 @@ class InlinePrivateFunctions(ModulePass):
 
     def apply(self, module: IRModule) -> IRModule:
         """The module with bodies in place of calls."""
-        normal = normalize(module)
+        whole = normalize(module)
+        normal = _reached(whole)  # what is called nowhere may use a function as a value
         private = private_functions(normal)
 
         def callees(gv: GlobalVar) -> tuple[GlobalVar, ...]:
@@ -64,14 +67,8 @@ class InlinePrivateFunctions(ModulePass):
             gv: f for gv, f in private.items() if gv not in circles and not _names_dimensions(f)
         }
         made = _Inline(plain)(normal)
-        left = {
-            gv
-            for f in made.functions.values()
-            for gv in (called_globals(f) if isinstance(f, ast.Function) else ())
-        }
-        kept = [g for g in made.functions if g not in plain or g in left]
-        found = without_unreached(made, kept)
-        return module if found is normal else found
+        found = _reached(made)
+        return module if found is whole else found
 
 
 class _Inline(ExprMutator):
@@ -251,18 +248,8 @@ def _used(function: ast.Function, checked: frozenset[int]) -> Iterator[int]:
     """The parameters that a function needs."""
     counts = uses(function)
     whole = replace(function, params=())
-    needed: set[object] = {
-        v
-        for node in evaluated(whole, ast.Expr)
-        for v in (*tir_vars(node), *(v for i in infos_of(node) for v in free_shape_vars(i)))
-    }
-    if function.ret_struct_info is not None:
-        needed |= set(free_shape_vars(function.ret_struct_info))
-    for b in bindings(function):
-        if b.var is not None and b.var.struct_info_annotation is not None:
-            needed |= set(free_shape_vars(b.var.struct_info_annotation))
-        if isinstance(b, ast.MatchCast):
-            needed |= set(free_shape_vars(b.struct_info))
+    needed: set[object] = {v for node in evaluated(whole, ast.Expr) for v in tir_vars(node)}
+    needed.update(v for info in struct_infos(whole) for v in free_shape_vars(info))
     stay = {
         k
         for k, p in enumerate(function.params)
@@ -291,11 +278,6 @@ def tir_vars(node: ast.Expr) -> tuple[tir.Var, ...]:
     if isinstance(node, ast.ShapeExpr):
         return tuple(v for dim in node.values for v in tir.free_vars(dim))
     return tuple(tir.free_vars(node.value)) if isinstance(node, ast.PrimValue) else ()
-
-
-def infos_of(node: ast.Expr) -> tuple[StructInfo, ...]:
-    """The types among the arguments of a call."""
-    return node.sinfo_args if isinstance(node, ast.Call) else ()
 
 
 class RemoveUnusedOutputs(ModulePass):
@@ -337,8 +319,8 @@ def _fields(function: ast.Function) -> tuple[Expr, ...] | None:
         return None
     if not isinstance(result, ast.Tuple):
         return None
-    local = any(type(e) is ast.DataflowVar for e in expressions(result))
-    return None if local else result.fields
+    local = next(evaluated(result, ast.DataflowVar), None)
+    return result.fields if local is None else None
 
 
 def _note(function: ast.Function, asked: dict[GlobalVar, set[int]]) -> None:

@@ -80,6 +80,7 @@ class FoldConstant(ModulePass):
 class _FoldConstants(ExprMutator):
     def __init__(self, module: IRModule) -> None:
         self._module = module
+        self._names: dict[Expr, Expr] = {}
 
     def visit_var_binding(self, binding: ast.VarBinding) -> None:
         value = binding.value
@@ -87,8 +88,21 @@ class _FoldConstants(ExprMutator):
         if found is None:
             super().visit_var_binding(binding)
         else:
-            self.rebind(binding, found)
+            self._names[binding.var] = self.rebind(binding, found)
             self.replace_var(binding.var, found)
+
+    def visit_call(self, call: ast.Call) -> Expr:
+        """A call with constants as operands, but not where the rule of an operator reads the
+        expression: a mark may need a name.
+        """
+        operator, made = lookup(call.op_name), super().visit_call(call)
+        if made is call or operator is None or not isinstance(made, ast.Call):
+            return made
+        named = [
+            self._names.get(old, new) if parameter.kind == "expr" else new
+            for parameter, old, new in zip(operator.parameters, call.args, made.args, strict=False)
+        ]
+        return changed(made, args=same(made.args, [*named, *made.args[len(named) :]]))
 
     def _folded(self, value: Expr) -> Expr | None:
         operator = lookup(value.op_name) if isinstance(value, ast.Call) else None
@@ -187,13 +201,15 @@ class CanonicalizeBindings(ModulePass):
         """
         if any(c.op_name.startswith(FREES) for c in evaluated(module, ast.Call)):
             return module
-        made = _Canonical()(module)
-        functions = {
-            gv: _Localized(f).function(f) if isinstance(f, ast.Function) else f
-            for gv, f in made.functions.items()
-        }
-        kept = all(functions[gv] is f for gv, f in made.functions.items())
-        return made if kept else replace(made, functions=functions)
+        while True:  # a name that became local may be a copy that can go
+            module = _Canonical()(module)
+            functions = {
+                gv: _Localized(f).function(f) if isinstance(f, ast.Function) else f
+                for gv, f in module.functions.items()
+            }
+            if all(functions[gv] is f for gv, f in module.functions.items()):
+                return module
+            module = replace(module, functions=functions)
 
 
 class _Canonical(ExprMutator):
@@ -228,8 +244,9 @@ class _Canonical(ExprMutator):
         output = self._outputs.get(var)
         if output is None:
             return super().visit_dataflow_var_def(var)
-        self.replace_var(var, output)
-        return output
+        named = self.visit_var_def(output)  # a dimension of it may be known by now
+        self.replace_var(var, named)
+        return named
 
     def visit_var_binding(self, binding: ast.VarBinding) -> None:
         value = binding.value

@@ -14,7 +14,7 @@ from rlx.grammar.nodes.visit import bindings
 from rlx.grammar.suggest import did_you_mean
 from rlx.operators.parameters import REQUIRED
 from rlx.operators.registry import Operator, lookup, similar
-from rlx.transform.arguments import alike, argument, is_null, operand_names, operands
+from rlx.transform.arguments import NOTHING, alike, argument, is_null, operand_names, operands
 from rlx.transform.arguments import python_literal as plain
 from rlx.transform.builder.given import ARGUMENTS
 from rlx.transform.patterns.attempt import Attempt
@@ -235,7 +235,8 @@ class CallPattern(Pattern):
             found = operands(call, defaults=True)[:count]
         if len(found) < count:
             return None
-        if any(not alike(argument(call, n), wanted) for n, wanted in self._attrs.items()):
+        given = ((argument(call, n, NOTHING), wanted) for n, wanted in self._attrs.items())
+        if not all(alike(found, wanted) for found, wanted in given):
             return None
         extra = found[count:]
         chosen = list(found[:count])

@@ -15,7 +15,7 @@ from rlx.grammar.nodes.tir import PrimExpr
 from rlx.operators.registry import lookup
 from rlx.solver.order import bind, free_shape_vars, substitute, subtype
 from rlx.solver.order.substitute import dimensions
-from rlx.transform.arguments import alike, argument, operands, python_literal
+from rlx.transform.arguments import NOTHING, alike, argument, operands, python_literal
 from rlx.transform.builder import values
 from rlx.transform.patterns.attempt import Attempt, MatchedValues
 
@@ -409,7 +409,8 @@ class AttrPattern(Constrained):
             )
         if not isinstance(value, ast.Call):
             return False
-        return all(alike(argument(value, name), wanted) for name, wanted in self.attrs.items())
+        given = ((argument(value, n, NOTHING), wanted) for n, wanted in self.attrs.items())
+        return all(alike(found, wanted) for found, wanted in given)
 
 
 class DataTypePattern(Constrained):

@@ -43,6 +43,16 @@ _OF_INFOS = (
     *("visit_shape_expr", "visit_prim_value"),
 )
 """The methods that see the parts of an annotation."""
+_OF_LEAVES: dict[type[Expr], tuple[str, ...]] = {
+    ast.Var: ("visit_expr", "visit_var"),
+    ast.DataflowVar: ("visit_expr", "visit_var", "visit_dataflow_var"),
+    **{
+        kind: ("visit_expr", EXPRESSIONS[kind])
+        for kind in (ast.Op, ast.GlobalVar, ast.Constant, ast.StringImm, ast.DataTypeImm)
+    },
+}
+"""The methods that see leaves."""
+_METHODS = {*_OF_INFOS, *(name for names in _OF_LEAVES.values() for name in names)}
 
 
 class ExprMutator:
@@ -76,6 +86,8 @@ class ExprMutator:
     """Whether result annotations are replaced by more precise derived ones."""
     builder: BlockBuilder
     _keeps_infos = True
+    _plain: frozenset[type[Expr]] = frozenset()
+    """The leaves that no method of the class looks at."""
     _changed: set[GlobalVar]
     _vars: dict[ast.Var, Expr]
     _place: Place | None
@@ -92,8 +104,11 @@ class ExprMutator:
         problem = unknown_method(cls, ExprMutator)
         if problem is not None:
             raise TypeError(problem)
-        of_infos = (getattr(cls, name) is getattr(ExprMutator, name) for name in _OF_INFOS)
-        cls._keeps_infos = all(of_infos)
+        own = {name for name in _METHODS if getattr(cls, name) is not getattr(ExprMutator, name)}
+        cls._keeps_infos = own.isdisjoint(_OF_INFOS)
+        cls._plain = frozenset(
+            kind for kind, methods in _OF_LEAVES.items() if own.isdisjoint(methods)
+        )
 
     _inside: _Inside
 
@@ -256,8 +271,9 @@ class ExprMutator:
         self._bindings(block)
 
     def _bindings(self, block: ast.BindingBlock) -> None:
+        visit = self._method("visit_binding")
         for binding in block.bindings:
-            self._method("visit_binding")(binding)
+            visit(binding)
 
     def visit_binding(self, binding: ast.Binding) -> None:
         """Visit a binding of either kind, and emit the result."""
@@ -278,12 +294,11 @@ class ExprMutator:
 
     def rebind(self, binding: ast.VarBinding, value: Expr) -> ast.Var:
         """Emit a value in place of the value of a binding in the old program."""
-        place = self.place
         var = self.visit_var_def(binding.var)
         if value is binding.value and var is binding.var:
             self._frame.keep(binding)
             return var
-        new = self._frame.rebind(changed(binding, var=var), value, place)
+        new = self._frame.rebind(changed(binding, var=var), value, self.place)
         if new is not binding.var:
             self._vars[binding.var] = new
         return new
@@ -435,7 +450,10 @@ class _Inside(Rewriter):
         self.mutator = mutator
 
     def part(self, node: Node) -> Node:
-        return self.mutator.visit_expr(node) if isinstance(node, Expr) else super().part(node)
+        mutator = self.mutator
+        if type(node) in mutator._plain:
+            return mutator._vars.get(node, node)  # type: ignore[call-overload, no-any-return]
+        return mutator.visit_expr(node) if isinstance(node, Expr) else super().part(node)
 
     def expr(self, expr: Expr) -> Expr:
         return self.mutator.visit_expr(expr)

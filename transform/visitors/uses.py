@@ -9,31 +9,31 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr
 from rlx.grammar.nodes.node import Node
 from rlx.grammar.nodes.rewrite import Rewriter
-from rlx.grammar.nodes.visit import bindings, evaluated, expressions, struct_infos
+from rlx.grammar.nodes.visit import bindings, evaluated
 from rlx.solver.order import free_vars
 
 
 def uses(function: ast.Function) -> Counter[ast.Var]:
-    """The number of occurrences of each variable in a function, including annotations."""
-    found = Counter(expr for expr in expressions(function) if isinstance(expr, ast.Var))
-    for info in struct_infos(function):
-        found.update(free_vars(info))
-    for var, times in _named(function).items():
-        found[var] += times
-    return found
-
-
-def _named(root: Node) -> Counter[ast.Var]:
-    """The number of scalars and dimensions that mention each variable of Relax by its shape
-    variable.
+    """The number of occurrences of each variable in a function, including annotations, and
+    scalars and dimensions that mention it by its shape variable.
     """
-    binders = (each for node in evaluated(root, Node) for each in node.bound())
-    scalars = {
-        each.shape_var: each
-        for each in binders
-        if isinstance(each, ast.Var) and each.shape_var is not None
-    }
-    return _mentions(root, scalars)
+    found: Counter[ast.Var] = Counter()
+    scalars: dict[tir.Var, ast.Var] = {}
+    stack: list[Node] = [function]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.Var):
+            found[node] = found.get(node, 0) + 1
+        elif isinstance(node, ast.StructInfo):
+            for var in free_vars(node):
+                found[var] += 1
+        elif not node._shared:
+            stack += node.children()
+            for var in node.bound() if node._binds else ():
+                if isinstance(var, ast.Var) and var.shape_var is not None:
+                    scalars[var.shape_var] = var
+    found.update(_mentions(function, scalars))
+    return found
 
 
 def _mentions(root: Node, scalars: Mapping[tir.Var, ast.Var]) -> Counter[ast.Var]:
@@ -65,27 +65,17 @@ def unneeded(function: ast.Function, may_go: Callable[[ast.Var, Expr], bool]) ->
         var = idle.pop()
         if var in taken or not may_go(var, values[var]):
             continue
-        inside = list(expressions(values[var]))
-        taken[var] = Counter(used for used in inside if isinstance(used, ast.Var))
-        taken[var].update(_mentions(values[var], scalars))
-        for inner in _bound_by(inside):
-            taken[var].subtract(taken.get(inner, ()))  # these uses are gone already
-        for used, count in taken[var].items():
+        mentioned = taken[var] = Counter(evaluated(values[var], ast.Var))
+        if scalars:
+            mentioned.update(_mentions(values[var], scalars))
+        for binding in bindings(values[var]):  # they go, too; some may be gone already
+            if binding.var is not None:
+                mentioned.subtract(taken.setdefault(binding.var, Counter()))
+        for used, count in mentioned.items():
             counts[used] -= count
             if count and not counts[used] and used in values:
                 idle.append(used)
     return set(taken)
-
-
-def _bound_by(inside: list[Expr]) -> list[ast.Var]:
-    """The variables that local functions and branches among these bind."""
-    blocks = (block for expr in inside if isinstance(expr, ast.SeqExpr) for block in expr.blocks)
-    return [
-        binding.var
-        for block in blocks
-        for binding in block.bindings
-        if isinstance(binding, ast.VarBinding)
-    ]
 
 
 class Without(Rewriter):

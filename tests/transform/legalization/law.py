@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+import rlx
 from rlx.generate.calls.pattern import GROUPS, PrimSlot, ShapeSlot, TensorSlot, TupleSlot
 from rlx.generate.calls.template import Family, Template, symbolic
 from rlx.grammar.nodes import ast, tir
@@ -253,6 +254,8 @@ def check(
         tally[f"left: {found.left[0].reason}"] += 1
         return
     tally["legalised"] += 1
+    if not rlx.check(found.module).ok:
+        yield f"{name}: not legal\n{found.module}"
     for function in found.module.functions.values():
         if isinstance(function, tir.PrimFunc) and not written_once(function):
             yield f"{name}: an element is not written once\n{found.module}"

@@ -29,6 +29,7 @@ LEFT = [
     (f"{X}, {REAL}", "R.clip(x, k, 1)", "its limits are not constant numbers"),
     (INTEGERS, "R.clip(x, 0.5, 1)", "its limits are not integers"),
     (REAL, "R.add(k, k)", "its result is not a tensor"),
+    (INTEGERS, "R.power(x, x)", "te.power takes floats, found int32 and int32"),
     (f"{INTEGERS}, {INDICES}", 'R.take(x, i, mode="nan", axis=0)', "its elements cannot be NaN"),
     (
         f'x: R.Tensor(("n",), "float32"), {INDICES}',

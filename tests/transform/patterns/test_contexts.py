@@ -11,6 +11,7 @@ from rlx.transform import (
     FunctionPattern,
     PatternContext,
     PatternMatchingRewriter,
+    argument,
     find,
     get_var2val,
     has_dtype,
@@ -216,6 +217,19 @@ def test_attributes_and_operands_by_name() -> None:
     assert len(find(spelled("R.tril(x, 1)"), tril(wildcard(), k=wildcard()))) == 1
     assert find(spelled("R.tril(x, 1)"), tril(wildcard())) == []  # the default is another one
     assert len(find(spelled("R.tril(x, 1)"), tril(wildcard(), varg_default_wildcard=True))) == 1
+
+
+@pytest.mark.parametrize("text", ["R.sum(x, [1])", "R.sum(x, axis=[1])", "R.sum(x, axis=1)"])
+def test_an_argument_in_every_spelling(text: str) -> None:
+    (match,) = find(spelled(text), is_op("sum"))
+    assert isinstance(match.value, ast.Call)
+    assert argument(match.value, "axis") in ((1,), 1)
+    assert argument(match.value, "keepdims") is False
+    assert argument(match.value, "axes", None) is None
+    with pytest.raises(
+        TypeError, match="a call of sum has no value for 'axes'; its parameters are x"
+    ):
+        argument(match.value, "axes")
 
 
 def test_calls_are_replaced_in_a_function_or_a_module() -> None:
