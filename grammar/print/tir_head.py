@@ -122,11 +122,12 @@ class PrimHeadPrinter:
 
     def _declare(self, pad: str) -> None:
         outside = self.dialect.type_vars
-        lets = dict.fromkeys(self.scope.lets)  # the parser reads them as names that it knows
-        for var in (*self.scope.shape_vars, *lets):
-            if not outside or var.dtype != INT64 or var in lets:
-                found = self.remarks.named(f"{var.name} = T.", self.function.span)
-                put(self.lines, f"{self._name(var)} = {declaration(var, self.dialect)}", pad, found)
+        declared = [v for v in self.scope.shape_vars if not outside or v.dtype != INT64]
+        # The parser reads what `T.Let` binds as a name that it knows.
+        lets = {self._name(v): v for v in self.scope.lets}.values()
+        for var in (*declared, *lets):
+            found = self.remarks.named(f"{var.name} = T.", self.function.span)
+            put(self.lines, f"{self._name(var)} = {declaration(var, self.dialect)}", pad, found)
         for param, buffer in self.function.buffer_map.items():
             if not self._is_direct(buffer):
                 name = self._name(buffer)
