@@ -182,7 +182,7 @@ def _read_there(
     """A text, unless it has a spelling or an operator that its version does not have."""
     from rlx.grammar.read.versions import missing_operators
 
-    for call, why in missing_operators(parsed.modules, version):
+    for call, why, _ in missing_operators(parsed.modules, version):
         where = _place(parsed, path, call.span[0] if call.span else 0)
         return Formatted(None, (f"{where}: not formatted: dialect {version} {why}",), FAILED)
     for use in found:

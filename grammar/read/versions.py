@@ -189,41 +189,68 @@ def for_target(
         if not use.readers.reads(target) and use.span not in told:
             told.add(use.span)
             yield _unread(text, use, target)
-    for call, why in missing_operators(modules, target):
-        help = "set the target to a version that has it, or compute it with other operators"
+    for call, why, help in missing_operators(modules, target):
         yield Diagnostic("VERSION-operator", "error", f"TVM {target} {why}", call.span, help=help)
 
 
 def missing_operators(
     modules: Sequence[ast.IRModule], version: str
-) -> Iterator[tuple[ast.Call, str]]:
-    """The calls of operators that a version does not have or read, with the reason."""
-    at = VERSIONS.index(version)
-    for node in (node for module in modules for node in walk(module)):
-        if isinstance(node, ast.Call) and isinstance(node.op, ast.Op):
-            name = node.op.op_name
-            shown, since = f"R.{name.removeprefix('relax.')}", NEW_OPERATORS.get(name)
-            if since is not None and VERSIONS.index(since) > at:
-                yield node, f"has no operator {shown}, which came with {since}"
-            for start, since in UNSPOKEN.items():
-                if name.startswith(start) and VERSIONS.index(since) <= at:
-                    yield node, f"has no word for {shown}: its parser does not know it"
-            device = _device(node)
-            if device in CPUS and VERSIONS.index(CPUS[device]) <= at:
-                yield node, f'knows no device "{device}": its code runs on "cpu"'
+) -> Iterator[tuple[ast.Call, str, str]]:
+    """The calls of operators that a version does not have or read, with the reason, and what to do."""
+    for module in modules:
+        for node in walk(module):
+            if isinstance(node, ast.Call) and isinstance(node.op, ast.Op):
+                for why, help in _missing(node, node.op.op_name, module, VERSIONS.index(version)):
+                    yield node, why, help
+
+
+def _missing(call: ast.Call, name: str, module: ast.IRModule, at: int) -> Iterator[tuple[str, str]]:
+    shown, since = f"R.{name.removeprefix('relax.')}", NEW_OPERATORS.get(name)
+    other = "set the target to {} version, or compute it with other operators"
+    if since is not None and VERSIONS.index(since) > at:
+        yield f"has no operator {shown}, which came with {since}", other.format("a later")
+    for start, since in UNSPOKEN.items():
+        if name.startswith(start) and VERSIONS.index(since) <= at:
+            why = f"has no word for {shown}: its parser does not know it"
+            yield why, other.format("an earlier")
+    device = _device(call)
+    if device in CPUS and VERSIONS.index(CPUS[device]) <= at:
+        yield f'knows no device "{device}"', 'write "cpu"'
+    if at < VERSIONS.index(DEFAULT):  # of others, it was not tried
+        return
+    mesh = _text(call, 1, "device_mesh") if name in _ON_MESHES else ""
+    if mesh and not _declares(module, mesh):
+        help = 'declare it: I.module_global_infos({"mesh": [R.device_mesh(…)]})'
+        yield f'finds no device mesh "{mesh}" in the module', help
+    local = name == "relax.dist.call_tir_local_view"
+    if local and any(getattr(info, "distribution", True) is None for info in call.sinfo_args):
+        yield f"takes only R.DTensor as the result of {shown}", "say how the result is distributed"
+
+
+_ON_MESHES = frozenset(["relax.dist.annotate_sharding", "relax.dist.redistribute"])
+
+
+def _declares(module: ast.IRModule, name: str) -> bool:
+    """Whether a module has what a text such as `mesh[0]` names."""
+    kind, _, index = name.rstrip("]").partition("[")
+    return index.isdecimal() and int(index) < len(module.global_infos.get(kind, ()))
 
 
 def _device(call: ast.Call) -> str:
     """The kind of device that `R.device("cuda", 0)` or a hint names; empty if it is no text."""
-    match call:
-        case ast.Call(op=ast.Op(op_name="relax.device"), args=args, attrs=attrs):
-            given = [*args, attrs.get("device_type")][0]
-        case ast.Call(op=ast.Op(op_name="relax.hint_on_device"), args=args, attrs=attrs):
-            given = [*args[1:], attrs.get("dst_vdevice")][0]
-        case _:
-            return ""
+    match call.op_name:
+        case "relax.device":
+            return _text(call, 0, "device_type").partition(":")[0]
+        case "relax.hint_on_device":
+            return _text(call, 1, "dst_vdevice").partition(":")[0]
+    return ""
+
+
+def _text(call: ast.Call, at: int, name: str) -> str:
+    """An argument that is a text; empty if it is none."""
+    given = [*call.args[at:], call.attrs.get(name)][0]
     text = given.value if isinstance(given, tir.StringImm | ast.StringImm) else given
-    return text.partition(":")[0] if isinstance(text, str) else ""
+    return text if isinstance(text, str) else ""
 
 
 def _unread(text: str, use: SpellingUse, target: str) -> Diagnostic:
