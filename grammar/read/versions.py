@@ -191,6 +191,20 @@ def for_target(
             yield _unread(text, use, target)
     for call, why, help in missing_operators(modules, target):
         yield Diagnostic("VERSION-operator", "error", f"TVM {target} {why}", call.span, help=help)
+    if VERSIONS.index(target) >= VERSIONS.index(DEFAULT):  # of others, it was not tried
+        yield from _meshes(modules, target)
+
+
+def _meshes(modules: Sequence[ast.IRModule], target: str) -> Iterator[Diagnostic]:
+    """The calls that name a device mesh that their module does not declare."""
+    for module in modules:
+        for call in walk(module):
+            if isinstance(call, ast.Call) and call.op_name in _ON_MESHES:
+                mesh = _text(call, 1, "device_mesh")
+                if mesh and not _declares(module, mesh):
+                    words = f'TVM {target} finds no device mesh "{mesh}" in the module'
+                    help = 'declare it: I.module_global_infos({"mesh": [R.device_mesh(…)]})'
+                    yield Diagnostic("VERSION-operator", "error", words, call.span, help=help)
 
 
 def missing_operators(
@@ -200,11 +214,11 @@ def missing_operators(
     for module in modules:
         for node in walk(module):
             if isinstance(node, ast.Call) and isinstance(node.op, ast.Op):
-                for why, help in _missing(node, node.op.op_name, module, VERSIONS.index(version)):
+                for why, help in _missing(node, node.op.op_name, VERSIONS.index(version)):
                     yield node, why, help
 
 
-def _missing(call: ast.Call, name: str, module: ast.IRModule, at: int) -> Iterator[tuple[str, str]]:
+def _missing(call: ast.Call, name: str, at: int) -> Iterator[tuple[str, str]]:
     shown, since = f"R.{name.removeprefix('relax.')}", NEW_OPERATORS.get(name)
     other = "set the target to {} version, or compute it with other operators"
     if since is not None and VERSIONS.index(since) > at:
@@ -216,13 +230,7 @@ def _missing(call: ast.Call, name: str, module: ast.IRModule, at: int) -> Iterat
     device = _device(call)
     if device in CPUS and VERSIONS.index(CPUS[device]) <= at:
         yield f'knows no device "{device}"', 'write "cpu"'
-    if at < VERSIONS.index(DEFAULT):  # of others, it was not tried
-        return
-    mesh = _text(call, 1, "device_mesh") if name in _ON_MESHES else ""
-    if mesh and not _declares(module, mesh):
-        help = 'declare it: I.module_global_infos({"mesh": [R.device_mesh(…)]})'
-        yield f'finds no device mesh "{mesh}" in the module', help
-    local = name == "relax.dist.call_tir_local_view"
+    local = name == "relax.dist.call_tir_local_view" and at >= VERSIONS.index(DEFAULT)
     if local and any(getattr(info, "distribution", True) is None for info in call.sinfo_args):
         yield f"takes only R.DTensor as the result of {shown}", "say how the result is distributed"
 

@@ -47,6 +47,17 @@ def test_an_operator_that_came_later_is_an_error() -> None:
     assert of_versions(text, "0.26") == []
 
 
+@pytest.mark.parametrize("index", [0, 1])
+def test_a_mesh_that_the_module_does_not_declare_is_an_error(index: int) -> None:
+    text = (
+        "@I.ir_module\nclass M:\n"
+        '    I.module_global_infos({"mesh": [R.device_mesh((2,), I.Range(0, 2))]})\n'
+        '    @R.function\n    def f(x: R.Tensor((4,), "float32")):\n'
+        f'        y = R.dist.annotate_sharding(x, "mesh[{index}]", "S[0]")\n        return y\n'
+    )
+    assert of_versions(text, "0.27") == ["VERSION-operator"] * index
+
+
 @pytest.mark.parametrize("value", ["A[0:4]", "A[A[0] : A[0] + 4]", "A[A[A[0]]:4]"])
 def test_a_slice_that_is_a_value_is_told(value: str) -> None:
     text = (

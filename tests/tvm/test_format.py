@@ -188,7 +188,6 @@ def test_what_the_parser_has_no_words_for_is_written_otherwise_or_refused() -> N
         "R.inspect.tensor_ndim(x)",
         'R.device("llvm", 0)',
         'R.hint_on_device(x, "llvm:0")',
-        'R.dist.redistribute(x, "mesh[0]", "R")',
     ):
         text = f'@R.function\ndef f(x: R.Tensor((4,), "float32")):\n    y = {call}\n    return x\n'
         with pytest.raises(tvm.error.DiagnosticError):
