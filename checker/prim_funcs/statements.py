@@ -358,9 +358,8 @@ def has_its_type(state: PrimFuncCheck, stmt: tir.LetStmt, found: Typed) -> None:
 
 def _evaluate(state: PrimFuncCheck, stmt: tir.Evaluate) -> None:
     kind = value(state, stmt.value).kind
-    match stmt.value:
-        case tir.BufferLoad(indices=at) if any(isinstance(index, tir.Slice) for index in at):
-            kind = "region"
+    if isinstance(stmt.value, tir.BufferLoad) and any(map(tir.is_slice, stmt.value.indices)):
+        kind = "region"
     if kind in ("buffer", "region"):
         state.report("TIR04-number", f"T.evaluate takes a number, not a {kind}", stmt.span)
 
@@ -388,13 +387,13 @@ def _opaque(state: PrimFuncCheck, stmt: tir.OpaqueStmt) -> None:
     """
     names = list(kept_names(stmt.text))
     _is_parameter(state, stmt, names)
-    match names:
-        case [KeptName(name=name, span=(0, _), after="("), *_] if "." not in name:
-            bound = name in OF_PYTHON or name in state.names
-            if not (bound or state.incomplete or state.captured(name)):
-                words = f"{name!r} is not defined in this PrimFunc"
-                state.report("TIR01-undefined", words, stmt.span, help=state.suggestion(name, []))
-                return
+    first = names[0] if names else None
+    if first is not None and first.span[0] == 0 and first.after == "(" and "." not in first.name:
+        bound = first.name in OF_PYTHON or first.name in state.names
+        if not (bound or state.incomplete or state.captured(first.name)):
+            words = f"{first.name!r} is not defined in this PrimFunc"
+            state.report("TIR01-undefined", words, stmt.span)
+            return
     if is_wrong(state, stmt.text, stmt.span, is_statement=True):
         return
     start, text = 0, stmt.text
