@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rlx.checker.derive import derive
+from rlx.checker.derive import known_infos
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Node, replace
 from rlx.grammar.nodes.rewrite import Rewriter
@@ -21,7 +21,7 @@ def settled(module: ast.IRModule) -> ast.IRModule:
     """
     if not any(isinstance(expr, ast.Call) and _names_axes(expr) for expr in expressions(module)):
         return module
-    return _SqueezeSettler(derive(module).info).module(module)
+    return _SqueezeSettler(known_infos(module)).module(module)
 
 
 def _names_axes(call: ast.Call) -> bool:

@@ -9,13 +9,18 @@ from __future__ import annotations
 
 from rlx.grammar.nodes.ast import ShapeExpr, ShapeStructInfo, StructInfo, TensorStructInfo
 from rlx.grammar.nodes.node import changed, same
-from rlx.grammar.nodes.struct_infos import rebuilt
+from rlx.grammar.nodes.scalars import larger_than
+from rlx.grammar.nodes.struct_infos import numbers, rebuilt
 from rlx.grammar.nodes.tir import Add, Binary, IntImm, Mul, PrimExpr, Sub, Var
 from rlx.operators.context import OperatorContext
 
 _SHORT = frozenset([Var, IntImm])
 _PLAIN = 4
 """The number of operations in a sum or product of variables that is left as it is."""
+MOST = 1_000
+"""The number of distinct operations and operands up to which a dimension of a derived result is
+kept.
+"""
 
 
 def shortened(info: StructInfo, ctx: OperatorContext) -> StructInfo:
@@ -23,6 +28,25 @@ def shortened(info: StructInfo, ctx: OperatorContext) -> StructInfo:
     shorter.
     """
     return rebuilt(info, lambda part: _shortened(part, ctx))
+
+
+def bounded(info: StructInfo) -> StructInfo:
+    """The struct info without the shapes that have a dimension of more than :data:`MOST` nodes.
+
+    Where each function calls the one before twice, the dimensions of a derived result double with
+    each function (D15).
+    """
+    return rebuilt(info, _bounded)
+
+
+def _bounded(info: StructInfo) -> StructInfo:
+    if not any(larger_than(MOST, value) for value in numbers(info)):
+        return info
+    if type(info) is TensorStructInfo:
+        return changed(info, shape=None)
+    if type(info) is ShapeStructInfo:
+        return changed(info, values=None)
+    return changed(info, value=None)
 
 
 def _shortened(info: StructInfo, ctx: OperatorContext) -> StructInfo:

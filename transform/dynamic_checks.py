@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rlx.checker.derive import derive
+from rlx.checker.derive import known_infos
 from rlx.checker.dynamic_checks import DynamicCheck, analyse
 from rlx.checker.dynamic_checks.uses import Survey
 from rlx.checker.normalize import normalize
@@ -128,7 +128,7 @@ def _derived_values(module: IRModule) -> list[tuple[ast.Function, StructInfo]]:
         ]
         if isinstance(function, ast.Function) and function.ret_struct_info is None
     ]
-    info = derive(module).info if found else {}
+    info = known_infos(module) if found else {}
     return [(function, info[function]) for function in found]
 
 

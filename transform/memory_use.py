@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import NamedTuple
 
-from rlx.checker.derive.module import derive
+from rlx.checker.derive import known_infos
 from rlx.checker.lowered.objects import KILLS, STORAGE, TENSOR
 from rlx.checker.memory import (
     IN_PLACE,
@@ -164,6 +164,12 @@ def memory_uses(
     return [found.entry(functions[entry]) for entry in entries]
 
 
+LONG = 100
+"""The number of nodes of the longest question whether one peak is at most another one."""
+UNDECIDED = 3
+"""The number of undecided questions of a module after which no more are asked."""
+MOST_PEAKS = 16
+"""The number of peaks up to which those of a callee are counted in its caller."""
 Unknown = tuple[str, Span | None, str]
 """A function, a place in it, and why the memory there is not known."""
 
@@ -180,7 +186,7 @@ class _ModuleMemory:
 
     def __init__(self, module: IRModule, killed: bool) -> None:
         self.module, self.killed = module, killed
-        self.info = derive(module).info
+        self.info = known_infos(module)
         self.summaries = Summaries(module)
         self.prover = Prover()
         self.unknown: dict[Unknown, None] = {}
@@ -189,6 +195,7 @@ class _ModuleMemory:
         self._found: dict[ast.GlobalVar, tuple[tuple[_Alive, ...], Collection[Unknown]]] = {}
         self._under_way: set[ast.GlobalVar] = set()
         self._loops = False
+        self._undecided = 0
 
     def entry(self, callee: ast.GlobalVar) -> MemoryUse:
         function = self.module.functions[callee]
@@ -197,7 +204,7 @@ class _ModuleMemory:
             self._found.clear()
             self._loops = False
         self.unknown = {}
-        peaks = self.peaks(callee)
+        peaks = self.peaks(callee) or (_Alive(Polynomial({}), ()),)
         zero = Polynomial({})
         arguments = reduce(
             Polynomial.__add__, (self.size(p, p.name_hint, None) for p in function.params), zero
@@ -206,7 +213,7 @@ class _ModuleMemory:
             callee.name_hint,
             self.expr(arguments),
             self._constants(callee),
-            tuple(Peak(self.expr(state.total), state.living) for state in self._largest(peaks)),
+            tuple(Peak(self.expr(state.total), state.living) for state in peaks),
             tuple(self.unknown),
             {var.name: most for var, most in upper_bounds(function).items()},
         )
@@ -224,7 +231,7 @@ class _ModuleMemory:
             assert isinstance(function, ast.Function)
             self._under_way.add(callee)
             outer, self.unknown = self.unknown, {}
-            found = tuple(_LiveWalk(self, function, callee.name_hint).found)
+            found = self._largest(_LiveWalk(self, function, callee.name_hint).found)
             self._found[callee] = found, self.unknown
             self.unknown = outer
             self._under_way.discard(callee)
@@ -242,23 +249,48 @@ class _ModuleMemory:
             for var, image in known.items():
                 if isinstance(var, tir.Var) and isinstance(image, tir.PrimExpr):
                     images[var] = image
-        for state in self.peaks(callee):
+        peaks = self.peaks(callee)
+        if len(peaks) > MOST_PEAKS:
+            why = f"it has {len(peaks)} peaks, each the largest for some sizes: none is counted"
+            self.unknown[callee.name_hint, call.span, why] = None
+            return
+        for state in peaks:
             living = tuple(
                 each._replace(size=tir.substitute(each.size, images)) for each in state.living
             )
             yield _Alive(self.polynomial(tir.substitute(self.expr(state.total), images)), living)
 
-    def _largest(self, states: Sequence[_Alive]) -> Sequence[_Alive]:
+    def _largest(self, states: Sequence[_Alive]) -> tuple[_Alive, ...]:
         """Without those that are, for all sizes, at most another one."""
         kept: list[_Alive] = []
         for state in sorted(states, key=lambda s: len(s.total.terms), reverse=True):
-            mine = self.expr(state.total)
-            if not any(
-                self.prover.always(tir.LE(mine, self.expr(other.total))).status == "proved"
-                for other in kept
-            ):
+            if not any(self._is_at_most(state.total, other.total) for other in kept):
                 kept.append(state)
-        return kept or [_Alive(Polynomial({}), ())]
+        return tuple(kept)
+
+    def _is_at_most(self, a: Polynomial, b: Polynomial) -> bool:
+        """Whether one is, for all sizes, proved to be at most the other."""
+        if self._has_a_size_more(a, b):
+            return False
+        question = tir.LE(self.expr(a), self.expr(b))
+        if self._undecided >= UNDECIDED or tir.larger_than(LONG, question):
+            return False
+        verdict = self.prover.always(question)
+        self._undecided += verdict.status == "unknown"
+        return verdict.proved
+
+    def _has_a_size_more(self, a: Polynomial, b: Polynomial) -> bool:
+        """Whether a sum of products of sizes has a size that the other one has not: so it is
+        larger, where that size is large.
+        """
+        sizes = {place for monomial in a.terms for place in monomial}
+        if min(a.terms.values(), default=0) < 0 or not all(map(self._is_size, sizes)):
+            return False
+        others = tir.free_vars(*(self._atoms[p] for monomial in b.terms for p in monomial))
+        return any(self._atoms[place] not in others for place in sizes)
+
+    def _is_size(self, place: int) -> bool:
+        return isinstance(self._atoms[place], tir.Var)
 
     def _constants(self, callee: ast.GlobalVar) -> int:
         """The bytes of those of a function and of the functions that it calls, each once."""

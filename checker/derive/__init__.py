@@ -5,6 +5,6 @@ them.
 from __future__ import annotations
 
 from rlx.checker.derive.devices import Placement, propagate_vdevices
-from rlx.checker.derive.module import Derivation, derive
+from rlx.checker.derive.module import Derivation, derive, known_infos
 
-__all__ = ["Derivation", "Placement", "derive", "propagate_vdevices"]
+__all__ = ["Derivation", "Placement", "derive", "known_infos", "propagate_vdevices"]

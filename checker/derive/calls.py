@@ -17,6 +17,7 @@ from rlx.grammar.nodes.dtype import BOOL
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.suggest import did_you_mean
 from rlx.operators import is_known, lookup, similar
+from rlx.operators.derived_dimensions import shortened
 from rlx.operators.foreign_names import argument_order
 from rlx.solver.prim_exprs import may_be_condition
 from rlx.spec.registry import need, rule
@@ -237,7 +238,7 @@ def _call_closure(state: DerivationState, node: ast.Call, function: FuncStructIn
         return OBJECT if function.binders else function.ret
     instance = check_arguments(state, node, function)
     state.inherit(node, node.args)
-    return state.erased(instance.ret)
+    return state.erased(shortened(instance.ret, state))
 
 
 def _counted(number: int) -> str:

@@ -143,6 +143,9 @@ class Knowledge:
         The names of values.
     statistics
         What the prover was asked, and at which place it is asked now.
+    judges
+        Whether obligations are proved and annotations compared; not where the module is known to
+        have no errors, and only struct infos are wanted.
     """
 
     def __init__(self, module: ast.IRModule, captured: Collection[Node] = ()) -> None:
@@ -158,6 +161,7 @@ class Knowledge:
         self.named = ValueNames()
         self.scope = DerivationScope()
         self.statistics = Statistics()
+        self.judges = True
         self.diagnostics: list[Diagnostic] = []
 
     @cached_property

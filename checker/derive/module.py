@@ -31,6 +31,7 @@ from rlx.grammar.nodes.node import Node, Record, Span
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.nodes.visit import called_globals, callees_first
 from rlx.grammar.stack import recursion_room
+from rlx.operators.derived_dimensions import bounded
 from rlx.solver.budget import Statistics
 from rlx.spec.registry import rule
 
@@ -64,7 +65,7 @@ def end(state: DerivationState, node: ast.Function, body: StructInfo, opened: Op
     _tell_unchecked(state, node)
     state.effects = opened.effects
     _leave_parameters(state)
-    result = node.ret_struct_info or state.erased(body)
+    result = node.ret_struct_info or bounded(state.erased(body))
     state.leave(opened.scope)
     if wanted is None:
         state.inherit(node, (node.body,))
@@ -319,6 +320,17 @@ def derive(
         state.lowered,
         tuple(state.places),
     )
+
+
+def known_infos(module: IRModule) -> Mapping[Node, StructInfo]:
+    """The struct info of everything in a module without errors: as :func:`derive` gives it, but
+    without a proof of any obligation.
+    """
+    with recursion_room():
+        state = DerivationState(module, RULES, set())
+        state.judges = False
+        module_(state)
+    return state.info_of
 
 
 @rule("D01", "module")

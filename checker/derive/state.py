@@ -161,6 +161,8 @@ class DerivationState(Knowledge, OperatorContext):
         at: Place = None,
     ) -> bool:
         """Prove an obligation of the call at hand; see :meth:`OperatorContext.require`."""
+        if not self.judges:
+            return True
         relation = policy.judged(condition, self.prover)
         match relation.kind:
             case "always":

@@ -271,6 +271,8 @@ class PartJudge:
         return all(decided)
 
     def _divides(self, node: tir.Binary) -> bool:
+        if isinstance(node.b, tir.IntImm):
+            return node.b.value != 0
         return self.prover.always(tir.NE(node.b, _ZERO)).proved
 
     def _negative(self, size: PrimExpr) -> bool:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.nodes.tir import PrimExpr
+from rlx.grammar.print.show import spelled_dim
 from rlx.transform.memory_use import MemoryUse, number
 
 BARS = 16
@@ -154,10 +155,11 @@ def with_number(size: PrimExpr | int, at: Mapping[str, int], shown: bool) -> str
     """A formula, and its value where the sizes are given."""
     if isinstance(size, int):
         return bytes_text(size)
+    formula = spelled_dim(size)
     if not shown:
-        return f"{size} bytes"
+        return f"{formula} bytes"
     value = bytes_text(number(size, at))
-    return value if value == f"{size} bytes" else f"{size} = {value}" if at else value
+    return value if value == f"{formula} bytes" else f"{formula} = {value}" if at else value
 
 
 def bytes_text(count: int) -> str:
@@ -194,7 +196,7 @@ def _function(
     known = all(name in sizes for name in answer.sizes)
 
     def size(formula: PrimExpr) -> dict[str, Any]:
-        return {"formula": str(formula), "bytes": number(formula, sizes) if known else None}
+        return {"formula": spelled_dim(formula), "bytes": number(formula, sizes) if known else None}
 
     return {
         "entry": need.entry,

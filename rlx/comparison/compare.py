@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rlx.checker.derive import derive
+from rlx.checker.derive import known_infos
 from rlx.comparison.cut import CutOut, constant, cut
 from rlx.comparison.difference import Apart, Settled, alike, apart, pairs
 from rlx.comparison.follow import BoundVariable, always, computes, followed
@@ -152,7 +152,7 @@ class Run:
         iterations = {way: FUEL * each for way, each in ITERATIONS.items()}
         self.program: MachineProgram = load(module, output=lambda line: None, iterations=iterations)
         self.module = self.program.module
-        self.infos = derive(self.module).info
+        self.infos = known_infos(self.module)
         self.bindings = {b.var: b for b in bindings(self.module) if b.var is not None}
         self.compared = 0
         self.notes: dict[str, None] = {}

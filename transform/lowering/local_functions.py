@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from rlx.checker.derive import derive
+from rlx.checker.derive import known_infos
 from rlx.checker.dynamic_checks.uses import Survey
 from rlx.checker.normalize import normalize
 from rlx.grammar.nodes import ast, tir
@@ -53,7 +53,7 @@ def _lifted(module: IRModule, *, closures: bool) -> IRModule:
     has_local = any(local_functions(function) for function in relax)
     if not has_local and not (closures and _untyped(module)):
         return module
-    infos = derive(module).info
+    infos = known_infos(module)
     types = {gv: infos.get(function) for gv, function in module.functions.items()}
     names = {gv.name_hint for gv in module.functions}
     functions: dict[ast.GlobalVar, ast.Function | tir.PrimFunc] = {}

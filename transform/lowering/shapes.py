@@ -91,11 +91,11 @@ def _keep_signatures(
     functions: dict[ast.GlobalVar, ast.Function | tir.PrimFunc], module: IRModule
 ) -> None:
     """Have each function keep its signature: types of functions are compared with it."""
-    from rlx.checker.derive import derive
+    from rlx.checker.derive import known_infos
 
     relax = {gv: f for gv, f in module.functions.items() if isinstance(f, ast.Function)}
     open_ = any(f.ret_struct_info is None and SIGNATURE not in f.attrs for f in relax.values())
-    known = derive(module).info if open_ else {}
+    known = known_infos(module) if open_ else {}
     for gv, function in relax.items():
         lowered = functions[gv]
         assert isinstance(lowered, ast.Function)

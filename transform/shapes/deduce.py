@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rlx.checker.derive import derive
+from rlx.checker.derive import known_infos
 from rlx.checker.normalize import normalize
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, GlobalVar, IRModule, StructInfo, TensorStructInfo
@@ -30,7 +30,7 @@ class _Deduced(Stronger):
     """Gives parameters the annotations that were deduced, and casts what stays open."""
 
     def __init__(self, module: IRModule, broadcast: bool) -> None:
-        self.info = derive(module).info
+        self.info = known_infos(module)
         self.broadcast = broadcast
         self.deduced: Known = {}
         self.parameters: tuple[ast.Var, ...] = ()
