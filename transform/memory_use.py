@@ -168,7 +168,9 @@ LONG = 100
 """The number of nodes of the longest question whether one peak is at most another one."""
 UNDECIDED = 3
 """The number of undecided questions of a module after which no more are asked."""
-MOST_PEAKS = 16
+SIZES = 1, 2, 3, 10, 1000
+"""The sizes at which such a question is evaluated before it is asked."""
+MOST_PEAKS = 4
 """The number of peaks up to which those of a callee are counted in its caller."""
 Unknown = tuple[str, Span | None, str]
 """A function, a place in it, and why the memory there is not known."""
@@ -274,6 +276,8 @@ class _ModuleMemory:
             return False
         question = tir.LE(self.expr(a), self.expr(b))
         if self._undecided >= UNDECIDED or tir.larger_than(LONG, question):
+            return False
+        if not all(_holds(question, size) for size in SIZES):
             return False
         verdict = self.prover.always(question)
         self._undecided += verdict.status == "unknown"
@@ -389,6 +393,14 @@ class _ModuleMemory:
             else:
                 made = tir.Add(made, term) if count > 0 else tir.Sub(made, term)
         return tir.IntImm(0) if made is None else made
+
+
+def _holds(question: tir.PrimExpr, size: int) -> bool:
+    """Whether a condition holds, or is undefined, where all sizes are the same."""
+    try:
+        return bool(evaluate(question, dict.fromkeys(tir.free_vars(question), size)))
+    except UndefinedError:
+        return True
 
 
 def _at_most(a: Polynomial, b: Polynomial) -> bool:

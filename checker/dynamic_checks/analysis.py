@@ -26,6 +26,7 @@ from rlx.grammar.nodes.ast import StructInfo
 from rlx.grammar.nodes.node import Node
 from rlx.grammar.nodes.struct_infos import OBJECT, fields_or_itself
 from rlx.grammar.nodes.visit import bindings_in
+from rlx.operators.derived_dimensions import bounded
 from rlx.spec.registry import decide, rule
 
 ALLOCATING = frozenset({"relax.call_tir", "relax.call_tir_with_grad", "relax.call_dps_packed"})
@@ -226,7 +227,7 @@ def function(state: Analysis, node: ast.Function) -> StructInfo:
     state.effects = effects
     state.shapes.difference_update(state.scope.shapes)
     state.scope.shapes.clear()
-    result = wanted or state.erased(body)
+    result = wanted or bounded(state.erased(body))
     state.leave(outer)
     return signature(node, result, state.held)
 
