@@ -14,6 +14,9 @@ _SIMPLE = ((1, 0), (4, 0), (0, 0), (0, 1), (48, -1), (0, 48))
 more.
 """
 
+_SIZE = 2
+"""The value of all variables before those that stand alone in a comparison are moved."""
+
 
 def empty_range(state: ContextState) -> bool:
     """Whether a declared variable has no values."""
@@ -28,11 +31,57 @@ def simply_possible(state: ContextState, conditions: Sequence[PrimExpr]) -> bool
         point = {
             v: nearest(first + step * place, state.range_of(v)) for place, v in enumerate(variables)
         }
+        if _failing(conditions, point) is None:
+            return True
+    return _repaired(state, conditions, dict.fromkeys(variables, _SIZE))
+
+
+def _failing(conditions: Sequence[PrimExpr], point: dict[tir.Var, int]) -> PrimExpr | None:
+    """The first condition that does not hold for these values, or is undefined."""
+    for condition in conditions:
         try:
-            if all(evaluate(condition, point) for condition in conditions):
-                return True
+            if not evaluate(condition, point):
+                return condition
+        except UndefinedError:
+            return condition
+    return None
+
+
+def _repaired(
+    state: ContextState, conditions: Sequence[PrimExpr], point: dict[tir.Var, int]
+) -> bool:
+    """Whether conditions hold when the variables that stand alone on one side of those that fail
+    are moved to the other side: an axis into its range, say.
+    """
+    point = {
+        variable: nearest(value, state.range_of(variable)) for variable, value in point.items()
+    }
+    for _ in range(2 * len(conditions)):
+        failing = _failing(conditions, point)
+        if failing is None:
+            return True
+        if not _move(state, failing, point):
+            return False
+    return False
+
+
+def _move(state: ContextState, failing: PrimExpr, point: dict[tir.Var, int]) -> bool:
+    """Move a variable so that a comparison holds; whether one was moved."""
+    comparison = failing.a if isinstance(failing, tir.Not) else failing
+    if not isinstance(comparison, tir.LT | tir.LE | tir.GT | tir.GE | tir.EQ):
+        return False
+    for variable, other in ((comparison.a, comparison.b), (comparison.b, comparison.a)):
+        if not isinstance(variable, tir.Var) or variable not in point:
+            continue
+        try:
+            border = evaluate(other, point)
         except UndefinedError:
             continue
+        for value in (border, border - 1, border + 1):
+            moved = {**point, variable: nearest(value, state.range_of(variable))}
+            if _failing((failing,), moved) is None:
+                point.update(moved)
+                return True
     return False
 
 

@@ -8,6 +8,7 @@ PrimFunc.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.node import Record
@@ -15,6 +16,9 @@ from rlx.te.errors import TensorExpressionError, here
 from rlx.te.rebuild import Rebuild
 from rlx.te.scalar import Scalar
 from rlx.te.tensor import Operation, Read
+
+if TYPE_CHECKING:
+    from rlx.solver.context import Context
 
 Facts = tuple[tir.PrimExpr, ...]
 
@@ -121,6 +125,10 @@ def _in(root: tir.PrimExpr, facts: Facts) -> Iterator[Access]:
 # ---------------------------------------------------------------- the proof
 
 
+_NEAR = 4
+"""The number of conditions around a read that it is first asked under: those nearest to it."""
+
+
 class _Ranges:
     """The ranges of an operation's axes, and what stands for the numbers that tensors hold."""
 
@@ -171,18 +179,13 @@ class _Ranges:
                 context.declare(var, None, None)
                 context.assume(tir.GE(var, low))
             context.assume(tir.LT(var, high))
-        facts = [self._known(fact) for fact in access.facts]
-        for _, var in self.held:
-            context.declare(var, None, None)
-        whole = True
-        for fact in facts:
-            if _expressible(fact):
-                context.assume(fact)
-            else:
-                whole = False
-        prover = Prover(context)
         inside = tir.And(tir.GE(index, tir.IntImm(0)), tir.LT(index, dim))
+        prover = Prover(context)
+        whole = self._assume(context, access.facts[-_NEAR:])
         verdict = prover.always(inside)
+        if len(access.facts) > _NEAR and not verdict.proved:
+            whole = self._assume(context, access.facts[:-_NEAR]) and whole
+            verdict = prover.always(inside)
         if verdict.proved:
             return None
         loads = any(isinstance(node, tir.BufferLoad) for node in tir.postorder(index))
@@ -201,6 +204,16 @@ class _Ranges:
                 return "it is outside where a size is 0"
             self._report(read, axis, prover.complete(verdict))  # type: ignore[arg-type]
         return str(verdict)
+
+    def _assume(self, context: Context, facts: Sequence[tir.PrimExpr]) -> bool:
+        """Assume the facts that the prover can express; whether it can express all."""
+        known = [self._known(fact) for fact in facts]
+        for _, var in self.held:
+            context.declare(var, None, None)
+        expressible = [fact for fact in known if _expressible(fact)]
+        for fact in expressible:
+            context.assume(fact)
+        return len(expressible) == len(known)
 
     def _known(self, expr: tir.PrimExpr) -> tir.PrimExpr:
         """An expression with variables for the integers that tensors hold."""
