@@ -562,6 +562,26 @@ def _(size: int) -> str:
     )
 
 
+def calls_twice(first: str) -> Maker:
+    """Functions without annotated results, each of which calls the one before on its own result."""
+    head = HEAD.replace("(2,)", '("n",)')
+    return lambda size: module(
+        function(
+            [f"y = f{i - 1}(x)", f"z = f{i - 1}(y)"] if i else [f"z = {first}"],
+            head.replace("main", f"f{i}"),
+            "z",
+        )
+        for i in range(size)
+    )
+
+
+COMPOSED = CHECK, FMT, WHY, LOWER, REFINES, MEMORY
+kind("functions that call a slice twice", 8, *COMPOSED)(
+    calls_twice("R.strided_slice(x, axes=[0], begin=[1], end=[n])")
+)
+kind("functions that call an irregular slice twice", 8, *COMPOSED)(
+    calls_twice("R.strided_slice(x, axes=[0], begin=[n // 3], end=[n - 1])")
+)
 kind("functions that all call each other", 8, CHECK, WHY)(
     lambda size: module(
         function([f"y{k} = f{k}(x)" for k in range(size)], HEAD.replace("main", f"f{i}"), "y0")
@@ -610,6 +630,18 @@ def _(size: int) -> str:
 def _(size: int) -> str:
     params = ", ".join(f'p{i}: R.Tensor(("n{i}",), "float32")' for i in range(size))
     return function(["y = p0"], f"@R.function\ndef main({params}):\n", "y")
+
+
+@kind("slices of a concatenation of unlike tensors", 6, *COMPOSED)
+def _(size: int) -> str:
+    params = ", ".join(f'p{i}: R.Tensor(("d{i}",), "float32")' for i in range(size))
+    whole = f"c = R.concat(({', '.join(f'p{i}' for i in range(size))}), axis=0)"
+    sums = [" + ".join(f"d{i}" for i in range(k + 1)) for k in range(size)]
+    parts = [
+        f"e{k} = R.strided_slice(c, axes=[0], begin=[d{k}], end=[{end}])"
+        for k, end in enumerate(sums)
+    ]
+    return function([whole, *parts], f"@R.function\ndef main({params}):\n", "e0")
 
 
 @kind("shape variables of one tensor", 100, CHECK, JSON, FMT, WHY, LOWER)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import pytest
@@ -269,3 +270,24 @@ def main(x: R.Tensor(("n",), "float32"), y: R.Tensor(("n * 2",), "float32")):
         alive = {v for v in owned if v == f"v{k}" or v in {owner.get(n) for n in reads[k] | later}}
         most = max(most, sum(sizes[v] for v in alive))
     assert use.highest({"n": 10})[0] == most * 40
+
+
+def test_a_callee_with_many_peaks_is_not_counted_and_said() -> None:
+    """Any of five values may be the largest: which, depends on sizes that the caller computes."""
+    names = "abcde"
+    params = ", ".join(f'{name}: R.Tensor(("{name}1",), "float32")' for name in names)
+    body = "".join(f"    {name}2 = R.exp({name})\n    {name}3 = R.sum({name}2)\n" for name in names)
+    use = rlx.memory(
+        f"""@I.ir_module
+class M:
+    @R.function
+    def work({params}):
+{indent(body, "    ")}        return e3
+    @R.function
+    def main({params}):
+        y = M.work(a, b, c, d, e)
+        return y
+""",
+        entry="main",
+    )
+    assert [name for name, _, why in use.unknown if "5 peaks" in why] == ["work"]

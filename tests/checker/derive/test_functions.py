@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .programs import main, module
+from .programs import Derived, main, module
 
 X = '(x: R.Tensor(("n", 4), "float32"), t: R.Tensor(dtype="float32"))'
 
@@ -189,3 +189,27 @@ def test_a_lowered_function_is_warned_of_what_may_differ() -> None:
         """,
     )
     assert derived.codes == ["warning D14-argument", "warning D15-result"]
+
+
+def chain(first: str, count: int) -> Derived:
+    """Functions of which each calls the one before on its own result."""
+    head = '(x: R.Tensor(("n",), "float32")):'
+    calls = [
+        f"@R.function\ndef f{k}{head}\n    y = cls.f{k - 1}(x)\n    z = cls.f{k - 1}(y)\n    return z"
+        for k in range(1, count)
+    ]
+    return module(f"@R.function\ndef f0{head}\n    z = {first}\n    return z", *calls)
+
+
+def test_the_result_of_a_call_is_in_normal_form() -> None:
+    derived = chain("R.strided_slice(x, axes=[0], begin=[1], end=[n])", 6)
+    assert derived.codes == []
+    assert derived.shown("f5").endswith("-> Tensor((T.max(n - 32, 0),), float32))")
+
+
+def test_a_result_that_doubles_with_each_function_is_given_up() -> None:
+    """Where the length of a result has no short form, 30 functions would need 2**30 of its terms."""
+    derived = chain("R.strided_slice(x, axes=[0], begin=[n // 3], end=[n - 1])", 30)
+    assert derived.codes == []
+    assert "Tensor((" in derived.shown("f2").partition("->")[2]
+    assert derived.shown("f29").endswith("-> Tensor(float32, ndim=1))")

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from hypothesis import given, settings
 
 from rlx.checker.check import check_module
-from rlx.checker.derive import derive
+from rlx.checker.derive import derive, known_infos
 from rlx.generate import modules
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, StructInfo
 from rlx.grammar.nodes.node import Node, replace, walk
 from rlx.grammar.nodes.rewrite import Rewriter
+from rlx.grammar.print.show import show
 from rlx.solver.order import free_shape_vars, free_vars
 from rlx.solver.order.erase import erase
 
@@ -71,6 +72,14 @@ def test_struct_info_mentions_only_what_is_in_scope(module: ast.IRModule) -> Non
         if isinstance(function, ast.Function):
             assert not free_shape_vars(info[gv])
             check_scope(info, function, frozenset(), frozenset())
+
+
+@settings(max_examples=30, deadline=None)
+@given(modules())
+def test_without_proofs_the_struct_infos_are_the_same(module: ast.IRModule) -> None:
+    derived, known = derive(module).info, known_infos(module)
+    assert derived.keys() == known.keys()
+    assert [show(info) for info in derived.values()] == [show(info) for info in known.values()]
 
 
 class Annotating(Rewriter):
