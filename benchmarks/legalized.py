@@ -28,6 +28,7 @@ from tvm import relax
 import rlx
 from rlx.grammar.nodes import ast, tir
 from rlx.semantics import native
+from rlx.semantics.faults import FaultStop, UnsupportedStop
 from rlx.solver import Prover
 from rlx.transform.legalization import legalized
 
@@ -131,6 +132,114 @@ def cases() -> Iterator[Timed]:
         call = f'R.image.resize2d(a, (56, 56), layout="NCHW", method="{method}")'
         yield _case(call, (1, 8, 28, 28))
     yield _case("R.nn.cross_entropy_with_logits(a, b)", (64, 512), (64, 512))
+    yield from _elementwise_cases()
+    yield from _window_cases()
+    yield from _moving_cases()
+
+
+def _elementwise_cases() -> Iterator[Timed]:
+    """Elementwise operators and creations that :func:`cases` does not have."""
+    for name in "acos acosh asin asinh atan atanh cosh sinh tan trunc".split():
+        yield _case(f"R.{name}(a)", PLAIN)
+    for name in "atan2 floor_mod greater greater_equal less_equal log_add_exp not_equal".split():
+        yield _case(f"R.{name}(a, b)", PLAIN, PLAIN)
+    for name in "bitwise_and bitwise_or bitwise_xor left_shift right_shift".split():
+        yield _case(f"R.{name}(a, b)", PLAIN, PLAIN, dtypes="int32")
+        yield _case(f"R.{name}(a, b)", SYMBOLIC, ROW, dtypes="int32")
+    for name in ("logical_and", "logical_or", "logical_xor"):
+        yield _case(f"R.{name}(a, b)", PLAIN, PLAIN, dtypes="bool")
+    yield _case("R.bitwise_not(a)", PLAIN, dtypes="int32")
+    yield _case("R.logical_not(a)", PLAIN, dtypes="bool")
+    yield _case("R.ewise_fma(a, b, c)", PLAIN, PLAIN, PLAIN)
+    yield _case("R.nn.prelu(a, b, axis=1)", PLAIN, ROW)
+    for kind in ("int8", "int32", "float16"):
+        yield _case("R.multiply(a, b)", PLAIN, PLAIN, dtypes=kind)
+        yield _case("R.subtract(a, b)", SYMBOLIC, ROW, dtypes=kind)
+    yield _case("R.floor_divide(a, b)", PLAIN, PLAIN, dtypes="int32")
+    quantized = "float32 float32 int8"
+    yield _case("R.quantize(a, b, c, axis=1)", PLAIN, ROW, ROW, dtypes=quantized)
+    yield _case("R.dequantize(a, b, c, axis=1)", PLAIN, ROW, ROW, dtypes="int8 float32 int8")
+    for name in ("full_like(a, R.const(2.0))", "ones_like(a)", "zeros_like(a)", "eye_like(a)"):
+        yield _case(f"R.{name}", PLAIN)
+    for name in ("arange(0, 100000, 1)", "eye(512)", "hamming_window(4096, True, 0.5, 0.4)"):
+        yield _case(f'R.{name[:-1]}, dtype="float32")')
+    for name in ("ones", "zeros"):
+        yield _case(f'R.{name}((256, 1024), dtype="float32")')
+    yield _case('R.full((256, 1024), R.const(2.0, "float32"), dtype="float32")')
+
+
+def _window_cases() -> Iterator[Timed]:
+    """Convolutions, poolings, normalizations, losses and images that :func:`cases` does not have."""
+    line, cube = (1, 32, 512), (1, 8, 14, 14, 14)
+    yield _case("R.nn.conv1d_transpose(a, b, strides=2)", line, (32, 32, 3))
+    yield _case("R.nn.conv3d(a, b, padding=1)", cube, (8, 8, 3, 3, 3))
+    yield _case("R.nn.conv3d_transpose(a, b, strides=2)", cube, (8, 8, 3, 3, 3))
+    for name in ("avg", "max"):
+        yield _case(f"R.nn.{name}_pool1d(a, 3, 1, 1)", line)
+        yield _case(f"R.nn.{name}_pool1d(a, 2, 2)", line)
+        yield _case(f"R.nn.{name}_pool3d(a, (2, 2, 2), (2, 2, 2))", cube)
+        shapes = (1, 32, 14, 14), (1, 32, 28, 28)
+        yield _case(f"R.grad.{name}_pool2d_backward(a, b, (2, 2), (2, 2))", *shapes)
+    yield _case("R.nn.adaptive_avg_pool1d(a, 8)", line)
+    yield _case("R.nn.adaptive_avg_pool3d(a, (7, 7, 7))", cube)
+    yield _case("R.nn.adaptive_avg_pool2d(a, (7, 7))", SMALL)
+    yield _case("R.nn.instance_norm(a, b, c, channel_axis=1, axes=[2, 3])", SMALL, (32,), (32,))
+    yield _case("R.nn.pixel_shuffle(a, 2)", SMALL)
+    yield _case("R.nn.attention_bias(a, b, c, d)", *[(1, 64, 4, 32)] * 3, (1, 4, 64, 64))
+    yield _case("R.nn.batch_flatten(a)", SMALL)
+    yield _case("R.nn.dropout(a, 0.5)", PLAIN)
+    labels = "float32 int64 float32"
+    yield _case("R.nn.nll_loss(a, b, c)", (256, 64), (256,), (64,), dtypes=labels)
+    yield _case(
+        "R.grad.nll_loss_backward(d, a, b, c)",
+        (256, 64),
+        (256,),
+        (64,),
+        (),
+        dtypes=f"{labels} float32",
+    )
+    yield _case("R.image.affine_grid(a, (56, 56))", (4, 2, 3))
+    yield _case('R.image.resize3d(a, (28, 28, 28), layout="NCDHW", method="linear")', cube)
+
+
+def _moving_cases() -> Iterator[Timed]:
+    """Movements, searches, scans and sums that :func:`cases` does not have."""
+    for call in ("expand_dims(a, 1)", "flatten(a)", "triu(a)", "median(a, axis=[1])"):
+        yield _case(f"R.{call}", (256, 512))
+    yield _case("R.squeeze(a, [1])", (256, 1, 512))
+    for axis in (0, 1):
+        for name in ("cumsum", "cumprod", "sort", "argsort"):
+            yield _case(f"R.{name}(a, axis={axis})", (256, 512))
+        yield _case(f"R.stack((a, b), axis={axis})", (256, 512), (256, 512))
+    yield _case("R.topk(a, 5, axis=1)", (256, 512))
+    yield _case("R.collapse_sum_like(a, b)", PLAIN, ROW)
+    yield _case("R.collapse_sum_to(a, (256, 1))", PLAIN)
+    yield _case("R.outer(a, b)", (512,), (512,))
+    yield _case('R.einsum((a, b), subscripts="ij,kj->ik")', (128, 256), (128, 256))
+    yield _case("R.meshgrid((a, b))", (512,), (512,))
+    yield _case(
+        "R.one_hot(a, R.prim_value(T.float32(1)), R.prim_value(T.float32(0)), 64, -1)",
+        (1024,),
+        dtypes="int64",
+    )
+    indexed = "float32 int64"
+    yield _case("R.index_tensor(a, (b, b))", (256, 256), (1000,), dtypes=indexed)
+    yield _case("R.gather_nd(a, b)", (256, 256), (1000, 2), dtypes=indexed)
+    yield _case(
+        "R.reverse_sequence(a, b, seq_axis=1, batch_axis=0)", (256, 512), (256,), dtypes=indexed
+    )
+    updated = "float32 int64 float32"
+    yield _case("R.scatter_elements(a, b, c, axis=1)", *[(128, 128)] * 3, dtypes=updated)
+    yield _case("R.scatter_nd(a, b, c)", (256, 256), (1000, 2), (1000,), dtypes=updated)
+    yield _case("R.index_put(a, (b, b), c)", (256, 256), (100,), (100,), dtypes=updated)
+    yield _case("R.slice_scatter(a, b, 10, 60, 1, axis=0)", (256, 256), (50, 256))
+    yield _case(
+        "R.grad.take_backward(a, b, c, axis=0)",
+        (100, 64),
+        (1000, 64),
+        (100,),
+        dtypes="float32 float32 int64",
+    )
 
 
 def text_of(case: Timed) -> str:
@@ -161,7 +270,7 @@ def arrays(func: tir.PrimFunc) -> list[np.ndarray[Any, Any]]:
         known = {v: tir.IntImm(SIZE) for dim in buffer.shape for v in tir.free_vars(dim)}
         shape = [int(str(Prover().simplify(tir.substitute(d, known)))) for d in buffer.shape]
         kind = np.dtype(str(buffer.dtype))
-        values = random.random(shape) if kind.kind == "f" else random.integers(0, 100, shape)
+        values = random.random(shape) if kind.kind == "f" else random.integers(1, 30, shape)
         made.append(values.astype(kind))
     return made
 
@@ -214,11 +323,22 @@ def measure(case: Timed) -> list[float] | str:
     if ours.left:
         return f"left: {ours.left[0].reason}"
     read = tvm.script.from_source(text, check_well_formed=False)
-    module = relax.transform.LegalizeOps()(tvm.IRModule({"main": read}))
+    try:
+        module = relax.transform.LegalizeOps()(tvm.IRModule({"main": read}))
+    except Exception as error:  # noqa: BLE001 - whatever TVM raises is its answer
+        return f"LegalizeOps fails: {str(error).strip().splitlines()[-1]}"
     peer = kernels(rlx.parse(module.script(show_meta=True)))
     if not peer:
         return "LegalizeOps makes no kernel of it"
-    return best([runner(kernels(ours.module)), runner(peer), theirs(module, peer)])
+    try:
+        theirs_here = runner(peer)
+    except UnsupportedStop as stop:
+        return f"LegalizeOps' kernel does not run here: {stop.message}"
+    try:
+        theirs_here()
+    except FaultStop as stop:
+        return f"LegalizeOps' kernel fails: {stop.message}"
+    return best([runner(kernels(ours.module)), theirs_here, theirs(module, peer)])
 
 
 class Compared(NamedTuple):
