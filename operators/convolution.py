@@ -483,22 +483,58 @@ def _transposed_definition(
 
     places = [*lengths[:2], *w.shape[2:], *x.shape[2:]]
     products = te.compute(places, product, name="T_products")
-    window = exprs.window_axes(w.shape[2:])
+    reach = [(n - 1) * d + 1 for n, d in zip(w.shape[2:], spacing, strict=True)]
+    counts = [te.ceildiv(n, step) for n, step in zip(reach, steps, strict=True)]
+    taps = exprs.window_axes(counts)
+    # Behind the last place of a window, and around the data, nothing is added.
+    places_met = [
+        te.ceildiv(n * step, d) for n, step, d in zip(counts, steps, spacing, strict=True)
+    ]
+    lead = [
+        n - 1 - min(before, 0) // step
+        for n, step, (before, _) in zip(counts, steps, around, strict=True)
+    ]
+    behind = [
+        n - min(after, 0) // step for n, step, (_, after) in zip(counts, steps, around, strict=True)
+    ]
+    held = te.compute(
+        [
+            *lengths[:2],
+            *places_met,
+            *(sum(parts) for parts in zip(x.shape[2:], lead, behind, strict=True)),
+        ],
+        lambda *i: _within(products, i, lead, w.shape[2:]),
+        name="T_pad",
+    )
 
     def element(*i: te.Scalar) -> Any:
-        far = [
-            i[2 + k] + exprs.int64(around[k][0]) - window[k] * exprs.int64(spacing[k])
+        met = [
+            exprs.met(i[2 + k] + exprs.int64(around[k][0]), taps[k], steps[k], spacing[k])
             for k in range(count)
         ]
-        pairs = [(t, exprs.int64(s)) for t, s in zip(far, steps, strict=True)]
-        at = [t // s for t, s in pairs]
-        met = [exprs.equals(t % s, exprs.int64(0)) for t, s in pairs]
-        inside = exprs.every([*met, exprs.within(at, x.shape[2:], [True] * count)])
-        zero = te.const(0, products.dtype)
-        return te.sum(te.if_then_else(inside, products(*i[:2], *window, *at), zero), axis=window)
+        windows = [window + lead[k] for k, (window, _, _) in enumerate(met)]
+        value = held(*i[:2], *(place for _, place, _ in met), *windows)
+        if any(d > 1 for d in spacing):
+            exists = exprs.every(fits for _, _, fits in met)
+            value = te.if_then_else(exists, value, te.const(0, value.dtype))
+        return te.sum(value, axis=taps)
 
     made = te.compute(lengths, element, name="T_conv_transpose")
     return exprs.arranged(out, made, out_layout or layout, f"NC{axes}")
+
+
+def _within(
+    products: te.Tensor,
+    i: Sequence[te.Scalar],
+    lead: Sequence[te.Scalar],
+    window: Sequence[te.Scalar],
+) -> te.Scalar:
+    """An element of the products, or 0 around them."""
+    count = len(lead)
+    places, at = i[2 : 2 + count], [p - n for p, n in zip(i[2 + count :], lead, strict=True)]
+    within = [place < size for place, size in zip(places, window, strict=True)]
+    inside = exprs.every([*within, exprs.within(at, products.shape[2 + count :], [True] * count)])
+    return te.if_then_else(inside, products(*i[:2], *places, *at), te.const(0, products.dtype))
 
 
 for _count in (1, 2, 3):

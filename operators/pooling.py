@@ -416,7 +416,11 @@ class WindowPlan:
         return [(b, a + more) for (b, a), more in zip(self.around, beyond, strict=True)]
 
     def counts(
-        self, shape: Sequence[te.Scalar], position: Sequence[te.Scalar], padding: int
+        self,
+        shape: Sequence[te.Scalar],
+        position: Sequence[te.Scalar],
+        padding: int,
+        ceil_mode: int,
     ) -> te.Scalar:
         """The number of positions of a window in the data, and in the padding if that is included;
         at least 1.
@@ -424,14 +428,25 @@ class WindowPlan:
         found = exprs.int64(1)
         for k, (length, p) in enumerate(zip(shape, position, strict=True)):
             before, after = self.around[k] if padding else (0, 0)
-            begin = p * exprs.int64(self.steps[k]) - exprs.int64(self.around[k][0])
-            line = exprs.int64(0)
-            for w in range(self.sizes[k]):
-                at = begin + exprs.int64(w * self.spacing[k])
-                inside = exprs.both(at >= exprs.int64(-before), at < length + exprs.int64(after))
-                line = line + te.if_then_else(inside, exprs.int64(1), exprs.int64(0))
+            if not ceil_mode and (before, after) == self.around[k]:
+                line = exprs.int64(self.sizes[k])  # every window is inside
+            else:
+                line = self._count(k, p, exprs.int64(-before), length + exprs.int64(after))
             found = found * line
         return te.maximum(found, exprs.int64(1))
+
+    def _count(self, k: int, p: te.Scalar, low: te.Scalar, high: te.Scalar) -> te.Scalar:
+        """How many places of a window along an axis are at least `low` and less than `high`."""
+        begin = p * exprs.int64(self.steps[k]) - exprs.int64(self.around[k][0])
+        if self.spacing[k] == 1:
+            end = te.minimum(begin + exprs.int64(self.sizes[k]), high)
+            return te.maximum(end - te.maximum(begin, low), exprs.int64(0))
+        line = exprs.int64(0)
+        for w in range(self.sizes[k]):
+            at = begin + exprs.int64(w * self.spacing[k])
+            inside = exprs.both(at >= low, at < high)
+            line = line + te.if_then_else(inside, exprs.int64(1), exprs.int64(0))
+        return line
 
 
 def _pool_definition(
@@ -470,7 +485,7 @@ def _pool_definition(
 
     def final(*i: te.Scalar) -> te.Scalar:
         found = made(*i)
-        number = plan.counts(x.shape[2:], i[2:], count_padding)
+        number = plan.counts(x.shape[2:], i[2:], count_padding, ceil_mode)
         if found.dtype.is_float:
             return found / te.cast(found.dtype, number)
         return te.cast(found.dtype, te.truncdiv(te.cast("int64", found), number))
@@ -494,20 +509,33 @@ def _adaptive_definition(
     if size is None:
         return exprs.arranged(out, lambda *i: exprs.wide(x(*i)), out_layout or layout, f"NC{axes}")
     wanted = lengths[2:]
+    sizes = list(zip(x.shape[2:], wanted, strict=True))
+    even = [_divides(m, n) for n, m in sizes]
     window = exprs.window_axes(
-        [te.ceildiv(n, m) + 1 for n, m in zip(x.shape[2:], wanted, strict=True)]
+        [
+            n // m if whole else te.ceildiv(n, m) + 1
+            for (n, m), whole in zip(sizes, even, strict=True)
+        ]
     )
 
     def bounds(k: int, p: te.Scalar) -> tuple[te.Scalar, te.Scalar]:
-        n, m = x.shape[2 + k], wanted[k]
+        n, m = sizes[k]
+        if even[k]:
+            return p * (n // m), (p + 1) * (n // m)
         return p * n // m, te.ceildiv((p + 1) * n, m)
 
     def element(*i: te.Scalar) -> Any:
         ends = [bounds(k, i[2 + k]) for k in range(count)]
         at = [low + w for (low, _), w in zip(ends, window, strict=True)]
-        inside = exprs.every(place < high for place, (_, high) in zip(at, ends, strict=True))
+        inside = exprs.every(
+            place < high
+            for place, (_, high), whole in zip(at, ends, even, strict=True)
+            if not whole
+        )
         value = exprs.wide(x(*i[:2], *at))
-        return te.sum(te.if_then_else(inside, value, te.const(0, value.dtype)), axis=window)
+        if not all(even):
+            value = te.if_then_else(inside, value, te.const(0, value.dtype))
+        return te.sum(value, axis=window)
 
     made: te.Tensor = te.compute(lengths, element, name="T_adaptive")
 
@@ -517,6 +545,12 @@ def _adaptive_definition(
         return made(*i) / te.cast(made.dtype, number)
 
     return exprs.arranged(out, final, out_layout or layout, f"NC{axes}")
+
+
+def _divides(part: te.Scalar, whole: te.Scalar) -> bool:
+    """Whether a dimension is certainly a multiple of another one."""
+    a, b = part.value, whole.value
+    return a == 1 or bool(a and b is not None and b % a == 0)
 
 
 def _pool_backward(
@@ -539,30 +573,40 @@ def _pool_backward(
         exprs.WindowView(gradient, out_layout or layout, "NCHW"),
     )
     plan = WindowPlan(2, size, strides, padding, dilation)
+    reach = [(n - 1) * d + 1 for n, d in zip(plan.sizes, plan.spacing, strict=True)]
+    taps = exprs.window_axes([-(-n // step) for n, step in zip(reach, plan.steps, strict=True)])
     best = _best(x, g, plan) if kind == "max" else None
 
+    def share(*i: te.Scalar) -> te.Scalar:
+        """What each place of a window gets of its gradient."""
+        value = exprs.wide(g(*i))
+        number = plan.counts(x.shape[2:], i[2:], count_padding, ceil_mode)
+        return value / te.cast(value.dtype, number)
+
+    shares = te.compute(g.shape, share, name="T_shares") if best is None else None
+
     def element(*i: te.Scalar) -> Any:
-        meets = te.const(True, "bool")
-        at: list[te.Scalar] = []
-        for k in range(2):
-            far = (
-                i[2 + k]
-                + exprs.int64(plan.around[k][0])
-                - plan.window[k] * exprs.int64(plan.spacing[k])
+        found = [
+            exprs.met(
+                i[2 + k] + exprs.int64(plan.around[k][0]), taps[k], plan.steps[k], plan.spacing[k]
             )
-            step = exprs.int64(plan.steps[k])
-            at.append(far // step)
-            meets = exprs.both(meets, exprs.equals(far % step, exprs.int64(0)))
-        inside = exprs.both(meets, exprs.within(at, g.shape[2:], [True, True]))
-        value = exprs.wide(g(*i[:2], *at))
-        zero = te.const(0, value.dtype)
-        if best is not None:
-            own = plan.window[0] * exprs.int64(plan.sizes[1]) + plan.window[1]
-            share = te.if_then_else(exprs.equals(best(*i[:2], *at), own), value, zero)
+            for k in range(2)
+        ]
+        at = [window for window, _, _ in found]
+        own = [place for _, place, _ in found]
+        exists = [
+            exprs.both(fits, place < exprs.int64(size))
+            for (_, place, fits), size in zip(found, plan.sizes, strict=True)
+        ]
+        inside = exprs.every([*exists, exprs.within(at, g.shape[2:], [True, True])])
+        if shares is not None:
+            value = shares(*i[:2], *at)
         else:
-            number = plan.counts(x.shape[2:], at, count_padding)
-            share = value / te.cast(value.dtype, number)
-        return te.sum(te.if_then_else(inside, share, zero), axis=plan.window)
+            value = exprs.wide(g(*i[:2], *at))
+            number = own[0] * exprs.int64(plan.sizes[1]) + own[1]
+            holds = exprs.equals(best(*i[:2], *at), number)
+            value = te.if_then_else(holds, value, te.const(0, value.dtype))
+        return te.sum(te.if_then_else(inside, value, te.const(0, value.dtype)), axis=taps)
 
     made = te.compute(x.shape, element, name="T_backward")
     return exprs.arranged(out, made, layout, "NCHW")
