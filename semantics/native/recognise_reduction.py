@@ -9,6 +9,7 @@ import math
 from rlx.grammar.nodes import tir
 from rlx.semantics.native import c_types
 from rlx.semantics.native.hoisting import bind_axis, loop_range, unguarded
+from rlx.semantics.native.ranges import literal
 from rlx.semantics.native.state import Generation
 from rlx.semantics.native.write_analysis import accesses, flat, loads
 from rlx.solver.poly import Polynomial
@@ -111,6 +112,27 @@ class LoopReduction:
             if near and _step(self.target, axis) == 1 and (axis.count is None or axis.count >= 4):
                 return axis
         return None
+
+    def join(self) -> None:
+        """Make one loop of the innermost loops of the reduction that run over all operands without
+        a gap: of the sum of a picture, over its lines and what is in each.
+        """
+        while len(self.reduce) > 1:
+            *others, outer, inner = self.reduce
+            if (
+                outer.count in (None, 1)
+                or inner.count is None
+                or {outer.begin, inner.begin} != {"0"}
+            ):
+                return
+            for operand in self.operands:
+                line, each = _step(operand, outer), _step(operand, inner)
+                if line is None or each is None or line != each * inner.count:
+                    return
+            count = outer.count * inner.count
+            # The outer variable stays 0, and the inner one goes on counting behind its line.
+            only = Axis(outer.name, outer.begin, literal(1), 1)
+            self.reduce = [only, *others, Axis(inner.name, inner.begin, literal(count), count)]
 
     @property
     def short(self) -> bool:
@@ -253,7 +275,18 @@ def recognise(state: Generation, loop: tir.For) -> LoopReduction | None:
     )
     others = [n for n in loads(block.body) if n.buffer is not found.store.buffer]
     found.operands = [_flat_address(state, n.buffer, n.indices) for n in others]
+    variables = {axis.var for axis in block.iter_vars} | {level.loop_var for level in chain}
+    if found.simple and found.certain and not _in_values(found.store.value, variables):
+        found.join()
     return found
+
+
+def _in_values(value: tir.PrimExpr, variables: set[tir.Var]) -> bool:
+    """Whether a variable stands anywhere but in the indices of elements."""
+    outside = tir.reached(
+        [value], lambda n: () if isinstance(n, tir.BufferLoad) else tir.children(n)
+    )
+    return any(isinstance(node, tir.Var) and node in variables for node in outside)
 
 
 def _inside(state: Generation, buffer: tir.Buffer, indices: tuple[tir.PrimExpr, ...]) -> bool:
