@@ -195,7 +195,7 @@ class Generation(IndexKnowledge):
 
     def is_total(self, expr: tir.PrimExpr, after: tir.PrimExpr) -> bool:
         """Whether an expression can always be computed behind another one: it cannot fail, and loads
-        only what the other one loads, and what is in C variables.
+        only what the other one loads, what is in C variables, and what is certainly in its buffer.
         """
         if self.exact:
             return False
@@ -205,10 +205,21 @@ class Generation(IndexKnowledge):
 
         def total(node: tir.PrimExpr, below: Sequence[bool]) -> bool:
             if isinstance(node, tir.BufferLoad):
-                return node in at_hand or node.buffer in self.kept
+                return node in at_hand or node.buffer in self.kept or self._certain(node)
             return all(below) and self._harmless(node)
 
         return tir.fold(expr, total)
+
+    def _certain(self, load: tir.BufferLoad) -> bool:
+        """Whether an element is certainly in its buffer."""
+        memory = self.memory.get(load.buffer)
+        if memory is None or len(memory.extents) != len(load.indices):
+            return False
+        places = [self.poly(index) for index in load.indices]
+        return all(
+            place is not None and self.within(place, extent)
+            for place, extent in zip(places, memory.extents, strict=True)
+        )
 
     def _harmless(self, node: tir.PrimExpr) -> bool:
         match node:
