@@ -49,11 +49,11 @@ def keeping(state: Generation, found: LoopReduction, places: Sequence[str]) -> I
 def combine(state: Generation, found: LoopReduction, place: str, other: str) -> None:
     dtype = found.store.buffer.dtype
     text = f"({place} {SIGNS[found.kind]} {other})"
-    if found.strict:  # of two choices GCC makes vectors, of one with two conditions it does not
-        kept = state.out.fresh()
-        state.out.put(f"const {found.dtype} {kept} = ({place} != {place} ? {place} : {other});")
-        other = kept
     text = f"({text} ? {place} : {other})" if found.extremum else c_types.rounded(dtype, text)
+    if found.strict:  # of two choices GCC makes vectors, of one with two conditions it does not
+        more = state.out.fresh()
+        state.out.put(f"const {found.dtype} {more} = {text};")  # one instruction
+        text = f"({place} != {place} ? {place} : {more})"
     state.out.put(f"{place} = {text};")
 
 
