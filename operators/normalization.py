@@ -500,11 +500,9 @@ def log_softmax_value(x: Array, axis: int) -> Array:
     return arrays.back(arrays.quiet(lambda: off - np.log(total)), x.dtype)
 
 
-def _off_largest(x: te.Tensor, along: int) -> te.Tensor:
+def _off_largest(x: te.Tensor, along: int) -> exprs.DerivedView:
     top = exprs.reduced(x, (along,), exprs.largest(), "T_top")
-    return te.compute(  # type: ignore[no-any-return]
-        x.shape, lambda *i: exprs.wide(x(*i)) - top(*_dropped(i, (along,))), name="T_off"
-    )
+    return exprs.DerivedView(x, lambda *i: exprs.wide(x(*i)) - top(*_dropped(i, (along,))))
 
 
 @defines("relax.nn.softmax")
@@ -525,8 +523,9 @@ def log_softmax_definition(out: Result, x: te.Tensor, axis: int) -> te.Tensor:
     along = exprs.axis_of(axis, x.ndim)
     off = _off_largest(x, along)
     whole = exprs.summed(off, (along,), "T_total", te.exp)
+    log = te.compute(whole.shape, lambda *i: te.log(whole(*i)), name="T_log")
     return exprs.filled(
-        out, lambda *i: exprs.convert(off(*i) - te.log(whole(*_dropped(i, (along,)))), out.dtype)
+        out, lambda *i: exprs.convert(off(*i) - log(*_dropped(i, (along,))), out.dtype)
     )
 
 
