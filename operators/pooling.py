@@ -399,21 +399,22 @@ class WindowPlan:
             decline("its padding is negative")
         self.window = exprs.window_axes(self.sizes)
 
-    def places(self, position: Sequence[te.Scalar], within: Sequence[te.Scalar]) -> list[te.Scalar]:
-        """The positions of a window in the data; positions before 0 and after the end are
-        padding.
+    def held(self, x: exprs.WindowView, fill: te.Scalar, ceil_mode: int) -> Any:
+        """The elements of the windows of an element of the result, `fill` in the padding and in
+        what the last windows reach beyond it where lengths are rounded up.
         """
-        return [
-            p * exprs.int64(s) + w * exprs.int64(d) - exprs.int64(b)
-            for p, w, s, d, (b, _) in zip(
-                position, within, self.steps, self.spacing, self.around, strict=True
-            )
-        ]
-
-    def reached(self, ceil_mode: int) -> list[tuple[int, int]]:
-        """The padding, with what the last windows reach beyond it where lengths are rounded up."""
         beyond = [step - 1 if ceil_mode else 0 for step in self.steps]
-        return [(b, a + more) for (b, a), more in zip(self.around, beyond, strict=True)]
+        around = [(b, a + more) for (b, a), more in zip(self.around, beyond, strict=True)]
+        padded = exprs.padded(x, around, fill)
+
+        def element(i: Sequence[te.Scalar], within: Sequence[te.Scalar]) -> te.Scalar:
+            at = [
+                p * exprs.int64(s) + w * exprs.int64(d)
+                for p, w, s, d in zip(i[2:], within, self.steps, self.spacing, strict=True)
+            ]
+            return padded(*i[:2], *at)
+
+        return element
 
     def counts(
         self,
@@ -471,15 +472,11 @@ def _pool_definition(
     plan = WindowPlan(count, size, strides, padding, dilation)
     working = exprs.working(x.dtype)
     fill = exprs.least(working) if kind == "max" else te.const(0, working)
-    held = exprs.padded(x, plan.reached(ceil_mode), fill)
+    held = plan.held(x, fill, ceil_mode)
 
     def element(*i: te.Scalar) -> Any:
-        at = [
-            place + exprs.int64(before)
-            for place, (before, _) in zip(plan.places(i[2:], plan.window), plan.around, strict=True)
-        ]
         join = exprs.largest() if kind == "max" else te.sum
-        return join(held(*i[:2], *at), axis=plan.window)
+        return join(held(i, plan.window), axis=plan.window)
 
     made: te.Tensor = te.compute(lengths, element, name=f"T_{kind}_pool")
 
@@ -575,7 +572,7 @@ def _pool_backward(
     plan = WindowPlan(2, size, strides, padding, dilation)
     reach = [(n - 1) * d + 1 for n, d in zip(plan.sizes, plan.spacing, strict=True)]
     taps = exprs.window_axes([-(-n // step) for n, step in zip(reach, plan.steps, strict=True)])
-    best = _best(x, g, plan) if kind == "max" else None
+    best = _best(x, g, plan, ceil_mode) if kind == "max" else None
 
     def share(*i: te.Scalar) -> te.Scalar:
         """What each place of a window gets of its gradient."""
@@ -594,9 +591,9 @@ def _pool_backward(
         ]
         at = [window for window, _, _ in found]
         own = [place for _, place, _ in found]
-        exists = [
-            exprs.both(fits, place < exprs.int64(size))
-            for (_, place, fits), size in zip(found, plan.sizes, strict=True)
+        exists = [fits for _, _, fits in found]
+        exists += [
+            p < exprs.int64(plan.sizes[k]) for k, p in enumerate(own) if reach[k] % plan.steps[k]
         ]
         inside = exprs.every([*exists, exprs.within(at, g.shape[2:], [True, True])])
         if shares is not None:
@@ -612,17 +609,14 @@ def _pool_backward(
     return exprs.arranged(out, made, layout, "NCHW")
 
 
-def _best(x: exprs.WindowView, g: exprs.WindowView, plan: WindowPlan) -> te.Tensor:
+def _best(x: exprs.WindowView, g: exprs.WindowView, plan: WindowPlan, ceil_mode: int) -> te.Tensor:
     """Which place of each window holds its maximum, the first of equal ones."""
     window = exprs.window_axes(plan.sizes)
+    held = plan.held(x, exprs.least(exprs.working(x.dtype)), ceil_mode)
 
     def element(*i: te.Scalar) -> Any:
-        at = plan.places(i[2:], window)
-        inside = exprs.within(at, x.shape[2:], [True, True])
-        value = exprs.wide(x(*i[:2], *at))
         number = window[0] * exprs.int64(plan.sizes[1]) + window[1]
-        held = te.if_then_else(inside, value, exprs.least(value.dtype))
-        return first_best(True)((te.cast("int64", number), held), axis=window)
+        return first_best(True)((te.cast("int64", number), held(i, window)), axis=window)
 
     place, _ = te.compute(g.shape, element, name="T_best")
     return place  # type: ignore[no-any-return]
