@@ -267,7 +267,7 @@ def nll_loss_backward_definition(
         rest = [*i[: picked.axis], *i[picked.axis + 1 :]]
         found = each(*rest)
         hit = exprs.equals(picked.chosen(*rest), i[picked.axis])
-        return exprs.convert(te.if_then_else(hit, found, te.const(0, found.dtype)), out.dtype)
+        return exprs.convert(te.select(hit, found, te.const(0, found.dtype)), out.dtype)
 
     return exprs.filled(out, element)
 
