@@ -7,6 +7,10 @@ names are explained at the end of the text, in the order of their use.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import count
+from weakref import WeakKeyDictionary
+
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.nodes.tir import PrimExpr
@@ -23,11 +27,11 @@ def is_long(dim: PrimExpr, short: int = SHORT) -> bool:
     """Whether a dimension is too long to be written out and shares parts, so that names for them
     help. One of at most ``short`` nodes is short.
     """
-    stack, count = [dim], 0
+    stack, nodes = [dim], 0
     while stack:
         node = stack.pop()
-        count += 1
-        if count > short:
+        nodes += 1
+        if nodes > short:
             return _shares(dim)
         stack.extend(tir.children(node))
     return False
@@ -35,31 +39,32 @@ def is_long(dim: PrimExpr, short: int = SHORT) -> bool:
 
 def _shares(dim: PrimExpr) -> bool:
     """Whether an operation occurs more than once in a dimension."""
-    used: set[PrimExpr] = set()
-    for node in tir.postorder(dim):
-        for child in tir.children(node):
-            if child in used and tir.children(child):
+    used: set[PrimExpr] = {dim}
+    stack = [dim]
+    while stack:
+        for child in tir.children(stack.pop()):
+            if child not in used:
+                used.add(child)
+                stack.append(child)
+            elif tir.children(child):
                 return True
-            used.add(child)
     return False
 
 
 def abbreviated(dim: PrimExpr) -> str:
     """The text of a long dimension, with its names and their explanation."""
-    parts = _parts(dim)
-    taken = {var.name for var in tir.free_vars(dim)}
-    names: dict[PrimExpr, str] = {}
-    number = 0
-    asked = [dim]
+    found: dict[PrimExpr, None] = {}
+    asked, taken = [dim], set[str]()
     for whole in asked:
-        for part in _mentioned(whole, parts):
-            if part not in names:
-                number += 1
-                while f"d{number}" in taken:
-                    number += 1
-                names[part] = f"d{number}"
+        for node in _written(whole):
+            if isinstance(node, tir.Var):
+                taken.add(node.name)
+            elif _has_name(node) and node not in found:
+                found[node] = None
                 if len(asked) <= _EXPLAINED:
-                    asked.append(part)
+                    asked.append(node)
+    free = (name for name in map("d{}".format, count(1)) if name not in taken)
+    names = dict(zip(found, free, strict=False))
     first, *explained = [_text(part, names) for part in asked]
     shown = [f"{names[p]} = {text}" for p, text in zip(asked[1:], explained, strict=True)]
     if len(names) > len(shown):
@@ -67,25 +72,22 @@ def abbreviated(dim: PrimExpr) -> str:
     return f"{first}, where {', '.join(shown)}" if shown else first
 
 
-def _parts(dim: PrimExpr) -> set[PrimExpr]:
-    """The parts that get a name: those whose text, with names inside it, has become long."""
-    found: set[PrimExpr] = set()
+_lengths: WeakKeyDictionary[PrimExpr, int] = WeakKeyDictionary()
+"""The nodes of each text, where parts inside it have names: dimensions share most of theirs."""
+
+
+def _has_name(node: PrimExpr) -> bool:
+    """Whether a part of a dimension gets a name: its text, with names inside it, is long."""
 
     def length(node: PrimExpr, operands: list[int]) -> int:
-        total = 1 + sum(operands)
-        if total > _PART and node is not dim:
-            found.add(node)
-            return 1
-        return total
+        return 1 + sum(1 if each > _PART else each for each in operands)
 
-    tir.fold(dim, length)
-    return found
+    return tir.fold(node, length, _lengths) > _PART
 
 
-def _mentioned(whole: PrimExpr, parts: set[PrimExpr]) -> list[PrimExpr]:
-    """The named parts in the text of a part, in the order of the text."""
-    inside = tir.reached(tir.children(whole), lambda e: () if e in parts else tir.children(e))
-    return [node for node in inside if node in parts]
+def _written(whole: PrimExpr) -> Iterator[PrimExpr]:
+    """The nodes in the text of a part, in its order, down to parts with names."""
+    return tir.reached(tir.children(whole), lambda e: () if _has_name(e) else tir.children(e))
 
 
 def _text(part: PrimExpr, names: dict[PrimExpr, str]) -> str:
