@@ -26,7 +26,14 @@ from rlx.solver.order import compatibility
 from rlx.transform.builder import states
 from rlx.transform.builder.blocks import GrowingBlocks
 from rlx.transform.builder.errors import BuildError, at_python, violation, warn
-from rlx.transform.builder.known_calls import Key, KnownCalls, SharedInfos, call_key, says_all
+from rlx.transform.builder.known_calls import (
+    Key,
+    KnownCall,
+    KnownCalls,
+    SharedInfos,
+    call_key,
+    says_all,
+)
 from rlx.transform.builder.names import Names
 from rlx.transform.builder.numbers import settled
 
@@ -188,18 +195,20 @@ class Frame:
         """Bind a value to a new variable. Raises BuildError if the binding violates a rule."""
         if self.adopts:
             self.adopt(value)
-        walk = self.walk
-        mark, count = len(walk.added), len(self.blocks.bindings)
-        local = not output and walk.block is not None
+        walk, state = self.walk, self._state
+        mark, count, block = len(walk.added), len(self.blocks.bindings), walk.block
+        local = not output and block is not None
         hint, name = hint or ("lv" if local else "gv"), None
         try:
-            key = self.key(value)
+            key = call_key(value, state, walk.in_scope, block)
             if key is None:
                 value = self.flat(value, place)
-                key = self.key(value)
+                key = call_key(value, state, walk.in_scope, walk.block)
             name = self.names.new(hint)
-            var = (DataflowVar if local else ast.Var)(name, None, place, place)
-            self.bind_new(VarBinding(var, value, place, place), key, place)
+            known = None if key is None else self.known.get(key)
+            annotation = None if known is None else known.annotation
+            var = (DataflowVar if local else ast.Var)(name, annotation, place, place)
+            self._bind_new(VarBinding(var, value, place, place), key, known, place)
         except BuildError:
             if name is not None:
                 self.names.give_back(name, hint)
@@ -221,26 +230,29 @@ class Frame:
         del self.blocks.bindings[count:]
         self.walk.leave(mark)
 
-    def key(self, value: Expr) -> Key | None:
-        """What the struct info of a call depends on here; see :func:`call_key`."""
+    def bind_new(self, binding: VarBinding, place: Place) -> None:
+        """Bind a new variable to a value in normal form, and annotate it."""
         walk = self.walk
-        return call_key(value, self._state, walk.in_scope, walk.block)
-
-    def bind_new(self, binding: VarBinding, key: Key | None, place: Place) -> None:
-        """Bind a new variable to a value in normal form, and annotate it. A call is not checked if
-        a similar one was: ``key`` says what it depends on.
-        """
-        var, walk, infos = binding.var, self.walk, self._state.info_of
+        key = call_key(binding.value, self._state, walk.in_scope, walk.block)
         known = None if key is None else self.known.get(key)
+        if known is not None:
+            complete(binding.var, struct_info_annotation=known.annotation)
+        self._bind_new(binding, key, known, place)
+
+    def _bind_new(
+        self, binding: VarBinding, key: Key | None, known: KnownCall | None, place: Place
+    ) -> None:
+        """As :meth:`bind_new`: a value is not checked if a similar one was. ``key`` says what it
+        depends on, and ``known`` what is known of it; its variable is then annotated.
+        """
+        var, walk, infos = binding.var, self._walk, self._state.info_of
         if known is not None:
             self.is_untouched = False
             walk.in_scope[var] = walk.block if type(var) is DataflowVar else None
             walk.added.append(var)
             self.values[var] = binding.value
             self.blocks.bindings.append(binding)
-            infos[var], annotation = known
-            if annotation is not None:
-                complete(var, struct_info_annotation=annotation)
+            infos[var] = known.info
             return
         scope = self._state.scope
         before = len(scope.shape_vars)
@@ -452,7 +464,7 @@ class _EmittedBlocks(Blocks):
         if isinstance(binding, VarBinding) and isinstance(binding.value, ast.Call):
             binding = changed(binding, value=settled(binding.value, frame.state))
             if binding.var.struct_info_annotation is None:
-                frame.bind_new(binding, frame.key(binding.value), self._place)
+                frame.bind_new(binding, self._place)
                 return
         frame.bind(binding, self._place)
         if var is not None and var.struct_info_annotation is None:
