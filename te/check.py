@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.node import Record
 from rlx.te.errors import TensorExpressionError, here
+from rlx.te.external import External
 from rlx.te.rebuild import Rebuild
 from rlx.te.scalar import Scalar
 from rlx.te.tensor import Operation, Read
@@ -70,6 +71,61 @@ def check_reads(ops: Sequence[Operation]) -> list[Undecided]:
                 found += ranges.outside(access)
     return found
 
+
+def is_plain(op: Operation) -> bool:
+    """Whether a PrimFunc of this operation is legal if its reads are in bounds: nothing else in it
+    has a condition, as a divisor or a shift has, and nothing in it was made by hand.
+    """
+    if isinstance(op, External) or op.along is not None:
+        return False
+    sizes = [size.node for size in op.extents]
+    elements = list(op.expressions())
+    if op.reduction is not None:
+        sizes += [end.node for axis in op.reduction.axes for end in (axis.low, axis.high)]
+        elements += [result.node for result in op.reduction.combiner.results]
+    if not all(_SIZES.issuperset(map(type, tir.postorder(size))) for size in sizes):
+        return False
+    for node in tir.postorder(*elements):
+        kind = type(node)
+        if kind is tir.Call:
+            if node.op not in _PLAIN_CALLS:  # type: ignore[attr-defined]
+                return False
+        elif kind is tir.FloorDiv or kind is tir.FloorMod:
+            divisor = node.b  # type: ignore[attr-defined]
+            if not isinstance(divisor, tir.IntImm) or divisor.value <= 0:
+                return False
+        elif kind not in _PLAIN:
+            return False
+    return True
+
+
+_PLAIN = frozenset(
+    (
+        *(Read, tir.Var, tir.IntImm, tir.FloatImm, tir.Cast, tir.Select),
+        *(tir.Add, tir.Sub, tir.Mul, tir.Div, tir.Min, tir.Max),
+        *(tir.LT, tir.LE, tir.GT, tir.GE, tir.EQ, tir.NE, tir.And, tir.Or, tir.Not),
+    )
+)
+_SIZES = frozenset((tir.Var, tir.IntImm, tir.Add, tir.Mul))
+_PLAIN_CALLS = frozenset(
+    [
+        "if_then_else",
+        "exp",
+        "log",
+        "sqrt",
+        "rsqrt",
+        "tanh",
+        "sigmoid",
+        "sin",
+        "cos",
+        "tan",
+        "erf",
+        "ceil",
+        "floor",
+        "trunc",
+        "round",
+    ]
+)
 
 # ---------------------------------------------------------------- reads and their conditions
 

@@ -29,11 +29,11 @@ def operations(tensors: Sequence[Tensor]) -> list[Operation]:
     return list(found)
 
 
-def unbound(tensors: Sequence[Tensor]) -> list[tir.Var]:
-    """The variables that the computation uses and that are not dimensions of a tensor."""
+def unbound(tensors: Sequence[Tensor], ops: Sequence[Operation]) -> list[tir.Var]:
+    """The variables that the operations of tensors use and that are not dimensions of a tensor."""
     bound = {dim.node for t in tensors for dim in t.shape if isinstance(dim.node, tir.Var)}
     found: dict[tir.Var, None] = {}
-    for op in operations(tensors):
+    for op in ops:
         axes = {*op.axes, *(a.var for a in op.reduction.axes)} if op.reduction else {*op.axes}
         for expr in op.expressions():
             found |= dict.fromkeys(v for v in tir.free_vars(expr) if v not in axes)
@@ -49,4 +49,4 @@ def unbound(tensors: Sequence[Tensor]) -> list[tir.Var]:
 
 
 def _in_shape(tensor: Tensor) -> dict[tir.Var, None]:
-    return {v: None for dim in tensor.shape for v in tir.free_vars(dim.node)}
+    return dict.fromkeys(tir.free_vars(*(dim.node for dim in tensor.shape)))

@@ -64,15 +64,14 @@ def create_prim_func(
             fail(f"expected a variable as parameter, found {each}")
     if not tensors:
         fail("expected at least one tensor as parameter")
-    if len({(id(t.op), t.index) for t in tensors}) != len(tensors):
-        fail("a tensor occurs twice among the parameters")
+    distinct(tensors)
     ops = operations(tensors)
     for op in ops:
         if not computed(op) and all(t.op is not op for t in tensors):
             fail(f"{op.name} is read, but is not a parameter", op.place)
     if not any(map(computed, ops)):
         fail("nothing is computed: expected a tensor of te.compute among the parameters")
-    loose = [v for v in unbound(tensors) if all(each is not v for each in _variables(flat))]
+    loose = [v for v in unbound(tensors, ops) if all(each is not v for each in _variables(flat))]
     if loose:
         names = ", ".join(v.name for v in loose)
         fail(f"{names}: no dimension of a parameter is this variable: add it to the parameters")
@@ -81,7 +80,25 @@ def create_prim_func(
     index = None if index_dtype_override is None else kind_of(index_dtype_override)
     if index is not None and not index.is_integer:
         fail(f"expected integers as indices, found {index}")
-    return _Maker(flat, ops, index, store_identities).function()
+    return of_operations(flat, ops, index, store_identities)
+
+
+def distinct(tensors: Sequence[Tensor]) -> None:
+    """Raises TensorExpressionError if a tensor occurs twice."""
+    if len({(id(t.op), t.index) for t in tensors}) != len(tensors):
+        fail("a tensor occurs twice among the parameters")
+
+
+def of_operations(
+    parameters: Sequence[Any],
+    ops: Sequence[Operation],
+    index: DataType | None,
+    store_identities: bool,
+) -> tir.PrimFunc:
+    """As :func:`create_prim_func`, of parameters of which all is known: the operations that compute
+    them, and that they are complete.
+    """
+    return _Maker(parameters, ops, index, store_identities).function()
 
 
 def _variables(flat: Iterable[Any]) -> list[tir.Var]:
@@ -157,9 +174,11 @@ class _Maker:
     def _dim(self, dim: tir.PrimExpr) -> Scalar:
         if isinstance(dim, tir.Var):
             return self._size(dim)
+        rebuild = Rebuild(self.sizes, self._load, self.index)
+        if isinstance(dim, tir.IntImm):
+            return rebuild.as_index(Scalar(dim, dim.dtype))
         for var in tir.free_vars(dim):
             self._size(var)
-        rebuild = Rebuild(self.sizes, self._load, self.index)
         return rebuild.as_index(rebuild(dim))
 
     def _buffer(self, tensor: Tensor) -> tir.Buffer:

@@ -243,7 +243,7 @@ def _described(value: object) -> str:
 def common(a: Scalar, b: Scalar) -> DataType:
     """The common type of two operands."""
     x, y = a.dtype, b.dtype
-    if x == y:
+    if x is y or x == y:
         return x
     if x.is_float != y.is_float:
         return x if x.is_float else y

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from types import FunctionType
 from typing import Any
 
 from rlx.grammar.nodes import ast, tir
@@ -446,6 +447,8 @@ def _axes(
     others: Sequence[str] | None,
 ) -> list[str]:
     """What the axes are called; a function with ``*indices`` takes any number."""
+    if others is None and type(function) is FunctionType and _is_simple(function, count):
+        return list(function.__code__.co_varnames[:count])
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
@@ -466,6 +469,14 @@ def _axes(
             fail(f"{name}: {len(others)} names for {count - len(plain)} axes", place)
         return plain + [_word(each) for each in others]
     return plain + [f"i{k}" for k in range(len(plain), count)]
+
+
+def _is_simple(function: FunctionType, count: int) -> bool:
+    """Whether a function takes exactly so many arguments, none by default or by keyword."""
+    code = function.__code__
+    variable = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    wraps = hasattr(function, "__wrapped__") or function.__defaults__ is not None
+    return code.co_argcount == count and not (code.co_kwonlyargcount or variable or wraps)
 
 
 def reduce_axis(dom: Any, name: str = "rv") -> ReduceAxis:
