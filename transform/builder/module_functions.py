@@ -201,9 +201,7 @@ class ModuleFunctions:
     @property
     def frame(self) -> Frame:
         """The function under construction."""
-        frame = self._innermost
-        assert frame is not None
-        return frame
+        return self._frames[-1]
 
     @property
     def _innermost(self) -> Frame | None:

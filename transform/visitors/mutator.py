@@ -10,7 +10,7 @@ from rlx.checker.derive.module import bottom_up
 from rlx.checker.normalize import normalize_function
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, GlobalVar, IRModule, StructInfo
-from rlx.grammar.nodes.node import Node, changed, replace, same
+from rlx.grammar.nodes.node import Node, changed, nodes_in, replace, same
 from rlx.grammar.nodes.python_places import Place, here, module_of
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.tir import PrimExpr
@@ -85,7 +85,8 @@ class ExprMutator:
     strengthens = False
     """Whether result annotations are replaced by more precise derived ones."""
     builder: BlockBuilder
-    _keeps_infos = True
+    _keeps_infos = _keeps_vars = True
+    """Whether no method of the class looks at annotations, and at variables where they are bound."""
     _plain: frozenset[type[Expr]] = frozenset()
     """The leaves that no method of the class looks at."""
     _changed: set[GlobalVar]
@@ -106,6 +107,10 @@ class ExprMutator:
             raise TypeError(problem)
         own = {name for name in _METHODS if getattr(cls, name) is not getattr(ExprMutator, name)}
         cls._keeps_infos = own.isdisjoint(_OF_INFOS)
+        cls._keeps_vars = cls._keeps_infos and all(
+            getattr(cls, name) is getattr(ExprMutator, name)
+            for name in ("visit_var_def", "visit_dataflow_var_def")
+        )
         cls._plain = frozenset(
             kind for kind, methods in _OF_LEAVES.items() if own.isdisjoint(methods)
         )
@@ -294,7 +299,9 @@ class ExprMutator:
 
     def rebind(self, binding: ast.VarBinding, value: Expr) -> ast.Var:
         """Emit a value in place of the value of a binding in the old program."""
-        var = self.visit_var_def(binding.var)
+        var = binding.var
+        if self._vars or not self._keeps_vars:
+            var = self.visit_var_def(var)
         if value is binding.value and var is binding.var:
             self._frame.keep(binding)
             return var
@@ -381,7 +388,16 @@ class ExprMutator:
 
     def visit_call(self, call: ast.Call) -> Expr:
         """A call: callee, arguments, keyword arguments, type arguments."""
-        return self._inside.call(call)
+        return call if self._is_kept(call) else self._inside.call(call)
+
+    def _is_kept(self, call: ast.Call) -> bool:
+        """Whether no method looks at the parts of a call, and no variable in it is replaced."""
+        plain, variables = self._plain, self._vars
+        if type(call.op) not in plain or not plain.issuperset(map(type, call.args)):
+            return False
+        if call.sinfo_args or (call.attrs and nodes_in(call.attrs)):
+            return False
+        return not variables or (call.op not in variables and variables.keys().isdisjoint(call.args))
 
     def visit_tuple(self, expr: ast.Tuple) -> Expr:
         """A tuple."""
