@@ -9,6 +9,7 @@ from itertools import chain
 from rlx.checker.derive import module
 from rlx.checker.derive.bindings import bind, parameter
 from rlx.checker.normalize import Blocks, Normalizer
+from rlx.checker.well_formed.annotations import free_shape_vars
 from rlx.checker.well_formed.functions import symbol_is_name
 from rlx.checker.well_formed.state import WellFormedCheck
 from rlx.checker.well_formed.traversal import begin as enter_function
@@ -17,7 +18,7 @@ from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Binding, DataflowVar, Expr, StructInfo, VarBinding
 from rlx.grammar.nodes.equal import structural_equal
-from rlx.grammar.nodes.node import Span, changed, complete
+from rlx.grammar.nodes.node import Span, changed, complete, nodes_in
 from rlx.grammar.nodes.python_places import Place
 from rlx.grammar.nodes.struct_infos import OBJECT, bind_callable, binding_positions, mentioned
 from rlx.grammar.nodes.visit import free_vars as free_vars_of
@@ -27,6 +28,7 @@ from rlx.transform.builder import states
 from rlx.transform.builder.blocks import GrowingBlocks
 from rlx.transform.builder.errors import BuildError, at_python, violation, warn
 from rlx.transform.builder.known_calls import (
+    NOWHERE,
     Key,
     KnownCall,
     KnownCalls,
@@ -161,6 +163,11 @@ class Frame:
     # ------------------------------------------------------------ blocks
 
     @property
+    def is_dataflow(self) -> bool:
+        """Whether the current block is a dataflow block."""
+        return self.blocks.kind is ast.DataflowBlock
+
+    @property
     def block(self) -> ast.DataflowBlock | None:
         """The current dataflow block."""
         return self.walk.block
@@ -275,9 +282,10 @@ class Frame:
         walk, state = self.walk, self._state
         self.is_untouched = False
         mark, known = len(walk.added), len(state.info_of)
-        walk_binding(walk, binding)
+        said = says_all(binding, state) if quiet else None
+        if said is None or not self._stays_legal(binding, said):
+            walk_binding(walk, binding)
         if not walk.diagnostics:
-            said = says_all(binding, state) if quiet else None
             if said is None:
                 bind(state, binding)
             else:
@@ -285,6 +293,27 @@ class Frame:
         self.settle(place, mark, known, quiet)
         if binding.var is not None:
             self.values[binding.var] = binding.value
+
+    def _stays_legal(self, binding: Binding, said: StructInfo) -> bool:
+        """Whether a binding of a legal program is legal here because what it mentions is in scope;
+        its variable is then in scope. It binds a call whose struct info its annotation gives.
+        """
+        walk = self._walk
+        var, call, block = binding.var, binding.value, walk.block  # type: ignore[attr-defined]
+        scope, home = walk.in_scope, block if type(var) is DataflowVar else None
+        if home is not block or var in walk.bound or said not in walk.sound:
+            return False
+        if any(v not in walk.shape_vars or v in walk.scalars for v in free_shape_vars(walk, said)):
+            return False
+        if call.attrs and nodes_in(call.attrs):
+            return False
+        for arg in call.args:
+            if type(arg) is not ast.Constant and scope.get(arg, NOWHERE) not in (block, None):
+                return False
+        walk.bound.add(var)
+        walk.added.append(var)
+        scope[var] = home
+        return True
 
     def rebind(self, binding: VarBinding, value: Expr, place: Place) -> ast.Var:
         """Bind a variable to another value; if the struct info of this value differs, bind a new

@@ -115,7 +115,7 @@ class ModuleFunctions:
         found, info = states.check(self._signatures, gv, function)
         if any(d.is_error for d in found):
             if before is None:
-                del self._table[gv]
+                self._signatures.remove(gv)
             else:
                 self._signatures.put(gv, before)
             raise violation(found, place)

@@ -250,7 +250,9 @@ class ExprMutator:
 
     def _defined(self, var: ast.Var) -> ast.Var:
         info = var.struct_info_annotation
-        if info is None or (self._keeps_infos and not self._vars):
+        if info is None or (
+            self._keeps_infos and not (self._vars and _may_mention_variables(info))
+        ):
             return var
         new = self.visit_struct_info(info)
         if new is info:
@@ -397,7 +399,9 @@ class ExprMutator:
             return False
         if call.sinfo_args or (call.attrs and nodes_in(call.attrs)):
             return False
-        return not variables or (call.op not in variables and variables.keys().isdisjoint(call.args))
+        return not variables or (
+            call.op not in variables and variables.keys().isdisjoint(call.args)
+        )
 
     def visit_tuple(self, expr: ast.Tuple) -> Expr:
         """A tuple."""
@@ -479,6 +483,11 @@ class _Inside(Rewriter):
 
     def prim_expr(self, expr: PrimExpr) -> PrimExpr:
         return self.mutator.visit_prim_expr(expr)
+
+
+def _may_mention_variables(info: StructInfo) -> bool:
+    """Whether an annotation may mention a variable of Relax, as the shape of a tensor."""
+    return type(info) is not ast.TensorStructInfo or type(info.shape) is not ast.ShapeExpr
 
 
 def _names(function: ast.Function) -> Iterator[str]:

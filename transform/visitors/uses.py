@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr
@@ -19,13 +19,17 @@ def uses(function: ast.Function) -> Counter[ast.Var]:
     """
     found: Counter[ast.Var] = Counter()
     scalars: dict[tir.Var, ast.Var] = {}
+    infos: dict[ast.StructInfo, Collection[ast.Var]] = {}
     stack: list[Node] = [function]
     while stack:
         node = stack.pop()
         if isinstance(node, ast.Var):
             found[node] = found.get(node, 0) + 1
         elif isinstance(node, ast.StructInfo):
-            for var in free_vars(node):
+            mentioned = infos.get(node)
+            if mentioned is None:
+                mentioned = infos[node] = free_vars(node)
+            for var in mentioned:
                 found[var] += 1
         elif not node._shared:
             stack += node.children()
