@@ -183,7 +183,7 @@ def call_te(
         values = [convert(_leaf(builder, arg)) for arg in args]
         named: Mapping[str, Any] = {k: convert(_leaf(builder, v)) for k, v in kwargs.items()}
         outputs = _applied(function, hint, values, named)
-        made = staged(outputs, list(convert.tensors.values()), convert.scalars)
+        made = staged(outputs, convert.tensors, convert.scalars)
     return added(builder, made, hint, primfunc_attrs or {})
 
 
