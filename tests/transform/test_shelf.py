@@ -10,6 +10,7 @@ import pytest
 import rlx
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import IRModule
+from rlx.grammar.nodes.visit import bindings
 from rlx.transform import (
     BindParams,
     BindSymbolicVars,
@@ -277,7 +278,25 @@ class Module:
             return z
         return y
 """)
-    assert RemoveUnusedParameters()(module) is module
+    made = RemoveUnusedParameters()(module)
+    assert "def private(y: R.Tensor((4,)), param_n: R.Shape([n])):" in rlx.show(made)
+    assert "cls.private(y, R.shape([4]))" in rlx.show(made)
+    assert rlx.check(made).ok and RemoveUnusedParameters()(made) is made
+    assert rlx.refines(module, made).status == "proved"
+
+
+def test_a_bitwise_operator_on_floats_faults_and_stays() -> None:
+    module = rlx.parse("""
+@R.function
+def main(x: R.Tensor((2, 3), "float32"), i: R.Tensor((2, 3), "int8")):
+    a = R.bitwise_and(x, x)
+    b = R.bitwise_and(i, i)
+    c = R.split(x, 2, axis=0)
+    d = R.max(x, axis=[1])
+    return x
+""")
+    made = DeadCodeElimination()(module)
+    assert [b.var.name_hint for b in bindings(made["main"])] == ["a"]
 
 
 def test_a_copy_gets_the_name_and_the_size_of_the_output() -> None:

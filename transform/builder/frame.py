@@ -281,10 +281,11 @@ class Frame:
         assert isinstance(binding, VarBinding | ast.MatchCast)
         walk, state = self.walk, self._state
         self.is_untouched = False
-        mark, known = len(walk.added), len(state.info_of)
         said = says_all(binding, state) if quiet else None
-        if said is None or not self._stays_legal(binding, said):
-            walk_binding(walk, binding)
+        if said is not None and self._stays_legal(binding, said):
+            return
+        mark, known = len(walk.added), len(state.info_of)
+        walk_binding(walk, binding)
         if not walk.diagnostics:
             if said is None:
                 bind(state, binding)
@@ -296,24 +297,38 @@ class Frame:
 
     def _stays_legal(self, binding: Binding, said: StructInfo) -> bool:
         """Whether a binding of a legal program is legal here because what it mentions is in scope;
-        its variable is then in scope. It binds a call whose struct info its annotation gives.
+        it is then known. It binds a call, or a field, whose struct info its annotation gives.
         """
         walk = self._walk
-        var, call, block = binding.var, binding.value, walk.block  # type: ignore[attr-defined]
+        var, value, block = binding.var, binding.value, walk.block  # type: ignore[attr-defined]
         scope, home = walk.in_scope, block if type(var) is DataflowVar else None
         if home is not block or var in walk.bound or said not in walk.sound:
             return False
         if any(v not in walk.shape_vars or v in walk.scalars for v in free_shape_vars(walk, said)):
             return False
-        if call.attrs and nodes_in(call.attrs):
-            return False
-        for arg in call.args:
-            if type(arg) is not ast.Constant and scope.get(arg, NOWHERE) not in (block, None):
+        if isinstance(value, ast.Call):
+            if (value.attrs and nodes_in(value.attrs)) or not all(map(self._is_known, value.args)):
                 return False
+        elif not self._is_known(value.tuple_value):
+            return False
         walk.bound.add(var)
         walk.added.append(var)
         scope[var] = home
+        self._state.info_of[var] = self._state.info_of[value] = said
+        self.values[var] = value
         return True
+
+    def _is_known(self, arg: Expr) -> bool:
+        """Whether all that a leaf mentions is in scope."""
+        walk, kind = self._walk, type(arg)
+        if kind is ast.Constant:
+            return True
+        if kind is ast.Tuple:
+            return all(map(self._is_known, arg.fields))  # type: ignore[attr-defined]
+        if kind is ast.ShapeExpr or kind is ast.PrimValue:
+            dims = arg.values if kind is ast.ShapeExpr else (arg.value,)  # type: ignore[attr-defined]
+            return all(v in walk.shape_vars and v not in walk.scalars for v in tir.free_vars(*dims))
+        return walk.in_scope.get(arg, NOWHERE) in (walk.block, None)  # type: ignore[call-overload]
 
     def rebind(self, binding: VarBinding, value: Expr, place: Place) -> ast.Var:
         """Bind a variable to another value; if the struct info of this value differs, bind a new

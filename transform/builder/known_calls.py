@@ -173,15 +173,20 @@ def _scalar(scalar: PrimExpr) -> object:
 
 
 def says_all(binding: ast.Binding, state: DerivationState) -> StructInfo | None:
-    """The annotation of a variable in a legal program that is bound to a call of which nothing
-    else is known: neither facts about shapes nor doubts follow from it. None for other bindings.
+    """The annotation of a variable in a legal program that is bound to a call, or to a field of a
+    variable, of which nothing else is known: neither facts about shapes nor doubts follow from it.
+    None for other bindings.
     """
     if type(binding) is not ast.VarBinding or state.doubts or state.signed:
         return None
     info, call = binding.var.struct_info_annotation, binding.value
-    if type(info) is not ast.TensorStructInfo or type(call) is not ast.Call or call.sinfo_args:
+    if type(info) is not ast.TensorStructInfo or type(info.shape) is not ast.ShapeExpr:
         return None
-    if type(info.shape) is not ast.ShapeExpr or info.dtype.is_void or type(call.op) is not ast.Op:
+    if info.dtype.is_void:
+        return None
+    if type(call) is ast.TupleGetItem:
+        return info if isinstance(call.tuple_value, ast.Var) else None
+    if type(call) is not ast.Call or call.sinfo_args or type(call.op) is not ast.Op:
         return None
     operator = lookup(call.op.op_name)
     if operator is None or not operator.pure or call.op.op_name in _NOTED:

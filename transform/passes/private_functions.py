@@ -276,6 +276,13 @@ def _used(function: ast.Function, checked: frozenset[int]) -> tuple[list[int], l
         info = function.params[k].struct_info_annotation
         needed |= set(free_shape_vars(info)) if info is not None else set()
         told |= _told(function.params[k])
+    shapes = [
+        k
+        for k, p in enumerate(function.params)
+        if isinstance(p.struct_info_annotation, ast.ShapeStructInfo) and _told(p) & (needed - told)
+    ]
+    stay = sorted({*stay, *shapes})
+    told = told.union(*(_told(function.params[k]) for k in shapes))
     return stay, [v for v in function.shape_vars if v in needed and v not in told]
 
 
