@@ -147,7 +147,7 @@ class _Replacing(ExprMutator):
             return
         value = self.visit_expr(binding.value)
         if self.pattern.heads is not None and not fits_head(value, self.pattern.heads):
-            self.old[self.rebind(binding, value)] = binding.var
+            self._rebound(binding, value)
             return
         attempt = Attempt(self)
         found = None
@@ -166,8 +166,12 @@ class _Replacing(ExprMutator):
             del emitted[before:]
             found = None
         self.pending_var = self.pending_value = None
-        new = self.rebind(binding, value if found is None else found)
-        self.old[new] = binding.var
+        self._rebound(binding, value if found is None else found)
+
+    def _rebound(self, binding: ast.VarBinding, value: Expr) -> None:
+        new = self.rebind(binding, value)
+        if new is not binding.var:
+            self.old[new] = binding.var
 
     # ------------------------------------------------------------ what patterns ask
 
@@ -204,15 +208,12 @@ class _Replacing(ExprMutator):
 
     def users(self, var: ast.Var) -> Sequence[tuple[ast.Var | None, Expr]]:
         """The values of the old program that mention a variable."""
-        found = self._old_users(var)
+        found = self.around.users(self.old.get(var, var))
         return [(user, _Renamed(self._vars).expr(value)) for user, value in found]
 
-    def uses(self, var: ast.Var) -> int:
-        """The number of these values."""
-        return len(self._old_users(var))
-
-    def _old_users(self, var: ast.Var) -> Sequence[tuple[ast.Var | None, Expr]]:
-        return self.around.users_of.get(self.old.get(var, var), [])
+    def counting(self, var: ast.Var) -> Callable[[], int]:
+        """What gives the number of these values."""
+        return self.around.counting(self.old.get(var, var))
 
 
 class _Renamed(Rewriter):
