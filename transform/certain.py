@@ -351,9 +351,9 @@ class Certainty:
 def _takes(name: str, info: StructInfo | None) -> bool:
     """Whether an operator is defined for all tensors like this one."""
     dims = dimensions(info) if isinstance(info, TensorStructInfo) else None
-    if dims is None:
+    if dims is None or not isinstance(info, TensorStructInfo):
         return False
-    kind = info.dtype  # type: ignore[union-attr]
+    kind = info.dtype
     if name in _ON_INTEGERS:
         return kind.is_integer or kind == BOOL
     if name in _ON_ELEMENTS and not all(isinstance(d, tir.IntImm) and d.value > 0 for d in dims):

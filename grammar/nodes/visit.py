@@ -94,6 +94,7 @@ def _unwanted(kinds: type[Node] | UnionType) -> frozenset[type]:
 
 def _concrete(kind: type) -> Iterator[type]:
     """The classes below a class."""
+    each: type
     for each in kind.__subclasses__():
         yield each
         yield from _concrete(each)

@@ -183,7 +183,7 @@ def _call(
     spelled: dict[int | str, str] = {}
     by_position = True
     for parameter, convert, at in steps:
-        value = None if at is _LEFT_OUT else given[at]
+        value: Any = None if at is _LEFT_OUT else given[at]
         if by_position and convert is not None and type(value) in _PLAIN:
             args.append(value)
             continue
@@ -200,10 +200,8 @@ def _call(
                 continue
             if parameter.name == "func" and isinstance(value, str):
                 value = ast.ExternFunc(value, None, place)
-            if convert is None:
-                by_position, made = False, attribute(value)
-            else:
-                made = convert(value)
+            made: Any = attribute(value) if convert is None else convert(value)
+            by_position = by_position and convert is not None
         except (TypeError, ValueError) as error:
             words = error.message if isinstance(error, MisuseError) else str(error)
             raise MisuseError(f"{_word(operator)}: {parameter.name}: {words}", place) from None

@@ -453,11 +453,11 @@ class _Calls(Rewriter):
 
     def call(self, call: ast.Call) -> Expr:
         made = super().call(call)
-        stay = self._params.get(call.op) if isinstance(call.op, GlobalVar) else None
-        if stay is None:
+        if not isinstance(call.op, GlobalVar) or call.op not in self._params:
             return made
         assert isinstance(made, ast.Call)
-        shapes = [ast.ShapeExpr((self._dims[call][v],)) for v in self._passed.get(call.op, ())]  # type: ignore[arg-type]
+        stay, passed = self._params[call.op], self._passed.get(call.op, ())
+        shapes = [ast.ShapeExpr((self._dims[call][v],)) for v in passed]
         args = (*(made.args[k] for k in stay), *shapes)
         return replace(made, args=args, arg_spans=(), spelled={})
 

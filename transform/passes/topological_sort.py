@@ -91,7 +91,8 @@ class _Sorted(Rewriter):
         mentioned = [_mentioned(binding) for binding in given]
         outer = {v for found in mentioned for v in found if isinstance(v, ast.Var)} - homes.keys()
         inputs = sorted(outer, key=lambda v: self._places.get(v, 0)) if self._from_inputs else []
-        homes |= {var: -1 - k for k, var in enumerate(inputs)}  # they come before what uses them
+        # They come before what uses them.
+        homes.update((var, -1 - k) for k, var in enumerate(inputs))
         needs = {
             at: list(dict.fromkeys(homes[v] for v in found if homes.get(v, at) != at))
             for at, found in enumerate(mentioned)
@@ -103,7 +104,7 @@ class _Sorted(Rewriter):
         if self._from_inputs:
             free = [at for at in range(len(given)) if not needs[at]]
             first = [homes[var] for var in inputs]
-            needs |= {at: [] for at in first}
+            needs.update((at, []) for at in first)
             order = self._walk(first + free, needs, users)
         else:
             last = [at for at in users if not users[at]]
