@@ -304,12 +304,15 @@ class Frame:
         scope, home = walk.in_scope, block if type(var) is DataflowVar else None
         if home is not block or var in walk.bound or said not in walk.sound:
             return False
-        if any(v not in walk.shape_vars or v in walk.scalars for v in free_shape_vars(walk, said)):
-            return False
-        if isinstance(value, ast.Call):
-            if (value.attrs and nodes_in(value.attrs)) or not all(map(self._is_known, value.args)):
+        for dim in free_shape_vars(walk, said):
+            if dim not in walk.shape_vars or dim in walk.scalars:
                 return False
-        elif not self._is_known(value.tuple_value):
+        args = value.args if type(value) is ast.Call else (value.tuple_value,)
+        for arg in args:
+            at = scope.get(arg, NOWHERE)
+            if at is not block and at is not None and not self._is_known(arg):
+                return False
+        if type(value) is ast.Call and value.attrs and nodes_in(value.attrs):
             return False
         walk.bound.add(var)
         walk.added.append(var)

@@ -97,14 +97,15 @@ class _Sorted(Rewriter):
             at: list(dict.fromkeys(homes[v] for v in found if homes.get(v, at) != at))
             for at, found in enumerate(mentioned)
         }
-        users: dict[int, list[int]] = {at: [] for at in homes.values()} | {at: [] for at in needs}
+        users: dict[int, list[int]] = {at: [] for at in (*homes.values(), *needs)}
         for at, before in needs.items():
             for other in before:
                 users[other].append(at)
         if self._from_inputs:
             free = [at for at in range(len(given)) if not needs[at]]
             first = [homes[var] for var in inputs]
-            needs.update((at, []) for at in first)
+            for at in first:
+                needs[at] = []
             order = self._walk(first + free, needs, users)
         else:
             last = [at for at in users if not users[at]]
