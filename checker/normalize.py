@@ -298,6 +298,22 @@ def custom_form(call: ast.Call) -> ast.Call:
     return operator.normalize(call) or call
 
 
+def _has_form(name: str) -> bool:
+    """Whether an operator has a form of its own; most have none, and are asked for again."""
+    found = _FORMS.get(name)
+    if found is None:
+        from rlx.operators import lookup
+
+        operator = lookup(name)
+        if operator is None:
+            return False
+        found = _FORMS[name] = operator.has_form
+    return found
+
+
+_FORMS: dict[str, bool] = {}
+
+
 def _first(expr: ast.Expr) -> ast.Expr | None:
     """The operand that is evaluated first, of calls of operators and of projections."""
     if type(expr) is ast.Call:
@@ -319,8 +335,8 @@ def _is_normal_call(call: ast.Call) -> bool:
         return False
     match call.op, call.args:
         # Only forms with a tuple exist so far, so a call with one needs no look at the operator.
-        case ast.Op(), (_, given, *_) if type(given) is not ast.Tuple:
-            return custom_form(call) is call
+        case ast.Op(op_name=name), (_, given, *_) if type(given) is not ast.Tuple:
+            return not _has_form(name) or custom_form(call) is call
         case ast.Op(), _:
             return True
     return type(call.op) in LEAVES

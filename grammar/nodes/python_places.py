@@ -77,8 +77,10 @@ def here() -> Place:
     """
     frame: FrameType = sys._getframe(2)
     while True:
-        known = _places.get(id(frame.f_code)) or _noted(frame)
-        if known[1] is not None or frame.f_back is None:
+        _, places = _places.get(id(frame.f_code)) or _noted(frame)
+        if places is not None:
+            return places.get(frame.f_lasti) or place_of(frame)
+        if frame.f_back is None:
             return place_of(frame)
         frame = frame.f_back
 

@@ -509,7 +509,8 @@ class _EmittedBlocks(Blocks):
         assert isinstance(binding, VarBinding | ast.MatchCast)
         frame, var = self._frame, binding.var
         if isinstance(binding, VarBinding) and isinstance(binding.value, ast.Call):
-            binding = changed(binding, value=settled(binding.value, frame.state))
+            if binding.value.spelled:
+                binding = changed(binding, value=settled(binding.value, frame.state))
             if binding.var.struct_info_annotation is None:
                 frame.bind_new(binding, self._place)
                 return
