@@ -79,13 +79,13 @@ def is_plain(op: Operation) -> bool:
     if isinstance(op, External) or op.along is not None:
         return False
     sizes = [size.node for size in op.extents]
-    elements = list(op.expressions())
+    nodes = op.nodes
     if op.reduction is not None:
         sizes += [end.node for axis in op.reduction.axes for end in (axis.low, axis.high)]
-        elements += [result.node for result in op.reduction.combiner.results]
+        nodes = [*nodes, *tir.postorder(*(r.node for r in op.reduction.combiner.results))]
     if not all(_SIZES.issuperset(map(type, tir.postorder(size))) for size in sizes):
         return False
-    for node in tir.postorder(*elements):
+    for node in nodes:
         kind = type(node)
         if kind is tir.Call:
             if node.op not in _PLAIN_CALLS:  # type: ignore[attr-defined]
@@ -131,6 +131,9 @@ _PLAIN_CALLS = frozenset(
 
 
 def _accesses(op: Operation) -> Iterator[Access]:
+    if op.reduction is None and _CHOICES.isdisjoint(map(type, op.nodes)):
+        yield from (Access(node, ()) for node in op.nodes if isinstance(node, Read))
+        return
     for body in op.bodies:
         yield from _in(body, ())
     if op.reduction is not None:
@@ -143,6 +146,10 @@ def _accesses(op: Operation) -> Iterator[Access]:
             yield from _in(source.node, facts)
         for value in op.reduction.init:
             yield from _in(value.node, ())
+
+
+_CHOICES = frozenset((tir.Call, tir.And, tir.Or))
+"""The kinds of nodes that may guard a read."""
 
 
 def _in(root: tir.PrimExpr, facts: Facts) -> Iterator[Access]:

@@ -101,7 +101,7 @@ class Operation(Record):
         layout may change.
     """
 
-    __slots__ = ("_reads",)
+    __slots__ = ("_nodes",)
 
     name: str
     axes: tuple[tir.Var, ...] = ()
@@ -137,18 +137,20 @@ class Operation(Record):
         return len(self.bodies if self.reduction is None else self.reduction.sources)
 
     @property
+    def nodes(self) -> list[tir.PrimExpr]:
+        """The distinct nodes of its expressions, operands first."""
+        found: list[tir.PrimExpr] | None = getattr(self, "_nodes", None)
+        if found is None:  # they are asked for again and again
+            found = tir.postorder(*self.expressions())
+            complete(self, _nodes=found)
+        return found
+
+    @property
     def input_tensors(self) -> list[Tensor]:
         """The distinct tensors that it reads, in the order of the reads."""
-        found: Iterable[Tensor] | None = getattr(self, "_reads", None)
-        if found is None:  # they are asked for again and again
-            found = dict.fromkeys(
-                read.tensor
-                for expr in self.expressions()
-                for read in tir.postorder(expr)
-                if isinstance(read, Read) and read.tensor.op is not self  # a scan reads itself
-            )
-            complete(self, _reads=found)
-        return list(found)
+        reads = [node for node in self.nodes if type(node) is Read]
+        # A scan reads itself.
+        return list(dict.fromkeys([r.tensor for r in reads if r.tensor.op is not self]))
 
     def expressions(self) -> Iterator[tir.PrimExpr]:
         """All its expressions."""
@@ -254,6 +256,8 @@ def dimension(value: Any) -> Scalar:
             fail(f"expected the name of a dimension, found {value!r}")
         return _DIMENSIONS.setdefault(value, var(value))
     found = scalar(value)
+    if type(found.node) is tir.Var and found.dtype is INT64:
+        return found
     if isinstance(value, int) and not isinstance(value, bool):
         kind = _INDEX.get()
         fitting = kind if fits(value, kind) else INT64
