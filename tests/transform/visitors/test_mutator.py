@@ -179,8 +179,8 @@ def test_a_binding_that_is_gone_and_used() -> None:
                 super().visit_var_binding(binding)
 
     typed = ': R.Tensor((n, 4), "float32") = R.add'
-    for given in (" = R.add", typed):  # one with an annotation is not derived again
-        body = f"o{given}(x, y)\na{given}(x, x)\nb{given}(a, a)\nreturn b"
+    for said in (" = R.add", typed):  # one with an annotation is not derived again
+        body = f"o{said}(x, y)\na{said}(x, x)\nb{said}(a, a)\nreturn b"
         with pytest.raises(rlx.BuildError, match="WF02-undefined"):
             Drops()(rlx.parse(_body(body)))
 
