@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, count
+from itertools import count
 from typing import Any
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import HANDLE, INT32, DataType
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.tir_stmts import in_order
+from rlx.te.check import check_reads
 from rlx.te.errors import fail
 from rlx.te.external import External
 from rlx.te.graph import computed, operations, unbound
@@ -52,8 +53,6 @@ def create_prim_func(
         If a tensor that is read is neither a parameter nor computed, a variable is unknown to the
         function, or an index is out of bounds for some sizes: the error then has a counterexample.
     """
-    from rlx.te.check import check_reads
-
     given = list(args) if isinstance(args, list | tuple) else [args]
     flat = [each for arg in given for each in (arg if isinstance(arg, tuple | list) else (arg,))]
     tensors = [each for each in flat if isinstance(each, Tensor)]
@@ -158,7 +157,9 @@ class _Maker:
     # ------------------------------------------------------------ names
 
     def _named(self, hint: str, taken: set[str]) -> str:
-        name = next(n for n in chain([hint], (f"{hint}_{k}" for k in count(1))) if n not in taken)
+        name = hint
+        if name in taken:
+            name = next(n for n in (f"{hint}_{k}" for k in count(1)) if n not in taken)
         taken.add(name)
         return name
 
@@ -174,9 +175,11 @@ class _Maker:
     def _dim(self, dim: tir.PrimExpr) -> Scalar:
         if isinstance(dim, tir.Var):
             return self._size(dim)
-        rebuild = Rebuild(self.sizes, self._load, self.index)
-        if isinstance(dim, tir.IntImm):
-            return rebuild.as_index(Scalar(dim, dim.dtype))
+        index = self.index
+        if isinstance(dim, tir.IntImm) and (index is None or dim.dtype.bits <= index.bits):
+            kind = index or dim.dtype
+            return Scalar(dim if dim.dtype is kind else tir.IntImm(dim.value, kind), kind)
+        rebuild = Rebuild(self.sizes, self._load, index)
         for var in tir.free_vars(dim):
             self._size(var)
         return rebuild.as_index(rebuild(dim))
@@ -349,6 +352,8 @@ def _looped(loops: Sequence[Loop], body: tir.Stmt) -> tir.Stmt:
 
 def simplified_dim(dim: tir.PrimExpr) -> Scalar:
     """A dimension, simplified for the extent of a loop."""
+    if isinstance(dim, tir.Var | tir.IntImm):
+        return Scalar(dim, dim.dtype)
     return simplified(Scalar(dim, tir.type_of(dim)))
 
 

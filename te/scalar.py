@@ -208,6 +208,8 @@ def scalar(value: Any) -> Scalar:
     """A scalar from a number, an expression of the syntax tree, or a scalar. Raises
     TensorExpressionError if it is anything else; a tensor must be indexed.
     """
+    if type(value) is Scalar:
+        return value
     match value:
         case Scalar():
             return value

@@ -14,7 +14,7 @@ from rlx.grammar.nodes.dtype import INT32, INT64, DataType, fits
 from rlx.grammar.nodes.node import Record, complete, replace
 from rlx.te.errors import Place, fail, here
 from rlx.te.intrinsics import if_then_else
-from rlx.te.reduction import ALONE, ReduceAxis, Reduction
+from rlx.te.reduction import ALONE, ReduceAxis, Reduced, Reduction
 from rlx.te.scalar import Scalar, cast, kind_of, scalar
 
 _INDEX: ContextVar[DataType] = ContextVar("index type", default=INT32)
@@ -101,7 +101,7 @@ class Operation(Record):
         layout may change.
     """
 
-    __slots__ = ("_nodes",)
+    __slots__ = ("_nodes", "_reads")
 
     name: str
     axes: tuple[tir.Var, ...] = ()
@@ -148,9 +148,13 @@ class Operation(Record):
     @property
     def input_tensors(self) -> list[Tensor]:
         """The distinct tensors that it reads, in the order of the reads."""
-        reads = [node for node in self.nodes if type(node) is Read]
-        # A scan reads itself.
-        return list(dict.fromkeys([r.tensor for r in reads if r.tensor.op is not self]))
+        found: list[Tensor] | None = getattr(self, "_reads", None)
+        if found is None:
+            read = [node.tensor for node in self.nodes if type(node) is Read]
+            # A scan reads itself.
+            found = list(dict.fromkeys([tensor for tensor in read if tensor.op is not self]))
+            complete(self, _reads=found)
+        return found
 
     def expressions(self) -> Iterator[tir.PrimExpr]:
         """All its expressions."""
@@ -432,8 +436,6 @@ def running(
 
 def _reduction(values: list[Any], name: str, place: Place | None) -> Reduction | None:
     """The reduction that a function gave, alone; several outputs are one reduction of tuples."""
-    from rlx.te.reduction import Reduced
-
     found = [value.reduction if isinstance(value, Reduced) else None for value in values]
     first = next((each for each in found if each is not None), None)
     if first is None:

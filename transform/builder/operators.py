@@ -109,7 +109,7 @@ def function_of(operator: Operator) -> Callable[..., Call]:
     taken = signature(operator)
     node = ast.op(operator.name)
     order = in_order(operator)
-    forms: dict[tuple[object, ...], list[_Step]] = {}
+    forms: dict[tuple[object, ...], list[_GivenParameter]] = {}
 
     def function(*args: Any, **keywords: Any) -> Call:
         place = here()
@@ -131,7 +131,7 @@ def function_of(operator: Operator) -> Callable[..., Call]:
     return function
 
 
-class _Step(NamedTuple):
+class _GivenParameter(NamedTuple):
     """Where the value of a parameter stands among what a call gives; for a variadic parameter, all
     from there to the end of the positional ones. The conversion is None for an attribute.
     """
@@ -141,17 +141,19 @@ class _Step(NamedTuple):
     at: int | slice
 
 
-def _steps(order: list[Parameter], taken: Signature, count: int, names: list[str]) -> list[_Step]:
+def _steps(
+    order: list[Parameter], taken: Signature, count: int, names: list[str]
+) -> list[_GivenParameter]:
     """How calls with so many positional values and these keywords are read: Python's own binding,
     once for all of them. Raises TypeError if the operator is not called so.
     """
     places = taken.bind(*range(count), **{name: count + k for k, name in enumerate(names)})
-    found: list[_Step] = []
+    found: list[_GivenParameter] = []
     for parameter in order:
         at = places.arguments.get(python_name(parameter.name), _LEFT_OUT)
         if isinstance(at, tuple):
             at = slice(count - len(at), count)
-        found.append(_Step(parameter, ARGUMENTS.get(parameter.kind), at))
+        found.append(_GivenParameter(parameter, ARGUMENTS.get(parameter.kind), at))
     while found and found[-1].at is _LEFT_OUT:
         found.pop()
     return found
@@ -171,7 +173,11 @@ _NONE: Mapping[Any, Any] = {}
 
 
 def _call(
-    operator: Operator, node: ast.Op, steps: list[_Step], given: tuple[Any, ...], place: Place
+    operator: Operator,
+    node: ast.Op,
+    steps: list[_GivenParameter],
+    given: tuple[Any, ...],
+    place: Place,
 ) -> Call:
     """A call of an operator on what Python code gave: what is an argument stands by its position as
     long as none before it is left out. Raises MisuseError if an argument stands for nothing that
