@@ -309,7 +309,7 @@ class Frame:
                 return False
         args = value.args if type(value) is ast.Call else (value.tuple_value,)
         for arg in args:
-            at = scope.get(arg, NOWHERE)
+            at = scope.get(arg, NOWHERE)  # type: ignore[arg-type]
             if at is not block and at is not None and not self._is_known(arg):
                 return False
         if type(value) is ast.Call and value.attrs and nodes_in(value.attrs):
