@@ -50,6 +50,10 @@ _OF_LEAVES: dict[type[Expr], tuple[str, ...]] = {
         kind: ("visit_expr", EXPRESSIONS[kind])
         for kind in (ast.Op, ast.GlobalVar, ast.Constant, ast.StringImm, ast.DataTypeImm)
     },
+    **{
+        kind: ("visit_expr", "visit_prim_expr", EXPRESSIONS[kind])
+        for kind in (ast.PrimValue, ast.ShapeExpr)
+    },
 }
 """The methods that see leaves."""
 _METHODS = {*_OF_INFOS, *(name for names in _OF_LEAVES.values() for name in names)}
@@ -85,8 +89,10 @@ class ExprMutator:
     strengthens = False
     """Whether result annotations are replaced by more precise derived ones."""
     builder: BlockBuilder
-    _keeps_infos = _keeps_vars = True
-    """Whether no method of the class looks at annotations, and at variables where they are bound."""
+    _keeps_infos = _keeps_vars = _keeps_tuples = True
+    """Whether no method of the class looks at annotations, at variables where they are bound, and
+    at tuples.
+    """
     _plain: frozenset[type[Expr]] = frozenset()
     """The leaves that no method of the class looks at."""
     _changed: set[GlobalVar]
@@ -111,6 +117,7 @@ class ExprMutator:
             getattr(cls, name) is getattr(ExprMutator, name)
             for name in ("visit_var_def", "visit_dataflow_var_def")
         )
+        cls._keeps_tuples = "visit_expr" not in own and cls.visit_tuple is ExprMutator.visit_tuple
         cls._plain = frozenset(
             kind for kind, methods in _OF_LEAVES.items() if own.isdisjoint(methods)
         )
