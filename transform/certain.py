@@ -15,7 +15,7 @@ from rlx.grammar.nodes.visit import bindings, bindings_in, evaluated
 from rlx.grammar.stack import recursion_room
 from rlx.operators.registry import lookup
 from rlx.solver.order.substitute import dimensions
-from rlx.transform.arguments import operands
+from rlx.transform.arguments import argument, operands
 from rlx.transform.builder import states
 
 _ON_FLOATS = frozenset(
@@ -302,6 +302,8 @@ class Certainty:
             return self._fills(call)
         if name not in _TOTAL_OPERATORS:
             return False
+        if name == "nn.pad" and argument(call, "pad_mode") != "constant":
+            return False  # what is repeated may be too short
         if not self._is_proved(call):
             return False
         return all(self._operand(name, operand) for operand in operands(call))

@@ -285,7 +285,27 @@ class Module:
     assert rlx.refines(module, made).status == "proved"
 
 
-def test_a_bitwise_operator_on_floats_faults_and_stays() -> None:
+def test_an_inlined_function_that_returns_its_argument() -> None:
+    module = rlx.parse("""
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        with R.dataflow():
+            a = R.add(x, x)
+            b = Module.same(a)
+            c = R.multiply(a, x)
+            R.output(b, c)
+        return (b, c)
+    @R.function(private=True)
+    def same(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        return x
+""")
+    made = InlinePrivateFunctions()(module)
+    assert rlx.check(made).ok and rlx.refines(module, made).status == "proved"
+
+
+def test_unused_operators_that_may_fault_stay() -> None:
     module = rlx.parse("""
 @R.function
 def main(x: R.Tensor((2, 3), "float32"), i: R.Tensor((2, 3), "int8")):
@@ -293,10 +313,12 @@ def main(x: R.Tensor((2, 3), "float32"), i: R.Tensor((2, 3), "int8")):
     b = R.bitwise_and(i, i)
     c = R.split(x, 2, axis=0)
     d = R.max(x, axis=[1])
+    e = R.nn.pad(x, [0, 0, 9, 9], pad_mode="edge")
+    f = R.nn.pad(x, [0, 0, 9, 9])
     return x
 """)
     made = DeadCodeElimination()(module)
-    assert [str(b.var) for b in bindings(made["main"])] == ["a"]
+    assert [str(b.var) for b in bindings(made["main"])] == ["a", "e"]
 
 
 def test_a_copy_gets_the_name_and_the_size_of_the_output() -> None:

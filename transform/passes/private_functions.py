@@ -13,8 +13,16 @@ from rlx.grammar.nodes.node import changed, replace
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.struct_infos import binding_positions
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.grammar.nodes.visit import bindings, called_globals, evaluated, reached, struct_infos
+from rlx.grammar.nodes.visit import (
+    bindings,
+    bound_vars,
+    called_globals,
+    evaluated,
+    reached,
+    struct_infos,
+)
 from rlx.solver.order import bind, free_shape_vars, free_vars, subtype
+from rlx.transform.builder.names import Names
 from rlx.transform.lowering.passes import ModulePass
 from rlx.transform.passes.dead_code import dead_code
 from rlx.transform.passes.parameters import WithValues
@@ -76,6 +84,8 @@ class _Inline(ExprMutator):
         self._functions = functions
 
     def visit_var_binding(self, binding: ast.VarBinding) -> None:
+        before = self._frame.bindings()
+        count = len(before)
         found = self._inlined(binding.value)
         if found is None:
             super().visit_var_binding(binding)
@@ -83,7 +93,8 @@ class _Inline(ExprMutator):
             self.replace_var(binding.var, found)
         else:
             emitted = self._frame.bindings()
-            last = emitted[-1] if emitted else None
+            is_new = len(emitted) > (count if emitted is before else 0)
+            last = emitted[-1] if is_new else None
             if isinstance(last, ast.VarBinding) and last.var is found:
                 emitted.pop()  # what leaves its block is bound at once
                 found = last.value
@@ -413,8 +424,10 @@ def _head(
 ) -> ast.Function:
     stay, keep = params.get(gv), fields.get(gv)
     if stay is not None:
+        taken = Names(var.name_hint for var in bound_vars(function))
         shapes = [
-            ast.Var(f"param_{v.name}", ast.ShapeStructInfo((v,), 1)) for v in passed.get(gv, ())
+            ast.Var(taken.new(f"param_{v.name}"), ast.ShapeStructInfo((v,), 1))
+            for v in passed.get(gv, ())
         ]
         given = (*(function.params[k] for k in stay), *shapes)
         infos = [p.struct_info_annotation for p in given]
