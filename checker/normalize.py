@@ -114,6 +114,8 @@ class Normalizer:
         inner = _first(expr)
         if inner is not None and not is_leaf(inner):
             expr = _with_first(expr, self.leaf(inner, blocks))
+        if type(expr) is ast.Call and _is_normal_call(expr):
+            return expr
         step = _STEPS.get(type(expr))
         return expr if step is None else step(self, expr, blocks)
 
@@ -296,12 +298,27 @@ def custom_form(call: ast.Call) -> ast.Call:
     return operator.normalize(call) or call
 
 
+def _has_form(name: str) -> bool:
+    """Whether an operator has a form of its own; most have none, and are asked for again."""
+    found = _FORMS.get(name)
+    if found is None:
+        from rlx.operators import lookup
+
+        operator = lookup(name)
+        if operator is None:
+            return False
+        found = _FORMS[name] = operator.has_form
+    return found
+
+
+_FORMS: dict[str, bool] = {}
+
+
 def _first(expr: ast.Expr) -> ast.Expr | None:
     """The operand that is evaluated first, of calls of operators and of projections."""
-    match expr:
-        case ast.Call(op=ast.Op(), args=(first, *_)) | ast.TupleGetItem(tuple_value=first):
-            return first
-    return None
+    if type(expr) is ast.Call:
+        return expr.args[0] if expr.args and type(expr.op) is ast.Op else None
+    return expr.tuple_value if type(expr) is ast.TupleGetItem else None
 
 
 def _with_first(expr: ast.Expr, first: ast.Expr) -> ast.Expr:
@@ -312,13 +329,14 @@ def _with_first(expr: ast.Expr, first: ast.Expr) -> ast.Expr:
 
 
 def _is_normal_call(call: ast.Call) -> bool:
-    written = [value for value in call.attrs.values() if isinstance(value, ast.Expr)]
-    if not all(map(is_leaf, (*call.args, *written))):
+    if not all(map(is_leaf, call.args)):
+        return False
+    if not all(is_leaf(value) for value in call.attrs.values() if isinstance(value, ast.Expr)):
         return False
     match call.op, call.args:
         # Only forms with a tuple exist so far, so a call with one needs no look at the operator.
-        case ast.Op(), (_, given, *_) if type(given) is not ast.Tuple:
-            return custom_form(call) is call
+        case ast.Op(op_name=name), (_, given, *_) if type(given) is not ast.Tuple:
+            return not _has_form(name) or custom_form(call) is call
         case ast.Op(), _:
             return True
     return type(call.op) in LEAVES

@@ -343,7 +343,7 @@ class Definitions:
         several = isinstance(outputs, tuple | list)
         given = list(outputs) if isinstance(outputs, tuple | list) else [outputs]
         known: dict[Operation, TensorTerm] = {
-            tensor.op: self._argument(key) for key, tensor in convert.tensors.items()
+            tensor.op: self._argument(tensor.value) for tensor in convert.tensors
         }
         built = _TensorGraph(known)
         found: dict[tuple[int, ...], TensorTerm] = {
@@ -410,15 +410,13 @@ class Definitions:
         self.open(application)
         return application not in self._rounding
 
-    def _argument(self, key: object) -> TensorTerm:
-        """The term of a tensor that a definition reads."""
-        if isinstance(key, tuple):
-            whole, position = key
-            term = self._terms[whole]
-            assert isinstance(term, TupleTerm)
-            term = term.fields[position]
-        else:
-            term = self._terms[key]
+    def _argument(self, value: object) -> TensorTerm:
+        """The term of a value that a definition reads."""
+        term = self._terms.get(value)
+        if term is None and isinstance(value, ast.TupleGetItem):
+            whole = self._terms[value.tuple_value]
+            assert isinstance(whole, TupleTerm)
+            term = whole.fields[value.index]
         if not isinstance(term, TensorTerm):
             raise Unopened("an argument is not a tensor of known shape")
         return term

@@ -48,6 +48,15 @@ OF_TVM = {
     "Tuple": "a tuple of Python: (x, y)",
     "ShapeExpr": "a list where an operator takes a shape, or rlx.op.shape([2, n])",
     "DFPattern": "Pattern",
+    "LegalizeOps": "rlx.transform.legalize(module)",
+    **{
+        name: f"TVM's relax.transform.{name}: to optimise stays its task"
+        for name in ("ConvertLayout", "FuseOps", "FuseOpsByPattern", "FuseTIR", "Gradient")
+    },
+    **{
+        name: f"from rlx.grammar.nodes.ast import {name}"
+        for name in ("DataflowVar", "ExternFunc", "GlobalVar", "If", "SeqExpr", "VarBinding")
+    },
     "TypePattern": "StructInfoPattern",
     **{
         f"{kind}{word}": f"""the text of the annotation, such as 'R.{kind}({given})'"""

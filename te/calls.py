@@ -12,12 +12,13 @@ from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.nodes.overloaded import expr
 from rlx.grammar.nodes.python_places import described
+from rlx.te.check import check_reads, is_plain
 from rlx.te.convert import Converter, alike
 from rlx.te.errors import fail, here
 from rlx.te.graph import computed, operations, unbound
-from rlx.te.prim_func import create_prim_func
+from rlx.te.prim_func import distinct, of_operations
 from rlx.te.scalar import Scalar
-from rlx.te.tensor import Tensor, indices_of
+from rlx.te.tensor import Operation, Tensor, indices_of
 
 CALL_TIR = "relax.call_tir"
 
@@ -36,12 +37,15 @@ class Staged(Record):
     numbers
         The values of its scalar parameters, which are passed behind the tensors: shape variables
         that the shapes of the arguments do not determine.
+    proved
+        Whether the PrimFunc is legal because of how it was made.
     """
 
     function: tir.PrimFunc
     args: tuple[Expr, ...]
     result: StructInfo
     numbers: tuple[Expr, ...]
+    proved: bool
 
     def call(self, callee: GlobalVar) -> ast.Call:
         """The call, with the name of the function in a module."""
@@ -81,12 +85,15 @@ def staged(
             fail(f"the result {each.name} is an argument: expected a computed tensor")
     if not given:
         fail("expected at least one tensor as result, found none")
-    passed = _passed(given, inputs)
-    numbers = unbound([*passed, *given])
+    found = operations(given)
+    passed = _passed(given, found, inputs)
+    distinct(given)
+    ops = [*(t.op for t in passed if t.op not in found), *found]
+    numbers = unbound([*passed, *given], ops)
     scalars = [Scalar(var, var.dtype) for var in numbers]
-    function = create_prim_func(
-        [*passed, *scalars, *given], "int64", check=check, store_identities=True
-    )
+    undecided = check_reads(ops) if check else []
+    function = of_operations([*passed, *scalars, *given], ops, INT64, store_identities=True)
+    proved = check and not undecided and all(map(is_plain, ops))
     infos = tuple(_info(tensor) for tensor in given)
     result: StructInfo
     if several:
@@ -96,14 +103,16 @@ def staged(
     args = tuple(tensor.value for tensor in passed if tensor.value is not None)
     values = {number: var for var, number in held.items()}
     passed_on = tuple(values.get(number) or ast.PrimValue(number) for number in numbers)
-    return Staged(function, args, result, passed_on)
+    return Staged(function, args, result, passed_on, proved)
 
 
-def _passed(outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> list[Tensor]:
+def _passed(
+    outputs: Sequence[Tensor], ops: Sequence[Operation], inputs: Sequence[Tensor]
+) -> list[Tensor]:
     """The placeholders that the function takes."""
     known = {tensor.op: tensor for tensor in inputs}
-    for op in [op for op in operations(outputs) if not computed(op) and op not in known]:
-        found = next((t for o in operations(outputs) for t in o.input_tensors if t.op is op), None)
+    for op in [op for op in ops if not computed(op) and op not in known]:
+        found = next((t for o in ops for t in o.input_tensors if t.op is op), None)
         if found is None:
             fail(f"the result {op.name} is a placeholder: expected a computed tensor")
         if found.value is None:
@@ -130,6 +139,9 @@ class Builder(Protocol):
 
     def add_func(self, function: tir.PrimFunc, name: str) -> GlobalVar:
         """Add a function."""
+
+    def add_proved(self, function: tir.PrimFunc, name: str) -> GlobalVar:
+        """Add a function that needs no check."""
 
     def struct_info(self, value: object) -> StructInfo:
         """The struct info of a value."""
@@ -171,7 +183,7 @@ def call_te(
         values = [convert(_leaf(builder, arg)) for arg in args]
         named: Mapping[str, Any] = {k: convert(_leaf(builder, v)) for k, v in kwargs.items()}
         outputs = _applied(function, hint, values, named)
-        made = staged(outputs, list(convert.tensors.values()), convert.scalars)
+        made = staged(outputs, convert.tensors, convert.scalars)
     return added(builder, made, hint, primfunc_attrs or {})
 
 
@@ -221,7 +233,8 @@ def added(builder: Builder, made: Staged, hint: str, attrs: Mapping[str, object]
     """The call of a PrimFunc that is added to the module, with further attributes."""
     whole = {**made.function.attrs, **attrs, "private": True}
     private = replace(made.function, attrs=whole)
-    name = builder.add_func(private, hint if hint.isidentifier() else "te")
+    add = builder.add_proved if made.proved and not attrs else builder.add_func
+    name = add(private, hint if hint.isidentifier() else "te")
     return made.call(name)
 
 

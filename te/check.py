@@ -7,12 +7,14 @@ PrimFunc.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import operator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.node import Record
 from rlx.te.errors import TensorExpressionError, here
+from rlx.te.external import External
 from rlx.te.rebuild import Rebuild
 from rlx.te.scalar import Scalar
 from rlx.te.tensor import Operation, Read
@@ -75,10 +77,68 @@ def check_reads(ops: Sequence[Operation]) -> list[Undecided]:
     return found
 
 
+def is_plain(op: Operation) -> bool:
+    """Whether a PrimFunc of this operation is legal if its reads are in bounds: nothing else in it
+    has a condition, as a divisor or a shift has, and nothing in it was made by hand.
+    """
+    if isinstance(op, External) or op.along is not None:
+        return False
+    sizes = [size.node for size in op.extents]
+    nodes = op.nodes
+    if op.reduction is not None:
+        sizes += [end.node for axis in op.reduction.axes for end in (axis.low, axis.high)]
+        nodes = [*nodes, *tir.postorder(*(r.node for r in op.reduction.combiner.results))]
+    if not all(_SIZES.issuperset(map(type, tir.postorder(size))) for size in sizes):
+        return False
+    for node in nodes:
+        kind = type(node)
+        if kind is tir.Call:
+            if node.op not in _PLAIN_CALLS:  # type: ignore[attr-defined]
+                return False
+        elif kind is tir.FloorDiv or kind is tir.FloorMod:
+            divisor = node.b  # type: ignore[attr-defined]
+            if not isinstance(divisor, tir.IntImm) or divisor.value <= 0:
+                return False
+        elif kind not in _PLAIN:
+            return False
+    return True
+
+
+_PLAIN = frozenset(
+    (
+        *(Read, tir.Var, tir.IntImm, tir.FloatImm, tir.Cast, tir.Select),
+        *(tir.Add, tir.Sub, tir.Mul, tir.Div, tir.Min, tir.Max),
+        *(tir.LT, tir.LE, tir.GT, tir.GE, tir.EQ, tir.NE, tir.And, tir.Or, tir.Not),
+    )
+)
+_SIZES = frozenset((tir.Var, tir.IntImm, tir.Add, tir.Mul))
+_PLAIN_CALLS = frozenset(
+    [
+        "if_then_else",
+        "exp",
+        "log",
+        "sqrt",
+        "rsqrt",
+        "tanh",
+        "sigmoid",
+        "sin",
+        "cos",
+        "tan",
+        "erf",
+        "ceil",
+        "floor",
+        "trunc",
+        "round",
+    ]
+)
+
 # ---------------------------------------------------------------- reads and their conditions
 
 
 def _accesses(op: Operation) -> Iterator[Access]:
+    if op.reduction is None and _CHOICES.isdisjoint(map(type, op.nodes)):
+        yield from (Access(node, ()) for node in op.nodes if isinstance(node, Read))
+        return
     for body in op.bodies:
         yield from _in(body, ())
     if op.reduction is not None:
@@ -91,6 +151,10 @@ def _accesses(op: Operation) -> Iterator[Access]:
             yield from _in(source.node, facts)
         for value in op.reduction.init:
             yield from _in(value.node, ())
+
+
+_CHOICES = frozenset((tir.Call, tir.And, tir.Or))
+"""The kinds of nodes that may guard a read."""
 
 
 def _in(root: tir.PrimExpr, facts: Facts) -> Iterator[Access]:
@@ -128,6 +192,14 @@ def _in(root: tir.PrimExpr, facts: Facts) -> Iterator[Access]:
 _NEAR = 4
 """The number of conditions around a read that it is first asked under: those nearest to it."""
 
+_ARITHMETIC: dict[type[tir.PrimExpr], Callable[[int, int], int]] = {
+    tir.Add: operator.add,
+    tir.Sub: operator.sub,
+    tir.Mul: operator.mul,
+    tir.FloorDiv: operator.floordiv,
+    tir.FloorMod: operator.mod,
+}
+
 
 class _Ranges:
     """The ranges of an operation's axes, and what stands for the numbers that tensors hold."""
@@ -144,23 +216,53 @@ class _Ranges:
         """The indices of a read that are not proved to be inside."""
         read = access.read
         for axis, (index, dim) in enumerate(zip(read.indices, read.buffer.shape, strict=True)):
-            if not self._plainly(index, dim):
+            if not self._plainly(index, dim, access.facts):
                 reason = self._ask(access, axis)
                 if reason is not None:
                     yield Undecided(read, axis, reason)
 
-    def _plainly(self, index: tir.PrimExpr, dim: tir.PrimExpr) -> bool:
-        """Whether no prover is needed: an axis over the dimension, a number in a known one."""
-        if isinstance(index, tir.IntImm) and isinstance(dim, tir.IntImm):
-            return 0 <= index.value < dim.value
+    def _plainly(self, index: tir.PrimExpr, dim: tir.PrimExpr, facts: Facts) -> bool:
+        """Whether no prover is needed: an axis over the dimension, or one that a condition says to
+        be inside; arithmetic of axes of known lengths in a known dimension.
+        """
+        if isinstance(dim, tir.IntImm):
+            found = self._range(index)
+            if found is not None and 0 <= found[0] and found[1] < dim.value:
+                return True
         low, high = (
             self.ends.get(index, (None, None)) if isinstance(index, tir.Var) else (None, None)
         )
         if not isinstance(low, tir.IntImm) or low.value < 0 or high is None:
             return False
-        if isinstance(high, tir.IntImm) and isinstance(dim, tir.IntImm):
-            return high.value <= dim.value
-        return tir.interned(high) is tir.interned(dim)
+        said = (fact.b for fact in facts if isinstance(fact, tir.LT) and fact.a is index)
+        return any(tir.interned(end) is tir.interned(dim) for end in (high, *said))
+
+    def _range(self, index: tir.PrimExpr) -> tuple[int, int] | None:
+        """The smallest and the largest value of an index, if it is plain arithmetic of axes of
+        known lengths, in which nothing leaves 32 bits.
+        """
+        if isinstance(index, tir.IntImm):
+            found = [index.value]
+        elif isinstance(index, tir.Var):
+            low, high = self.ends.get(index, (None, None))
+            if not isinstance(low, tir.IntImm) or not isinstance(high, tir.IntImm):
+                return None
+            if low.value >= high.value:
+                return None
+            found = [low.value, high.value - 1]
+        elif type(index) in _ARITHMETIC:
+            a, b = self._range(index.a), self._range(index.b)  # type: ignore[attr-defined]
+            divides = isinstance(index, tir.FloorDiv | tir.FloorMod)
+            if a is None or b is None or (divides and (b[0] != b[1] or b[0] <= 0)):
+                return None
+            if isinstance(index, tir.FloorMod):
+                found = [*a] if 0 <= a[0] and a[1] < b[0] else [0, b[0] - 1]
+            else:
+                found = [_ARITHMETIC[type(index)](x, y) for x in a for y in b]
+        else:
+            return None
+        first, last = min(found), max(found)
+        return (first, last) if -(1 << 31) <= first and last < 1 << 31 else None
 
     def _ask(self, access: Access, axis: int) -> str | None:
         """Ask the prover; why it does not know, or None where it proved it. An error is certain for

@@ -110,14 +110,14 @@ class Converter:
     Attributes
     ----------
     tensors
-        The tensors made for Relax values, in order; one for each value.
+        The tensors made for Relax values, in order; one for each use of a value, as in TVM.
     scalars
         The scalars made for variables that hold one that is not known.
     """
 
     def __init__(self, info: Info = annotated) -> None:
         self._info = info
-        self.tensors: dict[object, Tensor] = {}
+        self.tensors: list[Tensor] = []
         self.scalars: dict[ast.Var, tir.Var] = {}
 
     def __call__(self, given: Any) -> Any:
@@ -164,16 +164,15 @@ class Converter:
         """A field of a tuple that a variable holds."""
         part = ast.TupleGetItem(whole, index)
         if isinstance(info, TensorStructInfo):
-            return self.tensor(part, info, (whole, index))
+            return self.tensor(part, info)
         other = Converter(lambda expr: info if expr is part else self._info(expr))
         return other.value(part)
 
-    def tensor(self, expr: Expr, info: StructInfo, key: object = None) -> Tensor:
-        """The tensor for a value; the same for the same value."""
-        known = expr if key is None else key
-        if known not in self.tensors:
-            self.tensors[known] = te_tensor(expr, info)
-        return self.tensors[known]
+    def tensor(self, expr: Expr, info: StructInfo) -> Tensor:
+        """A tensor for a value."""
+        found = te_tensor(expr, info)
+        self.tensors.append(found)
+        return found
 
 
 def _hint(expr: Expr) -> str:

@@ -29,24 +29,16 @@ def operations(tensors: Sequence[Tensor]) -> list[Operation]:
     return list(found)
 
 
-def unbound(tensors: Sequence[Tensor]) -> list[tir.Var]:
-    """The variables that the computation uses and that are not dimensions of a tensor."""
+def unbound(tensors: Sequence[Tensor], ops: Sequence[Operation]) -> list[tir.Var]:
+    """The variables that the operations of tensors use and that are not dimensions of a tensor."""
     bound = {dim.node for t in tensors for dim in t.shape if isinstance(dim.node, tir.Var)}
     found: dict[tir.Var, None] = {}
-    for op in operations(tensors):
+    for op in ops:
         axes = {*op.axes, *(a.var for a in op.reduction.axes)} if op.reduction else {*op.axes}
-        for expr in op.expressions():
-            found |= dict.fromkeys(v for v in tir.free_vars(expr) if v not in axes)
-        for tensor in op.input_tensors:
-            found |= _in_shape(tensor)
-        if op.reduction is not None:
-            for axis in op.reduction.axes:
-                for end in (axis.low, axis.high):
-                    found |= dict.fromkeys(tir.free_vars(end.node))
-    for tensor in tensors:
-        found |= _in_shape(tensor)
+        found |= dict.fromkeys(v for v in op.nodes if type(v) is tir.Var and v not in axes)
+        sizes = [dim.node for tensor in op.input_tensors for dim in tensor.shape]
+        for axis in op.reduction.axes if op.reduction is not None else ():
+            sizes += (axis.low.node, axis.high.node)
+        found |= dict.fromkeys(tir.free_vars(*sizes))
+    found |= dict.fromkeys(tir.free_vars(*(dim.node for t in tensors for dim in t.shape)))
     return [v for v in found if v not in bound]
-
-
-def _in_shape(tensor: Tensor) -> dict[tir.Var, None]:
-    return {v: None for dim in tensor.shape for v in tir.free_vars(dim.node)}

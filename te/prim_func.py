@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, count
+from itertools import count
 from typing import Any
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import HANDLE, INT32, DataType
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.tir_stmts import in_order
+from rlx.te.check import check_reads
 from rlx.te.errors import fail
 from rlx.te.external import External
 from rlx.te.graph import computed, operations, unbound
@@ -52,8 +53,6 @@ def create_prim_func(
         If a tensor that is read is neither a parameter nor computed, a variable is unknown to the
         function, or an index is out of bounds for some sizes: the error then has a counterexample.
     """
-    from rlx.te.check import check_reads
-
     given = list(args) if isinstance(args, list | tuple) else [args]
     flat = [each for arg in given for each in (arg if isinstance(arg, tuple | list) else (arg,))]
     tensors = [each for each in flat if isinstance(each, Tensor)]
@@ -64,15 +63,14 @@ def create_prim_func(
             fail(f"expected a variable as parameter, found {each}")
     if not tensors:
         fail("expected at least one tensor as parameter")
-    if len({(id(t.op), t.index) for t in tensors}) != len(tensors):
-        fail("a tensor occurs twice among the parameters")
+    distinct(tensors)
     ops = operations(tensors)
     for op in ops:
         if not computed(op) and all(t.op is not op for t in tensors):
             fail(f"{op.name} is read, but is not a parameter", op.place)
     if not any(map(computed, ops)):
         fail("nothing is computed: expected a tensor of te.compute among the parameters")
-    loose = [v for v in unbound(tensors) if all(each is not v for each in _variables(flat))]
+    loose = [v for v in unbound(tensors, ops) if all(each is not v for each in _variables(flat))]
     if loose:
         names = ", ".join(v.name for v in loose)
         fail(f"{names}: no dimension of a parameter is this variable: add it to the parameters")
@@ -81,7 +79,25 @@ def create_prim_func(
     index = None if index_dtype_override is None else kind_of(index_dtype_override)
     if index is not None and not index.is_integer:
         fail(f"expected integers as indices, found {index}")
-    return _Maker(flat, ops, index, store_identities).function()
+    return of_operations(flat, ops, index, store_identities)
+
+
+def distinct(tensors: Sequence[Tensor]) -> None:
+    """Raises TensorExpressionError if a tensor occurs twice."""
+    if len({(id(t.op), t.index) for t in tensors}) != len(tensors):
+        fail("a tensor occurs twice among the parameters")
+
+
+def of_operations(
+    parameters: Sequence[Any],
+    ops: Sequence[Operation],
+    index: DataType | None,
+    store_identities: bool,
+) -> tir.PrimFunc:
+    """As :func:`create_prim_func`, of parameters of which all is known: the operations that compute
+    them, and that they are complete.
+    """
+    return _Maker(parameters, ops, index, store_identities).function()
 
 
 def _variables(flat: Iterable[Any]) -> list[tir.Var]:
@@ -141,7 +157,9 @@ class _Maker:
     # ------------------------------------------------------------ names
 
     def _named(self, hint: str, taken: set[str]) -> str:
-        name = next(n for n in chain([hint], (f"{hint}_{k}" for k in count(1))) if n not in taken)
+        name = hint
+        if name in taken:
+            name = next(n for n in (f"{hint}_{k}" for k in count(1)) if n not in taken)
         taken.add(name)
         return name
 
@@ -157,9 +175,13 @@ class _Maker:
     def _dim(self, dim: tir.PrimExpr) -> Scalar:
         if isinstance(dim, tir.Var):
             return self._size(dim)
+        index = self.index
+        if isinstance(dim, tir.IntImm) and (index is None or dim.dtype.bits <= index.bits):
+            kind = index or dim.dtype
+            return Scalar(dim if dim.dtype is kind else tir.IntImm(dim.value, kind), kind)
+        rebuild = Rebuild(self.sizes, self._load, index)
         for var in tir.free_vars(dim):
             self._size(var)
-        rebuild = Rebuild(self.sizes, self._load, self.index)
         return rebuild.as_index(rebuild(dim))
 
     def _buffer(self, tensor: Tensor) -> tir.Buffer:
@@ -330,6 +352,8 @@ def _looped(loops: Sequence[Loop], body: tir.Stmt) -> tir.Stmt:
 
 def simplified_dim(dim: tir.PrimExpr) -> Scalar:
     """A dimension, simplified for the extent of a loop."""
+    if isinstance(dim, tir.Var | tir.IntImm):
+        return Scalar(dim, dim.dtype)
     return simplified(Scalar(dim, tir.type_of(dim)))
 
 

@@ -83,7 +83,7 @@ class Rebuild:
 
     def as_index(self, given: Scalar) -> Scalar:
         """An index, converted to the index type."""
-        if self.index is None or given.dtype == self.index or given.dtype.bits > self.index.bits:
+        if self.index is None or given.dtype is self.index or given.dtype.bits > self.index.bits:
             return given
         return cast(self.index, given)
 

@@ -208,6 +208,8 @@ def scalar(value: Any) -> Scalar:
     """A scalar from a number, an expression of the syntax tree, or a scalar. Raises
     TensorExpressionError if it is anything else; a tensor must be indexed.
     """
+    if type(value) is Scalar:
+        return value
     match value:
         case Scalar():
             return value
@@ -243,7 +245,7 @@ def _described(value: object) -> str:
 def common(a: Scalar, b: Scalar) -> DataType:
     """The common type of two operands."""
     x, y = a.dtype, b.dtype
-    if x == y:
+    if x is y or x == y:
         return x
     if x.is_float != y.is_float:
         return x if x.is_float else y

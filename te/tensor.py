@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from types import FunctionType
 from typing import Any
 
 from rlx.grammar.nodes import ast, tir
@@ -13,7 +14,7 @@ from rlx.grammar.nodes.dtype import INT32, INT64, DataType, fits
 from rlx.grammar.nodes.node import Record, complete, replace
 from rlx.te.errors import Place, fail, here
 from rlx.te.intrinsics import if_then_else
-from rlx.te.reduction import ALONE, ReduceAxis, Reduction
+from rlx.te.reduction import ALONE, ReduceAxis, Reduced, Reduction
 from rlx.te.scalar import Scalar, cast, kind_of, scalar
 
 _INDEX: ContextVar[DataType] = ContextVar("index type", default=INT32)
@@ -100,7 +101,7 @@ class Operation(Record):
         layout may change.
     """
 
-    __slots__ = ("_reads",)
+    __slots__ = ("_nodes", "_reads")
 
     name: str
     axes: tuple[tir.Var, ...] = ()
@@ -136,18 +137,24 @@ class Operation(Record):
         return len(self.bodies if self.reduction is None else self.reduction.sources)
 
     @property
+    def nodes(self) -> list[tir.PrimExpr]:
+        """The distinct nodes of its expressions, operands first."""
+        found: list[tir.PrimExpr] | None = getattr(self, "_nodes", None)
+        if found is None:  # they are asked for again and again
+            found = tir.postorder(*self.expressions())
+            complete(self, _nodes=found)
+        return found
+
+    @property
     def input_tensors(self) -> list[Tensor]:
         """The distinct tensors that it reads, in the order of the reads."""
-        found: Iterable[Tensor] | None = getattr(self, "_reads", None)
-        if found is None:  # they are asked for again and again
-            found = dict.fromkeys(
-                read.tensor
-                for expr in self.expressions()
-                for read in tir.postorder(expr)
-                if isinstance(read, Read) and read.tensor.op is not self  # a scan reads itself
-            )
+        found: list[Tensor] | None = getattr(self, "_reads", None)
+        if found is None:
+            read = [node.tensor for node in self.nodes if type(node) is Read]
+            # A scan reads itself.
+            found = list(dict.fromkeys([tensor for tensor in read if tensor.op is not self]))
             complete(self, _reads=found)
-        return list(found)
+        return found
 
     def expressions(self) -> Iterator[tir.PrimExpr]:
         """All its expressions."""
@@ -253,6 +260,8 @@ def dimension(value: Any) -> Scalar:
             fail(f"expected the name of a dimension, found {value!r}")
         return _DIMENSIONS.setdefault(value, var(value))
     found = scalar(value)
+    if type(found.node) is tir.Var and found.dtype is INT64:
+        return found
     if isinstance(value, int) and not isinstance(value, bool):
         kind = _INDEX.get()
         fitting = kind if fits(value, kind) else INT64
@@ -427,8 +436,6 @@ def running(
 
 def _reduction(values: list[Any], name: str, place: Place | None) -> Reduction | None:
     """The reduction that a function gave, alone; several outputs are one reduction of tuples."""
-    from rlx.te.reduction import Reduced
-
     found = [value.reduction if isinstance(value, Reduced) else None for value in values]
     first = next((each for each in found if each is not None), None)
     if first is None:
@@ -446,6 +453,8 @@ def _axes(
     others: Sequence[str] | None,
 ) -> list[str]:
     """What the axes are called; a function with ``*indices`` takes any number."""
+    if others is None and type(function) is FunctionType and _is_simple(function, count):
+        return list(function.__code__.co_varnames[:count])
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
@@ -466,6 +475,14 @@ def _axes(
             fail(f"{name}: {len(others)} names for {count - len(plain)} axes", place)
         return plain + [_word(each) for each in others]
     return plain + [f"i{k}" for k in range(len(plain), count)]
+
+
+def _is_simple(function: FunctionType, count: int) -> bool:
+    """Whether a function takes exactly so many arguments, none by default or by keyword."""
+    code = function.__code__
+    variable = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    wraps = hasattr(function, "__wrapped__") or function.__defaults__ is not None
+    return code.co_argcount == count and not (code.co_kwonlyargcount or variable or wraps)
 
 
 def reduce_axis(dom: Any, name: str = "rv") -> ReduceAxis:

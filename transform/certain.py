@@ -8,13 +8,14 @@ from rlx.checker.derive.module import begin
 from rlx.checker.prim_funcs.check import prim_funcs
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, IRModule, StructInfo, TensorStructInfo
+from rlx.grammar.nodes.dtype import BOOL
 from rlx.grammar.nodes.node import Node, replace
 from rlx.grammar.nodes.struct_infos import mentioned
 from rlx.grammar.nodes.visit import bindings, bindings_in, evaluated
 from rlx.grammar.stack import recursion_room
 from rlx.operators.registry import lookup
 from rlx.solver.order.substitute import dimensions
-from rlx.transform.arguments import operands
+from rlx.transform.arguments import argument, operands
 from rlx.transform.builder import states
 
 _ON_FLOATS = frozenset(
@@ -27,8 +28,6 @@ _ON_FLOATS = frozenset(
         "atanh",
         "cos",
         "cosh",
-        "cumsum",
-        "cumprod",
         "divide",
         "erf",
         "exp",
@@ -40,10 +39,15 @@ _ON_FLOATS = frozenset(
         "sin",
         "sinh",
         "sqrt",
+        "std",
         "tan",
         "tanh",
+        "variance",
+        "nn.attention",
+        "nn.batch_norm",
         "nn.gelu",
         "nn.gelu_tanh",
+        "nn.group_norm",
         "nn.layer_norm",
         "nn.leakyrelu",
         "nn.log_softmax",
@@ -60,16 +64,24 @@ _ON_NUMBERS = frozenset(
     [
         "abs",
         "add",
-        "bitwise_and",
-        "bitwise_not",
-        "bitwise_or",
-        "bitwise_xor",
+        "argsort",
+        "astype",
+        "atan2",
         "broadcast_to",
         "ceil",
+        "clip",
+        "collapse_sum_like",
+        "collapse_sum_to",
         "concat",
+        "cumprod",
+        "cumsum",
+        "einsum",
         "equal",
+        "ewise_fma",
         "expand_dims",
+        "eye_like",
         "flatten",
+        "flip",
         "floor",
         "full_like",
         "greater",
@@ -79,41 +91,76 @@ _ON_NUMBERS = frozenset(
         "isnan",
         "less",
         "less_equal",
+        "linear",
+        "log_add_exp",
         "logical_and",
         "logical_not",
         "logical_or",
         "logical_xor",
         "matmul",
         "maximum",
+        "meshgrid",
         "minimum",
         "multiply",
         "negative",
+        "nonzero",
         "not_equal",
+        "one_hot",
         "ones_like",
+        "outer",
         "permute_dims",
         "prod",
+        "repeat",
         "reshape",
         "round",
         "shape_of",
         "sign",
+        "size",
+        "sort",
+        "split",
         "square",
         "squeeze",
         "stack",
+        "strided_slice",
         "subtract",
         "sum",
+        "tile",
+        "topk",
         "tril",
         "triu",
         "trunc",
+        "unique",
         "where",
         "zeros_like",
-        "nn.relu",
+        "nn.avg_pool1d",
+        "nn.avg_pool2d",
+        "nn.avg_pool3d",
+        "nn.batch_flatten",
         "nn.conv1d",
+        "nn.conv1d_transpose",
         "nn.conv2d",
+        "nn.conv2d_transpose",
         "nn.conv3d",
+        "nn.conv3d_transpose",
+        "nn.dropout",
+        "nn.max_pool1d",
+        "nn.max_pool2d",
+        "nn.max_pool3d",
+        "nn.pad",
+        "nn.pixel_shuffle",
+        "nn.relu",
+        "nn.relu6",
     ]
 )
 """Operators that are defined for all numbers, if their obligations are proved."""
-_MADE = frozenset(["ones", "zeros", "full"])
+_ON_INTEGERS = frozenset(["bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor"])
+_ON_ELEMENTS = frozenset(["argmax", "argmin", "max", "mean", "median", "min", "image.resize2d"])
+"""Operators that are defined for all numbers, if the tensor has elements."""
+_NOT_ON_BOOL = frozenset(
+    ["negative", "sign", "subtract", "nn.avg_pool1d", "nn.avg_pool2d", "nn.avg_pool3d"]
+)
+_MADE = frozenset(["arange", "eye", "full", "ones", "zeros"])
+_TOTAL_OPERATORS = _ON_FLOATS | _ON_NUMBERS | _ON_INTEGERS | _ON_ELEMENTS | _MADE
 _LEAVES = (
     ast.Constant,
     ast.StringImm,
@@ -253,8 +300,10 @@ class Certainty:
         name = call.op_name.removeprefix("relax.")
         if name == "call_tir":
             return self._fills(call)
-        if name not in _ON_FLOATS and name not in _ON_NUMBERS and name not in _MADE:
+        if name not in _TOTAL_OPERATORS:
             return False
+        if name == "nn.pad" and argument(call, "pad_mode") != "constant":
+            return False  # what is repeated may be too short
         if not self._is_proved(call):
             return False
         return all(self._operand(name, operand) for operand in operands(call))
@@ -285,13 +334,8 @@ class Certainty:
             return info.values is not None and self.cannot_fail(operand)
         if isinstance(operand, ast.PrimValue):
             return self.cannot_fail(operand)
-        if isinstance(info, ast.TupleStructInfo):
-            known = all(map(_is_known, info.fields))
-            return known and name in _ON_NUMBERS and self._is_written(operand)
-        if not _is_known(info) or not self._is_written(operand):
-            return False
-        assert isinstance(info, TensorStructInfo)
-        return name in _ON_NUMBERS or info.dtype.is_float
+        fields = info.fields if isinstance(info, ast.TupleStructInfo) else (info,)
+        return all(_takes(name, field) for field in fields) and self._is_written(operand)
 
     def _fills(self, call: ast.Call) -> bool:
         """Whether a PrimFunc is called that certainly writes its whole result and stops nowhere."""
@@ -306,12 +350,19 @@ class Certainty:
         return known and all(self._is_written(arg) for arg in rest)
 
 
-def _is_known(info: StructInfo | None) -> bool:
-    """Whether a tensor's dimensions are known, and operators compute with its elements."""
-    if not isinstance(info, TensorStructInfo) or dimensions(info) is None:
+def _takes(name: str, info: StructInfo | None) -> bool:
+    """Whether an operator is defined for all tensors like this one."""
+    dims = dimensions(info) if isinstance(info, TensorStructInfo) else None
+    if dims is None or not isinstance(info, TensorStructInfo):
         return False
     kind = info.dtype
-    return (kind.is_float and kind.bits >= 16) or (kind.is_integer and kind.bits <= 64)
+    if name in _ON_INTEGERS:
+        return kind.is_integer or kind == BOOL
+    if name in _ON_ELEMENTS and not all(isinstance(d, tir.IntImm) and d.value > 0 for d in dims):
+        return name == "mean" and kind.is_computable_float
+    if kind == BOOL:
+        return name not in _ON_FLOATS and name not in _NOT_ON_BOOL
+    return kind.is_computable_float or (name not in _ON_FLOATS and kind.is_integer)
 
 
 def writes_everything(gv: ast.GlobalVar, function: tir.PrimFunc) -> bool:

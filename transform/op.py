@@ -9,12 +9,30 @@ from __future__ import annotations
 
 from typing import Any
 
+from rlx.grammar.nodes.ast import Call
+from rlx.grammar.nodes.node import replace
 from rlx.transform.builder.operators import member, members
+
+
+def call_packed(func: Any, *args: Any, sinfo_args: Any = (), **attrs: Any) -> Call:
+    """A call of a packed function that may have effects: ``R.call_packed``.
+
+    Parameters
+    ----------
+    func
+        Its name, or an expression for it.
+    sinfo_args
+        The struct info of the result; any value if there is none.
+    """
+    made: Call = member("", "call_pure_packed")(func, *args, sinfo_args=sinfo_args)  # type: ignore[assignment]
+    callee, *rest = made.args
+    infos = made.sinfo_args if sinfo_args else ()
+    return replace(made, op=callee, args=tuple(rest), sinfo_args=infos, attrs=attrs)
 
 
 def __getattr__(name: str) -> Any:
     if name == "__all__":
-        return members("")
+        return __dir__()
     if name.startswith("__"):
         raise AttributeError(name)
     found = globals()[name] = member("", name)
@@ -22,4 +40,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return members("")
+    return sorted([*members(""), "call_packed"])

@@ -224,7 +224,7 @@ def callee_may_recurse(state: WellFormedCheck, call: ast.Call) -> None:
                 label="recursion",
                 help="move the call out of the dataflow block",
             )
-        elif own in state.called_as_values and target in state.call_values:
+        elif target in state.call_values and own in state.called_as_values:
             state.report(
                 "WF07-possible",
                 f"{target.name_hint!r} calls a function value, which may call {own.name_hint!r}:"

@@ -102,13 +102,17 @@ class WellFormedCheck:
         self.local_functions: dict[ast.Var, ast.Function] = {}
         self._calls: dict[ast.Var, list[ast.Expr]] = {}
         self.has_form: dict[str, bool] = {}
-        self.module_names = [v.name_hint for v in module.functions]
         self.suggestions: dict[str, str | None] = {}
         self.compared = 0
         self.reported: set[object] = set()
         self.sound: set[ast.StructInfo] = set()
         self.free: dict[ast.StructInfo, tuple[tir.Var, ...]] = {}
         self.walked: set[ast.Expr] = set()
+
+    @cached_property
+    def module_names(self) -> list[str]:
+        """The names of the module's functions, among which a misspelt one is looked for."""
+        return [v.name_hint for v in self.module.functions]
 
     @cached_property
     def devices(self) -> frozenset[tuple[str, int]]:

@@ -353,11 +353,12 @@ def nodes_in(value: Any) -> list[Node]:
     if kind in _PLAIN:
         return []
     if kind is not tuple and kind is not list and kind is not dict:
-        if isinstance(value, Node):
-            return [value]
+        if isinstance(value, Record):
+            return [value] if isinstance(value, Node) else []
         if not isinstance(value, tuple | list | Mapping):
             return []
-    parts = value.values() if isinstance(value, Mapping) else value
+    is_sequence = kind is tuple or kind is list or isinstance(value, tuple | list)
+    parts = value if is_sequence else value.values()
     return [node for part in parts if type(part) not in _PLAIN for node in nodes_in(part)]
 
 

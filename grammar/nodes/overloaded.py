@@ -117,6 +117,8 @@ def missing(given: object, name: str) -> str:
             else f"x = bb.emit(…), then x.struct_info.{name}"
         )
         words += f": write {known}; rlx.op.shape_of(x) is the shape as a value"
+    elif name in ("struct_info", "ty") and not isinstance(given, ast.Var):
+        words += ": bind it, x = bb.emit(…), and read x.struct_info, or ask bb.struct_info(…)"
     elif name in _ELSEWHERE and isinstance(given, ast.Var):
         words += f": write x.{_ELSEWHERE[name]}"
     return words

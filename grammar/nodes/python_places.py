@@ -65,7 +65,8 @@ def described(given: object) -> str:
 _SHOWN = 60
 
 
-_places: dict[int, tuple[CodeType, dict[int, Place]]] = {}
+_places: dict[int, tuple[CodeType, dict[int, Place] | None]] = {}
+"""The locations in each code object, by the offset of the instruction; None for code of rlx."""
 _sources: dict[str, Source] = {}
 
 
@@ -74,33 +75,33 @@ def here() -> Place:
 
     Called by functions that users call, so the frame two levels up is usually theirs.
     """
-    frame = sys._getframe(2)
-    known = _places.get(id(frame.f_code))
-    found = None if known is None else known[1].get(frame.f_lasti)
-    if found is not None:
-        return found
-    while _between(frame.f_globals.get("__name__", "")) and frame.f_back is not None:
+    frame: FrameType = sys._getframe(2)
+    while True:
+        _, places = _places.get(id(frame.f_code)) or _noted(frame)
+        if places is not None:
+            return places.get(frame.f_lasti) or place_of(frame)
+        if frame.f_back is None:
+            return place_of(frame)
         frame = frame.f_back
-    return place_of(frame)
 
 
-def _between(module: str) -> bool:
-    """Whether code of a module stands between rlx and its user; `with` statements go through one of
-    Python's own.
-    """
-    return module.startswith(_INSIDE) or module == "contextlib"
+def _noted(frame: FrameType) -> tuple[CodeType, dict[int, Place] | None]:
+    """Note whose code a frame runs. Python's own stands between `with` statements and rlx."""
+    module = frame.f_globals.get("__name__", "")
+    inside = module.startswith(_INSIDE) or module == "contextlib"
+    found = _places[id(frame.f_code)] = (frame.f_code, None if inside else {})
+    return found
 
 
 def place_of(frame: FrameType) -> Place:
     """The location of the expression that a frame is computing."""
-    code = frame.f_code
-    known = _places.get(id(code))
-    if known is None:
-        known = _places[id(code)] = (code, {})
+    code, known = _places.get(id(frame.f_code)) or _noted(frame)
     at = frame.f_lasti
-    found = known[1].get(at)
+    found = None if known is None else known.get(at)
     if found is None:
-        found = known[1][at] = _place(frame, code, at)
+        found = _place(frame, code, at)
+        if known is not None:
+            known[at] = found
     return found
 
 

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, GlobalVar, StructInfo, Var
-from rlx.grammar.nodes.node import Node, Span
+from rlx.grammar.nodes.node import Node, Span, nodes_in
 
 N = TypeVar("N", bound=Node)
 Name = TypeVar("Name", bound=Hashable)
@@ -87,8 +87,17 @@ def evaluated(root: Node, kinds: type[N] | UnionType) -> Iterator[N]:
 
 @cache
 def _unwanted(kinds: type[Node] | UnionType) -> frozenset[type]:
-    """The kinds of leaves that are none of these: most nodes are leaves."""
-    return frozenset(kind for kind in _NOTHING_INSIDE if not issubclass(kind, kinds))
+    """The kinds of leaves and of annotations that are none of these: most nodes are such."""
+    without = (*_NOTHING_INSIDE, *_concrete(ast.StructInfo))
+    return frozenset(kind for kind in without if not issubclass(kind, kinds))
+
+
+def _concrete(kind: type) -> Iterator[type]:
+    """The classes below a class."""
+    each: type
+    for each in kind.__subclasses__():
+        yield each
+        yield from _concrete(each)
 
 
 def expressions(root: Node) -> Iterator[Expr]:
@@ -101,7 +110,23 @@ def bindings(root: Node) -> Iterator[ast.VarBinding | ast.MatchCast]:
 
     A binding comes before the bindings in its value.
     """
-    return evaluated(root, ast.VarBinding | ast.MatchCast)
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        kind = type(node)
+        if kind is ast.VarBinding or kind is ast.MatchCast:
+            yield node  # type: ignore[misc]
+            value = node.value  # type: ignore[attr-defined]
+            if type(value) is ast.Call and _NOTHING_INSIDE.issuperset(map(type, value.args)):
+                below: Iterable[Node] = nodes_in(value.attrs) if value.attrs else ()
+            else:
+                below = (value,)
+        else:
+            below = node.children()
+        stack += [each for each in reversed([*below]) if type(each) not in _NO_BINDINGS]
+
+
+_NO_BINDINGS = _unwanted(ast.Binding)
 
 
 def sequences(root: Node) -> Iterator[ast.Function | ast.SeqExpr]:

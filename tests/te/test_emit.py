@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import runpy
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -218,3 +219,44 @@ def test_bits_of_a_number_and_an_element() -> None:
     values = np.array([0, 1, 2, 7], "int32")
     result = rlx.run(module.get(), inputs={"x": values}).numpy()
     assert np.array_equal(result, (6 & values) + (1 | values) + (3 ^ values) + (1 << values))
+
+
+def kernels() -> dict[str, Callable[[te.Tensor], Any]]:
+    """Kernels that are legal because of how they are made, and others."""
+    axis = te.reduce_axis((0, 4), name="k")
+    return {
+        "sum": lambda x: te.compute((x.shape[0],), lambda i: te.sum(x[i, axis], axis=axis)),
+        "guarded": lambda x: te.compute(
+            (x.shape[0] + 1, 4), lambda i, j: te.if_then_else(i < x.shape[0], x[i, j], 0.0)
+        ),
+        "flat": lambda x: te.compute((x.shape[0] * 4,), lambda i: x[i // 4, i % 4]),
+        "two": lambda x: te.compute(x.shape, lambda i, j: (x[i, j] + 1.0, te.exp(x[i, j]))),
+        "divided": lambda x: te.compute(
+            x.shape, lambda i, j: x[i, j] * (i // (j + 1)).astype("float32")
+        ),
+        "shifted": lambda x: te.compute(x.shape, lambda i, j: (i << j).astype("float32")),
+        "filled": lambda x: te.extern(
+            (4,), [x], lambda ins, outs: te.call_packed("f", ins[0], outs[0]), dtype="float32"
+        ),
+    }
+
+
+def test_what_the_builder_does_not_check_again_is_legal() -> None:
+    x = rlx.Var("x", 'R.Tensor(("n", 4), "float32")')
+    bb = rlx.BlockBuilder()
+    with bb.function("main", [x]):
+        made = [bb.emit_te(f, x, primfunc_name_hint=name) for name, f in kernels().items()]
+        bb.emit_func_output(made)
+    report = rlx.check(bb.get())
+    assert report.ok and not report.diagnostics, report.diagnostics
+
+
+def test_each_use_of_a_value_is_a_parameter_as_in_tvm() -> None:
+    x = rlx.Var("x", 'R.Tensor(("n", 4), "float32")')
+    bb = rlx.BlockBuilder()
+    with bb.function("main", [x]):
+        product = bb.emit_te(
+            lambda a, b: te.compute(a.shape, lambda i, j: a[i, j] * b[i, j], name="product"), x, x
+        )
+        bb.emit_func_output(product)
+    assert "(x, x)" in rlx.show(bb.get())

@@ -26,10 +26,20 @@ PLAIN: list[tuple[tuple[Any, ...], Callable[..., Any]]] = [
     ((N,), lambda i: A[i, 3]),
     ((N + 1,), lambda i: LONGER[i]),
     ((N,), lambda i: te.sum(A[i, K], axis=K)),
+    ((N, 5), lambda i, j: te.if_then_else(j < 4, A[i, j], 0.0)),
+    ((N + 2, 4), lambda i, j: te.if_then_else(i < N, A[i, j], 0.0)),
+    ((N, 2), lambda i, j: A[i, j * 2 + 1]),
+    ((N, 8), lambda i, j: A[i, j // 2] + A[i, j % 4] + A[i, (7 - j) // 2]),
+]
+OUTSIDE: list[tuple[tuple[Any, ...], Callable[..., Any]]] = [
+    ((N, 2), lambda i, j: A[i, j * 2 + 2]),
+    ((N, 9), lambda i, j: A[i, j // 2]),
+    ((N, 8), lambda i, j: A[i, j % 5]),
+    ((N, 4), lambda i, j: A[i, j - 1]),
+    ((N + 2, 4), lambda i, j: te.if_then_else(i < N + 1, A[i, j], 0.0)),
 ]
 OTHERS: list[tuple[tuple[Any, ...], Callable[..., Any]]] = [
     ((N, 4), lambda i, j: te.if_then_else(j < 3, A[i, j + 1], 0.0)),
-    ((N, 5), lambda i, j: te.if_then_else(j < 4, A[i, j], 0.0)),
     ((N,), lambda i: te.sum(te.if_then_else(LOW >= 0, A[i, LOW], 0.0), axis=LOW)),
     ((N,), lambda i: te.sum(te.if_then_else(PART < 2, A[i, PART], 0.0), axis=PART)),
     ((N - 1,), lambda i: A[i, 0]),
@@ -57,3 +67,10 @@ def test_of_plain_reads_the_prover_is_not_asked(case: int, monkeypatch: pytest.M
 @pytest.mark.parametrize("case", range(len(OTHERS)))
 def test_of_other_reads_it_is_asked(case: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked(*OTHERS[case], monkeypatch) == 1
+
+
+@pytest.mark.parametrize("at", range(len(OUTSIDE)))
+def test_what_is_outside_is_an_error(at: int) -> None:
+    shape, body = OUTSIDE[at]
+    with pytest.raises(te.TensorExpressionError, match="A is read outside"):
+        te.create_prim_func([A, te.compute(shape, body)])

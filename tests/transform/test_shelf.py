@@ -10,6 +10,7 @@ import pytest
 import rlx
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import IRModule
+from rlx.grammar.nodes.visit import bindings
 from rlx.transform import (
     BindParams,
     BindSymbolicVars,
@@ -277,7 +278,47 @@ class Module:
             return z
         return y
 """)
-    assert RemoveUnusedParameters()(module) is module
+    made = RemoveUnusedParameters()(module)
+    assert "def private(y: R.Tensor((4,)), param_n: R.Shape([n])):" in rlx.show(made)
+    assert "cls.private(y, R.shape([4]))" in rlx.show(made)
+    assert rlx.check(made).ok and RemoveUnusedParameters()(made) is made
+    assert rlx.refines(module, made).status == "proved"
+
+
+def test_an_inlined_function_that_returns_its_argument() -> None:
+    module = rlx.parse("""
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        with R.dataflow():
+            a = R.add(x, x)
+            b = Module.same(a)
+            c = R.multiply(a, x)
+            R.output(b, c)
+        return (b, c)
+    @R.function(private=True)
+    def same(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        return x
+""")
+    made = InlinePrivateFunctions()(module)
+    assert rlx.check(made).ok and rlx.refines(module, made).status == "proved"
+
+
+def test_unused_operators_that_may_fault_stay() -> None:
+    module = rlx.parse("""
+@R.function
+def main(x: R.Tensor((2, 3), "float32"), i: R.Tensor((2, 3), "int8")):
+    a = R.bitwise_and(x, x)
+    b = R.bitwise_and(i, i)
+    c = R.split(x, 2, axis=0)
+    d = R.max(x, axis=[1])
+    e = R.nn.pad(x, [0, 0, 9, 9], pad_mode="edge")
+    f = R.nn.pad(x, [0, 0, 9, 9])
+    return x
+""")
+    made = DeadCodeElimination()(module)
+    assert [str(b.var) for b in bindings(made["main"])] == ["a", "e"]
 
 
 def test_a_copy_gets_the_name_and_the_size_of_the_output() -> None:

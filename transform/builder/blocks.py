@@ -45,6 +45,11 @@ class GrowingBlocks:
         self._last = OpenBlock(ast.BindingBlock, place)
         self._blocks, self.bindings = [self._last], self._last.bindings
 
+    @property
+    def kind(self) -> type[ast.BindingBlock]:
+        """The kind of the last block."""
+        return self._last.kind
+
     def open(
         self,
         kind: type[ast.BindingBlock],

@@ -264,7 +264,7 @@ class BlockBuilder(Asking):
             self._found += frame.diagnostics
         except BaseException:
             self._globals.pop(name, None)
-            del self._table[gv]
+            self._signatures.remove(gv)
             raise
 
     @contextmanager

@@ -9,6 +9,7 @@ from itertools import chain
 from rlx.checker.derive import module
 from rlx.checker.derive.bindings import bind, parameter
 from rlx.checker.normalize import Blocks, Normalizer
+from rlx.checker.well_formed.annotations import free_shape_vars
 from rlx.checker.well_formed.functions import symbol_is_name
 from rlx.checker.well_formed.state import WellFormedCheck
 from rlx.checker.well_formed.traversal import begin as enter_function
@@ -17,7 +18,7 @@ from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Binding, DataflowVar, Expr, StructInfo, VarBinding
 from rlx.grammar.nodes.equal import structural_equal
-from rlx.grammar.nodes.node import Span, changed, complete
+from rlx.grammar.nodes.node import Span, changed, complete, nodes_in
 from rlx.grammar.nodes.python_places import Place
 from rlx.grammar.nodes.struct_infos import OBJECT, bind_callable, binding_positions, mentioned
 from rlx.grammar.nodes.visit import free_vars as free_vars_of
@@ -26,7 +27,15 @@ from rlx.solver.order import compatibility
 from rlx.transform.builder import states
 from rlx.transform.builder.blocks import GrowingBlocks
 from rlx.transform.builder.errors import BuildError, at_python, violation, warn
-from rlx.transform.builder.known_calls import Key, KnownCalls, SharedInfos, call_key, says_all
+from rlx.transform.builder.known_calls import (
+    NOWHERE,
+    Key,
+    KnownCall,
+    KnownCalls,
+    SharedInfos,
+    call_key,
+    says_all,
+)
 from rlx.transform.builder.names import Names
 from rlx.transform.builder.numbers import settled
 
@@ -154,6 +163,11 @@ class Frame:
     # ------------------------------------------------------------ blocks
 
     @property
+    def is_dataflow(self) -> bool:
+        """Whether the current block is a dataflow block."""
+        return self.blocks.kind is ast.DataflowBlock
+
+    @property
     def block(self) -> ast.DataflowBlock | None:
         """The current dataflow block."""
         return self.walk.block
@@ -188,18 +202,20 @@ class Frame:
         """Bind a value to a new variable. Raises BuildError if the binding violates a rule."""
         if self.adopts:
             self.adopt(value)
-        walk = self.walk
-        mark, count = len(walk.added), len(self.blocks.bindings)
-        local = not output and walk.block is not None
+        walk, state = self.walk, self._state
+        mark, count, block = len(walk.added), len(self.blocks.bindings), walk.block
+        local = not output and block is not None
         hint, name = hint or ("lv" if local else "gv"), None
         try:
-            key = self.key(value)
+            key = call_key(value, state, walk.in_scope, block)
             if key is None:
                 value = self.flat(value, place)
-                key = self.key(value)
+                key = call_key(value, state, walk.in_scope, walk.block)
             name = self.names.new(hint)
-            var = (DataflowVar if local else ast.Var)(name, None, place, place)
-            self.bind_new(VarBinding(var, value, place, place), key, place)
+            known = None if key is None else self.known.get(key)
+            annotation = None if known is None else known.annotation
+            var = (DataflowVar if local else ast.Var)(name, annotation, place, place)
+            self._bind_new(VarBinding(var, value, place, place), key, known, place)
         except BuildError:
             if name is not None:
                 self.names.give_back(name, hint)
@@ -221,26 +237,29 @@ class Frame:
         del self.blocks.bindings[count:]
         self.walk.leave(mark)
 
-    def key(self, value: Expr) -> Key | None:
-        """What the struct info of a call depends on here; see :func:`call_key`."""
+    def bind_new(self, binding: VarBinding, place: Place) -> None:
+        """Bind a new variable to a value in normal form, and annotate it."""
         walk = self.walk
-        return call_key(value, self._state, walk.in_scope, walk.block)
-
-    def bind_new(self, binding: VarBinding, key: Key | None, place: Place) -> None:
-        """Bind a new variable to a value in normal form, and annotate it. A call is not checked if
-        a similar one was: ``key`` says what it depends on.
-        """
-        var, walk, infos = binding.var, self.walk, self._state.info_of
+        key = call_key(binding.value, self._state, walk.in_scope, walk.block)
         known = None if key is None else self.known.get(key)
+        if known is not None:
+            complete(binding.var, struct_info_annotation=known.annotation)
+        self._bind_new(binding, key, known, place)
+
+    def _bind_new(
+        self, binding: VarBinding, key: Key | None, known: KnownCall | None, place: Place
+    ) -> None:
+        """As :meth:`bind_new`: a value is not checked if a similar one was. ``key`` says what it
+        depends on, and ``known`` what is known of it; its variable is then annotated.
+        """
+        var, walk, infos = binding.var, self._walk, self._state.info_of
         if known is not None:
             self.is_untouched = False
             walk.in_scope[var] = walk.block if type(var) is DataflowVar else None
             walk.added.append(var)
             self.values[var] = binding.value
             self.blocks.bindings.append(binding)
-            infos[var], annotation = known
-            if annotation is not None:
-                complete(var, struct_info_annotation=annotation)
+            infos[var] = known.info
             return
         scope = self._state.scope
         before = len(scope.shape_vars)
@@ -262,10 +281,12 @@ class Frame:
         assert isinstance(binding, VarBinding | ast.MatchCast)
         walk, state = self.walk, self._state
         self.is_untouched = False
+        said = says_all(binding, state) if quiet else None
+        if said is not None and self._stays_legal(binding, said):
+            return
         mark, known = len(walk.added), len(state.info_of)
         walk_binding(walk, binding)
         if not walk.diagnostics:
-            said = says_all(binding, state) if quiet else None
             if said is None:
                 bind(state, binding)
             else:
@@ -273,6 +294,44 @@ class Frame:
         self.settle(place, mark, known, quiet)
         if binding.var is not None:
             self.values[binding.var] = binding.value
+
+    def _stays_legal(self, binding: Binding, said: StructInfo) -> bool:
+        """Whether a binding of a legal program is legal here because what it mentions is in scope;
+        it is then known. It binds a call, or a field, whose struct info its annotation gives.
+        """
+        walk = self._walk
+        var, value, block = binding.var, binding.value, walk.block  # type: ignore[attr-defined]
+        scope, home = walk.in_scope, block if type(var) is DataflowVar else None
+        if home is not block or var in walk.bound or said not in walk.sound:
+            return False
+        for dim in free_shape_vars(walk, said):
+            if dim not in walk.shape_vars or dim in walk.scalars:
+                return False
+        args = value.args if type(value) is ast.Call else (value.tuple_value,)
+        for arg in args:
+            at = scope.get(arg, NOWHERE)  # type: ignore[arg-type]
+            if at is not block and at is not None and not self._is_known(arg):
+                return False
+        if type(value) is ast.Call and value.attrs and nodes_in(value.attrs):
+            return False
+        walk.bound.add(var)
+        walk.added.append(var)
+        scope[var] = home
+        self._state.info_of[var] = self._state.info_of[value] = said
+        self.values[var] = value
+        return True
+
+    def _is_known(self, arg: Expr) -> bool:
+        """Whether all that a leaf mentions is in scope."""
+        walk, kind = self._walk, type(arg)
+        if kind is ast.Constant:
+            return True
+        if kind is ast.Tuple:
+            return all(map(self._is_known, arg.fields))  # type: ignore[attr-defined]
+        if kind is ast.ShapeExpr or kind is ast.PrimValue:
+            dims = arg.values if kind is ast.ShapeExpr else (arg.value,)  # type: ignore[attr-defined]
+            return all(v in walk.shape_vars and v not in walk.scalars for v in tir.free_vars(*dims))
+        return walk.in_scope.get(arg, NOWHERE) in (walk.block, None)  # type: ignore[call-overload]
 
     def rebind(self, binding: VarBinding, value: Expr, place: Place) -> ast.Var:
         """Bind a variable to another value; if the struct info of this value differs, bind a new
@@ -450,9 +509,10 @@ class _EmittedBlocks(Blocks):
         assert isinstance(binding, VarBinding | ast.MatchCast)
         frame, var = self._frame, binding.var
         if isinstance(binding, VarBinding) and isinstance(binding.value, ast.Call):
-            binding = changed(binding, value=settled(binding.value, frame.state))
+            if binding.value.spelled:
+                binding = changed(binding, value=settled(binding.value, frame.state))
             if binding.var.struct_info_annotation is None:
-                frame.bind_new(binding, frame.key(binding.value), self._place)
+                frame.bind_new(binding, self._place)
                 return
         frame.bind(binding, self._place)
         if var is not None and var.struct_info_annotation is None:

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, StructInfo
-from rlx.grammar.nodes.dtype import INT64, DataType, fits
+from rlx.grammar.nodes.dtype import INT64, DataType, limits
 from rlx.grammar.nodes.overloaded import element_type, expr, prim, python_number
 from rlx.grammar.nodes.python_places import described
 from rlx.grammar.nodes.tir import PrimExpr
@@ -97,16 +97,24 @@ def _type(given: Any) -> object:
     return given if isinstance(given, Expr) else ast.DataTypeImm(element_type(given))
 
 
+_LEAST, _MOST = limits(INT64)
+
+
 def attribute(given: Any) -> object:
     """The plain value of an attribute: lists become tuples, and NumPy scalars become numbers.
     Raises TypeError or ValueError if a text cannot express it.
     """
+    kind = type(given)
+    if kind is list or kind is tuple:
+        return tuple([_part(part) for part in given])
+    if given is None or kind is str or kind is bool or kind is float:
+        return given
     value = python_number(given)
     if isinstance(value, bool | int | float):
-        if isinstance(value, int) and not fits(value, INT64):
+        if isinstance(value, int) and not _LEAST <= value <= _MOST:
             raise ValueError(f"the integer {value} has more than 64 bits")
         return value
-    if value is None or isinstance(value, str | DataType | Expr | PrimExpr):
+    if isinstance(value, str | DataType | Expr | PrimExpr):
         return value
     match value:
         case tuple() | list():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import NamedTuple
 
 from rlx.checker.derive.state import DerivationState
@@ -11,6 +12,9 @@ from rlx.checker.lowered.objects import LOWERED
 from rlx.checker.memory import IN_PLACE
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, StructInfo
+from rlx.grammar.nodes.dtype import INT64
+from rlx.grammar.nodes.node import changed, same
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.operators import lookup
 
 Key = tuple[object, ...]
@@ -30,18 +34,21 @@ class KnownCalls(dict[Key, KnownCall]):
 
     def remember(self, key: Key, value: Expr, var: ast.Var, state: DerivationState) -> None:
         """Store the struct info of a call, if a check of a similar call would find nothing."""
-        assert isinstance(value, ast.Call) and isinstance(value.op, ast.Op)
-        operator, info = lookup(value.op.op_name), state.info_of[var]
+        info = state.info_of[var]
         plain = isinstance(info, ast.TensorStructInfo | ast.TupleStructInfo)
-        if (
-            plain
-            and operator is not None
-            and operator.pure
-            and not operator.has_form
-            and operator.name not in IN_PLACE
-            and value not in state.doubts
-        ):
+        if plain and value not in state.doubts and _is_remembered(value):
             self[key] = KnownCall(info, var.struct_info_annotation)
+
+
+def _is_remembered(value: Expr) -> bool:
+    """Whether nothing is known of a call but its struct info."""
+    if not isinstance(value, ast.Call):
+        return True
+    assert isinstance(value.op, ast.Op)
+    operator = lookup(value.op.op_name)
+    if operator is None or operator.has_form or operator.name in IN_PLACE:
+        return False
+    return operator.pure
 
 
 def call_key(
@@ -50,8 +57,8 @@ def call_key(
     scope: Mapping[ast.Var, ast.DataflowBlock | None],
     block: ast.DataflowBlock | None,
 ) -> Key | None:
-    """Everything that the struct info of an operator call on variables depends on; None for other
-    expressions.
+    """Everything that the struct info of an operator call on variables, or of a field of one,
+    depends on; None for other expressions.
 
     Parameters
     ----------
@@ -60,72 +67,126 @@ def call_key(
     block
         The current dataflow block.
     """
+    if type(value) is ast.TupleGetItem:
+        field: list[object] = [ast.TupleGetItem, value.index]
+        held = value.tuple_value
+        is_known = _variable(held, state, scope, block, field) and held not in state.doubts
+        return tuple(field) if is_known else None
     if type(value) is not ast.Call or type(value.op) is not ast.Op:
         return None
     if value.sinfo_args or value.spelled:
         return None
     key: list[object] = [value.op]
-    if ast.Constant in map(type, value.args):
-        operator = lookup(value.op.op_name)
-        if operator is None or any(p.kind != "operand" for p in operator.parameters):
-            return None  # the rule may look at the number
     for arg in value.args:
-        if not _argument(arg, state, scope, block, key):
+        kind = type(arg)
+        if kind is ast.DataflowVar or kind is ast.Var:
+            if not _variable(arg, state, scope, block, key):
+                return None
+        elif kind is ast.Constant:
+            if not _constant(arg, key, value.op.op_name):  # type: ignore[arg-type]
+                return None
+        elif not _literal(arg, state, scope, block, key):
             return None
     if state.doubts and not state.doubts.keys().isdisjoint(value.args):
         return None
     for name, given in value.attrs.items():
-        parts = given if type(given) is tuple else (given,)
-        if not all(type(part) in _PLAIN for part in parts):
+        kinds = tuple(map(type, given if type(given) is tuple else (given,)))
+        if not _PLAIN.issuperset(kinds):
             return None
-        key += (name, type(given), *map(type, parts), given)
+        key += (name, type(given), kinds, given)
     return tuple(key)
 
 
-def _argument(
+def _variable(
+    var: Expr,
+    state: DerivationState,
+    scope: Mapping[ast.Var, ast.DataflowBlock | None],
+    block: ast.DataflowBlock | None,
+    key: list[object],
+) -> bool:
+    """Add the struct info of a variable of the block at hand, or of one that belongs to no dataflow
+    block. False for other expressions.
+    """
+    home = scope.get(var, NOWHERE)  # type: ignore[call-overload]
+    if home is not block and home is not None:
+        return False
+    key.append(state.info_of[var])
+    return True
+
+
+def _constant(constant: ast.Constant, key: list[object], operator: str) -> bool:
+    """Add the type and the shape of a constant. False if the rule may look at its numbers: rules
+    look at integers, such as indices.
+    """
+    data = constant.data
+    key += (ast.Constant, data.dtype, data.shape)
+    if data.dtype.is_float:
+        return not constant.distribution
+    return data.shape == () and not constant.distribution and _takes_numbers(operator)
+
+
+@cache
+def _takes_numbers(name: str) -> bool:
+    """Whether every parameter of an operator is a tensor, in place of which a number may stand."""
+    operator = lookup(name)
+    return operator is not None and all(p.kind == "operand" for p in operator.parameters)
+
+
+def _literal(
     arg: Expr,
     state: DerivationState,
     scope: Mapping[ast.Var, ast.DataflowBlock | None],
     block: ast.DataflowBlock | None,
     key: list[object],
 ) -> bool:
-    """Add what the struct info of a call depends on of an argument: of variables and of scalar
-    constants their struct info, of literals their value. False for other arguments.
+    """Add the value of a literal: a shape, a scalar, or a tuple of variables and scalars. False for
+    other arguments.
     """
     kind = type(arg)
-    if kind is ast.Constant:
-        data = arg.data  # type: ignore[attr-defined]
-        key += (ast.Constant, data.dtype, data.shape)
-        return data.shape == () and not arg.distribution  # type: ignore[attr-defined]
-    if kind is ast.Tuple:
-        fields = arg.fields  # type: ignore[attr-defined]
-        if ast.Constant in map(type, fields):
-            return False
-        key += (ast.Tuple, len(fields))
-        clean = state.doubts.keys().isdisjoint(fields)
-        return clean and all(_argument(each, state, scope, block, key) for each in fields)
+    if kind is ast.ShapeExpr:
+        key += (ast.ShapeExpr, *map(_scalar, arg.values))  # type: ignore[attr-defined]
+        return True
     if kind is ast.PrimValue:
-        number = arg.value  # type: ignore[attr-defined]
-        key += (ast.PrimValue, getattr(number, "value", None), getattr(number, "dtype", None))
-        return isinstance(number, tir.IntImm | tir.FloatImm)
-    # A variable of the block at hand, or one that belongs to no dataflow block.
-    home = scope.get(arg, NOWHERE)  # type: ignore[call-overload]
-    if home is not block and home is not None:
+        key += (ast.PrimValue, _scalar(arg.value))  # type: ignore[attr-defined]
+        return True
+    if kind is ast.StringImm or kind is ast.DataTypeImm:
+        key += (kind, arg.value)  # type: ignore[attr-defined]
+        return True
+    if kind is not ast.Tuple:
         return False
-    key.append(state.info_of[arg])
+    fields = arg.fields  # type: ignore[attr-defined]
+    key += (ast.Tuple, len(fields))
+    for field in fields:
+        if type(field) is ast.Var or type(field) is ast.DataflowVar:
+            if field in state.doubts or not _variable(field, state, scope, block, key):
+                return False
+        elif not _literal(field, state, scope, block, key):
+            return False
     return True
 
 
+def _scalar(scalar: PrimExpr) -> object:
+    """The same for all scalars equal to this one."""
+    if type(scalar) is tir.IntImm and scalar.dtype is INT64:
+        return scalar.value
+    return tir.interned(scalar)
+
+
 def says_all(binding: ast.Binding, state: DerivationState) -> StructInfo | None:
-    """The annotation of a variable in a legal program that is bound to a call of which nothing
-    else is known: neither facts about shapes nor doubts follow from it. None for other bindings.
+    """The annotation of a variable in a legal program that is bound to a call, or to a field of a
+    variable, of which nothing else is known: neither facts about shapes nor doubts follow from it.
+    None for other bindings.
     """
     if type(binding) is not ast.VarBinding or state.doubts or state.signed:
         return None
     info, call = binding.var.struct_info_annotation, binding.value
-    if type(info) is not ast.TensorStructInfo or type(call) is not ast.Call or call.sinfo_args:
+    if type(info) is not ast.TensorStructInfo or type(info.shape) is not ast.ShapeExpr:
         return None
-    if type(info.shape) is not ast.ShapeExpr or info.dtype.is_void or type(call.op) is not ast.Op:
+    if info.dtype.is_void:
+        return None
+    if type(call) is ast.TupleGetItem:
+        return info if isinstance(call.tuple_value, ast.Var) else None
+    if type(call) is not ast.Call or call.sinfo_args or type(call.op) is not ast.Op:
         return None
     operator = lookup(call.op.op_name)
     if operator is None or not operator.pure or call.op.op_name in _NOTED:
@@ -138,19 +199,17 @@ _NOTED = {*IN_PLACE, *LOWERED, *INVERSE}
 
 
 class SharedInfos(dict[Key, StructInfo]):
-    """One object for equal struct infos of tensors, so that similar calls are recognised."""
+    """One object for equal struct infos of tensors, and tuples of them, so that similar calls are
+    recognised.
+    """
 
     def shared(self, info: StructInfo) -> StructInfo:
         """The object for a struct info; itself if it is a new one or no plain tensor."""
+        if type(info) is ast.TupleStructInfo:
+            fields = same(info.fields, map(self.shared, info.fields))
+            return self.setdefault((ast.Tuple, *fields), changed(info, fields=fields))
         shape = info.shape if type(info) is ast.TensorStructInfo else None
         if type(shape) is not ast.ShapeExpr or info.vdevice or info.distribution:  # type: ignore[attr-defined]
             return info
-        dims: list[object] = []
-        for dim in shape.values:
-            if type(dim) is tir.Var:
-                dims.append(dim)
-            elif type(dim) is tir.IntImm:
-                dims += (dim.value, dim.dtype)
-            else:
-                return info
+        dims = map(_scalar, shape.values)
         return self.setdefault((info.dtype, *dims), info)  # type: ignore[attr-defined]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from rlx.checker.derive.state import DerivationState
 from rlx.grammar.diagnostic import Diagnostic
@@ -56,6 +56,20 @@ class ModuleFunctions:
         BuildError
             If the function violates a rule.
         """
+        return self._add(function, name, self.define)
+
+    def add_proved(self, function: PrimFunc, name: str) -> GlobalVar:
+        """As :meth:`add_func`, for a PrimFunc that is legal because of how it was made: it is not
+        checked.
+        """
+        return self._add(function, name, self._define_proved)
+
+    def _add(
+        self,
+        function: Function | PrimFunc,
+        name: str,
+        define: Callable[[GlobalVar, PrimFunc], None],
+    ) -> GlobalVar:
         place = here()
         taken.function(function, place)
         taken.function_name(name, place)
@@ -68,12 +82,15 @@ class ModuleFunctions:
                     return gv
         gv = self.declare(name)
         try:
-            self.define(gv, function)
+            define(gv, function)  # type: ignore[arg-type]
         except BaseException:
             self._names.give_back(gv.name_hint, name)
             raise
         alike.append(gv)
         return gv
+
+    def _define_proved(self, gv: GlobalVar, function: PrimFunc) -> None:
+        self._signatures.put(gv, _named(function, gv.name_hint))
 
     def update_func(self, gv: GlobalVar | str, function: Function | PrimFunc) -> None:
         """Replace the function with this name.
@@ -98,7 +115,7 @@ class ModuleFunctions:
         found, info = states.check(self._signatures, gv, function)
         if any(d.is_error for d in found):
             if before is None:
-                del self._table[gv]
+                self._signatures.remove(gv)
             else:
                 self._signatures.put(gv, before)
             raise violation(found, place)
@@ -184,9 +201,7 @@ class ModuleFunctions:
     @property
     def frame(self) -> Frame:
         """The function under construction."""
-        frame = self._innermost
-        assert frame is not None
-        return frame
+        return self._frames[-1]
 
     @property
     def _innermost(self) -> Frame | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from inspect import Parameter as Argument
 from inspect import Signature
 from itertools import takewhile
-from typing import Any
+from typing import Any, NamedTuple
 
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Call, Expr, StructInfo
@@ -108,23 +108,22 @@ def function_of(operator: Operator) -> Callable[..., Call]:
     """The Python function that makes calls of an operator."""
     taken = signature(operator)
     node = ast.op(operator.name)
-    order = [(p, python_name(p.name)) for p in in_order(operator)]
-    required = [p for p, _ in order if p.default is REQUIRED]
-    plain, least = all(p.kind in NUMBERS for p in required), len(required)
-    bound = _binder(taken)
+    order = in_order(operator)
+    forms: dict[tuple[object, ...], list[_GivenParameter]] = {}
 
     def function(*args: Any, **keywords: Any) -> Call:
-        if plain and len(args) == least and not keywords and _PLAIN.issuperset(map(type, args)):
-            return Call(node, args, (), _NONE, (), (), here())
         place = here()
-        try:
-            given = bound(args, keywords)
-        except TypeError as error:
-            name = _word(operator)
-            raise MisuseError(
-                f"{name}: {error}; it is called as {name}{_form(taken)}", place
-            ) from None
-        return _call(operator, node, order, given, place)
+        form = (len(args), *keywords)
+        steps = forms.get(form)
+        if steps is None:
+            try:
+                steps = forms[form] = _steps(order, taken, len(args), list(keywords))
+            except TypeError as error:
+                name = _word(operator)
+                raise MisuseError(
+                    f"{name}: {error}; it is called as {name}{_form(taken)}", place
+                ) from None
+        return _call(operator, node, steps, (*args, *keywords.values()), place)
 
     function.__name__ = function.__qualname__ = operator.name.rpartition(".")[2]
     function.__doc__ = operator.rule.__doc__
@@ -132,22 +131,36 @@ def function_of(operator: Operator) -> Callable[..., Call]:
     return function
 
 
-def _binder(taken: Signature) -> Callable[[tuple[Any, ...], dict[str, Any]], Mapping[str, Any]]:
-    """What `taken.bind` gives, and raises; it is slow, and asked only about unusual calls."""
-    parameters = taken.parameters.values()
-    simple = all(each.kind is Argument.POSITIONAL_OR_KEYWORD for each in parameters)
-    names = tuple(each.name for each in parameters)
-    required = {each.name for each in parameters if each.default is Argument.empty}
+class _GivenParameter(NamedTuple):
+    """Where the value of a parameter stands among what a call gives; for a variadic parameter, all
+    from there to the end of the positional ones. The conversion is None for an attribute.
+    """
 
-    def bound(args: tuple[Any, ...], keywords: dict[str, Any]) -> Mapping[str, Any]:
-        given = dict(zip(names, args, strict=False))
-        right = simple and len(args) <= len(names) and given.keys().isdisjoint(keywords)
-        given |= keywords
-        if right and required <= given.keys() and given.keys() <= taken.parameters.keys():
-            return given
-        return taken.bind(*args, **keywords).arguments
+    parameter: Parameter
+    convert: Callable[[Any], Any] | None
+    at: int | slice
 
-    return bound
+
+def _steps(
+    order: list[Parameter], taken: Signature, count: int, names: list[str]
+) -> list[_GivenParameter]:
+    """How calls with so many positional values and these keywords are read: Python's own binding,
+    once for all of them. Raises TypeError if the operator is not called so.
+    """
+    places = taken.bind(*range(count), **{name: count + k for k, name in enumerate(names)})
+    found: list[_GivenParameter] = []
+    for parameter in order:
+        at = places.arguments.get(python_name(parameter.name), _LEFT_OUT)
+        if isinstance(at, tuple):
+            at = slice(count - len(at), count)
+        found.append(_GivenParameter(parameter, ARGUMENTS.get(parameter.kind), at))
+    while found and found[-1].at is _LEFT_OUT:
+        found.pop()
+    return found
+
+
+_LEFT_OUT = slice(0)
+"""The place of a parameter that a call leaves out."""
 
 
 def _form(taken: Signature) -> str:
@@ -156,81 +169,64 @@ def _form(taken: Signature) -> str:
     return str(Signature(plain))
 
 
-_NONE: Mapping[str, object] = {}
+_NONE: Mapping[Any, Any] = {}
 
 
 def _call(
     operator: Operator,
     node: ast.Op,
-    order: list[tuple[Parameter, str]],
-    given: Mapping[str, Any],
+    steps: list[_GivenParameter],
+    given: tuple[Any, ...],
     place: Place,
 ) -> Call:
-    """A call of an operator on what Python code gave. Raises MisuseError if an argument stands for
-    nothing that the operator could take.
+    """A call of an operator on what Python code gave: what is an argument stands by its position as
+    long as none before it is left out. Raises MisuseError if an argument stands for nothing that
+    the operator could take.
     """
-    parts = _Parts(place)
-    for parameter, name in order:
-        if name not in given or (given[name] is None and parameter.default is None):
-            parts.leave_out(parameter)
+    args: list[Expr] = []
+    attrs: dict[str, Any] = {}
+    types: tuple[StructInfo, ...] = ()
+    spelled: dict[int | str, str] = {}
+    by_position = True
+    for parameter, convert, at in steps:
+        value: Any = None if at is _LEFT_OUT else given[at]
+        if by_position and convert is not None and type(value) in _PLAIN:
+            args.append(value)
+            continue
+        kind = parameter.kind
+        if at is _LEFT_OUT or (value is None and parameter.default is None):
+            by_position = by_position and kind == "types"
+            continue
+        try:
+            if parameter.variadic:
+                args += map(convert, value) if convert else value
+                continue
+            if kind == "types":
+                types = _types(value, place)
+                continue
+            if parameter.name == "func" and isinstance(value, str):
+                value = ast.ExternFunc(value, None, place)
+            made: Any = attribute(value) if convert is None else convert(value)
+            by_position = by_position and convert is not None
+        except (TypeError, ValueError) as error:
+            words = error.message if isinstance(error, MisuseError) else str(error)
+            raise MisuseError(f"{_word(operator)}: {parameter.name}: {words}", place) from None
+        if value is None:
+            spelled[len(args) if by_position else parameter.name] = "None"
+        elif by_position and made is not value and kind in NUMBERS and is_number(value):
+            spelled[len(args)] = NUMBER
+        if by_position:
+            args.append(made)
         else:
-            try:
-                parts.add(parameter, given[name])
-            except (TypeError, ValueError) as error:
-                words = error.message if isinstance(error, MisuseError) else str(error)
-                raise MisuseError(f"{_word(operator)}: {parameter.name}: {words}", place) from None
-    args, attrs = tuple(parts.args), parts.attrs
-    return Call(node, args, parts.types, attrs, (), (), place, spelled=parts.spelled)
+            attrs[parameter.name] = made
+    return Call(node, tuple(args), types, attrs or _NONE, (), (), place, spelled=spelled or _NONE)
 
 
 def _word(operator: Operator) -> str:
     return operator.name.removeprefix("relax.")
 
 
-class _Parts:
-    """The arguments of a call: what is an argument stands by its position as long as none before it
-    is left out.
-    """
-
-    def __init__(self, place: Place) -> None:
-        self.place = place
-        self.args: list[Expr] = []
-        self.attrs: dict[str, object] = {}
-        self.types: tuple[StructInfo, ...] = ()
-        self.spelled: dict[int | str, str] = {}
-        self._by_position = True
-
-    def leave_out(self, parameter: Parameter) -> None:
-        """Go on behind a parameter that has its default."""
-        self._by_position = self._by_position and parameter.kind == "types"
-
-    def add(self, parameter: Parameter, value: Any) -> None:
-        """Let a parameter have a value."""
-        if parameter.name == "func" and isinstance(value, str):
-            value = ast.ExternFunc(value, None, self.place)
-        convert = ARGUMENTS.get(parameter.kind)
-        if parameter.kind == "types":
-            self.types = self._types(value)
-        elif parameter.variadic:
-            self.args += [convert(part) if convert else part for part in value]  # type: ignore[misc]
-        elif convert is None:
-            self._by_position = False
-            self._keyword(parameter, value, attribute(value))
-        elif self._by_position:
-            if parameter.kind in NUMBERS and is_number(value):
-                self.spelled[len(self.args)] = NUMBER
-            elif value is None:
-                self.spelled[len(self.args)] = "None"
-            self.args.append(convert(value))  # type: ignore[arg-type]
-        else:
-            self._keyword(parameter, value, convert(value))
-
-    def _keyword(self, parameter: Parameter, given: object, value: object) -> None:
-        self.attrs[parameter.name] = value
-        if given is None:
-            self.spelled[parameter.name] = "None"
-
-    def _types(self, given: Any) -> tuple[StructInfo, ...]:
-        several = given if isinstance(given, list | tuple) else (given,)
-        infos = tuple([values.annotation(part, self.place) for part in several])
-        return infos if len(infos) == 1 else (ast.TupleStructInfo(infos),)
+def _types(given: Any, place: Place) -> tuple[StructInfo, ...]:
+    several = given if isinstance(given, list | tuple) else (given,)
+    infos = tuple([values.annotation(part, place) for part in several])
+    return infos if len(infos) == 1 else (ast.TupleStructInfo(infos),)

@@ -64,6 +64,8 @@ class Signatures:
         self.module, self._table = module, table
         self._known: dict[GlobalVar, StructInfo] = {}
         self._mentioned: dict[GlobalVar, tuple[GlobalVar, ...]] = {}
+        self._callers: dict[GlobalVar, set[GlobalVar]] | None = None
+        self._reaching: dict[GlobalVar, set[GlobalVar]] = {}
 
     def put(
         self,
@@ -72,12 +74,26 @@ class Signatures:
         info: StructInfo | None = None,
     ) -> None:
         """Store a function under a name; ``info`` is its signature if known."""
+        self._forget(gv)
         self._table[gv] = function
-        self._mentioned.pop(gv, None)
+        if self._callers is not None:
+            self._note(gv, self._callers)
         if info is None:
             self._known.pop(gv, None)
         else:
             self._known[gv] = info
+
+    def remove(self, gv: GlobalVar) -> None:
+        """Remove a function, because it breaks a rule."""
+        self._forget(gv)
+        del self._table[gv]
+
+    def _forget(self, gv: GlobalVar) -> None:
+        """Forget whom a function calls."""
+        for callee in self._mentioned.pop(gv, ()):
+            if self._callers is not None:
+                self._callers[callee].discard(gv)
+                self._reaching.clear()
 
     def of(self, gv: GlobalVar) -> StructInfo | None:
         """The signature of a function; None if there is no function of this name."""
@@ -98,11 +114,27 @@ class Signatures:
             return signature(function)
         return derivation(self, {}).info(function)
 
-    def reaches(self, start: GlobalVar) -> set[GlobalVar]:
-        """The functions that a function can reach by calls, including itself."""
-        return reached([start], self._mentions)
+    def reaching(self, goal: GlobalVar) -> set[GlobalVar]:
+        """The functions that can reach one by calls, including itself. Hardly any reaches one that
+        is new, so they are found from there.
+        """
+        if self._callers is None:
+            self._callers = {}
+            for gv in self._table:
+                self._note(gv, self._callers)
+        known, callers = self._reaching.get(goal), self._callers
+        if known is None:
+            known = self._reaching[goal] = reached([goal], lambda gv: callers.get(gv, ()))
+        return known
 
-    def _mentions(self, gv: GlobalVar) -> tuple[GlobalVar, ...]:
+    def _note(self, gv: GlobalVar, callers: dict[GlobalVar, set[GlobalVar]]) -> None:
+        """Note whom a function calls."""
+        for callee in self.mentions(gv):
+            callers.setdefault(callee, set()).add(gv)
+            self._reaching.clear()
+
+    def mentions(self, gv: GlobalVar) -> tuple[GlobalVar, ...]:
+        """The functions that one calls or passes as values."""
         found = self._mentioned.get(gv)
         if found is None:
             function = self._table.get(gv)
@@ -111,16 +143,16 @@ class Signatures:
         return found
 
 
-class _Reachable(dict[GlobalVar, set[GlobalVar]]):
-    """Which functions each one can reach, found when it is asked."""
+class _Circles(dict[GlobalVar, set[GlobalVar]]):
+    """Whether a function can reach the one at hand, found when it is asked."""
 
-    def __init__(self, signatures: Signatures) -> None:
+    def __init__(self, signatures: Signatures, own: GlobalVar) -> None:
         super().__init__()
-        self._signatures = signatures
+        self._signatures, self._own = signatures, own
 
     def get(self, gv: GlobalVar, default: Any = None) -> Any:
-        """The functions that one can reach."""
-        return self._signatures.reaches(gv)
+        """The function at hand, if one can reach it."""
+        return {self._own} if gv in self._signatures.reaching(self._own) else default
 
 
 class Growing(DerivationState):
@@ -173,7 +205,7 @@ def walk(signatures: Signatures, own: GlobalVar) -> WellFormedCheck:
     """A walk of the well-formedness rules, positioned at the beginning of a function."""
     state = WellFormedCheck(signatures.module, WALK)
     state.global_name = own
-    state.circles, state.global_calls = _Reachable(signatures), signatures.reaches
+    state.circles, state.global_calls = _Circles(signatures, own), signatures.mentions
     return state
 
 
@@ -203,7 +235,7 @@ def recursion(
     signatures: Signatures, around: WellFormedCheck, gv: GlobalVar, function: ast.Function
 ) -> None:
     """Check that a recursive function has an annotated result."""
-    recursive = function.ret_struct_info is None and any(
-        gv in signatures.reaches(other) for other in called_globals(function)
+    recursive = function.ret_struct_info is None and not signatures.reaching(gv).isdisjoint(
+        called_globals(function)
     )
     recursive_result_is_annotated(around, gv, function, recursive)

@@ -362,7 +362,7 @@ def define(
     try:
         values = arguments(operator, call, context, convert)
         outputs = defined(targets, *values)
-        made = staged(outputs, list(convert.tensors.values()))
+        made = staged(outputs, convert.tensors)
     except TensorExpressionError as error:
         decline(error.message)
     made = replace(made, result=_known_result(call, info, result))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, TypeVar
 
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import IRModule
@@ -17,6 +17,9 @@ Hook = Callable[["ModulePass", IRModule], None]
 
 class PassError(ValueError):
     """A module that a pass rejects; the message says which precondition fails."""
+
+
+N = TypeVar("N")
 
 
 class ModulePass:
@@ -217,10 +220,20 @@ def _decorated(
     return FunctionalPass(lifted(given), word, level)
 
 
+def _expected(found: Any, kind: type[N], what: str, change: Callable[..., object]) -> N:
+    """What the user's function returned. Raises TypeError if it is of another kind."""
+    if isinstance(found, kind):
+        return found
+    name = getattr(change, "__qualname__", repr(change))
+    raise TypeError(f"{name} returned {type(found).__name__}, expected {what}")
+
+
 def _of_functions(change: Callable[[ast.Function, IRModule, PassContext], ast.Function]) -> Change:
     def whole(module: IRModule, context: PassContext) -> IRModule:
         functions: dict[ast.GlobalVar, Any] = {
-            gv: change(f, module, context) if isinstance(f, ast.Function) else f
+            gv: _expected(change(f, module, context), ast.Function, "a function", change)
+            if isinstance(f, ast.Function)
+            else f
             for gv, f in module.functions.items()
         }
         kept = all(functions[gv] is f for gv, f in module.functions.items())
@@ -236,7 +249,8 @@ def _of_blocks(
         def block(self, block: ast.BindingBlock) -> ast.BindingBlock:
             made = super().block(block)
             if isinstance(made, ast.DataflowBlock):
-                return change(made, self.whole, PassContext.current())
+                found = change(made, self.whole, PassContext.current())
+                return _expected(found, ast.DataflowBlock, "a dataflow block", change)
             return made
 
         whole: IRModule

@@ -136,7 +136,7 @@ class Common(ExprMutator):
             if made is None
             else next((scope[made] for scope in self._known if made in scope), None)
         )
-        if earlier is None or not self._says_as_much(earlier, value):
+        if earlier is None or not self._says_as_much(earlier, binding.var, value):
             var = self.rebind(binding, value)
             if made is not None and earlier is None:
                 self._known[-1][made] = var
@@ -165,8 +165,11 @@ class Common(ExprMutator):
         super().visit_match_cast(binding)
         self._known[-1][made] = var
 
-    def _says_as_much(self, earlier: ast.Var, value: Expr) -> bool:
-        info = self.builder.struct_info
+    def _says_as_much(self, earlier: ast.Var, var: ast.Var, value: Expr) -> bool:
+        info, known = self.builder.struct_info, earlier.struct_info_annotation
+        said = var.struct_info_annotation
+        if said is not None and known is not None and structural_equal(known, said):
+            return True
         return structural_equal(info(earlier), info(value))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Mapping
 
 from rlx.checker.normalize import normalize
 from rlx.grammar.nodes import ast, tir
@@ -13,8 +13,16 @@ from rlx.grammar.nodes.node import changed, replace
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.struct_infos import binding_positions
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.grammar.nodes.visit import bindings, called_globals, evaluated, reached, struct_infos
+from rlx.grammar.nodes.visit import (
+    bindings,
+    bound_vars,
+    called_globals,
+    evaluated,
+    reached,
+    struct_infos,
+)
 from rlx.solver.order import bind, free_shape_vars, free_vars, subtype
+from rlx.transform.builder.names import Names
 from rlx.transform.lowering.passes import ModulePass
 from rlx.transform.passes.dead_code import dead_code
 from rlx.transform.passes.parameters import WithValues
@@ -76,12 +84,20 @@ class _Inline(ExprMutator):
         self._functions = functions
 
     def visit_var_binding(self, binding: ast.VarBinding) -> None:
+        before = self._frame.bindings()
+        count = len(before)
         found = self._inlined(binding.value)
         if found is None:
             super().visit_var_binding(binding)
         elif isinstance(found, ast.Var) and self._holds(binding.var, found):
             self.replace_var(binding.var, found)
         else:
+            emitted = self._frame.bindings()
+            is_new = len(emitted) > (count if emitted is before else 0)
+            last = emitted[-1] if is_new else None
+            if isinstance(last, ast.VarBinding) and last.var is found:
+                emitted.pop()  # what leaves its block is bound at once
+                found = last.value
             self.rebind(binding, found)
 
     def _holds(self, var: ast.Var, value: ast.Var) -> bool:
@@ -194,30 +210,38 @@ class _Copy(WithValues):
 class RemoveUnusedParameters(ModulePass):
     """Remove parameters of private functions that their bodies do not use, with their arguments.
 
-    A parameter stays if its annotation alone tells the function a shape variable that it uses, or
-    if an argument is checked against it at run time.
+    A shape variable that only the annotation of such a parameter tells is passed as a shape. A
+    parameter stays if an argument is checked against it at run time, or if a caller does not know
+    the dimensions.
     """
 
     def apply(self, module: IRModule) -> IRModule:
         """The module without these parameters."""
         normal = normalize(module)
         private = private_functions(normal)
-        kept: dict[GlobalVar, list[int]] = {}
+        kept: Kept = {}
+        passed: dict[GlobalVar, list[tir.Var]] = {}
         checked = _Checked(private)
         checked(normal)
         for gv, f in private.items():
-            stay = list(_used(f, checked.checked.get(gv, frozenset())))
+            stay, dims = _used(f, checked.checked.get(gv, frozenset()))
+            if any((gv, v) in checked.unknown for v in dims):
+                stay, dims = _telling(f, stay, set(dims)), []
             if len(stay) < len(f.params):
-                kept[gv] = stay
-        return _chosen(normal, kept, {}) if kept else module
+                kept[gv], passed[gv] = stay, dims
+        return _chosen(normal, kept, {}, passed, checked.dims) if kept else module
 
 
 class _Checked(ExprMutator):
-    """The parameters whose arguments are checked when a function is called."""
+    """The parameters whose arguments are checked when a function is called; the shape variables of
+    its signature at each call, and those that some call does not know.
+    """
 
     def __init__(self, functions: Functions) -> None:
         self._functions = functions
         self.checked: dict[GlobalVar, frozenset[int]] = {}
+        self.dims: dict[ast.Call, dict[tir.Var, PrimExpr]] = {}
+        self.unknown: set[tuple[GlobalVar, tir.Var]] = set()
 
     def visit_call(self, call: ast.Call) -> Expr:
         made = super().visit_call(call)
@@ -241,36 +265,52 @@ class _Checked(ExprMutator):
                 if not subtype(infos[k], copy.struct_info(info), prover).proved
             }
             self.checked[gv] = self.checked.get(gv, frozenset()) | doubtful
+            found = {v: d for v, d in images.items() if isinstance(d, PrimExpr)}
+            self.dims[call] = found  # type: ignore[assignment]
+            self.unknown.update((gv, v) for v in names if v not in found)
         return made
 
 
-def _used(function: ast.Function, checked: frozenset[int]) -> Iterator[int]:
-    """The parameters that a function needs."""
+def _used(function: ast.Function, checked: frozenset[int]) -> tuple[list[int], list[tir.Var]]:
+    """The parameters that a function needs, and the shape variables that these do not tell it."""
     counts = uses(function)
     whole = replace(function, params=())
     needed: set[object] = {v for node in evaluated(whole, ast.Expr) for v in tir_vars(node)}
     needed.update(v for info in struct_infos(whole) for v in free_shape_vars(info))
-    stay = {
+    stay = [
         k
         for k, p in enumerate(function.params)
         if counts[p] or k in checked or p.shape_var is not None
-    }
+    ]
     told: set[object] = set()
-    for k in sorted(stay):
+    for k in stay:
         info = function.params[k].struct_info_annotation
         needed |= set(free_shape_vars(info)) if info is not None else set()
-    binders = [
-        set()
-        if p.struct_info_annotation is None
-        else set(binding_positions(p.struct_info_annotation))
-        for p in function.params
+        told |= _told(function.params[k])
+    shapes = [
+        k
+        for k, p in enumerate(function.params)
+        if isinstance(p.struct_info_annotation, ast.ShapeStructInfo) and _told(p) & (needed - told)
     ]
-    for k in stay:
-        told |= binders[k]
-    for k, mine in enumerate(binders):
-        if k in stay or mine & (needed - told):
-            told |= mine
-            yield k
+    stay = sorted({*stay, *shapes})
+    told = told.union(*(_told(function.params[k]) for k in shapes))
+    return stay, [v for v in function.shape_vars if v in needed and v not in told]
+
+
+def _told(param: ast.Var) -> set[object]:
+    """The shape variables that a parameter tells its function."""
+    info = param.struct_info_annotation
+    return set() if info is None else set(binding_positions(info))
+
+
+def _telling(function: ast.Function, stay: list[int], dims: set[tir.Var]) -> list[int]:
+    """The parameters that stay, and those that tell shape variables."""
+    found = []
+    for k, param in enumerate(function.params):
+        if k in stay or _told(param) & dims:
+            dims = dims - _told(param)
+            found.append(k)
+    return found
 
 
 def tir_vars(node: ast.Expr) -> tuple[tir.Var, ...]:
@@ -303,7 +343,7 @@ class RemoveUnusedOutputs(ModulePass):
             for gv, f in private.items()
             if gv in asked and len(asked[gv]) < len(_fields(f) or ())
         }
-        return dead_code(_chosen(normal, {}, kept)) if kept else module
+        return dead_code(_chosen(normal, {}, kept, {}, {})) if kept else module
 
 
 def _fields(function: ast.Function) -> tuple[Expr, ...] | None:
@@ -358,19 +398,38 @@ def _note(function: ast.Function, asked: dict[GlobalVar, set[int]]) -> None:
 Kept = dict[GlobalVar, list[int]]
 
 
-def _chosen(module: IRModule, params: Kept, fields: Kept) -> IRModule:
-    """The module with some parameters, and some fields of the results, of its functions."""
+Dims = dict[GlobalVar, list[tir.Var]]
+
+
+def _chosen(
+    module: IRModule,
+    params: Kept,
+    fields: Kept,
+    passed: Dims,
+    dims: Mapping[ast.Call, Mapping[tir.Var, PrimExpr]],
+) -> IRModule:
+    """The module with some parameters, and some fields of the results, of its functions; shape
+    variables are passed to them as shapes.
+    """
     functions = dict(module.functions)
     for gv, f in module.functions.items():
         if isinstance(f, ast.Function):
-            functions[gv] = _Calls(params, fields).function(_head(gv, f, params, fields))
+            head = _head(gv, f, params, fields, passed)
+            functions[gv] = _Calls(params, fields, passed, dims).function(head)
     return replace(module, functions=functions)
 
 
-def _head(gv: GlobalVar, function: ast.Function, params: Kept, fields: Kept) -> ast.Function:
+def _head(
+    gv: GlobalVar, function: ast.Function, params: Kept, fields: Kept, passed: Dims
+) -> ast.Function:
     stay, keep = params.get(gv), fields.get(gv)
     if stay is not None:
-        given = tuple(function.params[k] for k in stay)
+        taken = Names(var.name_hint for var in bound_vars(function))
+        shapes = [
+            ast.Var(taken.new(f"param_{v.name}"), ast.ShapeStructInfo((v,), 1))
+            for v in passed.get(gv, ())
+        ]
+        given = (*(function.params[k] for k in stay), *shapes)
         infos = [p.struct_info_annotation for p in given]
         left = {v for info in infos if info is not None for v in free_shape_vars(info)}
         dims = tuple(v for v in function.shape_vars if v in left)
@@ -394,18 +453,26 @@ def _selected(info: ast.TupleStructInfo, keep: list[int]) -> StructInfo:
 class _Calls(Rewriter):
     """Calls of changed functions, and the fields of their results."""
 
-    def __init__(self, params: Kept, fields: Kept) -> None:
+    def __init__(
+        self,
+        params: Kept,
+        fields: Kept,
+        passed: Dims,
+        dims: Mapping[ast.Call, Mapping[tir.Var, PrimExpr]],
+    ) -> None:
         super().__init__()
-        self._params, self._fields = params, fields
+        self._params, self._fields, self._passed, self._dims = params, fields, passed, dims
         self._results: dict[Expr, list[int]] = {}
 
     def call(self, call: ast.Call) -> Expr:
         made = super().call(call)
-        stay = self._params.get(call.op) if isinstance(call.op, GlobalVar) else None
-        if stay is None:
+        if not isinstance(call.op, GlobalVar) or call.op not in self._params:
             return made
         assert isinstance(made, ast.Call)
-        return replace(made, args=tuple(made.args[k] for k in stay), arg_spans=(), spelled={})
+        stay, passed = self._params[call.op], self._passed.get(call.op, ())
+        shapes = [ast.ShapeExpr((self._dims[call][v],)) for v in passed]
+        args = (*(made.args[k] for k in stay), *shapes)
+        return replace(made, args=args, arg_spans=(), spelled={})
 
     def var_binding(self, binding: ast.VarBinding) -> tuple[ast.Binding, ...]:
         (made,) = super().var_binding(binding)

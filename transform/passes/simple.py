@@ -9,7 +9,7 @@ from rlx.checker.normalize import normalize, normalize_function
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Binding, Expr, IRModule
 from rlx.grammar.nodes.equal import structural_equal
-from rlx.grammar.nodes.node import changed, replace, same
+from rlx.grammar.nodes.node import all_same, changed, replace, same
 from rlx.grammar.nodes.overloaded import constant
 from rlx.grammar.nodes.rewrite import Rewriter, joined
 from rlx.grammar.nodes.visit import called_globals, evaluated, expressions, reached
@@ -427,29 +427,37 @@ class _Dataflow(Rewriter):
         self._certain, self._least = Certainty(function, module), least
 
     def sequence(self, seq: ast.SeqExpr) -> Expr:
-        blocks: list[ast.BindingBlock] = []
-        for block in seq.blocks:
-            blocks += [block] if isinstance(block, ast.DataflowBlock) else self._split(block)
-        if blocks == list(seq.blocks):
+        blocks = self._joined(seq.blocks)
+        if blocks is None:
             return super().sequence(seq)
-        made = super().sequence(changed(seq, blocks=tuple(blocks)))
+        made = super().sequence(changed(seq, blocks=blocks))
         assert isinstance(made, ast.SeqExpr)
         return changed(made, blocks=joined(made.blocks))
 
-    def _split(self, block: ast.BindingBlock) -> list[ast.BindingBlock]:
-        runs: list[tuple[bool, list[Binding]]] = []
-        for binding in block.bindings:
-            pure = self._is_pure(binding)
-            if not runs or runs[-1][0] is not pure:
-                runs.append((pure, []))
-            runs[-1][1].append(binding)
+    def _joined(self, given: Sequence[ast.BindingBlock]) -> tuple[ast.BindingBlock, ...] | None:
+        """The blocks with pure bindings in dataflow blocks, those of a neighbouring one in the same;
+        None if they stay.
+        """
+        runs: list[tuple[bool, list[Binding], set[ast.BindingBlock]]] = []
+        for block in given:
+            for binding in block.bindings:
+                pure = isinstance(block, ast.DataflowBlock) or self._is_pure(binding)
+                if not runs or runs[-1][0] is not pure:
+                    runs.append((pure, [], set()))
+                runs[-1][1].append(binding)
+                runs[-1][2].add(block)
         made: list[ast.BindingBlock] = []
-        for pure, run in runs:
-            if pure and len(run) >= self._least:
-                made.append(ast.DataflowBlock(tuple(run), block.span))
-            else:
-                made.append(ast.BindingBlock(tuple(run), block.span))
-        return [block] if len(made) == 1 and type(made[0]) is ast.BindingBlock else made
+        for pure, run, sources in runs:
+            span = next(iter(sources)).span
+            first = any(isinstance(block, ast.DataflowBlock) for block in sources)
+            kind = ast.DataflowBlock if pure and (first or len(run) >= self._least) else None
+            made.append((kind or ast.BindingBlock)(tuple(run), span))
+        whole = joined(tuple(made))
+        alike = len(whole) == len(given) and all(
+            type(a) is type(b) and all_same(a.bindings, b.bindings)
+            for a, b in zip(whole, given, strict=True)
+        )
+        return None if alike else whole
 
     def _is_pure(self, binding: Binding) -> bool:
         value: Expr = binding.value  # type: ignore[attr-defined]

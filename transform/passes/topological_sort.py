@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from rlx.checker.normalize import normalize
 from rlx.grammar.nodes import ast, tir
@@ -89,36 +89,28 @@ class _Sorted(Rewriter):
             if var.shape_var is not None:
                 homes[var.shape_var] = at
         mentioned = [_mentioned(binding) for binding in given]
+        outer = {v for found in mentioned for v in found if isinstance(v, ast.Var)} - homes.keys()
+        inputs = sorted(outer, key=lambda v: self._places.get(v, 0)) if self._from_inputs else []
+        # They come before what uses them.
+        homes.update((var, -1 - k) for k, var in enumerate(inputs))
         needs = {
             at: list(dict.fromkeys(homes[v] for v in found if homes.get(v, at) != at))
             for at, found in enumerate(mentioned)
         }
-        users: dict[int, list[int]] = {at: [] for at in needs}
+        users: dict[int, list[int]] = {at: [] for at in (*homes.values(), *needs)}
         for at, before in needs.items():
             for other in before:
                 users[other].append(at)
         if self._from_inputs:
-            order = self._walk(self._first(mentioned, homes), needs, users)
+            free = [at for at in range(len(given)) if not needs[at]]
+            first = [homes[var] for var in inputs]
+            for at in first:
+                needs[at] = []
+            order = self._walk(first + free, needs, users)
         else:
             last = [at for at in users if not users[at]]
             order = self._walk(last, users, needs)[::-1]
-        return [given[at] for at in order]
-
-    def _first(self, mentioned: Sequence[Iterable[Node]], homes: Mapping[Node, int]) -> list[int]:
-        """Where a walk from the inputs begins: the users of each value from outside, in the order
-        in which these are bound, and what uses none.
-        """
-        outer: dict[Node, list[int]] = {}
-        free = []
-        for at, found in enumerate(mentioned):
-            around = [v for v in found if v not in homes and isinstance(v, ast.Var)]
-            for var in around:
-                outer.setdefault(var, []).append(at)
-            if not any(isinstance(v, ast.Var) for v in found):
-                free.append(at)
-        places = self._places
-        inputs = [at for var in sorted(outer, key=lambda v: places.get(v, 0)) for at in outer[var]]
-        return [*inputs, *free] if self._depth_first else [*free, *inputs]
+        return [given[at] for at in order if at >= 0]
 
     def _walk(self, first: Sequence[int], before: Edges, after: Edges) -> list[int]:
         """All bindings, each when everything before it is there."""

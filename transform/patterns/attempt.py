@@ -42,8 +42,8 @@ class PatternSurroundings(Protocol):
         for a result.
         """
 
-    def uses(self, var: ast.Var) -> int:
-        """The number of :meth:`users`."""
+    def counting(self, var: ast.Var) -> Callable[[], int]:
+        """What gives the number of :meth:`users`, also when the function is finished."""
 
 
 class Match(Mapping[Any, Expr]):
@@ -75,7 +75,7 @@ class Match(Mapping[Any, Expr]):
         self._found = dict(attempt.found)
         # Asked now: a match may be read when its function is finished.
         vars_ = [expr for expr in self._found.values() if isinstance(expr, ast.Var)]
-        self._uses = {each: attempt.around.uses(each) for each in vars_}
+        self._uses = {each: attempt.around.counting(each) for each in vars_}
         self._bound = {each: attempt.around.value(each) for each in vars_}
 
     @property
@@ -97,7 +97,7 @@ class Match(Mapping[Any, Expr]):
         a part of the pattern.
         """
         expr = self._found[pattern]
-        return self._uses[expr] if isinstance(expr, ast.Var) else 0
+        return self._uses[expr]() if isinstance(expr, ast.Var) else 0
 
     def bound(self, pattern: Any) -> Expr:
         """The value of the variable that a part of the pattern matched."""
@@ -202,9 +202,9 @@ class MatchedValues:
         """The values that mention a variable."""
         return self.users_of.get(var, ())
 
-    def uses(self, var: ast.Var) -> int:
-        """The number of these values."""
-        return len(self.users(var))
+    def counting(self, var: ast.Var) -> Callable[[], int]:
+        """What gives the number of these values."""
+        return lambda: len(self.users(var))
 
 
 def _users_in(values: Mapping[ast.Var, Expr]) -> Users:

@@ -11,7 +11,7 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, IRModule, StructInfo
 from rlx.grammar.nodes.python_places import here, module_of
 from rlx.grammar.nodes.rewrite import Rewriter
-from rlx.grammar.nodes.visit import bindings, evaluated, expressions
+from rlx.grammar.nodes.visit import bindings, bindings_in, evaluated, expressions, result_of
 from rlx.grammar.stack import recursion_room
 from rlx.solver.prover import Prover
 from rlx.transform.builder import taken
@@ -116,8 +116,7 @@ class _Replacing(ExprMutator):
     def __init__(self, pattern: Pattern, replacement: Replacement) -> None:
         self.pattern = expected(pattern)
         self.replacement = callable_of(replacement, "a match", here())
-        self.old_users: Users = {}
-        self.old_values: Mapping[ast.Var, Expr] = {}
+        self.around = MatchedValues({})
         self.old_state: DerivationState | None = None
         self.pending_var: ast.Var | None = None
         self.pending_value: Expr | None = None
@@ -131,8 +130,7 @@ class _Replacing(ExprMutator):
         around = _around(normal, self.builder.get())
         if not self.changed and next(_attempts(around, self.pattern), None) is None:
             return
-        self.old_users, self.idle, self.old = around.users_of, set(), {}
-        self.old_values = around.values
+        self.around, self.idle, self.old = around, set(), {}
         self.old_function, self.old_state = normal, None
         super().visit_global_function(gv, normal)
         new = self.builder.lookup_func(gv)
@@ -148,10 +146,13 @@ class _Replacing(ExprMutator):
             super().visit_var_binding(binding)
             return
         value = self.visit_expr(binding.value)
+        if self.pattern.heads is not None and not fits_head(value, self.pattern.heads):
+            self._rebound(binding, value)
+            return
         attempt = Attempt(self)
         found = None
         self.pending_var, self.pending_value = binding.var, value
-        in_dataflow = self._frame.block is not None
+        in_dataflow = self._frame.is_dataflow
         emitted = self._frame.bindings()
         for _ in self.pattern.matches(binding.var, attempt):
             match = Match(binding.var, value, attempt, in_dataflow, self.builder)
@@ -165,8 +166,12 @@ class _Replacing(ExprMutator):
             del emitted[before:]
             found = None
         self.pending_var = self.pending_value = None
-        new = self.rebind(binding, value if found is None else found)
-        self.old[new] = binding.var
+        self._rebound(binding, value if found is None else found)
+
+    def _rebound(self, binding: ast.VarBinding, value: Expr) -> None:
+        new = self.rebind(binding, value)
+        if new is not binding.var:
+            self.old[new] = binding.var
 
     # ------------------------------------------------------------ what patterns ask
 
@@ -180,7 +185,7 @@ class _Replacing(ExprMutator):
         if var is self.pending_var:
             return self.pending_value
         known = self.builder.lookup_binding(var)
-        later = self.old_values.get(var) if known is None else None
+        later = self.around.values.get(var) if known is None else None
         return known if later is None else _Renamed(self._vars).expr(later)
 
     def info(self, expr: Expr) -> StructInfo | None:
@@ -196,22 +201,19 @@ class _Replacing(ExprMutator):
     def _old_info(self, var: ast.Var) -> StructInfo | None:
         """What was known in the old program of a variable that is bound later in the new one."""
         if self.old_state is None:
-            self.old_state = self.builder.derivation(self.old_values)
+            self.old_state = self.builder.derivation(self.around.values)
             with recursion_room():
                 self.old_state.info(self.old_function)
         return self.old_state.info_of.get(var)
 
     def users(self, var: ast.Var) -> Sequence[tuple[ast.Var | None, Expr]]:
         """The values of the old program that mention a variable."""
-        found = self._old_users(var)
+        found = self.around.users(self.old.get(var, var))
         return [(user, _Renamed(self._vars).expr(value)) for user, value in found]
 
-    def uses(self, var: ast.Var) -> int:
-        """The number of these values."""
-        return len(self._old_users(var))
-
-    def _old_users(self, var: ast.Var) -> Sequence[tuple[ast.Var | None, Expr]]:
-        return self.old_users.get(self.old.get(var, var), [])
+    def counting(self, var: ast.Var) -> Callable[[], int]:
+        """What gives the number of these values."""
+        return self.around.counting(self.old.get(var, var))
 
 
 class _Renamed(Rewriter):
@@ -228,15 +230,21 @@ class _Renamed(Rewriter):
 def _users(function: ast.Function) -> Users:
     """The values that mention each variable, and the results of sequences."""
     found: dict[ast.Var, list[tuple[ast.Var | None, Expr]]] = {}
-    for binding in bindings(function):
-        value: Expr = binding.value
-        inside = value if isinstance(value, ast.Call | ast.Tuple | ast.TupleGetItem) else None
-        mentioned = expressions(value) if inside is not None or isinstance(value, ast.Var) else ()
-        for var in {e for e in mentioned if isinstance(e, ast.Var)}:
-            found.setdefault(var, []).append((binding.var, value))
-    for seq in expressions(function):
-        if isinstance(seq, ast.SeqExpr):
-            for leaf in expressions(seq.body):
-                if isinstance(leaf, ast.Var):
-                    found.setdefault(leaf, []).append((None, seq.body))
+    bodies: list[Expr] = [function.body]
+    while bodies:
+        body = bodies.pop()
+        for binding in bindings_in(body):
+            value = binding.value
+            match value:
+                case ast.If(true_branch=then, false_branch=otherwise):
+                    bodies += (then, otherwise)
+                case ast.Function(body=inner):
+                    bodies.append(inner)
+                case ast.Call() | ast.Tuple() | ast.TupleGetItem() | ast.Var():
+                    for var in {e for e in expressions(value) if isinstance(e, ast.Var)}:
+                        found.setdefault(var, []).append((binding.var, value))
+        result, _ = result_of(body)
+        for leaf in expressions(result):
+            if isinstance(leaf, ast.Var):
+                found.setdefault(leaf, []).append((None, result))
     return found

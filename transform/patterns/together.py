@@ -154,9 +154,9 @@ class _Together(ExprMutator):
         """The values of the block that mention a variable; one that outlives it has more users."""
         return self.users_of.get(var, ())
 
-    def uses(self, var: ast.Var) -> int:
-        """The number of these values."""
-        return len(self.users(var))
+    def counting(self, var: ast.Var) -> Callable[[], int]:
+        """What gives the number of these values."""
+        return lambda: len(self.users(var))
 
 
 class _EmittedOnce(Rewriter):

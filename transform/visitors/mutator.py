@@ -10,7 +10,7 @@ from rlx.checker.derive.module import bottom_up
 from rlx.checker.normalize import normalize_function
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, GlobalVar, IRModule, StructInfo
-from rlx.grammar.nodes.node import Node, changed, replace, same
+from rlx.grammar.nodes.node import Node, changed, nodes_in, replace, same
 from rlx.grammar.nodes.python_places import Place, here, module_of
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.tir import PrimExpr
@@ -50,6 +50,10 @@ _OF_LEAVES: dict[type[Expr], tuple[str, ...]] = {
         kind: ("visit_expr", EXPRESSIONS[kind])
         for kind in (ast.Op, ast.GlobalVar, ast.Constant, ast.StringImm, ast.DataTypeImm)
     },
+    **{
+        kind: ("visit_expr", "visit_prim_expr", EXPRESSIONS[kind])
+        for kind in (ast.PrimValue, ast.ShapeExpr)
+    },
 }
 """The methods that see leaves."""
 _METHODS = {*_OF_INFOS, *(name for names in _OF_LEAVES.values() for name in names)}
@@ -85,7 +89,10 @@ class ExprMutator:
     strengthens = False
     """Whether result annotations are replaced by more precise derived ones."""
     builder: BlockBuilder
-    _keeps_infos = True
+    _keeps_infos = _keeps_vars = _keeps_tuples = True
+    """Whether no method of the class looks at annotations, at variables where they are bound, and
+    at tuples.
+    """
     _plain: frozenset[type[Expr]] = frozenset()
     """The leaves that no method of the class looks at."""
     _changed: set[GlobalVar]
@@ -106,6 +113,11 @@ class ExprMutator:
             raise TypeError(problem)
         own = {name for name in _METHODS if getattr(cls, name) is not getattr(ExprMutator, name)}
         cls._keeps_infos = own.isdisjoint(_OF_INFOS)
+        cls._keeps_vars = cls._keeps_infos and all(
+            getattr(cls, name) is getattr(ExprMutator, name)
+            for name in ("visit_var_def", "visit_dataflow_var_def")
+        )
+        cls._keeps_tuples = "visit_expr" not in own and cls.visit_tuple is ExprMutator.visit_tuple
         cls._plain = frozenset(
             kind for kind, methods in _OF_LEAVES.items() if own.isdisjoint(methods)
         )
@@ -245,7 +257,9 @@ class ExprMutator:
 
     def _defined(self, var: ast.Var) -> ast.Var:
         info = var.struct_info_annotation
-        if info is None or (self._keeps_infos and not self._vars):
+        if info is None or (
+            self._keeps_infos and not (self._vars and _may_mention_variables(info))
+        ):
             return var
         new = self.visit_struct_info(info)
         if new is info:
@@ -294,7 +308,9 @@ class ExprMutator:
 
     def rebind(self, binding: ast.VarBinding, value: Expr) -> ast.Var:
         """Emit a value in place of the value of a binding in the old program."""
-        var = self.visit_var_def(binding.var)
+        var = binding.var
+        if self._vars or not self._keeps_vars:
+            var = self.visit_var_def(var)
         if value is binding.value and var is binding.var:
             self._frame.keep(binding)
             return var
@@ -381,7 +397,18 @@ class ExprMutator:
 
     def visit_call(self, call: ast.Call) -> Expr:
         """A call: callee, arguments, keyword arguments, type arguments."""
-        return self._inside.call(call)
+        return call if self._is_kept(call) else self._inside.call(call)
+
+    def _is_kept(self, call: ast.Call) -> bool:
+        """Whether no method looks at the parts of a call, and no variable in it is replaced."""
+        plain, variables = self._plain, self._vars
+        if type(call.op) not in plain or not plain.issuperset(map(type, call.args)):
+            return False
+        if call.sinfo_args or (call.attrs and nodes_in(call.attrs)):
+            return False
+        return not variables or (
+            call.op not in variables and variables.keys().isdisjoint(call.args)
+        )
 
     def visit_tuple(self, expr: ast.Tuple) -> Expr:
         """A tuple."""
@@ -463,6 +490,11 @@ class _Inside(Rewriter):
 
     def prim_expr(self, expr: PrimExpr) -> PrimExpr:
         return self.mutator.visit_prim_expr(expr)
+
+
+def _may_mention_variables(info: StructInfo) -> bool:
+    """Whether an annotation may mention a variable of Relax, as the shape of a tensor."""
+    return type(info) is not ast.TensorStructInfo or type(info.shape) is not ast.ShapeExpr
 
 
 def _names(function: ast.Function) -> Iterator[str]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr
-from rlx.grammar.nodes.node import Node
+from rlx.grammar.nodes.node import Node, nodes_in
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.visit import bindings, evaluated
 from rlx.solver.order import free_vars
@@ -19,21 +19,41 @@ def uses(function: ast.Function) -> Counter[ast.Var]:
     """
     found: Counter[ast.Var] = Counter()
     scalars: dict[tir.Var, ast.Var] = {}
+    infos: dict[ast.StructInfo, Collection[ast.Var]] = {}
     stack: list[Node] = [function]
     while stack:
         node = stack.pop()
-        if isinstance(node, ast.Var):
-            found[node] = found.get(node, 0) + 1
+        kind = type(node)
+        if kind is ast.Var or kind is ast.DataflowVar:
+            found[node] = found.get(node, 0) + 1  # type: ignore[index, call-overload]
+        elif kind is ast.Call:
+            stack += [arg for arg in node.args if type(arg) not in _WITHOUT]  # type: ignore[attr-defined]
+            if type(node.op) is not ast.Op or node.attrs or node.sinfo_args:  # type: ignore[attr-defined]
+                stack += (node.op, *nodes_in(node.attrs), *node.sinfo_args)  # type: ignore[attr-defined]
+        elif kind is ast.VarBinding:
+            var, info = node.var, node.var.struct_info_annotation  # type: ignore[attr-defined]
+            stack += (node.value,) if info is None else (node.value, info)  # type: ignore[attr-defined]
+            if var.shape_var is not None:
+                scalars[var.shape_var] = var
         elif isinstance(node, ast.StructInfo):
-            for var in free_vars(node):
+            mentioned = infos.get(node)
+            if mentioned is None:
+                mentioned = infos[node] = free_vars(node)
+            for var in mentioned:
                 found[var] += 1
-        elif not node._shared:
+        elif not node._shared and kind not in _WITHOUT:
             stack += node.children()
             for var in node.bound() if node._binds else ():
                 if isinstance(var, ast.Var) and var.shape_var is not None:
                     scalars[var.shape_var] = var
     found.update(_mentions(function, scalars))
     return found
+
+
+_WITHOUT = frozenset(
+    [ast.Op, ast.GlobalVar, ast.Constant, ast.ShapeExpr, ast.PrimValue, ast.StringImm]
+)
+"""The kinds of leaves in which no variable of Relax is used."""
 
 
 def _mentions(root: Node, scalars: Mapping[tir.Var, ast.Var]) -> Counter[ast.Var]:

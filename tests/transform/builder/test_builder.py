@@ -347,3 +347,43 @@ def test_names_of_tvm_say_what_to_write() -> None:
     with pytest.raises(KeyError, match="no function 'f'; it has: main"):
         module.get_global_var("f")
     assert x.struct_info.dtype == "float32" and x.struct_info.dtype in {"float32"}
+
+
+def test_a_packed_function_with_effects() -> None:
+    bb = rlx.BlockBuilder()
+    x = rlx.Var("x", F)
+    with bb.function("main", [x], pure=False):
+        y = bb.emit(rlx.op.call_packed("f", x, sinfo_args=F))
+        z = bb.emit(rlx.op.call_packed("g", y, 1))
+        bb.emit_func_output(z)
+    text = rlx.show(bb.get())
+    assert rlx.check(bb.get()).ok
+    assert str(y.struct_info) == str(x.struct_info) and str(z.struct_info) == "R.Any"
+    assert 'R.call_packed("g", gv, 1)' in text, text
+
+
+def test_functions_that_call_each_other_in_a_circle() -> None:
+    module = rlx.parse("""
+@I.ir_module
+class Module:
+    @R.function
+    def a(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        y = Module.b(x)
+        return y
+    @R.function
+    def b(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        return x
+""")
+    bb = rlx.BlockBuilder(module)
+    x = rlx.Var("x", 'R.Tensor((4,), "float32")')
+    with bb.function("c", [x], ret_struct_info='R.Tensor((4,), "float32")'):
+        bb.emit_func_output(bb.emit(bb.global_var("a")(x)))
+    bb.update_func("b", bb.get()["c"])  # b calls a, which calls b
+    circle = bb.get()["a"].body
+    with bb.function("d", [x], ret_struct_info='R.Tensor((4,), "float32")'):
+        with bb.dataflow():
+            y = bb.emit_output(bb.global_var("b")(x))
+        bb.emit_func_output(y)
+    assert isinstance(circle, ast.SeqExpr)
+    with pytest.raises(rlx.BuildError, match="WF07-recursion"):
+        bb.update_func("a", bb.get()["d"])

@@ -178,8 +178,11 @@ def test_a_binding_that_is_gone_and_used() -> None:
             if binding.var.name_hint != "a":
                 super().visit_var_binding(binding)
 
-    with pytest.raises(rlx.BuildError, match="WF02-undefined"):
-        Drops()(rlx.parse(_body("a = R.add(x, x)\nb = R.add(a, a)\nreturn b")))
+    typed = ': R.Tensor((n, 4), "float32") = R.add'
+    for said in (" = R.add", typed):  # one with an annotation is not derived again
+        body = f"o{said}(x, y)\na{said}(x, x)\nb{said}(a, a)\nreturn b"
+        with pytest.raises(rlx.BuildError, match="WF02-undefined"):
+            Drops()(rlx.parse(_body(body)))
 
 
 class FuseMultiplyAdd(rlx.DataflowMutator):
