@@ -318,6 +318,25 @@ certain that they do not.
 """
 
 
+LOST_WORDS = frozenset(
+    [
+        *("Handle", "LetStmt", "Target", "alloc_block_buffer", "buffer_proxy", "buffer_realize"),
+        *("call_pure_intrin", "copy_async", "create_barriers", "dma_copy", "dma_end_group"),
+        *("dma_start_group", "dma_wait", "dot", "e4m3_float8", "e5m2_float8", "external_kernel"),
+        *("frame_scope", "indexdiv", "indexmod", "load", "make_filled_simdgroup_matrix"),
+        *("mma_fill", "mma_store", "power", "preflattened_buffer", "ptx_arrive_barrier"),
+        *("ptx_arrive_barrier_expect_tx", "ptx_commit_group", "ptx_cp_async"),
+        *("ptx_cp_async_barrier", "ptx_cp_async_bulk", "ptx_fence"),
+        *("ptx_init_barrier_thread_count", "ptx_ldmatrix", "ptx_ldmatrix_legacy", "ptx_mma"),
+        *("ptx_mma_sp", "ptx_wait_barrier", "ptx_wait_barrier_legacy", "ptx_wait_group", "realize"),
+        *("ret", "seq_scope", "simdgroup_load", "simdgroup_multiply_accumulate"),
+        *("simdgroup_store", "store", "texture2d_load", "texture2d_store", "tgamma"),
+        "tvm_thread_context",
+    ]
+)
+"""The words behind `T.` that 0.27 does not have; which version was the last is not known."""
+
+
 class Readers(Record):
     """The first and the last version that reads a spelling; None at an end that is open."""
 

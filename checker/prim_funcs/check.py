@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import builtins
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
+from keyword import kwlist
 
 from rlx.checker.prim_funcs.expressions import dimension
 from rlx.checker.prim_funcs.out_of_bounds import bounds
-from rlx.checker.prim_funcs.state import PrimFuncCheck, enter_parameters, survey
+from rlx.checker.prim_funcs.state import PrimFuncCheck, enter_parameters, survey, undefined
 from rlx.checker.prim_funcs.statements import elements, statement
 from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.grammar.nodes import tir
@@ -15,6 +18,7 @@ from rlx.grammar.nodes.ast import IRModule
 from rlx.grammar.nodes.node import Node, Span
 from rlx.grammar.nodes.visit import evaluated
 from rlx.grammar.read.kept_text import kept_names
+from rlx.grammar.read.python_syntax import free_names
 from rlx.grammar.read.source_tokens import words_in
 from rlx.solver.prim_exprs import conditional
 from rlx.spec.registry import rule
@@ -55,12 +59,32 @@ def prim_funcs(
             for buffer in function.buffer_map.values():
                 elements(state, buffer)
             statement(state, function.body)
+            _kept_names(state)
             if not state.diagnostics and not state.incomplete:
                 bounds(state)
                 regions(state)
                 is_marked(state)
             found += state.diagnostics
     return found
+
+
+_WORD = re.compile(r"""(?<![\w.'"])[A-Za-z_]\w*(?!\w|\s*=[^=])""")
+_CLASS = re.compile(r"\bclass\s+(\w+)")
+_KNOWN = frozenset([*kwlist, *dir(builtins), "T", "R", "I"]) - {"_"}
+
+
+def _kept_names(state: PrimFuncCheck) -> None:
+    """The names in attributes and in text that is kept are bound, too."""
+    function, source = state.function, state.source
+    if state.incomplete or source is None or function.span is None:
+        return
+    words = {*_WORD.findall(source, *function.span)} - _KNOWN - state.everywhere.keys()
+    words -= {each.name for each in (*function.params, *function.buffer_map.values())}
+    words = {w for w in words if not state.captured(w)}.difference(_CLASS.findall(source))
+    if words:  # few functions have others: comments, attributes
+        for name, span in free_names(source, function.span):
+            if name in words and state.once(("name", name)):
+                undefined(state, name, span, state.names)
 
 
 def _computed_extents(function: tir.PrimFunc) -> Iterator[tir.PrimExpr]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterator
 
 from rlx.grammar.lines import line_end, line_start
 from rlx.grammar.nodes.node import Span
@@ -63,6 +63,48 @@ def is_too_deep(text: str) -> bool:
     except ValueError:
         pass
     return False
+
+
+def free_names(text: str, span: Span) -> Iterator[tuple[str, Span]]:
+    """The names that a statement, or the body of a function, uses and does not bind."""
+    place = Lines(text, span)
+    try:
+        tree: ast.AST = tree_of(place.read)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return
+    nodes = list(ast.walk(tree))
+    function = next((node for node in nodes if isinstance(node, ast.FunctionDef)), None)
+    bound = {node.arg for node in nodes if isinstance(node, ast.arg)}
+    bound |= {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+    given = [node.value for node in nodes if isinstance(node, ast.keyword) and node.arg == "where"]
+    keys = [key for each in given if isinstance(each, ast.Dict) for key in each.keys]
+    bound |= {key.id for key in keys if isinstance(key, ast.Name)}  # T.Let binds them
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    changed = [node.target for node in nodes if isinstance(node, ast.AugAssign)]
+    bound |= {n.id for n in names if isinstance(n.ctx, ast.Store) and n not in changed}
+    if function is not None:  # its annotations declare dimensions
+        head = list(ast.walk(function.args))
+        bound |= {node.id for node in head if isinstance(node, ast.Name)} - {"_"}
+        bound |= {str(node.value) for node in head if isinstance(node, ast.Constant)}
+        inside = (*head, *(each for part in function.body for each in ast.walk(part)))
+        names = [node for node in inside if isinstance(node, ast.Name)]
+    yield from ((node.id, place.span(node)) for node in names if node.id not in bound)
+
+
+def names_within(text: str, span: Span, name: str, words: Container[str]) -> Iterator[Span]:
+    """Where a name is, or is inside, an argument of a call of `R.word(…)`."""
+    place = Lines(text, span)
+    try:
+        tree = tree_of(place.read)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return
+    found = dict[Span, None]()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Attribute(attr=word)) if word in words:
+                inside = (each for each in ast.walk(node) if isinstance(each, ast.Name))
+                found |= dict.fromkeys(place.span(each) for each in inside if each.id == name)
+    yield from found
 
 
 def unread_statement(text: str, span: Span) -> tuple[str, Span] | None:
