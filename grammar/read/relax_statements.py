@@ -349,10 +349,9 @@ class RelaxStatements(BranchReader):
         match form.args:
             case [Entry(value=dict() as given)]:
                 around = self.context.around
+                known = {*"RTI", *self.scope.names, *self.scope.shapes}
                 for name, where in free_names(self.context.text, span):
-                    if not (name in "RTI" or name in self.scope.names) and (
-                        around is None or not around.holds(name)
-                    ):
+                    if name not in known and (around is None or not around.holds(name)):
                         raise Rejected(f"{name!r} is not defined", *where, certain=True)
                 add_attributes(self.context, "R.func_attr", given, span)
             case _:
