@@ -70,7 +70,7 @@ def prim_funcs(
 
 _WORD = re.compile(r"""(?<![\w.'"])[A-Za-z_]\w*(?!\w|\s*=[^=])""")
 _CLASS = re.compile(r"\bclass\s+(\w+)")
-_KNOWN = frozenset([*kwlist, *dir(builtins), "T", "R", "I"]) - {"_"}
+_KNOWN = frozenset([*kwlist, *dir(builtins), "T", "R", "I"]) - {"_"}  # to read few functions again
 
 
 def _kept_names(state: PrimFuncCheck) -> None:

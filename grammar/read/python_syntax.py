@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import warnings
 from collections.abc import Callable, Container, Iterator
 
@@ -66,7 +67,9 @@ def is_too_deep(text: str) -> bool:
 
 
 def free_names(text: str, span: Span) -> Iterator[tuple[str, Span]]:
-    """The names that a statement, or the body of a function, uses and does not bind."""
+    """The names that a statement, or the body of a function, uses and nothing there binds, nor
+    Python.
+    """
     place = Lines(text, span)
     try:
         tree: ast.AST = tree_of(place.read)
@@ -88,6 +91,7 @@ def free_names(text: str, span: Span) -> Iterator[tuple[str, Span]]:
         bound |= {str(node.value) for node in head if isinstance(node, ast.Constant)}
         inside = (*head, *(each for part in function.body for each in ast.walk(part)))
         names = [node for node in inside if isinstance(node, ast.Name)]
+    bound |= {*dir(builtins)} - {"_"}
     yield from ((node.id, place.span(node)) for node in names if node.id not in bound)
 
 
