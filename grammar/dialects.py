@@ -276,6 +276,9 @@ _CHANGES = (
     Change("R.Tensor[", "R.Tensor(", "0.16"),
     Change("R.match_shape", "R.match_cast", "0.16"),
     Change("R.outputs", "R.output", "0.16"),
+    Change("R.dot", "R.matmul", "0.16"),
+    Change("R.nn.matmul", "R.matmul", "0.16"),
+    Change("R.ewise_add", "R.add", "0.16"),
     Change("", "s_tir=", _V25.version),
     Change("", "T.let[", _V24.version),
     Change("tir_vars=", "", _V26.version),
@@ -372,7 +375,9 @@ def _readers() -> dict[str, Readers]:
     return {form: readers for form, readers in found.items() if readers != Readers()}
 
 
-_OF_ALL = frozenset(["R.function", "R.Tensor(", "R.output", "T.alloc_buffer", "T.Var"])
+_OF_ALL = frozenset(
+    ["R.function", "R.Tensor(", "R.output", "R.matmul", "R.add", "T.alloc_buffer", "T.Var"]
+)
 """Newer spellings that older versions had, too, some with another meaning."""
 
 READERS: Mapping[str, Readers] = _readers()

@@ -239,6 +239,8 @@ class CallActions(ExpressionActions):
             return self._call_expr(found, arguments)
         if head in _OF_PYTHON and not self.scope.in_prim_func():
             self._takes_relax(head, arguments, span)
+        if head in _OF_NUMBERS and not self.scope.in_prim_func():
+            self._takes_dimensions(head, arguments, span)
         literal = head == "float" and all(
             isinstance(e.value, (str, int, float)) for e in arguments.positional
         )
@@ -275,6 +277,16 @@ class CallActions(ExpressionActions):
             help = f"write {_OF_PYTHON[head][several]}"
             words = f"Python's `{head}` does not take Relax values"
             raise Rejected(words, *span, help, settled=True)
+
+    def _takes_dimensions(self, head: str, arguments: Arguments, span: Span) -> None:
+        """Reject a function of Python that computes with dimensions, which only a run knows."""
+        around = self.context.around
+        if around is not None and head in around.names():
+            return
+        given = [each.value for each in arguments.positional]
+        if any(isinstance(each, tir.Var | tir.Binary) for each in given):
+            words = f"Python's `{head}` does not take dimensions that only a run knows"
+            raise Rejected(words, *span, f"write {_OF_NUMBERS[head]}", settled=True)
 
     def _takes_scalars(self, head: str, arguments: Arguments, span: Span) -> None:
         """Reject a function of Python that computes with values of a PrimFunc."""
@@ -363,6 +375,13 @@ _OF_PYTHON = {
 }
 """Functions of Python that fail on Relax values, and what computes the same: of one, of several."""
 
+
+_OF_NUMBERS = {
+    **{name: f"`T.{name}(…)`" for name in ("max", "min")},
+    **dict.fromkeys(("int", "round", "abs"), "the dimension itself: it is a whole number"),
+    **dict.fromkeys(("pow", "divmod", "float", "bool", "str"), "arithmetic: `+ - * // %`"),
+}
+"""Functions of Python that fail on dimensions, and what to write."""
 
 _OF_SCALARS = {
     **{name: f"`T.{name}(…)`" for name in ("abs", "round", "max", "min", "pow")},

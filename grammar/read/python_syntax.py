@@ -142,6 +142,11 @@ def _unread_word(node: ast.AST) -> str | None:
             not _binds_names(target)
         ):
             return "assignment to anything but names on the left of a tuple or in a loop"
+        case ast.For(
+            target=ast.Tuple(elts=parts) | ast.List(elts=parts),
+            iter=ast.Call(func=ast.Attribute(attr="grid")),
+        ) if any(isinstance(part, ast.Tuple | ast.List) for part in parts):
+            return "a tuple among the variables of T.grid"
         case ast.Assign(targets=[ast.Subscript(slice=index)]) if not all(
             map(_is_place, _parts(index))
         ):

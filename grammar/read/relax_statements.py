@@ -33,8 +33,8 @@ from rlx.grammar.read.partial_nodes import (
     open_scope,
 )
 from rlx.grammar.read.prim_buffers import declares_size
-from rlx.grammar.read.relax_branches import BranchReader
 from rlx.grammar.read.python_syntax import free_names
+from rlx.grammar.read.relax_branches import BranchReader
 from rlx.grammar.read.reports import ReadContext
 from rlx.grammar.read.scope import Frame, export
 from rlx.grammar.read.script_vocabulary import is_known

@@ -202,9 +202,7 @@ def for_target(
 _LOST_WORD = re.compile(rf"\bT\s*\.\s*(?:{'|'.join(sorted(LOST_WORDS))})\b")
 
 
-def lost_words(
-    text: str, modules: Sequence[ast.IRModule], target: str
-) -> Iterator[Diagnostic]:
+def lost_words(text: str, modules: Sequence[ast.IRModule], target: str) -> Iterator[Diagnostic]:
     """The words of PrimFuncs that a version has no more; of earlier ones than 0.27, none is known."""
     for module in modules if VERSIONS.index(target) >= VERSIONS.index(DEFAULT) else ():
         for function in module.functions.values():
