@@ -337,7 +337,7 @@ class CallActions(ExpressionActions):
             return tir.OpaqueExpr(on_one_line(self.context.text, arguments.span), arguments.span)
         where = (self.context.text.find(method, owner.end), arguments.head_end)
         meant = did_you_mean(closest(method, METHODS))
-        help = meant or f"write it as an operator: R.{method}(…)"
+        help = meant or misspelt.method(method)
         raise Rejected(f"a Relax value has no method {method!r}", *where, help=help)
 
     def do_call_value(self, span: Span, callee: Entry, arguments: Entry | None) -> Any:
