@@ -64,12 +64,7 @@ def _no_dimension(state: Knowledge, var: ast.Var, info: StructInfo) -> None:
     message = (
         f"{var.name_hint!r} is used as a dimension, but it is {show(info)}, not an int64 scalar"
     )
-    help = None
-    if isinstance(info, TensorStructInfo):
-        help = (
-            "dimensions and functions of `T` are numbers; operators on tensors are functions of `R`"
-        )
-    state.add("D17-dimension", "error", message, var.span, help=help)
+    state.add("D17-dimension", "error", message, var.span)
     state.doubt(var)
 
 

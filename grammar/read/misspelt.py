@@ -130,10 +130,10 @@ _METHODS = {
     ),
     **{
         name: f'`R.astype(x, "{dtype}")` converts it'
-        for name, dtype in {
-            **{"float": "float32", "double": "float64", "half": "float16", "bool": "bool"},
-            **{"int": "int32", "long": "int64", "type": "float32"},
-        }.items()
+        for name, dtype in (
+            *(("float", "float32"), ("double", "float64"), ("half", "float16"), ("bool", "bool")),
+            *(("int", "int32"), ("long", "int64"), ("type", "float32")),
+        )
     },
     "to": '`R.astype(x, "float32")` converts it, `R.to_vdevice` moves it',
     "cuda": "`R.to_vdevice` moves it",
