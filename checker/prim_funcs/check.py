@@ -79,7 +79,8 @@ def _kept_names(state: PrimFuncCheck) -> None:
     if state.incomplete or source is None or function.span is None:
         return
     words = {*_WORD.findall(source, *function.span)} - _KNOWN - state.everywhere.keys()
-    words -= {each.name for each in (*function.params, *function.buffer_map.values())}
+    words -= {each.name for each in function.params}
+    words -= {each.name for each in function.buffer_map.values()}
     words = {w for w in words if not state.captured(w)}.difference(_CLASS.findall(source))
     if words:  # few functions have others: comments, attributes
         for name, span in free_names(source, function.span):

@@ -262,8 +262,8 @@ class PrimAssignments:
                 words = "a scalar must be a number, not the pointer of a buffer"
                 raise Rejected(words, *value.span, certain=True)
             return
-        words = pointee(annotation)
-        wanted = VOID_POINTER if words is None else (words[0], (*words, "global")[1])
+        given = pointee(annotation)
+        wanted = VOID_POINTER if given is None else (given[0], (*given, "global")[1])
         prim = self.coerce.prim(value, INT32)
         found = pointer_type(prim, self.scope.names, self.buffers.of_parameters.values())
         if found is None or (found[0] == wanted[0] and found[1] in (None, wanted[1])):
