@@ -30,6 +30,7 @@ from rlx.grammar.read.prim_scalars import (
     scalar_value,
     stored,
 )
+from rlx.grammar.read.prim_types import value_type
 from rlx.grammar.read.python_syntax import expression_of
 from rlx.grammar.read.reports import ReadContext
 
@@ -211,6 +212,10 @@ class PrimAssignments:
             self.scope.bind(name.value, value.value)
             return None
         if isinstance(value.value, Sequence):  # a name of the text for its items
+            shown = self.text[slice(*value.span)].strip("() ")
+            if shown.endswith(".shape") and "," not in shown:
+                help = "unpack it, `n, m = A.shape`, or name one extent, `n = A.shape[0]`"
+                raise Rejected("TVM binds no name to a shape", *value.span, help, certain=True)
             self.scope.bind(name.value, value.value)
             return self.bodies.opaque(span)
         if assigns_lets(self.text):
@@ -258,8 +263,10 @@ class PrimAssignments:
         """Refuse a value of `T.let[…]` that is no number, or another pointer: TVM casts none."""
         if self.buffers.annotated_type(annotation) != HANDLE:
             prim = self._number(value, INT32)
-            if isinstance(prim, tir.OpaqueExpr) and is_pointer(prim, self.scope.names):
-                words = "a scalar must be a number, not the pointer of a buffer"
+            pointer = isinstance(prim, tir.OpaqueExpr) and is_pointer(prim, self.scope.names)
+            if pointer or value_type(prim).kind == "region":
+                what = "the pointer of a buffer" if pointer else "a region of a buffer"
+                words = f"a scalar must be a number, not {what}"
                 raise Rejected(words, *value.span, certain=True)
             return
         given = pointee(annotation)

@@ -175,6 +175,8 @@ def test_tvm_reads(value: str) -> None:
         "x: T.let[T.int32] = A.strides",
         "B = A + B",
         "C = -A",
+        "x = A.shape",
+        "x: T.let[T.float32] = A[0]",
         "for i, j, in T.grid(4, 4, 4): A[i, j] = 1.0",
         "for i, (j, k) in T.grid(4, 4): A[i, 0] = 1.0",
         "for i, in T.grid(4): B[i] = 1.0",
