@@ -69,8 +69,8 @@ def prim_funcs(
 
 
 _WORD = re.compile(r"""(?<![\w.'"])[A-Za-z_]\w*(?!\w|\s*=[^=])""")
-_CLASS = re.compile(r"\bclass\s+(\w+)")
-_KNOWN = frozenset([*kwlist, *dir(builtins), "T", "R", "I"]) - {"_"}  # to read few functions again
+_OUTSIDE = re.compile(r"\b(?:class\s+\w+|import\b[^\n]*)")
+_KNOWN = frozenset([*kwlist, *dir(builtins), "T", "R", "I", "metadata"]) - {"_"}
 
 
 def _kept_names(state: PrimFuncCheck) -> None:
@@ -81,11 +81,19 @@ def _kept_names(state: PrimFuncCheck) -> None:
     words = {*_WORD.findall(source, *function.span)} - _KNOWN - state.everywhere.keys()
     words -= {each.name for each in function.params}
     words -= {each.name for each in function.buffer_map.values()}
-    words = {w for w in words if not state.captured(w)}.difference(_CLASS.findall(source))
-    if words:  # few functions have others: comments, attributes
-        for name, span in free_names(source, function.span):
-            if name in words and state.once(("name", name)):
-                undefined(state, name, span, state.names)
+    words = {word for word in words if not state.captured(word)}
+    if not words:  # few functions have others: comments, attributes
+        return
+    for name, span in free_names(source, function.span):
+        if name in words and name not in _outside(source) and state.once(("name", name)):
+            undefined(state, name, span, state.names)
+
+
+@lru_cache(maxsize=4)
+def _outside(text: str) -> frozenset[str]:
+    """The names of modules and, also in printed comments, of what is imported."""
+    parts = _OUTSIDE.findall(text)
+    return frozenset(word for part in parts for word in words_in(part, (0, len(part))))
 
 
 def _computed_extents(function: tir.PrimFunc) -> Iterator[tir.PrimExpr]:

@@ -361,6 +361,9 @@ class CallActions(ExpressionActions):
         return self._call_method(Entry(owned(self.context, owner), *owner.span), name, given)
 
 
+_IN_KERNELS = frozenset(["ir.StringImm", "tirx.BufferType"])
+"""Parts of PrimFuncs that TVM prints into the metadata: they are no constants of Relax."""
+
 _CAST = ('`R.astype(x, "…")`',) * 2
 _OF_PYTHON = {
     **{name: (f"`R.{name}(x)`",) * 2 for name in ("abs", "round")},
@@ -512,13 +515,15 @@ class SubscriptActions(ExpressionActions):
                 found.append(tir.Slice(start, stop, step, item.span))
         return tuple(found)
 
-    def _constant(self, kind: str, item: Entry, span: Span) -> ast.Expr:
+    def _constant(self, kind: str, item: Entry, span: Span) -> ast.Expr | tir.OpaqueExpr:
         """`metadata["ir.…"][0]`"""
         index = item.value
         known = self.context.metadata.get(kind)
         key = self.context.text_of(span)
         if not isinstance(index, int) or index < 0:
             raise Rejected("expected the number of a constant", *item.span)
+        if kind in _IN_KERNELS:
+            return tir.OpaqueExpr(key, span)
         if known is None:
             return ast.Constant(ast.Literal(None, VOID, None, key), span)
         if index >= len(known):
