@@ -18,6 +18,7 @@ from rlx.grammar.nodes.ast import IRModule
 from rlx.grammar.nodes.node import Node, Span
 from rlx.grammar.nodes.visit import evaluated
 from rlx.grammar.read.kept_text import kept_names
+from rlx.grammar.read.prototype import is_prototype
 from rlx.grammar.read.python_syntax import free_names
 from rlx.grammar.read.source_tokens import words_in
 from rlx.solver.prim_exprs import conditional
@@ -82,7 +83,8 @@ def _kept_names(state: PrimFuncCheck) -> None:
     words -= {each.name for each in function.params}
     words -= {each.name for each in function.buffer_map.values()}
     words = {word for word in words if not state.captured(word)}
-    if not words:  # few functions have others: comments, attributes
+    # Few functions have others: comments, attributes. In 2022, a buffer declared its dimensions.
+    if not words or is_prototype(source):
         return
     for name, span in free_names(source, function.span):
         if name in words and name not in _outside(source) and state.once(("name", name)):
