@@ -69,9 +69,12 @@ def prim_funcs(
     return found
 
 
-_WORD = re.compile(r"""(?<![\w.'"])[A-Za-z_]\w*(?!\w|\s*=[^=])""")
+_WORD = re.compile(
+    r"""#[^\n]*|(?<![fF])(?:"[^"\n]*"|'[^'\n]*')|(?<![\w.])(?<!def )([A-Za-z_]\w*)(?!\w|\s*=[^=])"""
+)
+"""The names in a text; empty for comments and strings, but for formatted ones."""
 _OUTSIDE = re.compile(r"\b(?:class\s+\w+|import\b[^\n]*)")
-_KNOWN = frozenset([*kwlist, *dir(builtins), "T", "R", "I", "metadata"]) - {"_"}
+_KNOWN = frozenset([*kwlist, *dir(builtins), "T", "R", "I", "metadata", ""]) - {"_"}
 
 
 def _kept_names(state: PrimFuncCheck) -> None:
