@@ -276,6 +276,9 @@ _CHANGES = (
     Change("R.Tensor[", "R.Tensor(", "0.16"),
     Change("R.match_shape", "R.match_cast", "0.16"),
     Change("R.outputs", "R.output", "0.16"),
+    Change("R.dot", "R.matmul", "0.16"),
+    Change("R.nn.matmul", "R.matmul", "0.16"),
+    Change("R.ewise_add", "R.add", "0.16"),
     Change("", "s_tir=", _V25.version),
     Change("", "T.let[", _V24.version),
     Change("tir_vars=", "", _V26.version),
@@ -318,6 +321,25 @@ certain that they do not.
 """
 
 
+LOST_WORDS = frozenset(
+    [
+        *("Handle", "LetStmt", "Target", "alloc_block_buffer", "buffer_proxy", "buffer_realize"),
+        *("call_pure_intrin", "copy_async", "create_barriers", "dma_copy", "dma_end_group"),
+        *("dma_start_group", "dma_wait", "dot", "e4m3_float8", "e5m2_float8", "external_kernel"),
+        *("frame_scope", "indexdiv", "indexmod", "load", "make_filled_simdgroup_matrix"),
+        *("mma_fill", "mma_store", "power", "preflattened_buffer", "ptx_arrive_barrier"),
+        *("ptx_arrive_barrier_expect_tx", "ptx_commit_group", "ptx_cp_async"),
+        *("ptx_cp_async_barrier", "ptx_cp_async_bulk", "ptx_fence"),
+        *("ptx_init_barrier_thread_count", "ptx_ldmatrix", "ptx_ldmatrix_legacy", "ptx_mma"),
+        *("ptx_mma_sp", "ptx_wait_barrier", "ptx_wait_barrier_legacy", "ptx_wait_group", "realize"),
+        *("ret", "seq_scope", "simdgroup_load", "simdgroup_multiply_accumulate"),
+        *("simdgroup_store", "store", "texture2d_load", "texture2d_store", "tgamma"),
+        "tvm_thread_context",
+    ]
+)
+"""The words behind `T.` that 0.27 does not have; which version was the last is not known."""
+
+
 class Readers(Record):
     """The first and the last version that reads a spelling; None at an end that is open."""
 
@@ -353,7 +375,9 @@ def _readers() -> dict[str, Readers]:
     return {form: readers for form, readers in found.items() if readers != Readers()}
 
 
-_OF_ALL = frozenset(["R.function", "R.Tensor(", "R.output", "T.alloc_buffer", "T.Var"])
+_OF_ALL = frozenset(
+    ["R.function", "R.Tensor(", "R.output", "R.matmul", "R.add", "T.alloc_buffer", "T.Var"]
+)
 """Newer spellings that older versions had, too, some with another meaning."""
 
 READERS: Mapping[str, Readers] = _readers()

@@ -65,6 +65,8 @@ _INT32 = range(-(1 << 31), 1 << 31)
 
 def in_words(site: Site, value: object, parameter: Parameter) -> str:
     """A description of an invalid argument."""
+    if isinstance(value, StringImm):
+        return f"{parameter.name} is the text {value.value!r}"
     if isinstance(value, Expr):
         from rlx.operators.site import show
 

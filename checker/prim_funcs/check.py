@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import builtins
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
+from keyword import kwlist
 
 from rlx.checker.prim_funcs.expressions import dimension
 from rlx.checker.prim_funcs.out_of_bounds import bounds
-from rlx.checker.prim_funcs.state import PrimFuncCheck, enter_parameters, survey
+from rlx.checker.prim_funcs.state import PrimFuncCheck, enter_parameters, survey, undefined
 from rlx.checker.prim_funcs.statements import elements, statement
 from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.grammar.nodes import tir
@@ -15,6 +18,8 @@ from rlx.grammar.nodes.ast import IRModule
 from rlx.grammar.nodes.node import Node, Span
 from rlx.grammar.nodes.visit import evaluated
 from rlx.grammar.read.kept_text import kept_names
+from rlx.grammar.read.prototype import is_prototype
+from rlx.grammar.read.python_syntax import free_names
 from rlx.grammar.read.source_tokens import words_in
 from rlx.solver.prim_exprs import conditional
 from rlx.spec.registry import rule
@@ -55,12 +60,45 @@ def prim_funcs(
             for buffer in function.buffer_map.values():
                 elements(state, buffer)
             statement(state, function.body)
+            _kept_names(state)
             if not state.diagnostics and not state.incomplete:
                 bounds(state)
                 regions(state)
                 is_marked(state)
             found += state.diagnostics
     return found
+
+
+_WORD = re.compile(
+    r"""#[^\n]*|(?<![fF])(?:"[^"\n]*"|'[^'\n]*')|(?<![\w.])(?<!def )([A-Za-z_]\w*)(?!\w|\s*=[^=])"""
+)
+"""The names in a text; empty for comments and strings, but for formatted ones."""
+_OUTSIDE = re.compile(r"\b(?:class\s+\w+|import\b[^\n]*)")
+_KNOWN = frozenset([*kwlist, *dir(builtins), "T", "R", "I", "metadata", ""]) - {"_"}
+
+
+def _kept_names(state: PrimFuncCheck) -> None:
+    """The names in attributes and in text that is kept are bound, too."""
+    function, source = state.function, state.source
+    if state.incomplete or source is None or function.span is None:
+        return
+    words = {*_WORD.findall(source, *function.span)} - _KNOWN - state.everywhere.keys()
+    words -= {each.name for each in function.params}
+    words -= {each.name for each in function.buffer_map.values()}
+    words = {word for word in words if not state.captured(word)}
+    # Few functions have others: comments, attributes. In 2022, a buffer declared its dimensions.
+    if not words or is_prototype(source):
+        return
+    for name, span in free_names(source, function.span):
+        if name in words and name not in _outside(source) and state.once(("name", name)):
+            undefined(state, name, span, state.names)
+
+
+@lru_cache(maxsize=4)
+def _outside(text: str) -> frozenset[str]:
+    """The names of modules and, also in printed comments, of what is imported."""
+    parts = _OUTSIDE.findall(text)
+    return frozenset(word for part in parts for word in words_in(part, (0, len(part))))
 
 
 def _computed_extents(function: tir.PrimFunc) -> Iterator[tir.PrimExpr]:

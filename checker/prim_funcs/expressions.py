@@ -11,6 +11,7 @@ from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL, INT32, LARGEST, DataType
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.read.kept_text import kept_names
+from rlx.grammar.read.prim_scalars import assignable
 from rlx.grammar.read.prim_types import (
     TEXT,
     UNKNOWN,
@@ -175,7 +176,7 @@ def is_wrong(
     def kind_of(name: str) -> str | None:
         known = state.names.get(name)
         if isinstance(known, tir.Buffer):
-            return "a buffer"
+            return "a buffer" if assignable(known) is None else "a buffer of one element"
         if isinstance(known, tir.Var) and known.dtype.code == "handle":
             return "a pointer"
         return "a number" if state.is_scalar(known) else None

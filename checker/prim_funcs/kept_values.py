@@ -31,6 +31,7 @@ _BUFFERS = _NUMBERS | frozenset(
 _LISTS = frozenset(["count", "id_", "index", "is_", "same_as"])
 _ATTRIBUTES = {
     "a buffer": _BUFFERS,
+    "a buffer of one element": _BUFFERS,  # also a number, if it was made by an assignment
     "a number": _NUMBERS,
     "a pointer": _NUMBERS,
     "a list of numbers": _LISTS,
@@ -53,7 +54,8 @@ def mistake(text: str, kind_of: Callable[[str], str | None], is_statement: bool)
     Parameters
     ----------
     kind_of
-        ``"a buffer"``, ``"a number"`` or ``"a pointer"`` if a name is that, else None.
+        ``"a buffer"``, ``"a buffer of one element"``, ``"a number"`` or ``"a pointer"`` if a
+        name is that, else None.
     """
     try:
         return _mistake(tree_of(text), text, kind_of, is_statement)
@@ -114,10 +116,15 @@ class _KeptText:
                 return self.kind_of(name)
             case ast.Call() if _is_number(node):
                 return "a number"
-            case ast.BinOp(left=left, right=right, op=ast.Add() | ast.Sub()):
-                # Whatever else is added to a number is one; Python multiplies lists.
+            case ast.BinOp(left=left, right=right, op=op):
                 kinds = self.kind(left), self.kind(right)
-                return "a number" if "a number" in kinds else None
+                if "a buffer" in kinds:
+                    self.refuse("arithmetic is done on the elements of a buffer, in a loop")
+                # Whatever else is added to a number is one; Python multiplies lists.
+                added = isinstance(op, ast.Add | ast.Sub)
+                return "a number" if "a number" in kinds and added else None
+            case ast.UnaryOp(operand=operand) if self.kind(operand) == "a buffer":
+                self.refuse("arithmetic is done on the elements of a buffer, in a loop")
             case ast.Constant(value=bool()):
                 return None
             case ast.Constant(value=int() | float()):
@@ -143,7 +150,7 @@ class _KeptText:
         known = _ATTRIBUTES.get(owner or "")
         if known is not None and name not in known and not name.startswith("_"):
             self.refuse(f"{owner} has no attribute {name!r}")
-        return _OF_BUFFERS.get(name) if owner == "a buffer" else None
+        return _OF_BUFFERS.get(name) if owner in ("a buffer", "a buffer of one element") else None
 
     def _element(self, node: ast.Subscript, owner: str | None) -> str | None:
         if owner == "a number":

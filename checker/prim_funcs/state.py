@@ -201,11 +201,16 @@ def is_bound(state: PrimFuncCheck, node: Named, span: Span | None) -> bool:
         return False
     kind = tir.Buffer if isinstance(node, tir.Buffer) else tir.Var
     alike = [n for n, found in state.names.items() if isinstance(found, kind)]
+    undefined(state, name, where, alike)
+    return False
+
+
+def undefined(state: PrimFuncCheck, name: str, where: Span | None, alike: Iterable[str]) -> None:
+    """Report a name that nothing binds, with the one that was probably meant."""
     hint = state.suggestion(name, alike) or state.suggestion(name, state.names)
     if name in state.type_vars:
         hint = f"the TypeVar {name!r} is no dimension of a parameter of this PrimFunc"
     state.report("TIR01-undefined", f"{name!r} is not defined in this PrimFunc", where, help=hint)
-    return False
 
 
 def name_is_bound(state: PrimFuncCheck, name: str, span: Span | None) -> bool:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rlx.checker.prim_funcs.expressions import (
-    OF_PYTHON,
     dimension,
     indices,
     is_boolean,
@@ -21,7 +20,7 @@ from rlx.checker.prim_funcs.state import PrimFuncCheck, bind, is_bound
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.nodes.visit import shape_vars_of
-from rlx.grammar.read.kept_text import KeptName, kept_names
+from rlx.grammar.read.kept_text import kept_names
 from rlx.grammar.read.prim_types import Typed, is_float, scalar, type_text
 from rlx.grammar.read.script_vocabulary import is_known
 from rlx.solver.prim_exprs import MOST, least_count
@@ -369,31 +368,10 @@ def _assert(state: PrimFuncCheck, stmt: tir.Assert) -> None:
     is_boolean(state, stmt.condition, found, "the condition of an assert")
 
 
-def _is_parameter(state: PrimFuncCheck, stmt: tir.OpaqueStmt, names: Sequence[KeptName]) -> None:
-    """What a buffer is matched to by name alone is a parameter."""
-    match names:
-        case [KeptName(after="="), KeptName("T.match_buffer", _, "("), KeptName(name, _, ","), *_]:
-            params = [param.name for param in state.function.params]
-            known = state.incomplete or state.captured(name) or name in {*state.names, *params}
-            if not known and state.once(("name", name)):
-                help = state.suggestion(name, params)
-                words = f"{name!r} is not defined in this PrimFunc"
-                state.report("TIR01-undefined", words, stmt.span, help=help)
-
-
 def _opaque(state: PrimFuncCheck, stmt: tir.OpaqueStmt) -> None:
     """Of text that is not understood, the words after `T.` are known or not, and what is assigned
     to is a buffer.
     """
-    names = list(kept_names(stmt.text))
-    _is_parameter(state, stmt, names)
-    first = names[0] if names else None
-    if first is not None and first.span[0] == 0 and first.after == "(" and "." not in first.name:
-        bound = first.name in OF_PYTHON or first.name in state.names
-        if not (bound or state.incomplete or state.captured(first.name)):
-            words = f"{first.name!r} is not defined in this PrimFunc"
-            state.report("TIR01-undefined", words, stmt.span)
-            return
     if is_wrong(state, stmt.text, stmt.span, is_statement=True):
         return
     start, text = 0, stmt.text

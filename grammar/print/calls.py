@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from rlx.grammar.dialects import CONSTANT_KEYS, OUT_OPERATORS, STRING_OPERATORS, Dialect, split_key
 from rlx.grammar.nodes import ast, tir
@@ -107,8 +107,15 @@ class ExprPrinter:
     def _item(self, node: ast.TupleGetItem) -> str:
         value = node.tuple_value
         if isinstance(value, ast.Tuple) and not self._is_literal(value):
-            return f"R.tuple({self.texts(value.fields)})[{node.index}]"
+            return f"{self.made_tuple(value.fields)}[{node.index}]"
         return f"{self.text(value)}[{node.index}]"
+
+    def made_tuple(self, fields: Sequence[Expr]) -> str:
+        """A tuple made by `R.tuple`, of which no field is a tuple of Python."""
+        shown = [
+            self.made_tuple(f.fields) if isinstance(f, ast.Tuple) else self.text(f) for f in fields
+        ]
+        return f"R.tuple({', '.join(shown)})"
 
     def _is_literal(self, node: ast.Tuple) -> bool:
         """Whether the source has brackets.

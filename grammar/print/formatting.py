@@ -180,11 +180,15 @@ def _read_there(
     text: str, parsed: Parsed, path: str, version: str, found: Sequence[SpellingUse]
 ) -> Formatted:
     """A text, unless it has a spelling or an operator that its version does not have."""
-    from rlx.grammar.read.versions import missing_operators
+    from rlx.grammar.read.versions import lost_words, missing_operators
 
     for call, why, _ in missing_operators(parsed.modules, version):
         where = _place(parsed, path, call.span[0] if call.span else 0)
         return Formatted(None, (f"{where}: not formatted: dialect {version} {why}",), FAILED)
+    for lost in lost_words(text, parsed.modules, version):
+        where = _place(parsed, path, lost.span[0] if lost.span else 0)
+        words = lost.message.replace("TVM", "dialect")
+        return Formatted(None, (f"{where}: not formatted: {words}",), FAILED)
     for use in found:
         if not use.readers.reads(version):
             return Formatted(

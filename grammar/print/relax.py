@@ -253,7 +253,7 @@ class FunctionPrinter:
                     shown = self.exprs.prim.alone(literal)
                 case ast.ShapeStructInfo(), ast.Tuple(fields=fields):
                     # A bare tuple would be read as a shape.
-                    shown = f"R.tuple({self.exprs.texts(fields)})"
+                    shown = self.exprs.made_tuple(fields)
             self.lines.append(f"{pad}{self._target(var)} = {shown}")
 
     def _is_statement(self, binding: ast.VarBinding) -> bool:

@@ -239,6 +239,8 @@ class CallActions(ExpressionActions):
             return self._call_expr(found, arguments)
         if head in _OF_PYTHON and not self.scope.in_prim_func():
             self._takes_relax(head, arguments, span)
+        if head in _OF_NUMBERS and not self.scope.in_prim_func():
+            self._takes_dimensions(head, arguments, span)
         literal = head == "float" and all(
             isinstance(e.value, (str, int, float)) for e in arguments.positional
         )
@@ -275,6 +277,16 @@ class CallActions(ExpressionActions):
             help = f"write {_OF_PYTHON[head][several]}"
             words = f"Python's `{head}` does not take Relax values"
             raise Rejected(words, *span, help, settled=True)
+
+    def _takes_dimensions(self, head: str, arguments: Arguments, span: Span) -> None:
+        """Reject a function of Python that computes with dimensions, which only a run knows."""
+        around = self.context.around
+        if around is not None and head in around.names():
+            return
+        given = [each.value for each in arguments.positional]
+        if any(isinstance(each, tir.Var | tir.Binary) for each in given):
+            words = f"Python's `{head}` does not take dimensions that only a run knows"
+            raise Rejected(words, *span, f"write {_OF_NUMBERS[head]}", settled=True)
 
     def _takes_scalars(self, head: str, arguments: Arguments, span: Span) -> None:
         """Reject a function of Python that computes with values of a PrimFunc."""
@@ -325,7 +337,7 @@ class CallActions(ExpressionActions):
             return tir.OpaqueExpr(on_one_line(self.context.text, arguments.span), arguments.span)
         where = (self.context.text.find(method, owner.end), arguments.head_end)
         meant = did_you_mean(closest(method, METHODS))
-        help = meant or f"write it as an operator: R.{method}(…)"
+        help = meant or misspelt.method(method)
         raise Rejected(f"a Relax value has no method {method!r}", *where, help=help)
 
     def do_call_value(self, span: Span, callee: Entry, arguments: Entry | None) -> Any:
@@ -349,6 +361,9 @@ class CallActions(ExpressionActions):
         return self._call_method(Entry(owned(self.context, owner), *owner.span), name, given)
 
 
+_IN_KERNELS = frozenset(["ir.StringImm", "tirx.BufferType"])
+"""Parts of PrimFuncs that TVM prints into the metadata: they are no constants of Relax."""
+
 _CAST = ('`R.astype(x, "…")`',) * 2
 _OF_PYTHON = {
     **{name: (f"`R.{name}(x)`",) * 2 for name in ("abs", "round")},
@@ -363,6 +378,13 @@ _OF_PYTHON = {
 }
 """Functions of Python that fail on Relax values, and what computes the same: of one, of several."""
 
+
+_OF_NUMBERS = {
+    **{name: f"`T.{name}(…)`" for name in ("max", "min")},
+    **dict.fromkeys(("int", "round", "abs"), "the dimension itself: it is a whole number"),
+    **dict.fromkeys(("pow", "divmod", "float", "bool", "str"), "arithmetic: `+ - * // %`"),
+}
+"""Functions of Python that fail on dimensions, and what to write."""
 
 _OF_SCALARS = {
     **{name: f"`T.{name}(…)`" for name in ("abs", "round", "max", "min", "pow")},
@@ -493,13 +515,15 @@ class SubscriptActions(ExpressionActions):
                 found.append(tir.Slice(start, stop, step, item.span))
         return tuple(found)
 
-    def _constant(self, kind: str, item: Entry, span: Span) -> ast.Expr:
+    def _constant(self, kind: str, item: Entry, span: Span) -> ast.Expr | tir.OpaqueExpr:
         """`metadata["ir.…"][0]`"""
         index = item.value
         known = self.context.metadata.get(kind)
         key = self.context.text_of(span)
         if not isinstance(index, int) or index < 0:
             raise Rejected("expected the number of a constant", *item.span)
+        if kind in _IN_KERNELS:
+            return tir.OpaqueExpr(key, span)
         if known is None:
             return ast.Constant(ast.Literal(None, VOID, None, key), span)
         if index >= len(known):

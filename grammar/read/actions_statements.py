@@ -136,6 +136,10 @@ class StatementActions:
     def do_unpack(self, span: Span, names: Entry, last: Entry, value: Entry) -> Any:
         return self.reader.unpack([*names.value, _named(last)], value, span)
 
+    def do_unpack_listed(self, span: Span, names: Entry, value: Entry) -> Any:
+        """`a, b, = value`"""
+        return self.reader.unpack(names.value, value, span)
+
     def do_store(self, span: Span, target: Entry, value: Entry) -> Any:
         return self.reader.store(target, value, span)
 
@@ -199,6 +203,13 @@ class StatementActions:
         return self.reader.close_with(head.value, body.value, span)
 
     def do_for_head(self, span: Span, names: Entry, loops: Entry) -> Open:
+        return self.reader.open_for(names, loops, span)
+
+    def do_for_head_listed(self, span: Span, names: Entry, loops: Entry) -> Open:
+        """`for a, b, in …`, `for (a, b) in …`"""
+        if len(names.value) == 1:
+            words = "not supported by TVM in a PrimFunc: a tuple of one loop variable"
+            raise Rejected(words, *names.span, certain=True)
         return self.reader.open_for(names, loops, span)
 
     def do_for_stmt(self, span: Span, head: Entry, body: Entry) -> Any:

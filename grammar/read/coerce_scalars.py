@@ -266,6 +266,7 @@ class ScalarCoercion:
             raise Rejected(f"{head} is not a value", *span, certain=True)
         if outside:
             self.refuse_unknown(head, span)
+            _refuse_tensors(form, span)
         match head, [entry.value for entry in form.args]:
             case "T.Shuffle", [Sequence(items=a), Sequence(items=b)] if not form.keywords:
                 parts = tuple(map(self.tir_arg, (*a, *b)))
@@ -305,6 +306,18 @@ class ScalarCoercion:
     def text_of(self, span: Span) -> str:
         """The source in a stretch of the text."""
         return self.source[span[0] : span[1]]
+
+
+def _refuse_tensors(form: Form, span: Span) -> None:
+    """Reject a function of ``T`` that is called with a tensor."""
+    for entry in form.args:
+        value = entry.value
+        if isinstance(value, ast.Var) and isinstance(
+            value.struct_info_annotation, ast.TensorStructInfo
+        ):
+            words = f"{form.head} computes with scalars, but {value.name_hint!r} is a tensor"
+            help = "use an operator of Relax, such as R.exp(x) for T.exp(x)"
+            raise Rejected(words, *span, help, certain=True)
 
 
 def _meeting(a: tir.PrimExpr, b: tir.PrimExpr) -> tuple[tir.PrimExpr, ...]:

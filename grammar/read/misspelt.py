@@ -123,6 +123,33 @@ def attribute(name: str) -> str:
     return _ATTRIBUTES.get(name, "operators are functions: `R.NAME(x)`")
 
 
+_METHODS = {
+    **dict.fromkeys(
+        ("item", "numpy", "asnumpy", "tolist", "cpu", "detach", "clone", "copy", "contiguous"),
+        "remove it: a program describes a computation, and only a run has numbers",
+    ),
+    **{
+        name: f'`R.astype(x, "{dtype}")` converts it'
+        for name, dtype in (
+            *(("float", "float32"), ("double", "float64"), ("half", "float16"), ("bool", "bool")),
+            *(("int", "int32"), ("long", "int64"), ("type", "float32")),
+        )
+    },
+    "to": '`R.astype(x, "float32")` converts it, `R.to_vdevice` moves it',
+    "cuda": "`R.to_vdevice` moves it",
+    "view": "`R.reshape(x, (…))` reshapes it",
+    **dict.fromkeys(("t", "transpose", "permute"), "`R.permute_dims(x, axes)` exchanges its axes"),
+    **dict.fromkeys(
+        ("size", "dim"), "its annotation names the dimensions; `R.shape_of(x)` has them"
+    ),
+}
+
+
+def method(name: str) -> str:
+    """What to write in place of a method of an array or a tensor of another library."""
+    return _METHODS.get(name, f"write it as an operator: R.{name}(…)")
+
+
 def is_data_type(word: str) -> bool:
     """Whether a word is the name of a data type."""
     return word in DATA_TYPES

@@ -18,16 +18,19 @@ from rlx.grammar.read.prim_buffers import PrimBuffers, declares_size, pointee, t
 from rlx.grammar.read.prim_scalars import (
     LOCAL,
     SCALARS,
+    VOID_POINTER,
     assignable,
     assigns_lets,
     is_pointer,
     let_annotation,
     no_number,
+    pointer_type,
     scalar_buffer,
     scalar_type,
     scalar_value,
     stored,
 )
+from rlx.grammar.read.prim_types import value_type
 from rlx.grammar.read.python_syntax import expression_of
 from rlx.grammar.read.reports import ReadContext
 
@@ -209,6 +212,10 @@ class PrimAssignments:
             self.scope.bind(name.value, value.value)
             return None
         if isinstance(value.value, Sequence):  # a name of the text for its items
+            shown = self.text[slice(*value.span)].strip("() ")
+            if shown.endswith(".shape") and "," not in shown:
+                help = "unpack it, `n, m = A.shape`, or name one extent, `n = A.shape[0]`"
+                raise Rejected("TVM binds no name to a shape", *value.span, help, certain=True)
             self.scope.bind(name.value, value.value)
             return self.bodies.opaque(span)
         if assigns_lets(self.text):
@@ -236,6 +243,8 @@ class PrimAssignments:
             raise Rejected(words, *annotation.span, certain=True)
         if isinstance(form, Form | Name) and let_annotation(form):
             inner = form.args[0] if isinstance(form, Form) and form.args else None
+            if inner is not None:
+                self._has_type(inner, value)
             return self._let(name, inner, value, span)
         if assigns_lets(self.text):
             return self._let(name, annotation, value, span)
@@ -249,6 +258,27 @@ class PrimAssignments:
         if isinstance(prim, tir.OpaqueExpr):
             return self.bodies.opaque(span)
         return [tir.AllocBuffer(buffer, LOCAL, span), stored(buffer, prim, name.span, span)]
+
+    def _has_type(self, annotation: Entry, value: Entry) -> None:
+        """Refuse a value of `T.let[…]` that is no number, or another pointer: TVM casts none."""
+        if self.buffers.annotated_type(annotation) != HANDLE:
+            prim = self._number(value, INT32)
+            pointer = isinstance(prim, tir.OpaqueExpr) and is_pointer(prim, self.scope.names)
+            if pointer or value_type(prim).kind == "region":
+                what = "the pointer of a buffer" if pointer else "a region of a buffer"
+                words = f"a scalar must be a number, not {what}"
+                raise Rejected(words, *value.span, certain=True)
+            return
+        given = pointee(annotation)
+        wanted = VOID_POINTER if given is None else (given[0], (*given, "global")[1])
+        prim = self.coerce.prim(value, INT32)
+        found = pointer_type(prim, self.scope.names, self.buffers.of_parameters.values())
+        if found is None or (found[0] == wanted[0] and found[1] in (None, wanted[1])):
+            return
+        right = _pointer_text(*found)
+        words = f"the value has the type {right}, not {_pointer_text(*wanted)}"
+        help = f"write `T.let[{right}]`"
+        raise Rejected(words, *annotation.span, help=help, certain=True)
 
     def _number(self, value: Entry, data_type: DataType) -> tir.PrimExpr:
         prim = self.coerce.prim(value, data_type)
@@ -264,13 +294,18 @@ class PrimAssignments:
         """A variable that keeps its value; without an annotation it has the type of that."""
         data_type = None if annotation is None else self.buffers.annotated_type(annotation)
         prim = self.coerce.prim(value, INT32)
+        points_to = pointee(annotation)
+        if annotation is None and isinstance(prim, tir.OpaqueExpr):
+            found = pointer_type(prim, self.scope.names, self.buffers.of_parameters.values())
+            if found is not None and found[1] is not None:
+                data_type, points_to = HANDLE, (found[0], found[1])
         data_type = scalar_type(prim) if data_type is None else data_type
         kept = isinstance(prim, tir.OpaqueExpr) and not (
             data_type == HANDLE and is_pointer(prim, self.scope.names)
         )
         if data_type is None or kept:
             return self._unknown(name, span)
-        var = tir.Var(name.value, data_type, name.span, pointee(annotation))
+        var = tir.Var(name.value, data_type, name.span, points_to)
         self.scope.bind(name.value, var)
         return tir.LetStmt(var, prim, span)
 
@@ -420,3 +455,10 @@ def _declares(form: Form) -> bool:
     """Whether a form on the right says no more than a type: `T.int32()`, `T.var("int64")`."""
     named = form.head in VARIABLES and isinstance(form.args[0].value if form.args else None, str)
     return form.head.startswith("T.") and (not form.args or form.head == "T.var" or named)
+
+
+def _pointer_text(element: str, scope: str | None) -> str:
+    """The type of a pointer as TVMScript writes it."""
+    if scope not in (None, "global"):
+        return f'T.handle("{element}", "{scope}")'
+    return "T.handle" if element == "void" else f'T.handle("{element}")'

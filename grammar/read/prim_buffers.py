@@ -118,10 +118,10 @@ class PrimBuffers:
             return tuple(map(self._part, value.items))
         if isinstance(value, (str, bool, dict)) or value is None:
             return value
-        return self.coerce.prim(entry, INT32)
+        return self._part(entry)
 
     def _part(self, entry: Entry) -> tir.PrimExpr:
-        """A stride, or a variable without a name for one: `T.int32()`."""
+        """A stride or an offset, or a variable without a name for one: `T.int32()`."""
         form = entry.value
         bare = isinstance(form, Form) and not form.args and not form.keywords
         if bare and form.head[2:] in SCALAR_NAMES:

@@ -7,7 +7,7 @@ did.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from itertools import chain
 from typing import Any, TypeGuard
@@ -191,6 +191,35 @@ def is_pointer(expr: tir.OpaqueExpr, names: Mapping[str, object]) -> bool:
     """Whether text is the pointer of a buffer: `A.data`."""
     owner, _, word = expr.text.partition(".")
     return word == "data" and isinstance(names.get(owner), tir.Buffer)
+
+
+VOID_POINTER = ("void", "global")
+"""What `T.handle` points to, which says nothing of it."""
+_POINTERS = frozenset(["tvm_stack_alloca", "tvm_access_ptr", "handle"])
+"""The intrinsics that give pointers without an element type."""
+
+
+def pointer_type(
+    value: tir.PrimExpr, names: Mapping[str, object], parameters: Collection[tir.Buffer]
+) -> tuple[str, str | None] | None:
+    """The element type and the scope of a pointer; without the scope if only the allocation knows
+    it, None for what may be none.
+    """
+    match value:
+        case tir.Var(dtype=known, pointee=words) if known == HANDLE:
+            return VOID_POINTER if words is None else (words[0], (*words, "global")[1])
+        case tir.OpaqueExpr(text=text) if is_pointer(value, names):
+            buffer = names[text.partition(".")[0]]
+        case tir.Call(op="address_of", args=(tir.BufferLoad(buffer=buffer), *_)):
+            pass
+        case tir.Call(op=op, args=args):
+            named = any(isinstance(each, tir.StringImm) and each.value == "handle" for each in args)
+            return VOID_POINTER if named or op in _POINTERS else None
+        case _:
+            return None
+    assert isinstance(buffer, tir.Buffer)
+    scope = buffer.attrs.get("scope", "global" if buffer in parameters else None)
+    return str(buffer.dtype), scope if isinstance(scope, str) else None
 
 
 def is_number_variable(value: object) -> TypeGuard[tir.Var]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import warnings
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterator
 
 from rlx.grammar.lines import line_end, line_start
 from rlx.grammar.nodes.node import Span
@@ -65,6 +66,51 @@ def is_too_deep(text: str) -> bool:
     return False
 
 
+def free_names(text: str, span: Span) -> Iterator[tuple[str, Span]]:
+    """The names that a statement, or the body of a function, uses and nothing there binds, nor
+    Python.
+    """
+    place = Lines(text, span)
+    try:
+        tree: ast.AST = tree_of(place.read)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return
+    nodes = list(ast.walk(tree))
+    function = next((node for node in nodes if isinstance(node, ast.FunctionDef)), None)
+    bound = {node.arg for node in nodes if isinstance(node, ast.arg)}
+    bound |= {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+    given = [node.value for node in nodes if isinstance(node, ast.keyword) and node.arg == "where"]
+    keys = [key for each in given if isinstance(each, ast.Dict) for key in each.keys]
+    bound |= {key.id for key in keys if isinstance(key, ast.Name)}  # T.Let binds them
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    changed = [node.target for node in nodes if isinstance(node, ast.AugAssign)]
+    bound |= {n.id for n in names if isinstance(n.ctx, ast.Store) and n not in changed}
+    if function is not None:  # its annotations declare dimensions
+        head = list(ast.walk(function.args))
+        bound |= {node.id for node in head if isinstance(node, ast.Name)} - {"_"}
+        bound |= {str(node.value) for node in head if isinstance(node, ast.Constant)}
+        inside = (*head, *(each for part in function.body for each in ast.walk(part)))
+        names = [node for node in inside if isinstance(node, ast.Name)]
+    bound |= {*dir(builtins)} - {"_"}
+    yield from ((node.id, place.span(node)) for node in names if node.id not in bound)
+
+
+def names_within(text: str, span: Span, name: str, words: Container[str]) -> Iterator[Span]:
+    """Where a name is, or is inside, an argument of a call of `R.word(…)`."""
+    place = Lines(text, span)
+    try:
+        tree = tree_of(place.read)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return
+    found = dict[Span, None]()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Attribute(attr=word)) if word in words:
+                inside = (each for each in ast.walk(node) if isinstance(each, ast.Name))
+                found |= dict.fromkeys(place.span(each) for each in inside if each.id == name)
+    yield from found
+
+
 def unread_statement(text: str, span: Span) -> tuple[str, Span] | None:
     """The first statement in a PrimFunc that TVM does not accept, in the form of
     :func:`python_refuses`.
@@ -96,6 +142,11 @@ def _unread_word(node: ast.AST) -> str | None:
             not _binds_names(target)
         ):
             return "assignment to anything but names on the left of a tuple or in a loop"
+        case ast.For(
+            target=ast.Tuple(elts=parts) | ast.List(elts=parts),
+            iter=ast.Call(func=ast.Attribute(attr="grid")),
+        ) if any(isinstance(part, ast.Tuple | ast.List) for part in parts):
+            return "a tuple among the variables of T.grid"
         case ast.Assign(targets=[ast.Subscript(slice=index)]) if not all(
             map(_is_place, _parts(index))
         ):

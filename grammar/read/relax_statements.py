@@ -33,6 +33,7 @@ from rlx.grammar.read.partial_nodes import (
     open_scope,
 )
 from rlx.grammar.read.prim_buffers import declares_size
+from rlx.grammar.read.python_syntax import free_names
 from rlx.grammar.read.relax_branches import BranchReader
 from rlx.grammar.read.reports import ReadContext
 from rlx.grammar.read.scope import Frame, export
@@ -347,6 +348,11 @@ class RelaxStatements(BranchReader):
     def _func_attr(self, form: Form, span: Span) -> None:
         match form.args:
             case [Entry(value=dict() as given)]:
+                around = self.context.around
+                known = {*"RTI", *self.scope.names, *self.scope.shapes}
+                for name, where in free_names(self.context.text, span):
+                    if name not in known and (around is None or not around.holds(name)):
+                        raise Rejected(f"{name!r} is not defined", *where, certain=True)
                 add_attributes(self.context, "R.func_attr", given, span)
             case _:
                 raise Rejected("R.func_attr takes a dictionary", *span)

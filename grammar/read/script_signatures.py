@@ -56,6 +56,7 @@ serial: start stop= | annotations/attrs= step= unroll/any= dtype/type= thread/te
 parallel unroll vectorized: start stop= | annotations/attrs= step= dtype/type= thread/text=
 thread_binding: start stop/operand= thread/text= | annotations/attrs=
 grid: *extents/extent | dtype/type=
+realize: buffer_slice/operand storage_scope/text condition/any=
 sblock: name/text= no_realize/flag= exec_scope/text=
 block: *extents/any | name/text= no_realize/flag= exec_scope/text=
 sblock_attr block_attr func_attr R.func_attr: attrs/attrs

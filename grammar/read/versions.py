@@ -13,6 +13,7 @@ from rlx.grammar.dialects import (
     CPUS,
     DEFAULT,
     EXTERN,
+    LOST_WORDS,
     NEW_OPERATORS,
     READERS,
     SLICE,
@@ -29,6 +30,7 @@ from rlx.grammar.read.forms import ALIASES
 from rlx.grammar.read.kept_text import KeptName, kept_names
 from rlx.grammar.read.lexer import words_of
 from rlx.grammar.read.outline import logical_lines
+from rlx.grammar.read.python_syntax import names_within
 from rlx.grammar.read.source_tokens import long_strings
 
 _LAST_WORDS = [
@@ -193,6 +195,39 @@ def for_target(
         yield Diagnostic("VERSION-operator", "error", f"TVM {target} {why}", call.span, help=help)
     if VERSIONS.index(target) >= VERSIONS.index(DEFAULT):  # of others, it was not tried
         yield from _meshes(modules, target)
+        yield from _wildcards(text, modules, target)
+    yield from lost_words(text, modules, target)
+
+
+_LOST_WORD = re.compile(rf"\bT\s*\.\s*(?:{'|'.join(sorted(LOST_WORDS))})\b")
+
+
+def lost_words(text: str, modules: Sequence[ast.IRModule], target: str) -> Iterator[Diagnostic]:
+    """The words of PrimFuncs that a version has no more; of earlier ones than 0.27, none is known."""
+    for module in modules if VERSIONS.index(target) >= VERSIONS.index(DEFAULT) else ():
+        for function in module.functions.values():
+            if function.span is None or _LOST_WORD.search(text, *function.span) is None:
+                continue
+            for kept in kept_names(text, *function.span):
+                head, _, rest = kept.name.partition(".")
+                if ALIASES.get(head, head) == "T" and rest.partition(".")[0] in LOST_WORDS:
+                    words = f"TVM {target} has no {kept.name}"
+                    yield Diagnostic("VERSION-spelling", "error", words, kept.span)
+
+
+_WILDCARD = re.compile(r"(?<![\w.])_(?!\w)")
+
+
+def _wildcards(text: str, modules: Sequence[ast.IRModule], target: str) -> Iterator[Diagnostic]:
+    """Each `_` that an annotation has for what is unknown: a shape, a dimension, a data type."""
+    for module in modules:
+        for function in module.functions.values():
+            if function.span is None or _WILDCARD.search(text, *function.span) is None:
+                continue
+            for span in names_within(text, function.span, "_", ("Tensor", "DTensor", "Shape")):
+                words = f"TVM {target} does not read `_` for what is unknown"
+                help = "leave it out, or name the dimension: `R.Tensor(ndim=2)` has unknown ones"
+                yield Diagnostic("VERSION-spelling", "error", words, span, help=help)
 
 
 def _meshes(modules: Sequence[ast.IRModule], target: str) -> Iterator[Diagnostic]:

@@ -84,14 +84,16 @@ class Prim:
                 a, b = self.value(depth - 1), self.value(depth - 1)
                 name = self.pick(("bitwise_and", "bitwise_or", "shift_left", "bitwise_xor"))
                 kind = self.operator_type(a)
-                return tir.Call(name, (a, a if kind == BOOL else b), kind)
+                return tir.Call(name, (a, a if BOOL in (kind, self.operator_type(b)) else b), kind)
         if not depth:
             return self.index()
         return self.pick(ARITHMETIC)(self.value(depth - 1), self.value(depth - 1))
 
     def operator_type(self, a: PrimExpr) -> DataType:
         """What an operator makes of its left operand, where that says nothing of numbers an int32."""
-        found = INT32 if isinstance(a, tir.Call) and a.dtype is None else tir.type_of(a)
+        if isinstance(a, tir.Call) and a.dtype is None:
+            return BOOL if a.args and self.operator_type(a.args[0]) == BOOL else INT32
+        found = tir.type_of(a)
         return found if found.is_integer or found.is_float or found == BOOL else INT32
 
     def condition(self) -> PrimExpr:

@@ -81,3 +81,13 @@ def test_examples_read_back_equal(path: Path, version: str) -> None:
         text = print_module(module, version)
         assert first_difference(module, read(text)) is None
         assert print_module(read(text), version) == text
+
+
+def test_a_tuple_of_shape_type_reads_back() -> None:
+    text = """@R.function
+def f(x: R.Tensor((4,), "float32")):
+    y: R.Shape(ndim=0) = R.tuple(R.tuple(x, R.shape([])))
+    return x
+"""
+    module = read(text)
+    assert first_difference(module, read(print_module(module))) is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from rlx.checker.check import check_text
 from rlx.grammar.nodes.dtype import dtype
 from rlx.grammar.read.parser import parse
 from rlx.semantics.arrays import numpy_type
@@ -13,7 +14,8 @@ from rlx.semantics.values import Tensor
 
 pytest.importorskip("tvm")
 import numpy as np
-from tvm import relax
+import tvm
+from tvm import relax, tirx
 
 TYPES = [
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
@@ -40,3 +42,14 @@ def test_constants_run(name: str, shape: tuple[int, ...]) -> None:
     assert isinstance(tensor, Tensor)
     assert tensor.data.dtype == kind and tensor.data.shape == shape
     assert tensor.data.tobytes() == data.tobytes()
+
+
+def test_messages_of_kernels_are_in_the_metadata() -> None:
+    """TVM prints texts with line breaks there, once a kernel checks its arguments."""
+    kernel = '@T.prim_func\ndef main(x: T.Buffer((4,), "float32")):\n    x[0] = T.float32(1)\n'
+    found = tvm.script.from_source(kernel).with_attr("global_symbol", "main")
+    target = tvm.target.Target("llvm", host="llvm")
+    module = tirx.transform.BindTarget(target)(tvm.IRModule({"main": found}))
+    text = tirx.transform.MakePackedAPI()(module).script(show_meta=True)
+    assert 'metadata["ir.StringImm"]' in text
+    assert not check_text(text).errors

@@ -57,6 +57,9 @@ def has_error(value: str, around: str = DEFINITION) -> bool:
         "R.zeros((2,), dtype=int)",
         "R.sum(x, axis=int)",
         "x\n    z: R.Tensor((2,), T.float32) = x",
+        "R.zeros((int(n),), 'float32')",
+        "R.zeros((max(n, 3),), 'float32')",
+        "x\n    R.func_attr({'a': [unknown]})",
     ],
 )
 def test_tvm_fails(value: str) -> None:
@@ -88,6 +91,9 @@ def test_tvm_fails(value: str) -> None:
         'R.add(x, {"a": x}["a"])',
         'R.add(**{"x1": x, "x2": x})',
         "R.concat(tuple(x for i in range(2)))",
+        "x\n    a, b, = x, x",
+        "x\n    (a, b) = x, x",
+        "x\n    R.func_attr({'a': [len([1]), n]})",
     ],
 )
 def test_tvm_reads(value: str) -> None:
@@ -156,6 +162,24 @@ def test_tvm_reads(value: str) -> None:
         "[a, b] = A[0, 0] + A[1, 1]",
         "vk = T.axis.reduce(16, *4 + n)",
         "a, b = n",
+        "C = T.alloc_buffer((4,), dtype=_)",
+        "T.func_attr({'a': [unknown]})",
+        "T.evaluate(unknown.name)",
+        "unknown += 1",
+        "C = T.decl_buffer((4, 4), data=A.data, strides=[unknown, 1])",
+        "with T.sblock('s'): T.sblock_attr({'a': unknown}); B[0] = 1.0",
+        "x: T.let[T.handle] = A.data",
+        "x: T.let[T.handle('float32', 'shared')] = A.data",
+        "x: T.let[T.handle] = T.address_of(A[0, 0])",
+        "x: T.let[T.int32] = A.data",
+        "x: T.let[T.int32] = A.strides",
+        "B = A + B",
+        "C = -A",
+        "x = A.shape",
+        "x: T.let[T.float32] = A[0]",
+        "for i, j, in T.grid(4, 4, 4): A[i, j] = 1.0",
+        "for i, (j, k) in T.grid(4, 4): A[i, 0] = 1.0",
+        "for i, in T.grid(4): B[i] = 1.0",
     ],
 )
 def test_tvm_refuses_in_a_kernel(statement: str) -> None:
@@ -186,6 +210,13 @@ def test_tvm_refuses_in_a_kernel(statement: str) -> None:
         "T.evaluate(A.offset_of([0, 0])[0])",
         "C = B.view('int32')\n    T.evaluate(C[0])",
         "T.evaluate(n.name)",
+        "for i, j, in T.grid(4, 4): A[i, j] = 1.0",
+        "for (i, j) in T.grid(4, 4): A[i, j] = 1.0",
+        "for [i, j] in T.grid(4, 4): A[i, j] = 1.0",
+        "x: T.let[T.handle('float32')] = A.data",
+        "x: T.let = A.data\n    y: T.let[T.handle('float32')] = x",
+        "x = n + 1\n    y = x * A.elem_offset",
+        "T.evaluate(T.Let(n + 1, where={n: 1}))",
     ],
 )
 def test_tvm_reads_in_a_kernel(statement: str) -> None:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 from tvm.error import DiagnosticError
+from tvm.script import tirx
 
 from rlx.checker.check import check_text
+from rlx.grammar.dialects import LOST_WORDS, READERS
+from rlx.grammar.print.formatting import format_text
+from rlx.grammar.read.script_vocabulary import KNOWN
 
 from .test_printer import read
 
@@ -46,3 +50,34 @@ def test_tvm_refuses_what_the_target_does_not_read(at: int) -> None:
     assert refused(text)
     with pytest.raises(DiagnosticError):
         read(text)
+
+
+UNKNOWN = """@R.function
+def f(x: R.Tensor(({0}, 4), {1})):
+    y: R.Tensor(({0}, 4)) = x
+    return y
+"""
+
+
+@pytest.mark.parametrize(("dim", "dtype"), [("_", '"float32"'), ("4", "_")])
+def test_a_wildcard_is_of_2022(dim: str, dtype: str) -> None:
+    right, wrong = UNKNOWN.format("4", '"float32"'), UNKNOWN.format(dim, dtype)
+    assert not refused(right)
+    assert refused(wrong)
+    assert not check_text(wrong).errors
+    assert read(right) is not None
+    with pytest.raises(DiagnosticError):
+        read(wrong)
+
+
+def test_the_words_that_the_target_lost_are_those_that_tvm_lost() -> None:
+    lost = {word for word in KNOWN if not hasattr(tirx, word)}
+    told = LOST_WORDS | {form.partition(".")[2] for form in READERS if form.startswith("T.")}
+    assert LOST_WORDS <= lost <= told | {"copy", "entry", "frame"}
+
+
+def test_a_lost_word_is_refused_and_not_written() -> None:
+    text = '@T.prim_func\ndef f(n: T.int32):\n    assert n > 0, "T.indexmod"\n    T.evaluate({})\n'
+    assert not refused(text.format("T.exp2(1.0)"))
+    assert refused(text.format("T.indexmod(n, 4)"))
+    assert format_text(text.format("T.indexmod(n, 4)"), "a.rlx", version="0.27").text is None
