@@ -599,6 +599,7 @@ def _pool_backward(
         if shares is not None:
             value = shares(*i[:2], *at)
         else:
+            assert best is not None
             value = exprs.wide(g(*i[:2], *at))
             number = own[0] * exprs.int64(plan.sizes[1]) + own[1]
             holds = exprs.equals(best(*i[:2], *at), number)
