@@ -9,7 +9,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -272,14 +274,33 @@ def test_a_process_that_is_killed_is_no_bug(slow_uri: tuple[Wire, str]) -> None:
     assert wire.told("file:///first.rlx", 1) == []  # a process is there
     wire.open(slow, f"{GOOD}# endless\n", 1)
     number = wire.ask("textDocument/hover", {**PLACE, "textDocument": {"uri": slow}})
-    for process in descendants(wire.process.pid):
-        os.kill(process, signal.SIGKILL)
-    assert wire.told(slow, 1) == ["KILLED"]
+    with killing(wire.process.pid):  # whichever of its processes takes the text up, and when
+        assert wire.told(slow, 1) == ["KILLED"]
     assert code(wire.answer(number)) == FAILED
     assert "killed from outside (SIGKILL)" in wire.answers[number][0]["error"]["message"]
     wire.change(slow, GOOD, 2)
     assert wire.told(slow, 2) == []
     assert wire.end() == 0
+
+
+@contextmanager
+def killing(parent: int) -> Iterator[None]:
+    """Meanwhile, every process below another one is killed."""
+    over = Event()
+
+    def kill() -> None:
+        while not over.wait(0.2):
+            for process in descendants(parent):
+                with suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
+
+    thread = Thread(target=kill)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 def descendants(process: int) -> list[int]:
