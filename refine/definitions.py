@@ -301,10 +301,9 @@ class Definitions:
                 return value
         return (type(value).__name__, str(value))
 
-    def risks(self, application: ApplicationTerm) -> tuple[str, ...]:
-        """What may fail in a call of an operator."""
-        found = self._calls.get(application)
-        return found.risks if found is not None else ()
+    def call_of(self, application: ApplicationTerm) -> DerivedCall | None:
+        """The call of an operator that an application is; None if it is something else."""
+        return self._calls.get(application)
 
     # ------------------------------------------------------------ opening
 

@@ -46,6 +46,10 @@ DEEPEST = 60
 """The most calls and branches that are nested."""
 
 
+Path = tuple[tuple[tir.PrimExpr, bool], ...]
+"""Conditions of branches, with the branch that is taken."""
+
+
 class RunCheck(Record):
     """Something at which a run may fail.
 
@@ -61,7 +65,7 @@ class RunCheck(Record):
         What is checked, for a person.
     """
 
-    path: tuple[tuple[object, bool], ...]
+    path: Path
     key: Any
     condition: tir.PrimExpr | None
     words: str
@@ -181,7 +185,7 @@ class Execution:
         self._function_terms = {
             name: FunctionTerm(name, function) for name, function in self._functions.items()
         }
-        self.path: tuple[tuple[object, bool], ...] = ()
+        self.path: Path = ()
         self._stack: list[ast.Function] = []
         self._bindings = 0
         self._inlined: dict[object, Term] = {}
@@ -259,7 +263,7 @@ class Execution:
         frame, free = Frame({}, {}), set(function.shape_vars)
         for param, argument in zip(function.params, arguments, strict=True):
             self._bind(param.struct_info_annotation or OBJECT, argument, frame, free)
-        made = terms.apply("recursive", name, arguments, None)
+        made = terms.apply("recursive", name, [self.loaded(a) for a in arguments], None)
         self.check(("call", made), None, f"the recursive call of {name}")
         info = function.ret_struct_info
         return self._returned(OBJECT if info is None else self.sized(info, frame), made)

@@ -20,11 +20,13 @@ from rlx.refine.execute import (
     WRITTEN,
     Execution,
     OutsideTerm,
+    Path,
     RunCheck,
     SharedPrimFuncs,
 )
 from rlx.refine.explanation import NAMELESS, FunctionProof, Note, TermNames
 from rlx.refine.facts import Facts, widens
+from rlx.refine.folded import same_constants
 from rlx.refine.lowered import Unreadable
 from rlx.refine.matching import Exhausted, Matcher, lowest_and_highest
 from rlx.refine.prim_funcs import LoopsOpener
@@ -257,18 +259,21 @@ class _FunctionPair:
         except Unreadable as error:
             self._accepted(interface, theirs.checks[: theirs.accepted], ours)
             raise Unreadable(f"AFTER: {error}") from None
-        self.recursive += [*ours.recursive, *theirs.recursive]
+        self.recursive += [name for name in ours.recursive if name in theirs.recursive]
         self._accepted(interface, theirs.checks[first : theirs.accepted], ours)
         names = TermNames(ours.names, theirs.names)
-        reason, known, found = "", None, list[Note]()
+        reason, found = "", list[Note]()
         conditions: list[Proved] = []
         functions: dict[str, None] = {}
+        known = same_constants(
+            definitions,
+            *(cut_points.in_order(roots) for roots in (ours.roots(before), theirs.roots(after))),
+        )
         levels = [*LEVELS[: 1 + LEVELS.index(self._floats)]]
         as_written, exact, exact_notes = False, known, tuple(found)
         for level in (*levels, *levels[1:]):
             matcher = Matcher(self._context, self._opened, level, real_sums.equal, as_written)
-            if known is not None:
-                matcher.representatives.update(known)
+            matcher.representatives.update(known)
             matcher.trail.notes += found
             matcher.facts.proofs = conditions
             matcher.functions = functions  # those of a level before, too, as its cut points stay
@@ -400,13 +405,14 @@ class _FunctionPair:
     def _found(self, check: RunCheck, side: Execution, matcher: Matcher) -> bool:
         """Whether the other side has the same check on a path that is always taken then."""
         for known in side.checks:
-            if known.path != check.path[: len(known.path)]:
-                continue
-            if known.key == check.key:
-                return True
             match known.key, check.key:
                 case ("call", ApplicationTerm() as p), ("call", ApplicationTerm() as q):
+                    if p.name != q.name or not _taken(matcher, known.path, check.path):
+                        continue
                     if matcher.applications(p, q):
+                        return True
+                case one, other:
+                    if one == other and _taken(matcher, known.path, check.path):
                         return True
         return False
 
@@ -418,6 +424,14 @@ class _FunctionPair:
 
 
 ZERO, ONE = terms.index(0), terms.index(1)
+
+
+def _taken(matcher: Matcher, path: Path, when: Path) -> bool:
+    """Whether a path is taken whenever another one is: its conditions are among those of that one."""
+    return path == when[: len(path)] or all(
+        any(value is taken and matcher.elements(known, condition) for condition, taken in when)
+        for known, value in path
+    )
 
 
 def _inside(matcher: Matcher, indices: Term, extent: tir.PrimExpr, known: Sequence[Term]) -> bool:
