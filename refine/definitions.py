@@ -153,6 +153,10 @@ class Definitions:
         if self._facts.is_index(condition):
             self._facts.assume(condition)
 
+    def same_sizes(self, one: Sequence[tir.PrimExpr], other: Sequence[tir.PrimExpr]) -> bool:
+        """Whether two shapes are equal, by what is known of sizes."""
+        return len(one) == len(other) and all(map(self._facts.equal, one, other))
+
     # ------------------------------------------------------------ types of terms
 
     def info_of(self, term: Term) -> StructInfo:

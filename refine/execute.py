@@ -155,6 +155,8 @@ class Execution:
         The packed functions that the caller gives.
     destinations
         The packed functions that are pure and fill their last argument.
+    pure
+        The packed functions that a program calls as pure ones on every way.
     path
         The conditions of the branches around the present place.
     accepted
@@ -177,6 +179,7 @@ class Execution:
         self.spoiled: set[Term] = set()
         self.held: dict[Term, Term] = {}
         self.destinations: set[str] = set()
+        self.pure: set[str] = set()
         self.outside: dict[str, OutsideTerm] = {}
         self.accepted = 0
         self.applied: list[ApplicationTerm] = []
@@ -466,7 +469,7 @@ class Execution:
                     raise Unreadable(f"{expr.name_hint} has no value")
                 return found
             case ast.Constant(data=data):
-                return self._constant(data)
+                return constant_term(data)
             case ast.Tuple(fields=fields):
                 return terms.group([self.value(field, frame) for field in fields])
             case ast.TupleGetItem(tuple_value=whole, index=index):
@@ -517,21 +520,6 @@ class Execution:
                 raise Unreadable("a binding is not described by terms")
         frame.values[var] = found
         self.names.setdefault(found, var.name_hint)
-
-    def _constant(self, data: ast.Literal) -> Term:
-        import numpy as np
-
-        from rlx.grammar.nodes.dtype import numpy_type
-
-        kind = numpy_type(data.dtype)
-        if kind is None or data.shape is None:
-            raise Unreadable("the element type of a constant is not known")
-        if data.content is not None:
-            return terms.literal(data.shape, data.dtype, bytes(data.content))
-        if data.value is None:
-            raise Unreadable("the text omits the data of a constant")
-        content = np.array(data.value, dtype=kind).reshape(data.shape).tobytes()
-        return terms.literal(data.shape, data.dtype, content)
 
     def item(self, whole: Term, index: int) -> Term:
         match whole:
@@ -634,8 +622,8 @@ class Execution:
                     fields = [self._chosen(condition, chosen, x, y, done) for x, y in pairs]
                     done[one, other] = terms.group(fields)
                 return done[one, other]
-            case TensorTerm(), TensorTerm() if one.shape == other.shape and (
-                one.dtype == other.dtype
+            case TensorTerm(), TensorTerm() if one.dtype == other.dtype and (
+                self.definitions.same_sizes(one.shape, other.shape)
             ):
                 axes = [tir.Var("i") for _ in one.shape]
                 made = tir.Call(
@@ -737,6 +725,8 @@ class Execution:
         if any(isinstance(a, ClosureTerm) for a in args):
             raise Unreadable("a packed function gets a function")
         infos = tuple([self.sized(info, frame) for info in call.sinfo_args])
+        if name in self.pure:
+            return self._pure_result("relax.call_pure_packed", "packed", name, args, infos)
         made = terms.apply("packed", name, args, None, self.last)
         self.last = made
         info = infos[0] if len(infos) == 1 else OBJECT
@@ -887,13 +877,19 @@ class Execution:
             return lowered.BUILTINS[callee.text](self, given, frame)
         rest = list(map(self.loaded, given))
         infos = tuple([self.sized(info, frame) for info in call.sinfo_args])
-        info = infos[0] if len(infos) == 1 else ast.TupleStructInfo(infos)
         if call.op_name == "relax.call_dps_packed" and callee.kind == "packed":
-            return self._destination(callee.text, self.listed(rest)[0], info)
-        outlines = tuple(map(terms.outline, infos))
-        made = terms.apply(call.op_name, (callee.kind, callee.text, outlines), rest, None)
-        self.check(("call", made), None, f"the packed function {callee.text}")
-        return self._returned(info, made)
+            return self._destination(callee.text, self.listed(rest)[0], _one(infos))
+        if callee.kind == "packed" and not self.path:
+            self.pure.add(callee.text)
+        return self._pure_result(call.op_name, callee.kind, callee.text, rest, infos)
+
+    def _pure_result(
+        self, how: str, kind: str, name: str, args: Sequence[Term], infos: tuple[StructInfo, ...]
+    ) -> Term:
+        """What a packed function returns that is pure, and depends on its arguments alone."""
+        made = terms.apply(how, (kind, name, tuple(map(terms.outline, infos))), args, None)
+        self.check(("call", made), None, f"the packed function {name}")
+        return self._returned(_one(infos), made)
 
     def _shape_of(self, call: ast.Call, frame: Frame) -> Term:
         found = self.value(call.args[0], frame)
@@ -943,6 +939,28 @@ class Execution:
             case ClosureTerm(function=literal, frame=outer):
                 return self._inline(literal, given.fields, outer)
         raise Unreadable("a closure is called that is not known")
+
+
+def _one(infos: tuple[StructInfo, ...]) -> StructInfo:
+    """The type of a result, of which there may be several parts."""
+    return infos[0] if len(infos) == 1 else ast.TupleStructInfo(infos)
+
+
+def constant_term(data: ast.Literal) -> ConstantTerm:
+    """The term of a constant. Raises Unreadable if its data are not known."""
+    import numpy as np
+
+    from rlx.grammar.nodes.dtype import numpy_type
+
+    kind = numpy_type(data.dtype)
+    if kind is None or data.shape is None:
+        raise Unreadable("the element type of a constant is not known")
+    if data.content is not None:
+        return terms.literal(data.shape, data.dtype, bytes(data.content))
+    if data.value is None:
+        raise Unreadable("the text omits the data of a constant")
+    content = np.array(data.value, dtype=kind).reshape(data.shape).tobytes()
+    return terms.literal(data.shape, data.dtype, content)
 
 
 class PartialTerm(ValueTerm):

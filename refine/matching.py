@@ -1116,7 +1116,7 @@ class Matcher:
             return decide("REFINE-reduce-order", False)
         place = self.trail.attempt()
         more = x if len(x.axes) > len(y.axes) else y
-        for order, turned_axes in self._ways(more, free):
+        for order, turned_axes in self._ways(x, y, more, free):
             plain = range(len(x.axes)), range(len(y.axes))
             orders = (order, plain[1]) if more is x else (plain[0], order)
             if self._related(x, y, orders, (more, turned_axes)):
@@ -1135,12 +1135,18 @@ class Matcher:
         filled = all(self.facts.holds(tir.LT(tir.IntImm(0), e)) is True for e in x.extents)
         return extreme and filled and x.guard is terms.TRUE
 
-    def _ways(self, y: Reduce, free: bool) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
-        """Orders of the axes of the second reduction that are worth a try, and the axes to reverse."""
-        count = len(y.axes)
+    def _ways(
+        self, x: Reduce, y: Reduce, more: Reduce, free: bool
+    ) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
+        """Orders of the axes of the reduction that has more which are worth a try, and the axes to
+        reverse.
+        """
+        count = len(more.axes)
         plain = tuple(range(count))
         yield plain, ()
         if free:
+            if len(x.axes) == len(y.axes):
+                yield from ((plain, each) for each in _opposite(x, y))
             yield from ((order, ()) for order in islice(permutations(plain), 1, ORDERS))
             some = (each for n in range(1, count + 1) for each in combinations(plain, n))
             yield from ((plain, each) for each in islice(some, REVERSALS))
@@ -1274,6 +1280,56 @@ class Matcher:
         """Remember where two terms could not be joined."""
         if self.mismatch is None or (not self.mismatch.reason and reason):
             self.mismatch = Unjoined(x, y, reason)
+
+
+def _opposite(x: Reduce, y: Reduce) -> Iterator[tuple[int, ...]]:
+    """The axes that two reductions run through in opposite directions, if there are several: by
+    their guards, and by their elements.
+    """
+    for one, other in (((x.guard,), (y.guard,)), (x.sources, y.sources)):
+        ours, theirs = _directions(one, x.axes), _directions(other, y.axes)
+        pairs = enumerate(zip(x.axes, y.axes, strict=True))
+        found = tuple([k for k, (a, b) in pairs if ours.get(a, True) is not theirs.get(b, True)])
+        if len(found) > 1:
+            yield found
+
+
+def _directions(roots: Sequence[PrimExpr], axes: Sequence[tir.Var]) -> dict[tir.Var, bool]:
+    """Whether an axis and an index of the result are both added where they first meet, or one of them
+    is subtracted.
+    """
+    found: dict[tir.Var, bool] = {}
+    for root in roots:
+        for node in tir.postorder(root):
+            match node:
+                case tir.Comparison(a=a, b=b):
+                    places = [[(a, True), (b, False)]]
+                case tir.BufferLoad(indices=indices):
+                    places = [[(index, True)] for index in indices]
+                case _:
+                    continue
+            for place in places:
+                signs = _signs(place)
+                others = [sign for var, sign in signs.items() if var not in axes]
+                for axis in axes:
+                    if axis in signs and others:
+                        found.setdefault(axis, signs[axis] is others[0])
+    return found
+
+
+def _signs(stack: list[tuple[PrimExpr, bool]]) -> dict[tir.Var, bool]:
+    """Whether each variable of a sum is added; it may be subtracted."""
+    found: dict[tir.Var, bool] = {}
+    while stack:
+        node, added = stack.pop()
+        match node:
+            case tir.Var():
+                found.setdefault(node, added)
+            case tir.Add(a=a, b=b):
+                stack += [(a, added), (b, added)]
+            case tir.Sub(a=a, b=b):
+                stack += [(a, added), (b, not added)]
+    return found
 
 
 def _is_sum(x: PrimExpr) -> bool:

@@ -12,7 +12,14 @@ from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.stack import recursion_room, roomy
 from rlx.refine import cut_points, real_sums, terms
 from rlx.refine.answer import Counterexample, Refinement
-from rlx.refine.contracts import BY_PASS, Interface, InterfaceError, arguments_of
+from rlx.refine.contracts import (
+    BY_PASS,
+    Interface,
+    InterfaceError,
+    arguments_of,
+    bound_constants,
+    compared,
+)
 from rlx.refine.definitions import LAYOUT_TRANSFORM, Definitions, Unopened, replaced_sizes
 from rlx.refine.execute import (
     CALL_TIR,
@@ -23,6 +30,7 @@ from rlx.refine.execute import (
     Path,
     RunCheck,
     SharedPrimFuncs,
+    constant_term,
 )
 from rlx.refine.explanation import NAMELESS, FunctionProof, Note, TermNames
 from rlx.refine.facts import Facts, widens
@@ -127,6 +135,7 @@ def compare(
     InterfaceError
         If they have other functions or parameters.
     """
+    before = compared(contract, before)
     names = entries(before, after, entry)
     _known_sizes(assume, [before[name] for name in names])
     if contract is None and structural_equal(before, after):
@@ -146,7 +155,10 @@ def compare(
             runs = RUNS if found.level is None else 1
             numbers = () if found.level else numbers_in((before[name], after[name]))
             special = found.level is None and floats == "bitwise"
-            example = differing(before, after, name, contract, assume, runs, numbers, special)
+            real = (found.level or floats) == "real"
+            example = differing(
+                before, after, name, contract, assume, runs, numbers, special, real
+            )
             if example is None and found.level is not None:
                 if found.level == "real":
                     level = "real"
@@ -244,14 +256,17 @@ class _FunctionPair:
         ours, theirs = (
             Execution(module, definitions, self._prim_funcs) for module in self._modules
         )
+        interface = Interface(self._name, one, other, theirs.function_names)
+        for k, constant in bound_constants(self._contract, interface).items():
+            arguments[k] = constant_term(constant.data)
         try:
             before = ours.entry(self._name, arguments)
         except Unreadable as error:
             raise Unreadable(f"BEFORE: {error}") from None
         self._learn(ours.facts)
-        interface = Interface(self._name, one, other, theirs.function_names)
         try:
             theirs.destinations |= ours.destinations
+            theirs.pure |= ours.pure
             side = _Terms(theirs)
             given = arguments_of(self._contract, interface, arguments, side)
             first = len(theirs.checks)
