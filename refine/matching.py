@@ -539,13 +539,16 @@ class Matcher:
 
     def _same_conditions(self, x: PrimExpr, y: PrimExpr) -> bool:
         """Whether two conditions on indices are equivalent."""
+        for one, other in ((x, y), (y, x)):
+            if one is terms.TRUE:
+                return self.facts.always(other)
         a, b = self.facts.holds(x), self.facts.holds(y)
         if a is not None or b is not None:
             return a == b
         for one, other in ((x, y), (y, x)):
             with self.scope():
                 self.facts.assume(one)
-                if self.facts.holds(other) is not True:
+                if not self.facts.always(other):
                     return False
         return True
 
@@ -807,8 +810,8 @@ class Matcher:
                 return (
                     len(i) == len(j)
                     and self._worth(a, b)
-                    and self.tensors(a, b)
                     and all(map(self.elements, i, j))
+                    and self.tensors(a, b)
                 )
             case Reduce(), Reduce():
                 return self.reductions(x, y)
