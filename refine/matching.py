@@ -328,7 +328,9 @@ class Matcher:
         with little work. If not, nothing is remembered.
         """
         tensors, applications = dict(self._tensors), dict(self._applications)
-        self._frozen = frozenset(self.representatives.get(t, t) for t in _below(b))
+        cuts = [self.representatives.get(t, t) for t in _below(b)]
+        views = [t for cut in cuts if isinstance(cut, Lambda) for t in terms.tensors_of(cut.element)]
+        self._frozen = frozenset([*cuts, *views])
         outer, self.limit = self.limit, min(self.limit, self.steps + steps)
         found, place = False, self.trail.attempt()
         try:
