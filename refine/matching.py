@@ -1300,8 +1300,8 @@ def _opposite(x: Reduce, y: Reduce) -> Iterator[tuple[int, ...]]:
 
 
 def _directions(roots: Sequence[PrimExpr], axes: Sequence[tir.Var]) -> dict[tir.Var, bool]:
-    """Whether an axis and an index of the result are both added where they first meet, or one of them
-    is subtracted.
+    """Whether each axis is added where it is first met, or subtracted; as an index of the result is
+    that it meets there.
     """
     found: dict[tir.Var, bool] = {}
     for root in roots:
@@ -1317,8 +1317,8 @@ def _directions(roots: Sequence[PrimExpr], axes: Sequence[tir.Var]) -> dict[tir.
                 signs = _signs(place)
                 others = [sign for var, sign in signs.items() if var not in axes]
                 for axis in axes:
-                    if axis in signs and others:
-                        found.setdefault(axis, signs[axis] is others[0])
+                    if axis in signs:
+                        found.setdefault(axis, signs[axis] is (others or [True])[0])
     return found
 
 
