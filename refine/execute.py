@@ -10,7 +10,7 @@ from typing import Any
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, StructInfo
-from rlx.grammar.nodes.dtype import VOID, DataType
+from rlx.grammar.nodes.dtype import BOOL, VOID, DataType
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.nodes.struct_infos import OBJECT, fields_or_itself
@@ -681,6 +681,39 @@ class Execution:
             self._inlined[key] = found
         return found
 
+    def params_of(self, function: Term) -> list[StructInfo] | None:
+        """The types of the parameters of a function that a program returns; None if it is none whose
+        body is known.
+        """
+        match function:
+            case ClosureTerm(function=literal, frame=frame):
+                own = {k: v for k, v in frame.sizes.items() if k not in literal.shape_vars}
+                params, sizes = literal.params, own
+            case PartialTerm(function=FunctionTerm(function=ast.Function() as found)):
+                count = len(found.params) - len(function.captured)
+                params, sizes = found.params[:count], {}
+            case _:
+                return None
+        return [replaced_sizes(p.struct_info_annotation or OBJECT, sizes) for p in params]
+
+    def called_later(self, function: Term, arguments: Sequence[Term]) -> Term:
+        """The result of a function that the program returns: what it checks is checked if the caller
+        calls it.
+        """
+        outside, before = self.path, self.last
+        self.path = (*outside, (CALLED, True))
+        match function:
+            case ClosureTerm(function=literal, frame=frame):
+                found = self._inline(literal, arguments, frame)
+            case PartialTerm(function=FunctionTerm(function=ast.Function() as known)):
+                found = self._inline(known, (*arguments, *function.captured), Frame({}, {}))
+            case _:
+                raise Unreadable("a function is returned that is not known")
+        if self.last is not before:
+            raise Unreadable("a function is returned that has effects")
+        self.path = outside
+        return self.loaded(found)
+
     def call_by_name(self, function: Term, arguments: Sequence[Term]) -> Term:
         """The result of a function of the module, which may write the memory that it is given."""
         if isinstance(function, FunctionTerm) and isinstance(function.function, ast.Function):
@@ -970,6 +1003,8 @@ class PartialTerm(ValueTerm):
     captured: tuple[Term, ...]
 
 
+CALLED = tir.Var("called", BOOL)
+"""The condition of what happens if a caller calls a function that a program returned."""
 CALL_TIR = "relax.call_tir"
 FILLED = "filled"
 """The kind of a check that the axes of an extremum have elements; its key has their extents."""

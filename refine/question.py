@@ -274,6 +274,10 @@ class _FunctionPair:
         except Unreadable as error:
             self._accepted(interface, theirs.checks[: theirs.accepted], ours)
             raise Unreadable(f"AFTER: {error}") from None
+        try:
+            before, after = self._called(ours, theirs, before, after)
+        except Unreadable as error:
+            raise Unreadable(f"a result: {error}") from None
         self.recursive += [name for name in ours.recursive if name in theirs.recursive]
         self._accepted(interface, theirs.checks[first : theirs.accepted], ours)
         names = TermNames(ours.names, theirs.names)
@@ -318,6 +322,24 @@ class _FunctionPair:
                 reason += f"; `{theirs_name}` of AFTER is not proved to be `{ours_name}` of BEFORE"
                 matcher.explain(*stuck)
         return _Outcome(None, reason, notes, names, _unjoined(matcher, names), undecided)
+
+    def _called(
+        self, ours: Execution, theirs: Execution, before: Term, after: Term
+    ) -> tuple[Term, Term]:
+        """Results with what functions in them return for any arguments."""
+        match before, after:
+            case TupleTerm(fields=one), TupleTerm(fields=other) if len(one) == len(other):
+                pairs = [self._called(ours, theirs, *each) for each in zip(one, other, strict=True)]
+                return group([a for a, _ in pairs]), group([b for _, b in pairs])
+        params, others = ours.params_of(before), theirs.params_of(after)
+        if params is None or others is None or len(params) != len(others):
+            return before, after
+        arguments = [
+            self._definitions.value_of(info, ("argument", before, k))
+            for k, info in enumerate(params)
+        ]
+        made = ours.called_later(before, arguments), theirs.called_later(after, arguments)
+        return self._called(ours, theirs, *made)
 
     def _learn(self, conditions: Sequence[tir.PrimExpr]) -> None:
         """Assume conditions on sizes."""
