@@ -646,6 +646,8 @@ class Matcher:
                 return self._atomic(a) if self.holds(a) is None else self._atomic(b)
             case tir.Not(a=a):
                 return self._atomic(a)
+            case tir.Select(condition=a) | tir.Call(op="if_then_else", args=(a, _, _)):
+                return self._atomic(a if self.holds(a) is None else self.head(condition))
             case tir.EQ(a=a, b=b) if tir.type_of(a) == BOOL:
                 return self._atomic(a) if self.holds(a) is None else self._atomic(b)
         return turned(condition)
@@ -704,6 +706,12 @@ class Matcher:
             case tir.Not(a=a):
                 inner = self.holds(a)
                 return None if inner is None else not inner
+            case (
+                tir.Select(condition=a, true_value=b, false_value=c)
+                | tir.Call(op="if_then_else", args=(a, b, c))
+            ):
+                taken = self.holds(a)
+                return None if taken is None else self.holds(b if taken else c)
             case tir.EQ(a=a, b=b) if tir.type_of(a) == BOOL:
                 both = self.holds(a), self.holds(b)
                 if None not in both:

@@ -446,7 +446,7 @@ class _FunctionPair:
                 case ("call", ApplicationTerm() as p), ("call", ApplicationTerm() as q):
                     if p.name != q.name or not _taken(matcher, known.path, check.path):
                         continue
-                    if matcher.applications(p, q):
+                    if matcher.applications(p, q) or _fail_alike(matcher, p, q):
                         return True
                 case one, other:
                     if one == other and _taken(matcher, known.path, check.path):
@@ -469,6 +469,23 @@ def _taken(matcher: Matcher, path: Path, when: Path) -> bool:
         any(value is taken and matcher.elements(known, condition) for condition, taken in when)
         for known, value in path
     )
+
+
+def _fail_alike(matcher: Matcher, p: ApplicationTerm, q: ApplicationTerm) -> bool:
+    """Whether two lookups fail together: they look at the same places of tensors of one shape."""
+    match p.arguments, q.arguments:
+        case [TensorTerm() as one, at], [TensorTerm() as other, place]:
+            return (
+                p.name in _LOOKUPS
+                and p.attributes == q.attributes
+                and len(one.shape) == len(other.shape)
+                and all(map(matcher.facts.equal, one.shape, other.shape))
+                and matcher.equal(at, place)
+            )
+    return False
+
+
+_LOOKUPS = ("relax.gather_elements", "relax.gather_nd")
 
 
 def _inside(matcher: Matcher, indices: Term, extent: tir.PrimExpr, known: Sequence[Term]) -> bool:
