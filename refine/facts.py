@@ -103,12 +103,16 @@ class Facts:
         found = turned(condition)
         if isinstance(found, tir.And):
             return self.always(found.a) and self.always(found.b)
+        if isinstance(found, tir.IntImm):
+            return bool(found.value)
         known = self._chosen[-1].get(found, self._known[-1].get(found))
-        if known is not None or isinstance(found, tir.IntImm):
-            return bool(known if known is not None else found.value)
+        if known is not None:
+            return known
         plain = self._ready(self.plain(found))
-        if isinstance(plain, tir.Var | tir.IntImm):
-            return isinstance(plain, tir.IntImm) and bool(plain.value)
+        if isinstance(plain, tir.IntImm):
+            return bool(plain.value)
+        if isinstance(plain, tir.Var):
+            return False
         self.asked += 1
         if not self._kept(self.prover.always(plain)):
             return False

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import Any
 
 from rlx.checker.normalize import normalize_function
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.dtype import dtype
+from rlx.grammar.nodes.dtype import DataType, dtype
 from rlx.grammar.nodes.node import replace
 from rlx.refine import terms
 from rlx.refine.definitions import Definitions, Unopened
@@ -121,7 +122,8 @@ class FoldedCalls:
     ) -> tuple[ast.Expr, dict[ast.GlobalVar, tir.PrimFunc]] | None:
         """The call, and the PrimFunc that it calls; None if its result is not fixed, or too large."""
         if application.name == CALL_TIR:
-            function, outlines, first = application.attributes  # type: ignore[misc]
+            attributes: Any = application.attributes
+            function, outlines, first = attributes
             infos = [_info(each) for each in outlines]
             if first != len(arguments) or not all(map(_is_small, infos)):
                 return None
@@ -143,7 +145,7 @@ class FoldedCalls:
 
 def _info(outline: object) -> ast.StructInfo | None:
     match outline:
-        case ("tensor", tuple() as dims, kind):
+        case ("tensor", tuple() as dims, DataType() as kind):
             return ast.TensorStructInfo(ast.ShapeExpr(dims), kind, len(dims))
     return None
 

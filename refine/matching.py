@@ -329,7 +329,9 @@ class Matcher:
         """
         tensors, applications = dict(self._tensors), dict(self._applications)
         cuts = [self.representatives.get(t, t) for t in _below(b)]
-        views = [t for cut in cuts if isinstance(cut, Lambda) for t in terms.tensors_of(cut.element)]
+        views = [
+            t for cut in cuts if isinstance(cut, Lambda) for t in terms.tensors_of(cut.element)
+        ]
         self._frozen = frozenset([*cuts, *views])
         outer, self.limit = self.limit, min(self.limit, self.steps + steps)
         found, place = False, self.trail.attempt()

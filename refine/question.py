@@ -51,6 +51,7 @@ from rlx.refine.terms import (
     group,
 )
 from rlx.solver.context import Context
+from rlx.solver.prover import Prover
 from rlx.solver.verdict import Proved
 from rlx.spec.registry import decide, rule
 
@@ -156,9 +157,7 @@ def compare(
             numbers = () if found.level else numbers_in((before[name], after[name]))
             special = found.level is None and floats == "bitwise"
             real = (found.level or floats) == "real"
-            example = differing(
-                before, after, name, contract, assume, runs, numbers, special, real
-            )
+            example = differing(before, after, name, contract, assume, runs, numbers, special, real)
             if example is None and found.level is not None:
                 if found.level == "real":
                     level = "real"
@@ -370,6 +369,8 @@ class _FunctionPair:
         fixed: dict[tir.Var, tir.PrimExpr] = {}
         for text in self._assume:
             condition = question_parser.parse(text, named)
+            if Prover(self._context).never(condition).proved:
+                raise ValueError(f"{text}: no sizes satisfy the assumptions")
             self._context.assume(condition)
             self._definitions.learn(condition)
             match condition:

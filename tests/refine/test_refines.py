@@ -188,6 +188,12 @@ def test_an_assumption_about_no_size() -> None:
         rlx.refines(BEFORE, SAME, assume="m >= 2")
 
 
+def test_assumptions_that_no_size_satisfies() -> None:
+    """They would prove everything."""
+    with pytest.raises(ValueError, match="no sizes satisfy the assumptions"):
+        rlx.refines(BEFORE, OTHER, assume=["n >= 2", "n <= 1"])
+
+
 @pytest.mark.parametrize("options", [{"floats": "exact"}, {"faults": "maybe"}, {"contract": "x"}])
 def test_wrong_options(options: dict[str, str]) -> None:
     """The message lists what is possible."""
