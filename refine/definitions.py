@@ -72,7 +72,7 @@ _NEEDED = frozenset(
     for word in (
         *("broadcast-dims", "concat-dims", "reshape-count", "reshape-divides", "output-size"),
         *("matmul-reduction", "channels-input", "expand-dims", "scatter-updates", "loss-dims"),
-        *("attention-batch", "attention-length", "gather-dims", "replace-dims"),
+        *("attention-batch", "attention-length", "gather-dims", "replace-dims", "output-window"),
     )
 )
 """Obligations of which a run fails wherever one does not hold. Of others, some operators need less:
