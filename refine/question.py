@@ -627,7 +627,7 @@ class _Terms:
             return found
         if sorted(self._results) != list(range(len(self._results))):
             raise Unreadable("a result is missing")
-        if isinstance(before, TupleTerm):
+        if isinstance(before, TupleTerm) and not 1 == len(self._results) != len(before.fields):
             return group([self._results[k] for k in range(len(self._results))])
         if len(self._results) > 1:
             raise Unreadable("there are several results")

@@ -289,7 +289,8 @@ class _Values:
         """How a run ends whose results a function may have taken."""
         if not self._results or not isinstance(found, Returned):
             return found
-        if not isinstance(before.value, TupleValue):
+        whole = before.value
+        if not isinstance(whole, TupleValue) or 1 == len(self._results) != len(whole.fields):
             return replace(found, value=self._results[min(self._results)])
         values = tuple([self._results[k] for k in sorted(self._results)])
         return replace(found, value=TupleValue(values))
