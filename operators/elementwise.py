@@ -913,7 +913,6 @@ def _rounded(name: str) -> Callable[[te.Scalar], te.Scalar]:
 _NUMBERS: dict[str, Callable[[te.Scalar], te.Scalar]] = {
     "negative": lambda x: _zero(x) - x if not x.dtype.is_float else x * -1.0,
     "sign": _sign,
-    "square": lambda x: x * x,
 }
 """Functions of numbers, which Booleans are not."""
 _ALL: dict[str, Callable[[te.Scalar], te.Scalar]] = {
@@ -924,6 +923,7 @@ _ALL: dict[str, Callable[[te.Scalar], te.Scalar]] = {
     "isnan": later(te, "isnan"),
     "logical_not": lambda x: exprs.equals(x, _zero(x)),
     "nn.relu": lambda x: x if x.dtype == BOOL else exprs.larger(x, _zero(x)),
+    "square": lambda x: te.all(x, x) if x.dtype == BOOL else x * x,
 }
 """Functions of all elements."""
 

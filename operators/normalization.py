@@ -378,8 +378,8 @@ def batch_norm_value(
     if training:
         # Of no examples there is no mean: it is NaN.
         used = (np.mean(w, axis=rest), np.var(w, axis=rest)) if x.size else (old[0] * np.nan,) * 2
-        step = w.dtype.type(momentum)
-        new = tuple((1 - step) * o + step * u for o, u in zip(old, used, strict=True))
+        kept, step = w.dtype.type(1 - momentum), w.dtype.type(momentum)
+        new = tuple(kept * o + step * u for o, u in zip(old, used, strict=True))
     centred = w - _along(w, used[0], (axis,))
     made = arrays.quiet(
         lambda: centred / np.sqrt(_along(w, used[1], (axis,)) + w.dtype.type(epsilon))
@@ -426,10 +426,8 @@ def batch_norm_definition(
             before, now = exprs.wide(old(i)), exprs.wide(new(i))
             if not training:
                 return exprs.convert(before, target.dtype)
-            step = te.const(momentum, now.dtype)
-            return exprs.convert(
-                (te.const(1, now.dtype) - step) * before + step * now, target.dtype
-            )
+            kept, step = (te.const(share, now.dtype) for share in (1 - momentum, momentum))
+            return exprs.convert(kept * before + step * now, target.dtype)
 
         return exprs.filled(target, value, name)
 

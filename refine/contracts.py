@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+from rlx.checker.normalize import normalize
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.equal import structural_equal
-from rlx.grammar.nodes.node import Record
+from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.nodes.struct_infos import OBJECT
+from rlx.grammar.nodes.visit import expressions
+from rlx.transform.visitors.mutator import ExprMutator
 
 
 class InterfaceError(ValueError):
@@ -69,7 +72,7 @@ def _none(interface: Interface, arguments: Sequence[Any], side: Side) -> Sequenc
         elif kinds[1] and kinds[1][-1] is ast.TupleStructInfo:
             hint = '; see the contract "packed"'
         elif len(kinds[0]) > len(kinds[1]) and not lifted:
-            hint = '; see the contract "by-name"'
+            hint = '; see the contracts "by-name" and "bound"'
     if len(one.params) != len(other.params):
         raise interface.changed(
             f"it has {len(one.params)} parameters in BEFORE and {len(other.params)} in AFTER{hint}"
@@ -94,6 +97,26 @@ def _by_name(interface: Interface, arguments: Sequence[Any], side: Side) -> Sequ
         if param.name_hint not in ours:
             raise interface.changed(f"BEFORE has no parameter {param.name_hint}")
     return [ours[p.name_hint] for p in other.params]
+
+
+def bound_constants(contract: str | None, interface: Interface) -> dict[int, ast.Constant]:
+    """The parameters of BEFORE, by position, that are constants in AFTER under a contract. Raises
+    InterfaceError if their values are not found.
+    """
+    if BY_PASS.get(contract or "", contract) != "bound":
+        return {}
+    kept = {param.name_hint for param in interface.after.params}
+    missing = {p: k for k, p in enumerate(interface.before.params) if p.name_hint not in kept}
+    found: dict[int, ast.Constant] = {}
+    sides = [list(expressions(f.body)) for f in (interface.before, interface.after)]
+    for one, other in zip(*sides, strict=False):
+        if isinstance(one, ast.Var) and one in missing:
+            if not isinstance(other, ast.Constant):
+                raise interface.changed(f"AFTER has no constant where {one.name_hint} is used")
+            known = found.setdefault(missing[one], other)
+            if not structural_equal(known, other):
+                raise interface.changed(f"AFTER has several constants for {one.name_hint}")
+    return found
 
 
 def _lazy(interface: Interface, arguments: Sequence[Any], side: Side) -> Sequence[Any]:
@@ -166,11 +189,27 @@ def _lifted(interface: Interface, arguments: Sequence[Any], side: Side) -> Seque
     return made
 
 
+class _Inference(ExprMutator):
+    def visit_call(self, call: ast.Call) -> ast.Expr:
+        made = super().visit_call(call)
+        if call.op_name != "relax.nn.batch_norm" or not isinstance(made, ast.Call):
+            return made
+        return replace(made, attrs={**made.attrs, "training": False})
+
+
+def compared(contract: str | None, before: ast.IRModule) -> ast.IRModule:
+    """BEFORE as a contract reads it."""
+    wanted = BY_PASS.get(contract or "", contract) == "inference"
+    return normalize(_Inference()(before)) if wanted else before
+
+
 Match = Callable[[Interface, Sequence[Any], Side], Sequence[Any]]
 
 BY_PASS = {
+    "BindParams": "bound",
     "BindSymbolicVars": "sizes",
     "BundleModelParams": "packed",
+    "DecomposeOpsForInference": "inference",
     "LazyGetInput": "lazy",
     "LazySetOutput": "lazy",
     "LazyTransformParams": "lazy",
@@ -181,16 +220,20 @@ BY_PASS = {
 
 CONTRACTS: dict[str, Match] = {
     "by-name": _by_name,
+    "bound": _by_name,
     "packed": _packed,
     "lifted": _lifted,
     "lazy": _lazy,
     "sizes": _none,
+    "inference": _none,
 }
-"""``by-name``: parameters are reordered or dropped; those of one name are the same. ``packed``: the
-last parameters of BEFORE are one tuple in AFTER. ``lifted``: a function of AFTER prepares the
-parameters after the first ``num_input``. ``lazy``: functions give the last parameters and take the
-results, by number: parameters of function type, or the packed functions ``get_item`` and
-``set_item``. ``sizes``: only those sizes are compared that AFTER takes.
+"""``by-name``: parameters are reordered or dropped; those of one name are the same. ``bound``: those
+that are dropped have the values of the constants that stand in their places. ``packed``: the last
+parameters of BEFORE are one tuple in AFTER. ``lifted``: a function of AFTER prepares the parameters
+after the first ``num_input``. ``lazy``: functions give the last parameters and take the results, by
+number: parameters of function type, or the packed functions ``get_item`` and ``set_item``.
+``sizes``: only those sizes are compared that AFTER takes. ``inference``: nothing is trained: a batch
+norm of BEFORE uses the statistics that it is given.
 """
 
 

@@ -20,6 +20,8 @@ from rlx.refine.terms import (
     TensorTerm,
     Term,
     TupleTerm,
+    lam,
+    read,
     tensors_of,
 )
 
@@ -81,14 +83,17 @@ def find(matcher: Matcher, before: Sequence[Term], after: Sequence[Term]) -> Pai
     for tensor in in_order(after):
         if tensor in known or not isinstance(tensor, ResultTerm | Lambda):
             continue
-        found = _candidates(matcher, tensor, by_type, users)[:CANDIDATES]
-        for candidate in found:
+        found = _candidates(matcher, tensor, by_type, users)
+        for candidate in found[:CANDIDATES]:
             if matcher.try_equal(candidate, tensor, STEPS):
                 matcher.representatives[tensor] = candidate
                 break
         else:
-            if found and stuck is None:
-                stuck = found[-1], tensor
+            view = matcher.opened(tensor) if _is_view(tensor) else None
+            if view is not None:
+                matcher.representatives[tensor] = view
+            elif found and stuck is None:
+                stuck = found[:CANDIDATES][-1], tensor
     return stuck
 
 
@@ -101,20 +106,74 @@ def _candidates(
     """Tensors of BEFORE that are made of the cut points that a tensor of AFTER is made of, and these
     themselves: a kernel may copy what it is given.
     """
-    frontier = {matcher.representatives.get(t, t) for t in _leaves(tensor)}
+    cuts = [matcher.representatives.get(t, t) for t in _leaves(tensor)]
+    frontier = {part for cut in cuts for part in _viewed(cut)}
     alike = by_type.get((tensor.dtype, len(tensor.shape)), [])
     near = _above(frontier, users) | frontier if frontier else set(alike)
+    layouts = _layouts(len(tensor.shape)) if any(map(_is_view, cuts)) else ()
     found = [
         candidate
         for candidate in alike
         if candidate in near
-        and candidate.shape == tensor.shape
+        and (
+            candidate.shape == tensor.shape
+            or any(_permuted(candidate.shape, each) == tensor.shape for each in layouts)
+        )
         and (candidate in frontier or _between(candidate, frontier))
     ]
     if len(found) > 1:
         wanted = _functions(matcher, tensor, frontier)
         found.sort(key=lambda candidate: _functions(matcher, candidate, frontier) != wanted)
-    return found
+    if not layouts:
+        return found
+    return [
+        view
+        for candidate in found
+        for view in (*(_view(candidate, each) for each in layouts), candidate)
+        if view.shape == tensor.shape
+    ]
+
+
+def _layouts(rank: int) -> tuple[tuple[int, ...], ...]:
+    """The orders of axes that put the channels last, and back."""
+    if rank < 3:
+        return ()
+    middle = tuple(range(2, rank))
+    return (0, *middle, 1), (0, rank - 1, *range(1, rank - 1))
+
+
+def _permuted(shape: tuple[tir.PrimExpr, ...], order: Sequence[int]) -> tuple[tir.PrimExpr, ...]:
+    return tuple([shape[k] for k in order])
+
+
+def _view(tensor: TensorTerm, order: Sequence[int]) -> TensorTerm:
+    """A tensor with its axes in another order."""
+    axes = tuple([tir.Var(f"i{k}") for k in range(len(order))])
+    places = dict(zip(order, axes, strict=True))
+    element = read(tensor, [places[k] for k in range(len(order))])
+    return lam(_permuted(tensor.shape, order), axes, element, tensor.name, tensor.dtype)
+
+
+def _is_view(term: TensorTerm) -> bool:
+    """Whether a tensor is another one with its axes in another order."""
+    match term:
+        case Lambda(axes=axes, element=tir.BufferLoad(indices=indices)):
+            return len(indices) == len(axes) and set(indices) == set(axes)
+        case ResultTerm(of=ApplicationTerm(name="relax.permute_dims")):
+            return True
+    return False
+
+
+def _viewed(cut: TensorTerm) -> Sequence[TensorTerm]:
+    """A tensor, or the one that it is a view of."""
+    match cut:
+        case Lambda(element=tir.BufferLoad(buffer=TensorTerm() as source)) if _is_view(cut):
+            return (source,)
+        case ResultTerm(of=ApplicationTerm(arguments=(TensorTerm() as source, *_))) if _is_view(
+            cut
+        ):
+            return (source,)
+    return (cut,)
 
 
 def _above(frontier: set[TensorTerm], users: dict[Term, list[Term]]) -> set[Term]:

@@ -72,7 +72,7 @@ _NEEDED = frozenset(
     for word in (
         *("broadcast-dims", "concat-dims", "reshape-count", "reshape-divides", "output-size"),
         *("matmul-reduction", "channels-input", "expand-dims", "scatter-updates", "loss-dims"),
-        *("attention-batch", "attention-length", "gather-dims", "replace-dims"),
+        *("attention-batch", "attention-length", "gather-dims", "replace-dims", "output-window"),
     )
 )
 """Obligations of which a run fails wherever one does not hold. Of others, some operators need less:
@@ -152,6 +152,10 @@ class Definitions:
         """Assume a condition on sizes that a program has checked, for the types of later calls."""
         if self._facts.is_index(condition):
             self._facts.assume(condition)
+
+    def same_sizes(self, one: Sequence[tir.PrimExpr], other: Sequence[tir.PrimExpr]) -> bool:
+        """Whether two shapes are equal, by what is known of sizes."""
+        return len(one) == len(other) and all(map(self._facts.equal, one, other))
 
     # ------------------------------------------------------------ types of terms
 
@@ -301,10 +305,9 @@ class Definitions:
                 return value
         return (type(value).__name__, str(value))
 
-    def risks(self, application: ApplicationTerm) -> tuple[str, ...]:
-        """What may fail in a call of an operator."""
-        found = self._calls.get(application)
-        return found.risks if found is not None else ()
+    def call_of(self, application: ApplicationTerm) -> DerivedCall | None:
+        """The call of an operator that an application is; None if it is something else."""
+        return self._calls.get(application)
 
     # ------------------------------------------------------------ opening
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, StructInfo
-from rlx.grammar.nodes.dtype import VOID, DataType
+from rlx.grammar.nodes.dtype import BOOL, VOID, DataType
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.nodes.struct_infos import OBJECT, fields_or_itself
@@ -46,6 +46,10 @@ DEEPEST = 60
 """The most calls and branches that are nested."""
 
 
+Path = tuple[tuple[tir.PrimExpr, bool], ...]
+"""Conditions of branches, with the branch that is taken."""
+
+
 class RunCheck(Record):
     """Something at which a run may fail.
 
@@ -61,7 +65,7 @@ class RunCheck(Record):
         What is checked, for a person.
     """
 
-    path: tuple[tuple[object, bool], ...]
+    path: Path
     key: Any
     condition: tir.PrimExpr | None
     words: str
@@ -151,6 +155,8 @@ class Execution:
         The packed functions that the caller gives.
     destinations
         The packed functions that are pure and fill their last argument.
+    pure
+        The packed functions that a program calls as pure ones on every way.
     path
         The conditions of the branches around the present place.
     accepted
@@ -173,6 +179,7 @@ class Execution:
         self.spoiled: set[Term] = set()
         self.held: dict[Term, Term] = {}
         self.destinations: set[str] = set()
+        self.pure: set[str] = set()
         self.outside: dict[str, OutsideTerm] = {}
         self.accepted = 0
         self.applied: list[ApplicationTerm] = []
@@ -181,7 +188,7 @@ class Execution:
         self._function_terms = {
             name: FunctionTerm(name, function) for name, function in self._functions.items()
         }
-        self.path: tuple[tuple[object, bool], ...] = ()
+        self.path: Path = ()
         self._stack: list[ast.Function] = []
         self._bindings = 0
         self._inlined: dict[object, Term] = {}
@@ -259,7 +266,7 @@ class Execution:
         frame, free = Frame({}, {}), set(function.shape_vars)
         for param, argument in zip(function.params, arguments, strict=True):
             self._bind(param.struct_info_annotation or OBJECT, argument, frame, free)
-        made = terms.apply("recursive", name, arguments, None)
+        made = terms.apply("recursive", name, [self.loaded(a) for a in arguments], None)
         self.check(("call", made), None, f"the recursive call of {name}")
         info = function.ret_struct_info
         return self._returned(OBJECT if info is None else self.sized(info, frame), made)
@@ -462,7 +469,7 @@ class Execution:
                     raise Unreadable(f"{expr.name_hint} has no value")
                 return found
             case ast.Constant(data=data):
-                return self._constant(data)
+                return constant_term(data)
             case ast.Tuple(fields=fields):
                 return terms.group([self.value(field, frame) for field in fields])
             case ast.TupleGetItem(tuple_value=whole, index=index):
@@ -513,21 +520,6 @@ class Execution:
                 raise Unreadable("a binding is not described by terms")
         frame.values[var] = found
         self.names.setdefault(found, var.name_hint)
-
-    def _constant(self, data: ast.Literal) -> Term:
-        import numpy as np
-
-        from rlx.grammar.nodes.dtype import numpy_type
-
-        kind = numpy_type(data.dtype)
-        if kind is None or data.shape is None:
-            raise Unreadable("the element type of a constant is not known")
-        if data.content is not None:
-            return terms.literal(data.shape, data.dtype, bytes(data.content))
-        if data.value is None:
-            raise Unreadable("the text omits the data of a constant")
-        content = np.array(data.value, dtype=kind).reshape(data.shape).tobytes()
-        return terms.literal(data.shape, data.dtype, content)
 
     def item(self, whole: Term, index: int) -> Term:
         match whole:
@@ -630,8 +622,8 @@ class Execution:
                     fields = [self._chosen(condition, chosen, x, y, done) for x, y in pairs]
                     done[one, other] = terms.group(fields)
                 return done[one, other]
-            case TensorTerm(), TensorTerm() if one.shape == other.shape and (
-                one.dtype == other.dtype
+            case TensorTerm(), TensorTerm() if one.dtype == other.dtype and (
+                self.definitions.same_sizes(one.shape, other.shape)
             ):
                 axes = [tir.Var("i") for _ in one.shape]
                 made = tir.Call(
@@ -689,6 +681,39 @@ class Execution:
             self._inlined[key] = found
         return found
 
+    def params_of(self, function: Term) -> list[StructInfo] | None:
+        """The types of the parameters of a function that a program returns; None if it is none whose
+        body is known.
+        """
+        match function:
+            case ClosureTerm(function=literal, frame=frame):
+                own = {k: v for k, v in frame.sizes.items() if k not in literal.shape_vars}
+                params, sizes = literal.params, own
+            case PartialTerm(function=FunctionTerm(function=ast.Function() as found)):
+                count = len(found.params) - len(function.captured)
+                params, sizes = found.params[:count], {}
+            case _:
+                return None
+        return [replaced_sizes(p.struct_info_annotation or OBJECT, sizes) for p in params]
+
+    def called_later(self, function: Term, arguments: Sequence[Term]) -> Term:
+        """The result of a function that the program returns: what it checks is checked if the caller
+        calls it.
+        """
+        outside, before = self.path, self.last
+        self.path = (*outside, (CALLED, True))
+        match function:
+            case ClosureTerm(function=literal, frame=frame):
+                found = self._inline(literal, arguments, frame)
+            case PartialTerm(function=FunctionTerm(function=ast.Function() as known)):
+                found = self._inline(known, (*arguments, *function.captured), Frame({}, {}))
+            case _:
+                raise Unreadable("a function is returned that is not known")
+        if self.last is not before:
+            raise Unreadable("a function is returned that has effects")
+        self.path = outside
+        return self.loaded(found)
+
     def call_by_name(self, function: Term, arguments: Sequence[Term]) -> Term:
         """The result of a function of the module, which may write the memory that it is given."""
         if isinstance(function, FunctionTerm) and isinstance(function.function, ast.Function):
@@ -733,6 +758,8 @@ class Execution:
         if any(isinstance(a, ClosureTerm) for a in args):
             raise Unreadable("a packed function gets a function")
         infos = tuple([self.sized(info, frame) for info in call.sinfo_args])
+        if name in self.pure:
+            return self._pure_result("relax.call_pure_packed", "packed", name, args, infos)
         made = terms.apply("packed", name, args, None, self.last)
         self.last = made
         info = infos[0] if len(infos) == 1 else OBJECT
@@ -883,13 +910,19 @@ class Execution:
             return lowered.BUILTINS[callee.text](self, given, frame)
         rest = list(map(self.loaded, given))
         infos = tuple([self.sized(info, frame) for info in call.sinfo_args])
-        info = infos[0] if len(infos) == 1 else ast.TupleStructInfo(infos)
         if call.op_name == "relax.call_dps_packed" and callee.kind == "packed":
-            return self._destination(callee.text, self.listed(rest)[0], info)
-        outlines = tuple(map(terms.outline, infos))
-        made = terms.apply(call.op_name, (callee.kind, callee.text, outlines), rest, None)
-        self.check(("call", made), None, f"the packed function {callee.text}")
-        return self._returned(info, made)
+            return self._destination(callee.text, self.listed(rest)[0], _one(infos))
+        if callee.kind == "packed" and not self.path:
+            self.pure.add(callee.text)
+        return self._pure_result(call.op_name, callee.kind, callee.text, rest, infos)
+
+    def _pure_result(
+        self, how: str, kind: str, name: str, args: Sequence[Term], infos: tuple[StructInfo, ...]
+    ) -> Term:
+        """What a packed function returns that is pure, and depends on its arguments alone."""
+        made = terms.apply(how, (kind, name, tuple(map(terms.outline, infos))), args, None)
+        self.check(("call", made), None, f"the packed function {name}")
+        return self._returned(_one(infos), made)
 
     def _shape_of(self, call: ast.Call, frame: Frame) -> Term:
         found = self.value(call.args[0], frame)
@@ -941,6 +974,28 @@ class Execution:
         raise Unreadable("a closure is called that is not known")
 
 
+def _one(infos: tuple[StructInfo, ...]) -> StructInfo:
+    """The type of a result, of which there may be several parts."""
+    return infos[0] if len(infos) == 1 else ast.TupleStructInfo(infos)
+
+
+def constant_term(data: ast.Literal) -> ConstantTerm:
+    """The term of a constant. Raises Unreadable if its data are not known."""
+    import numpy as np
+
+    from rlx.grammar.nodes.dtype import numpy_type
+
+    kind = numpy_type(data.dtype)
+    if kind is None or data.shape is None:
+        raise Unreadable("the element type of a constant is not known")
+    if data.content is not None:
+        return terms.literal(data.shape, data.dtype, bytes(data.content))
+    if data.value is None:
+        raise Unreadable("the text omits the data of a constant")
+    content = np.array(data.value, dtype=kind).reshape(data.shape).tobytes()
+    return terms.literal(data.shape, data.dtype, content)
+
+
 class PartialTerm(ValueTerm):
     """A function whose last arguments are given."""
 
@@ -948,6 +1003,8 @@ class PartialTerm(ValueTerm):
     captured: tuple[Term, ...]
 
 
+CALLED = tir.Var("called", BOOL)
+"""The condition of what happens if a caller calls a function that a program returned."""
 CALL_TIR = "relax.call_tir"
 FILLED = "filled"
 """The kind of a check that the axes of an extremum have elements; its key has their extents."""

@@ -96,6 +96,29 @@ class Facts:
             known[found] = self._decide(self._ready(self.plain(found)))
         return known[found]
 
+    def always(self, condition: PrimExpr) -> bool:
+        """Whether a condition always holds: unlike :meth:`holds`, it is not asked whether it never
+        does.
+        """
+        found = turned(condition)
+        if isinstance(found, tir.And):
+            return self.always(found.a) and self.always(found.b)
+        if isinstance(found, tir.IntImm):
+            return bool(found.value)
+        known = self._chosen[-1].get(found, self._known[-1].get(found))
+        if known is not None:
+            return known
+        plain = self._ready(self.plain(found))
+        if isinstance(plain, tir.IntImm):
+            return bool(plain.value)
+        if isinstance(plain, tir.Var):
+            return False
+        self.asked += 1
+        if not self._kept(self.prover.always(plain)):
+            return False
+        self._known[-1][found] = True
+        return True
+
     def _decide(self, condition: PrimExpr) -> bool | None:
         match condition:
             case tir.IntImm(value=value):
@@ -116,7 +139,8 @@ class Facts:
                 inner = self._decide(a)
                 return None if inner is None else not inner
         self.asked += 1
-        if self._kept(self.prover.always(condition)):
+        # A conjunction of which a part may not hold may not hold.
+        if not isinstance(condition, tir.And) and self._kept(self.prover.always(condition)):
             return True
         if self._kept(self.prover.never(condition)):
             return False

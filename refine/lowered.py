@@ -347,9 +347,11 @@ def _sizes_on_heap(run: Execution, function: tir.PrimFunc, args: Sequence[Term])
 
 
 class _Slot:
-    """A place of a shape heap."""
+    """A place of a shape heap; a program whose sizes are all numbers has no heap."""
 
-    def __init__(self, run: Execution, heap: HeapTerm, at: int) -> None:
+    def __init__(self, run: Execution, heap: Term, at: int) -> None:
+        if not isinstance(heap, HeapTerm):
+            raise Unreadable("a shape heap is not known")
         self._heap, self._at = run.heaps[heap], at
 
     @property
@@ -478,16 +480,17 @@ def _heap(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
 def _matched(
     run: Execution, heap: Term, dims: Sequence[tir.PrimExpr], program: Sequence[Term], words: str
 ) -> None:
-    if not isinstance(heap, HeapTerm):
-        raise Unreadable("a shape heap is not known")
     numbers = _numbers(program)
     for dim, code, operand in zip(dims, numbers[::2], numbers[1::2], strict=True):
-        slot = _Slot(run, heap, operand)
         if code == _STORE:
-            slot.value = dim
+            _Slot(run, heap, operand).value = dim
         elif code != _NOTHING:
-            wanted = terms.index(operand) if code == _IMMEDIATE else slot.value
-            run.equal((wanted,), (dim,), None, words)
+            run.equal((_said(run, heap, code, operand),), (dim,), None, words)
+
+
+def _said(run: Execution, heap: Term, code: int, operand: int) -> tir.PrimExpr:
+    """The size that a pair of numbers stands for."""
+    return terms.index(operand) if code == _IMMEDIATE else _Slot(run, heap, operand).value
 
 
 _IMMEDIATE, _STORE, _NOTHING = range(3)
@@ -521,13 +524,9 @@ def _match_number(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
 
 
 def _made(run: Execution, heap: Term, program: Sequence[Term]) -> list[tir.PrimExpr]:
-    if not isinstance(heap, HeapTerm):
-        raise Unreadable("a shape heap is not known")
     numbers = _numbers(program)
-    return [
-        terms.index(operand) if code == _IMMEDIATE else _Slot(run, heap, operand).value
-        for code, operand in zip(numbers[::2], numbers[1::2], strict=True)
-    ]
+    pairs = zip(numbers[::2], numbers[1::2], strict=True)
+    return [_said(run, heap, code, operand) for code, operand in pairs]
 
 
 def _make_shape(run: Execution, args: Sequence[Term], frame: Frame) -> Term:

@@ -328,7 +328,11 @@ class Matcher:
         with little work. If not, nothing is remembered.
         """
         tensors, applications = dict(self._tensors), dict(self._applications)
-        self._frozen = frozenset(self.representatives.get(t, t) for t in _below(b))
+        cuts = [self.representatives.get(t, t) for t in _below(b)]
+        views = [
+            t for cut in cuts if isinstance(cut, Lambda) for t in terms.tensors_of(cut.element)
+        ]
+        self._frozen = frozenset([*cuts, *views])
         outer, self.limit = self.limit, min(self.limit, self.steps + steps)
         found, place = False, self.trail.attempt()
         try:
@@ -539,13 +543,16 @@ class Matcher:
 
     def _same_conditions(self, x: PrimExpr, y: PrimExpr) -> bool:
         """Whether two conditions on indices are equivalent."""
+        for one, other in ((x, y), (y, x)):
+            if one is terms.TRUE:
+                return self.facts.always(other)
         a, b = self.facts.holds(x), self.facts.holds(y)
         if a is not None or b is not None:
             return a == b
         for one, other in ((x, y), (y, x)):
             with self.scope():
                 self.facts.assume(one)
-                if self.facts.holds(other) is not True:
+                if not self.facts.always(other):
                     return False
         return True
 
@@ -641,6 +648,8 @@ class Matcher:
                 return self._atomic(a) if self.holds(a) is None else self._atomic(b)
             case tir.Not(a=a):
                 return self._atomic(a)
+            case tir.Select(condition=a) | tir.Call(op="if_then_else", args=(a, _, _)):
+                return self._atomic(a if self.holds(a) is None else self.head(condition))
             case tir.EQ(a=a, b=b) if tir.type_of(a) == BOOL:
                 return self._atomic(a) if self.holds(a) is None else self._atomic(b)
         return turned(condition)
@@ -699,6 +708,12 @@ class Matcher:
             case tir.Not(a=a):
                 inner = self.holds(a)
                 return None if inner is None else not inner
+            case (
+                tir.Select(condition=a, true_value=b, false_value=c)
+                | tir.Call(op="if_then_else", args=(a, b, c))
+            ):
+                taken = self.holds(a)
+                return None if taken is None else self.holds(b if taken else c)
             case tir.EQ(a=a, b=b) if tir.type_of(a) == BOOL:
                 both = self.holds(a), self.holds(b)
                 if None not in both:
@@ -807,8 +822,8 @@ class Matcher:
                 return (
                     len(i) == len(j)
                     and self._worth(a, b)
-                    and self.tensors(a, b)
                     and all(map(self.elements, i, j))
+                    and self.tensors(a, b)
                 )
             case Reduce(), Reduce():
                 return self.reductions(x, y)
@@ -1116,7 +1131,7 @@ class Matcher:
             return decide("REFINE-reduce-order", False)
         place = self.trail.attempt()
         more = x if len(x.axes) > len(y.axes) else y
-        for order, turned_axes in self._ways(more, free):
+        for order, turned_axes in self._ways(x, y, more, free):
             plain = range(len(x.axes)), range(len(y.axes))
             orders = (order, plain[1]) if more is x else (plain[0], order)
             if self._related(x, y, orders, (more, turned_axes)):
@@ -1135,12 +1150,18 @@ class Matcher:
         filled = all(self.facts.holds(tir.LT(tir.IntImm(0), e)) is True for e in x.extents)
         return extreme and filled and x.guard is terms.TRUE
 
-    def _ways(self, y: Reduce, free: bool) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
-        """Orders of the axes of the second reduction that are worth a try, and the axes to reverse."""
-        count = len(y.axes)
+    def _ways(
+        self, x: Reduce, y: Reduce, more: Reduce, free: bool
+    ) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
+        """Orders of the axes of the reduction that has more which are worth a try, and the axes to
+        reverse.
+        """
+        count = len(more.axes)
         plain = tuple(range(count))
         yield plain, ()
         if free:
+            if len(x.axes) == len(y.axes):
+                yield from ((plain, each) for each in _opposite(x, y))
             yield from ((order, ()) for order in islice(permutations(plain), 1, ORDERS))
             some = (each for n in range(1, count + 1) for each in combinations(plain, n))
             yield from ((plain, each) for each in islice(some, REVERSALS))
@@ -1274,6 +1295,56 @@ class Matcher:
         """Remember where two terms could not be joined."""
         if self.mismatch is None or (not self.mismatch.reason and reason):
             self.mismatch = Unjoined(x, y, reason)
+
+
+def _opposite(x: Reduce, y: Reduce) -> Iterator[tuple[int, ...]]:
+    """The axes that two reductions run through in opposite directions, if there are several: by
+    their guards, and by their elements.
+    """
+    for one, other in (((x.guard,), (y.guard,)), (x.sources, y.sources)):
+        ours, theirs = _directions(one, x.axes), _directions(other, y.axes)
+        pairs = enumerate(zip(x.axes, y.axes, strict=True))
+        found = tuple([k for k, (a, b) in pairs if ours.get(a, True) is not theirs.get(b, True)])
+        if len(found) > 1:
+            yield found
+
+
+def _directions(roots: Sequence[PrimExpr], axes: Sequence[tir.Var]) -> dict[tir.Var, bool]:
+    """Whether each axis is added where it is first met, or subtracted; as an index of the result is
+    that it meets there.
+    """
+    found: dict[tir.Var, bool] = {}
+    for root in roots:
+        for node in tir.postorder(root):
+            match node:
+                case tir.Comparison(a=a, b=b):
+                    places = [[(a, True), (b, False)]]
+                case tir.BufferLoad(indices=indices):
+                    places = [[(index, True)] for index in indices]
+                case _:
+                    continue
+            for place in places:
+                signs = _signs(place)
+                others = [sign for var, sign in signs.items() if var not in axes]
+                for axis in axes:
+                    if axis in signs:
+                        found.setdefault(axis, signs[axis] is (others or [True])[0])
+    return found
+
+
+def _signs(stack: list[tuple[PrimExpr, bool]]) -> dict[tir.Var, bool]:
+    """Whether each variable of a sum is added; it may be subtracted."""
+    found: dict[tir.Var, bool] = {}
+    while stack:
+        node, added = stack.pop()
+        match node:
+            case tir.Var():
+                found.setdefault(node, added)
+            case tir.Add(a=a, b=b):
+                stack += [(a, added), (b, added)]
+            case tir.Sub(a=a, b=b):
+                stack += [(a, added), (b, not added)]
+    return found
 
 
 def _is_sum(x: PrimExpr) -> bool:

@@ -12,7 +12,14 @@ from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.stack import recursion_room, roomy
 from rlx.refine import cut_points, real_sums, terms
 from rlx.refine.answer import Counterexample, Refinement
-from rlx.refine.contracts import BY_PASS, Interface, InterfaceError, arguments_of
+from rlx.refine.contracts import (
+    BY_PASS,
+    Interface,
+    InterfaceError,
+    arguments_of,
+    bound_constants,
+    compared,
+)
 from rlx.refine.definitions import LAYOUT_TRANSFORM, Definitions, Unopened, replaced_sizes
 from rlx.refine.execute import (
     CALL_TIR,
@@ -20,11 +27,14 @@ from rlx.refine.execute import (
     WRITTEN,
     Execution,
     OutsideTerm,
+    Path,
     RunCheck,
     SharedPrimFuncs,
+    constant_term,
 )
 from rlx.refine.explanation import NAMELESS, FunctionProof, Note, TermNames
 from rlx.refine.facts import Facts, widens
+from rlx.refine.folded import same_constants
 from rlx.refine.lowered import Unreadable
 from rlx.refine.matching import Exhausted, Matcher, lowest_and_highest
 from rlx.refine.prim_funcs import LoopsOpener
@@ -41,6 +51,7 @@ from rlx.refine.terms import (
     group,
 )
 from rlx.solver.context import Context
+from rlx.solver.prover import Prover
 from rlx.solver.verdict import Proved
 from rlx.spec.registry import decide, rule
 
@@ -125,6 +136,7 @@ def compare(
     InterfaceError
         If they have other functions or parameters.
     """
+    before = compared(contract, before)
     names = entries(before, after, entry)
     _known_sizes(assume, [before[name] for name in names])
     if contract is None and structural_equal(before, after):
@@ -144,7 +156,8 @@ def compare(
             runs = RUNS if found.level is None else 1
             numbers = () if found.level else numbers_in((before[name], after[name]))
             special = found.level is None and floats == "bitwise"
-            example = differing(before, after, name, contract, assume, runs, numbers, special)
+            real = (found.level or floats) == "real"
+            example = differing(before, after, name, contract, assume, runs, numbers, special, real)
             if example is None and found.level is not None:
                 if found.level == "real":
                     level = "real"
@@ -242,14 +255,17 @@ class _FunctionPair:
         ours, theirs = (
             Execution(module, definitions, self._prim_funcs) for module in self._modules
         )
+        interface = Interface(self._name, one, other, theirs.function_names)
+        for k, constant in bound_constants(self._contract, interface).items():
+            arguments[k] = constant_term(constant.data)
         try:
             before = ours.entry(self._name, arguments)
         except Unreadable as error:
             raise Unreadable(f"BEFORE: {error}") from None
         self._learn(ours.facts)
-        interface = Interface(self._name, one, other, theirs.function_names)
         try:
             theirs.destinations |= ours.destinations
+            theirs.pure |= ours.pure
             side = _Terms(theirs)
             given = arguments_of(self._contract, interface, arguments, side)
             first = len(theirs.checks)
@@ -257,18 +273,25 @@ class _FunctionPair:
         except Unreadable as error:
             self._accepted(interface, theirs.checks[: theirs.accepted], ours)
             raise Unreadable(f"AFTER: {error}") from None
-        self.recursive += [*ours.recursive, *theirs.recursive]
+        try:
+            before, after = self._called(ours, theirs, before, after)
+        except Unreadable as error:
+            raise Unreadable(f"a result: {error}") from None
+        self.recursive += [name for name in ours.recursive if name in theirs.recursive]
         self._accepted(interface, theirs.checks[first : theirs.accepted], ours)
         names = TermNames(ours.names, theirs.names)
-        reason, known, found = "", None, list[Note]()
+        reason, found = "", list[Note]()
         conditions: list[Proved] = []
         functions: dict[str, None] = {}
+        known = same_constants(
+            definitions,
+            *(cut_points.in_order(roots) for roots in (ours.roots(before), theirs.roots(after))),
+        )
         levels = [*LEVELS[: 1 + LEVELS.index(self._floats)]]
         as_written, exact, exact_notes = False, known, tuple(found)
         for level in (*levels, *levels[1:]):
             matcher = Matcher(self._context, self._opened, level, real_sums.equal, as_written)
-            if known is not None:
-                matcher.representatives.update(known)
+            matcher.representatives.update(known)
             matcher.trail.notes += found
             matcher.facts.proofs = conditions
             matcher.functions = functions  # those of a level before, too, as its cut points stay
@@ -299,6 +322,24 @@ class _FunctionPair:
                 matcher.explain(*stuck)
         return _Outcome(None, reason, notes, names, _unjoined(matcher, names), undecided)
 
+    def _called(
+        self, ours: Execution, theirs: Execution, before: Term, after: Term
+    ) -> tuple[Term, Term]:
+        """Results with what functions in them return for any arguments."""
+        match before, after:
+            case TupleTerm(fields=one), TupleTerm(fields=other) if len(one) == len(other):
+                pairs = [self._called(ours, theirs, *each) for each in zip(one, other, strict=True)]
+                return group([a for a, _ in pairs]), group([b for _, b in pairs])
+        params, others = ours.params_of(before), theirs.params_of(after)
+        if params is None or others is None or len(params) != len(others):
+            return before, after
+        arguments = [
+            self._definitions.value_of(info, ("argument", before, k))
+            for k, info in enumerate(params)
+        ]
+        made = ours.called_later(before, arguments), theirs.called_later(after, arguments)
+        return self._called(ours, theirs, *made)
+
     def _learn(self, conditions: Sequence[tir.PrimExpr]) -> None:
         """Assume conditions on sizes."""
         reading = Facts(self._context)
@@ -328,6 +369,8 @@ class _FunctionPair:
         fixed: dict[tir.Var, tir.PrimExpr] = {}
         for text in self._assume:
             condition = question_parser.parse(text, named)
+            if Prover(self._context).never(condition).proved:
+                raise ValueError(f"{text}: no sizes satisfy the assumptions")
             self._context.assume(condition)
             self._definitions.learn(condition)
             match condition:
@@ -400,13 +443,14 @@ class _FunctionPair:
     def _found(self, check: RunCheck, side: Execution, matcher: Matcher) -> bool:
         """Whether the other side has the same check on a path that is always taken then."""
         for known in side.checks:
-            if known.path != check.path[: len(known.path)]:
-                continue
-            if known.key == check.key:
-                return True
             match known.key, check.key:
                 case ("call", ApplicationTerm() as p), ("call", ApplicationTerm() as q):
-                    if matcher.applications(p, q):
+                    if p.name != q.name or not _taken(matcher, known.path, check.path):
+                        continue
+                    if matcher.applications(p, q) or _fail_alike(matcher, p, q):
+                        return True
+                case one, other:
+                    if one == other and _taken(matcher, known.path, check.path):
                         return True
         return False
 
@@ -418,6 +462,31 @@ class _FunctionPair:
 
 
 ZERO, ONE = terms.index(0), terms.index(1)
+
+
+def _taken(matcher: Matcher, path: Path, when: Path) -> bool:
+    """Whether a path is taken whenever another one is: its conditions are among those of that one."""
+    return path == when[: len(path)] or all(
+        any(value is taken and matcher.elements(known, condition) for condition, taken in when)
+        for known, value in path
+    )
+
+
+def _fail_alike(matcher: Matcher, p: ApplicationTerm, q: ApplicationTerm) -> bool:
+    """Whether two lookups fail together: they look at the same places of tensors of one shape."""
+    match p.arguments, q.arguments:
+        case [TensorTerm() as one, at], [TensorTerm() as other, place]:
+            return (
+                p.name in _LOOKUPS
+                and p.attributes == q.attributes
+                and len(one.shape) == len(other.shape)
+                and all(map(matcher.facts.equal, one.shape, other.shape))
+                and matcher.equal(at, place)
+            )
+    return False
+
+
+_LOOKUPS = ("relax.gather_elements", "relax.gather_nd")
 
 
 def _inside(matcher: Matcher, indices: Term, extent: tir.PrimExpr, known: Sequence[Term]) -> bool:
@@ -558,7 +627,7 @@ class _Terms:
             return found
         if sorted(self._results) != list(range(len(self._results))):
             raise Unreadable("a result is missing")
-        if isinstance(before, TupleTerm):
+        if isinstance(before, TupleTerm) and not 1 == len(self._results) != len(before.fields):
             return group([self._results[k] for k in range(len(self._results))])
         if len(self._results) > 1:
             raise Unreadable("there are several results")

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from functools import partial
+from functools import cached_property, partial
 from itertools import product
 from typing import Any
 
+from rlx.checker.check import check_text
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.node import replace
+from rlx.grammar.nodes.dtype import numpy_type
+from rlx.grammar.nodes.node import complete, replace
+from rlx.grammar.print.printer import print_module
 from rlx.refine.answer import Counterexample
-from rlx.refine.contracts import BY_PASS, Interface, arguments_of
+from rlx.refine.contracts import BY_PASS, Interface, arguments_of, bound_constants
+from rlx.refine.execute import constant_term
 from rlx.semantics.outcome import (
     CheckFailed,
     Fault,
@@ -60,6 +65,7 @@ def differing(
     runs: int = RUNS,
     boundaries: Sequence[int] = (),
     special: bool = False,
+    real: bool = False,
 ) -> Counterexample | None:
     """Inputs on which two programs were run and differ; None if none were found.
 
@@ -74,31 +80,21 @@ def differing(
     special
         Whether to try NaN, infinities, extreme integers and fine fractions, too. As exact real
         numbers, these show nothing.
+    real
+        Whether floats stand for exact real numbers: what differs only by rounding, or because a
+        number is too large for its type, shows nothing.
     """
-    from rlx.semantics.machine import load
-
     function, other = before[entry], after[entry]
     if not (isinstance(function, ast.Function) and isinstance(other, ast.Function)):
         return None
     names = tuple(gv.name_hint for gv in after.functions)
     interface = Interface(entry, function, other, names)
-
-    def quiet(line: str) -> None:
-        """Programs print nothing here."""
-
-    try:
-        side = _Values()
-        lazy = {name: Packed(call, name) for name, call in side.functions.items()}
-        packed = lazy if contract == "lazy" else {}
-        ours, theirs = (
-            load(module, packed=packed, backend="steps", output=quiet, iterations=ITERATIONS)
-            for module in (before, after)
-        )
-        side.program = theirs
-    except Exception:  # noqa: BLE001 - a program that cannot be loaded shows nothing
-        return None
     found: Counterexample | None = None
+    bound = bound_constants(contract, interface)
     contract = BY_PASS.get(contract or "", contract)
+    pair = _Pair.loaded((before, after), interface, contract)
+    if pair is None:
+        return None
     chosen = [*_sizes(function, SIZES, runs), *_around(function, boundaries)]
     tried: list[tuple[dict[tir.Var, int], Draw]] = [
         (sizes, _whole) for sizes in chosen for _ in range(SEEDS)
@@ -108,7 +104,6 @@ def differing(
     tried += [(sizes, draw) for sizes in chosen[:SPECIAL] for draw in more]
     if special:
         tried += [(sizes, draw) for sizes in chosen[:SPECIAL] for draw in _SPECIAL_DRAWS]
-    fuel = FUEL
     for seed, (sizes, draw) in enumerate(tried):
         if found is not None and sum(sizes.values()) >= _weight(found.sizes):
             continue
@@ -116,35 +111,129 @@ def differing(
         if made is None:
             continue
         values, numbers = made
+        for k, constant in bound.items():
+            values[k] = _constant(constant.data)
         if not _admitted(assume, numbers):
             continue
-        try:
-            first = deepcopy(values)
-            one = ours.run(entry, first, fuel=fuel)
-            if isinstance(one, OutOfFuel):
-                fuel = max(fuel // 4, 100)
-            if not isinstance(one, Returned):
-                continue
-            given = arguments_of(contract, interface, deepcopy(values), side)
-            two = side.outcome(theirs.run(entry, given, fuel=FUEL), one)
-        except (ValueError, TypeError, MemoryError):
+        shown = pair.differ(values)
+        if shown is None or (found is not None and _weight(numbers) >= _weight(found.sizes)):
             continue
-        if contract == "sizes" and isinstance(two, CheckFailed):
-            continue  # perhaps AFTER does not take these sizes
-        difference = _difference(one, two)
-        if not difference and contract is None:
-            difference = _arguments_differ(function, first, given)
-        if difference and (found is None or _weight(numbers) < _weight(found.sizes)):
-            params = [param.name_hint for param in function.params]
-            found = Counterexample(
-                entry,
-                numbers,
-                dict(zip(params, map(_plain, values), strict=True)),
-                _plain(one.value),
-                _plain(two.value) if isinstance(two, Returned) else str(two),
-                difference,
-            )
+        if real and pair.only_rounded(values):
+            continue
+        difference, one, two = shown
+        params = [param.name_hint for param in function.params]
+        found = Counterexample(
+            entry,
+            numbers,
+            dict(zip(params, map(_plain, values), strict=True)),
+            _plain(one.value),
+            _plain(two.value) if isinstance(two, Returned) else str(two),
+            difference,
+        )
     return found
+
+
+class _Pair:
+    """Two programs that are run on the same inputs."""
+
+    def __init__(
+        self,
+        modules: tuple[ast.IRModule, ast.IRModule],
+        programs: tuple[Any, Any],
+        interface: Interface,
+        contract: str | None,
+        side: _Values,
+    ) -> None:
+        self._modules, self._programs = modules, programs
+        self._interface, self._contract, self._side = interface, contract, side
+        self._fuel = FUEL
+
+    @classmethod
+    def loaded(
+        cls,
+        modules: tuple[ast.IRModule, ast.IRModule],
+        interface: Interface,
+        contract: str | None,
+    ) -> _Pair | None:
+        """The programs, ready to run; None if one of them cannot be loaded, which shows nothing."""
+        from rlx.semantics.machine import load
+
+        def quiet(line: str) -> None:
+            """Programs print nothing here."""
+
+        side = _Values()
+        lazy = {name: Packed(call, name) for name, call in side.functions.items()}
+        packed = lazy if contract == "lazy" else {}
+        try:
+            ours, theirs = (
+                load(module, packed=packed, backend="steps", output=quiet, iterations=ITERATIONS)
+                for module in modules
+            )
+        except Exception:  # noqa: BLE001
+            return None
+        side.program = theirs
+        return cls(modules, (ours, theirs), interface, contract, side)
+
+    def differ(self, values: Sequence[Value]) -> tuple[str, Returned, Outcome] | None:
+        """How the runs differ, and how they end; None if they agree, or show nothing."""
+        entry, (ours, theirs) = self._interface.name, self._programs
+        try:
+            first = deepcopy(list(values))
+            one = ours.run(entry, first, fuel=self._fuel)
+            if isinstance(one, OutOfFuel):
+                self._fuel = max(self._fuel // 4, 100)
+            if not isinstance(one, Returned):
+                return None
+            copies = deepcopy(list(values))
+            given = arguments_of(self._contract, self._interface, copies, self._side)
+            two = self._side.outcome(theirs.run(entry, given, fuel=FUEL), one)
+        except (ValueError, TypeError, MemoryError):
+            return None
+        if self._contract == "sizes" and isinstance(two, CheckFailed):
+            return None  # perhaps AFTER does not take these sizes
+        difference = _difference(one, two)
+        if not difference and self._contract is None:
+            difference = _arguments_differ(self._interface.before, first, given)
+        return (difference, one, two) if difference else None
+
+    def only_rounded(self, values: Sequence[Value]) -> bool:
+        """Whether runs with wider floats agree."""
+        wide = self._wide
+        if wide is None:
+            return False
+        copies = deepcopy(list(values))
+        for tensor in (each for value in copies for each in _tensors(value)):
+            if tensor.dtype in _NARROW:
+                complete(tensor, data=tensor.data.astype("float64"))
+        return wide.differ(copies) is None
+
+    @cached_property
+    def _wide(self) -> _Pair | None:
+        """The programs with wider floats; None if they have none that could be wider, or if that
+        makes other programs of them.
+        """
+        texts = [print_module(module) for module in self._modules]
+        wider = [_NARROW_WORD.sub("float64", text) for text in texts]
+        if wider == texts:
+            return None
+        found = [check_text(text) for text in wider]
+        if not all(each.ok and len(each.modules) == 1 for each in found):
+            return None
+        before, after = (each.modules[0] for each in found)
+        return _Pair.loaded((before, after), self._interface, self._contract)
+
+
+_NARROW = ("float32", "float16", "bfloat16")
+_NARROW_WORD = re.compile(rf"\b({'|'.join(_NARROW)})\b")
+
+
+def _constant(data: ast.Literal) -> Tensor:
+    """The value of a constant."""
+    import numpy as np
+
+    term = constant_term(data)
+    array = np.frombuffer(term.content, numpy_type(term.dtype)).reshape(data.shape or ())
+    return Tensor(array.copy())
 
 
 class _Values:
@@ -200,7 +289,8 @@ class _Values:
         """How a run ends whose results a function may have taken."""
         if not self._results or not isinstance(found, Returned):
             return found
-        if not isinstance(before.value, TupleValue):
+        whole = before.value
+        if not isinstance(whole, TupleValue) or 1 == len(self._results) != len(whole.fields):
             return replace(found, value=self._results[min(self._results)])
         values = tuple([self._results[k] for k in sorted(self._results)])
         return replace(found, value=TupleValue(values))

@@ -63,7 +63,10 @@ class Missing:
                 break
             tried += 1
             text = show(condition)
-            found = self._again(text)
+            try:
+                found = self._again(text)
+            except ValueError:  # it contradicts what is assumed already
+                continue
             if found.proved:
                 return text
             if found.counterexample is not None:

@@ -286,7 +286,9 @@ LINES: dict[str, dict[str, Draw]] = {
         "--floats": _choice("bitwise", "real"),
         "--faults": _choice("may vanish", "kept"),
         "--assume": _goal,
-        "--contract": _choice("by-name", "packed", "lifted", "lazy", "sizes", "BundleModelParams"),
+        "--contract": _choice(
+            "by-name", "bound", "packed", "lifted", "lazy", "sizes", "DecomposeOpsForInference"
+        ),
         **FORMAT,
         "--explain": _nothing,
     },

@@ -102,6 +102,39 @@ def main(x: R.Tensor(("n", 4), "float32"), params: R.Tuple(R.Tensor((4,), "float
     assert rlx.refines(BEFORE, fixed, contract="sizes").proved
 
 
+def test_bound_parameters() -> None:
+    """A constant of AFTER is the value of the parameter that it stands for, in the proof and in runs."""
+    before = """
+@R.function
+def main(x: R.Tensor(("n", 2), "float32"), w: R.Tensor((2,), "float32")):
+    return R.multiply(R.add(x, w), w)
+"""
+    constant = 'R.const([2.0, 3.0], "float32")'
+    after = before.replace(', w: R.Tensor((2,), "float32")', "").replace("w)", f"{constant})")
+    with pytest.raises(InterfaceError, match="bound"):
+        rlx.refines(before, after)
+    for contract in ("bound", "BindParams"):
+        assert rlx.refines(before, after, contract=contract).proved
+    found = rlx.refines(before, after.replace("R.add", "R.subtract"), contract="bound")
+    assert found.counterexample is not None
+    assert found.counterexample.inputs["w"].tolist() == [2, 3]
+    several = after.replace(constant, 'R.const([2.0, 4.0], "float32")', 1)
+    with pytest.raises(InterfaceError, match="several constants for w"):
+        rlx.refines(before, several, contract="bound")
+
+
+def test_inference() -> None:
+    """A batch norm that uses the statistics that it is given is another one, but for inference."""
+    before = """
+@R.function
+def main(x: R.Tensor(("n", 2), "float32"), s: R.Tensor((2,), "float32")):
+    return R.nn.batch_norm(x, s, s, s, s, axis=1)[0]
+"""
+    after = before.replace("axis=1", "axis=1, training=False")
+    assert rlx.refines(before, after).refuted
+    assert rlx.refines(before, after, contract="DecomposeOpsForInference").proved
+
+
 LAZY = """
 @R.function(pure=False)
 def main():
@@ -153,6 +186,12 @@ def test_an_assumption_about_no_size() -> None:
     """A misspelt size is an error, not an assumption that says nothing."""
     with pytest.raises(ValueError, match="BEFORE has no size 'm'; it has: n"):
         rlx.refines(BEFORE, SAME, assume="m >= 2")
+
+
+def test_assumptions_that_no_size_satisfies() -> None:
+    """They would prove everything."""
+    with pytest.raises(ValueError, match="no sizes satisfy the assumptions"):
+        rlx.refines(BEFORE, OTHER, assume=["n >= 2", "n <= 1"])
 
 
 @pytest.mark.parametrize("options", [{"floats": "exact"}, {"faults": "maybe"}, {"contract": "x"}])
