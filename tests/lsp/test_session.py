@@ -290,8 +290,8 @@ def killing(parent: int) -> Iterator[None]:
 
     def kill() -> None:
         while not over.wait(0.2):
-            for process in descendants(parent):
-                with suppress(ProcessLookupError):
+            with suppress(ProcessLookupError, FileNotFoundError):  # it ends by itself meanwhile
+                for process in descendants(parent):
                     os.kill(process, signal.SIGKILL)
 
     thread = Thread(target=kill)
