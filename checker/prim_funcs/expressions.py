@@ -11,8 +11,9 @@ from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL, INT32, LARGEST, DataType
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.read.kept_text import kept_names
-from rlx.grammar.read.prim_scalars import assignable
+from rlx.grammar.read.prim_scalars import assignable, is_pointer
 from rlx.grammar.read.prim_types import (
+    POINTER,
     TEXT,
     UNKNOWN,
     Typed,
@@ -428,7 +429,9 @@ def call(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
         if expr.op == "if_then_else" and at == 0:
             is_boolean(state, arg, typed, "the condition of T.if_then_else")
         else:
-            is_number(state, arg, typed, f"an argument of T.{expr.op}")
+            pointer = isinstance(arg, tir.OpaqueExpr) and is_pointer(arg, state.names)
+            found = POINTER if pointer else typed
+            is_number(state, arg, found, f"an argument of T.{expr.op}")
     _kinds(state, expr, operands)
     if expr.op in ("shift_left", "shift_right"):
         shifted(state, expr, operands)

@@ -39,6 +39,8 @@ _ATTRIBUTES = {
 """The attributes of values of a PrimFunc, in any version of TVM."""
 _OF_BUFFERS = {"data": "a pointer", "shape": "a list of numbers", "strides": "a list of numbers"}
 _TEXTS = frozenset(["dtype", "name"])
+_WHOLE = frozenset(["a buffer", "a region"])
+_ELEMENTS = "arithmetic is done on the elements of a buffer, in a loop"
 
 
 class Mistake(NamedTuple):
@@ -81,6 +83,10 @@ def _mistake(
                         words = f"{ast.unparse(target)!r} is a number, not a buffer"
                         found.refuse(f"{words}: it cannot be stored to", "TIR04-buffer")
                 found.kind(value)
+            case ast.AnnAssign(annotation=annotation, value=ast.expr() as value):
+                found.bound(annotation, value)
+            case ast.Assign(targets=[ast.Name()], value=ast.Compare() as value):
+                found.compared(value)
             case ast.Assign(targets=[target], value=value):
                 kind = found.kind(value)
                 if kind in ("a number", "a pointer") and isinstance(target, ast.Tuple | ast.List):
@@ -114,17 +120,19 @@ class _KeptText:
         match node:
             case ast.Name(id=name):
                 return self.kind_of(name)
-            case ast.Call() if _is_number(node):
+            case ast.Call(func=called, args=args) if _is_number(node):
+                if not _WHOLE.isdisjoint(map(self.kind, args)):
+                    self.refuse(f"`{ast.unparse(called)}` is computed of elements, in a loop")
                 return "a number"
             case ast.BinOp(left=left, right=right, op=op):
                 kinds = self.kind(left), self.kind(right)
-                if "a buffer" in kinds:
-                    self.refuse("arithmetic is done on the elements of a buffer, in a loop")
+                if not _WHOLE.isdisjoint(kinds):
+                    self.refuse(_ELEMENTS)
                 # Whatever else is added to a number is one; Python multiplies lists.
                 added = isinstance(op, ast.Add | ast.Sub)
                 return "a number" if "a number" in kinds and added else None
-            case ast.UnaryOp(operand=operand) if self.kind(operand) == "a buffer":
-                self.refuse("arithmetic is done on the elements of a buffer, in a loop")
+            case ast.UnaryOp(operand=operand) if self.kind(operand) in _WHOLE:
+                self.refuse(_ELEMENTS)
             case ast.Constant(value=bool()):
                 return None
             case ast.Constant(value=int() | float()):
@@ -146,6 +154,24 @@ class _KeptText:
                 self.refuse(f"{self.kind(func)} cannot be called: {ast.unparse(func)}")
         return None
 
+    def bound(self, annotation: ast.expr, value: ast.expr) -> None:
+        """A value that `T.let` binds."""
+        let = annotation.value if isinstance(annotation, ast.Subscript) else annotation
+        if ast.unparse(let) != "T.let":
+            return
+        kind = self.kind(value)
+        if isinstance(value, ast.Attribute) and value.attr in _TEXTS and self.kind(value.value):
+            kind = "a text"
+        if kind in ("a text", "a list of numbers"):
+            self.refuse(f"`T.let` binds a number or a pointer, not {kind}")
+
+    def compared(self, value: ast.Compare) -> None:
+        """A comparison that a variable holds."""
+        plain = not any(isinstance(op, ast.Is | ast.IsNot) for op in value.ops)
+        kinds = map(self.kind, (value.left, *value.comparators))
+        if plain and not _WHOLE.isdisjoint(kinds):
+            self.refuse("comparisons are of the elements of a buffer, in a loop")
+
     def _attribute(self, owner: str | None, name: str) -> str | None:
         known = _ATTRIBUTES.get(owner or "")
         if known is not None and name not in known and not name.startswith("_"):
@@ -158,7 +184,11 @@ class _KeptText:
             if isinstance(node.value, ast.Name):
                 words = f"{node.value.id!r} is a number, not a buffer: it cannot be indexed"
             self.refuse(words, "TIR04-buffer")
-        if isinstance(node.slice, ast.Slice) or owner is None:
+        places = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        slices = [place for place in places if isinstance(place, ast.Slice)]
+        if slices and owner == "a buffer" and all(place.step is None for place in slices):
+            return "a region"
+        if slices or owner is None:
             return None
         return "a number" if owner != "a pointer" else None
 

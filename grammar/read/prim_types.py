@@ -19,7 +19,7 @@ class Typed(NamedTuple):
     lanes
         The number of its lanes; None if unknown.
     kind
-        ``number``, ``buffer``, ``region`` or ``text``.
+        ``number``, ``buffer``, ``region``, ``text`` or ``pointer``.
     """
 
     dtype: DataType | None = None
@@ -29,6 +29,7 @@ class Typed(NamedTuple):
 
 UNKNOWN = Typed(None, None)
 TEXT = Typed(None, 1, "text")
+POINTER = Typed(None, 1, "pointer")
 
 
 def scalar(found: DataType) -> Typed:
@@ -116,6 +117,7 @@ _RESULTS: dict[str, Result] = {
     **dict.fromkeys(_NAMED, _named),
     "if_then_else": _chosen,
     **dict.fromkeys(("isnan", "isinf", "isfinite"), _test),
+    **dict.fromkeys(("call_packed", "call_cpacked"), lambda call, args: scalar(INT32)),
     **dict.fromkeys(("clz", "q_multiply_shift", "q_multiply_shift_per_axis"), _count),
     "popcount": _same,
     **dict.fromkeys(("Ramp", "ramp", "Broadcast", "broadcast"), _vector),
@@ -156,7 +158,6 @@ def _node(node: tir.PrimExpr, operands: Sequence[Typed]) -> Typed:
 def type_text(given: Typed) -> str:
     """A value's type in words."""
     if given.kind != "number":
-        return {"buffer": "a buffer", "region": "a region of a buffer", "text": "a string"}[
-            given.kind
-        ]
+        words = {"region": "a region of a buffer", "text": "a string"}
+        return words.get(given.kind, f"a {given.kind}")
     return "a number" if given.dtype is None else f"of type {given.dtype}"

@@ -180,6 +180,14 @@ def test_tvm_reads(value: str) -> None:
         "for i, j, in T.grid(4, 4, 4): A[i, j] = 1.0",
         "for i, (j, k) in T.grid(4, 4): A[i, 0] = 1.0",
         "for i, in T.grid(4): B[i] = 1.0",
+        "x: T.let[T.handle] = T.call_packed('f', n)",
+        "x: T.let = A.dtype",
+        "x: T.let = A.strides",
+        "x = A[0, :] * 2.0",
+        "x = A == B",
+        "x = T.exp(A)",
+        "B[0] = T.max(A, A)",
+        "T.evaluate(T.if_then_else(n > 0, A.data, B.data))",
     ],
 )
 def test_tvm_refuses_in_a_kernel(statement: str) -> None:
@@ -217,6 +225,10 @@ def test_tvm_refuses_in_a_kernel(statement: str) -> None:
         "x: T.let = A.data\n    y: T.let[T.handle('float32')] = x",
         "x = n + 1\n    y = x * A.elem_offset",
         "T.evaluate(T.Let(n + 1, where={n: 1}))",
+        "x: T.let[T.int32] = T.call_packed('f', n)",
+        "x = A[0, 0] == B[0]",
+        "x = T.exp(B[0])",
+        "with T.sblock('b'):\n        T.reads(A[0, :])\n        B[0] = A[0, 0]",
     ],
 )
 def test_tvm_reads_in_a_kernel(statement: str) -> None:
