@@ -323,12 +323,37 @@ class _FunctionPair:
         return _Outcome(None, reason, notes, names, _unjoined(matcher, names), undecided)
 
     def _called(
-        self, ours: Execution, theirs: Execution, before: Term, after: Term
+        self,
+        ours: Execution,
+        theirs: Execution,
+        before: Term,
+        after: Term,
+        known: dict[tuple[Term, Term], tuple[Term, Term]] | None = None,
     ) -> tuple[Term, Term]:
-        """Results with what functions in them return for any arguments."""
+        """Results with what functions in them return for any arguments.
+
+        A pair of parts that occurs in several places of the results is looked at once.
+        """
+        known = {} if known is None else known
+        if (before, after) not in known:
+            known[before, after] = before, after
+            known[before, after] = self._call_of(ours, theirs, before, after, known)
+        return known[before, after]
+
+    def _call_of(
+        self,
+        ours: Execution,
+        theirs: Execution,
+        before: Term,
+        after: Term,
+        known: dict[tuple[Term, Term], tuple[Term, Term]],
+    ) -> tuple[Term, Term]:
         match before, after:
             case TupleTerm(fields=one), TupleTerm(fields=other) if len(one) == len(other):
-                pairs = [self._called(ours, theirs, *each) for each in zip(one, other, strict=True)]
+                pairs = [
+                    self._called(ours, theirs, *each, known)
+                    for each in zip(one, other, strict=True)
+                ]
                 return group([a for a, _ in pairs]), group([b for _, b in pairs])
         params, others = ours.params_of(before), theirs.params_of(after)
         if params is None or others is None or len(params) != len(others):
@@ -338,7 +363,7 @@ class _FunctionPair:
             for k, info in enumerate(params)
         ]
         made = ours.called_later(before, arguments), theirs.called_later(after, arguments)
-        return self._called(ours, theirs, *made)
+        return self._called(ours, theirs, *made, known)
 
     def _learn(self, conditions: Sequence[tir.PrimExpr]) -> None:
         """Assume conditions on sizes."""

@@ -240,3 +240,21 @@ class Module:
     assert (
         found.unknown and "`double` of AFTER is not proved to be `double` of BEFORE" in found.reason
     )
+
+
+def test_results_that_share_their_parts() -> None:
+    """Each tuple holds the one before twice: written out, the result has 2**60 elements."""
+    lines = [f"    v{k} = (v{k - 1}, v{k - 1})" for k in range(1, 60)]
+    before, after = (
+        "\n".join(
+            [
+                "@R.function",
+                'def main(x: R.Tensor(("n",), "float32"), y: R.Tensor(("n",), "float32")):',
+                f"    v0 = R.add({args})",
+                *lines,
+                "    return v59",
+            ]
+        )
+        for args in ("x, y", "y, x")
+    )
+    assert rlx.refines(before, after).proved
