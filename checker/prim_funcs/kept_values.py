@@ -120,8 +120,8 @@ class _KeptText:
         match node:
             case ast.Name(id=name):
                 return self.kind_of(name)
-            case ast.Call(func=called, args=args) if _is_number(node):
-                if not _WHOLE.isdisjoint(map(self.kind, args)):
+            case ast.Call(func=ast.Attribute() as called, args=args) if _is_number(node):
+                if called.attr in ARITY and not _WHOLE.isdisjoint(map(self.kind, args)):
                     self.refuse(f"`{ast.unparse(called)}` is computed of elements, in a loop")
                 return "a number"
             case ast.BinOp(left=left, right=right, op=op):

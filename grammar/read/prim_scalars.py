@@ -195,7 +195,7 @@ def is_pointer(expr: tir.OpaqueExpr, names: Mapping[str, object]) -> bool:
 
 VOID_POINTER = ("void", "global")
 """What `T.handle` points to, which says nothing of it."""
-_POINTERS = frozenset(["tvm_stack_alloca", "tvm_access_ptr", "handle"])
+_POINTERS = frozenset(["tvm_stack_alloca", "handle"])
 """The intrinsics that give pointers without an element type."""
 
 
