@@ -385,6 +385,7 @@ def main(words: list[str]) -> None:
     summary = "--summary" in words
     wanted = [word for word in words if not word.startswith("-")]
     found: list[Compared] = []
+    left: list[str] = []
     if not summary:
         print(HEAD)
     for case in cases():
@@ -394,7 +395,7 @@ def main(words: list[str]) -> None:
             continue
         times = measure(case)
         if isinstance(times, str):
-            print(f"| `{shown}` | {times} |", flush=True)
+            left.append(f"- `{shown}`: {times}")
             continue
         found.append(Compared(shown, *times))
         if not summary:
@@ -403,6 +404,8 @@ def main(words: list[str]) -> None:
     if summary:
         slowest = sorted(found, key=lambda each: each.peer / each.ours)[:10]
         print("\nThe slowest beside LegalizeOps:\n", HEAD, *map(Compared.row, slowest), sep="\n")
+    if left:
+        print("\nNot compared:\n", *left, sep="\n")
 
 
 if __name__ == "__main__":
