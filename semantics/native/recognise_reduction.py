@@ -296,11 +296,7 @@ def _inside(state: Generation, buffer: tir.Buffer, indices: tuple[tir.PrimExpr, 
     memory = state.memory.get(buffer)
     if memory is None or len(memory.extents) != len(indices):
         return True
-    for index, extent in zip(indices, memory.extents, strict=True):
-        value = state.poly(index)
-        if value is None or not state.within(value, extent):
-            return False
-    return True
+    return state.certain(buffer, indices)
 
 
 def _chain(loop: tir.For) -> tuple[list[tir.For], tir.Block | None]:

@@ -205,17 +205,18 @@ class Generation(IndexKnowledge):
 
         def total(node: tir.PrimExpr, below: Sequence[bool]) -> bool:
             if isinstance(node, tir.BufferLoad):
-                return node in at_hand or node.buffer in self.kept or self._certain(node)
+                kept = node in at_hand or node.buffer in self.kept
+                return kept or self.certain(node.buffer, node.indices)
             return all(below) and self._harmless(node)
 
         return tir.fold(expr, total)
 
-    def _certain(self, load: tir.BufferLoad) -> bool:
+    def certain(self, buffer: tir.Buffer, indices: tuple[tir.PrimExpr, ...]) -> bool:
         """Whether an element is certainly in its buffer."""
-        memory = self.memory.get(load.buffer)
-        if memory is None or len(memory.extents) != len(load.indices):
+        memory = self.memory.get(buffer)
+        if memory is None or len(memory.extents) != len(indices):
             return False
-        places = [self.poly(index) for index in load.indices]
+        places = [self.poly(index) for index in indices]
         return all(
             place is not None and self.within(place, extent)
             for place, extent in zip(places, memory.extents, strict=True)
