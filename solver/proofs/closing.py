@@ -187,6 +187,11 @@ class Closing(Rewriting):
         for cond, number in [*self.index.items()]:
             if cond[0] == "or" and number not in self.done:
                 yield number, self.cases
+        for poly in polys:
+            for index in self.branching(poly, inner=True):
+                cases = self.alternatives(index)
+                if cases is not None:
+                    yield cases, self.cases
         periods = self.periods([*normal, *polys])
         if periods:
             yield periods, self.tables

@@ -29,11 +29,12 @@ from rlx.solver.proofs.checker import (
     combine,
     negate,
     shift,
+    value,
 )
 
 K = TypeVar("K")
 V = TypeVar("V")
-_PROGRAMS = 100
+_PROGRAMS = 300
 """The maximum number of linear programs for one certificate."""
 _EFFORT = 600_000
 """The maximum number of products of terms, and of similar steps, for one certificate: about a
@@ -330,6 +331,7 @@ class Steps:
         try:
             for part in parts:
                 with self.case(part) as proof:
+                    self.opposed(proof)
                     if not self.closed:
                         close(part)
                 proofs.append(proof)
@@ -337,12 +339,32 @@ class Steps:
             self.done = before
         self.apply("cases", uses=[number], proofs=proofs)
 
-    def branching(self, poly: Poly) -> list[int]:
-        """The maxima and choices in a polynomial, and in the operands of its quotients."""
+    def opposed(self, proof: Below) -> None:
+        """Close a case that assumes the opposite of a fact."""
+        facts = self.checker.facts
+        for number in range(proof.first, len(facts)):
+            kind, parts = facts[number]
+            for known in range(number) if kind in ("ge", "eq") and not self.closed else ():
+                other, more = facts[known]
+                if {kind, other} <= {"ge", "eq"} and len(parts) - len(more) in (-1, 0, 1):
+                    total = value(combine((1, dict(parts)), (1, dict(more))))
+                    if total is not None and (total < 0 or (kind == other == "eq" and total)):
+                        self.total([(ONE, (number,)), (ONE, (known,))])
+                        break
+
+    def branching(self, poly: Poly, inner: bool = False) -> list[int]:
+        """The maxima and choices in a polynomial, and in the operands of its quotients; with
+        ``inner`` also those in the conditions of its choices.
+        """
         found: dict[int, None] = {}
-        for index in self.below(poly):
-            if self.checker.atoms[index][0] in ("max", "choice"):
-                found[index] = None
+        waiting = [poly]
+        while waiting:
+            for index in self.below(waiting.pop(0)):
+                kind, operands = self.checker.atoms[index]
+                if kind in ("max", "choice") and index not in found:
+                    found[index] = None
+                    if inner and kind == "choice":
+                        waiting += map(dict, leaves(operands[0]))
         return [*found]
 
     def below(self, poly: Poly, depth: int = 3) -> list[int]:
@@ -371,6 +393,13 @@ def distinct_names(variables: Sequence[tir.Var]) -> dict[tir.Var, str]:
         taken.add(name)
         names[var] = name
     return names
+
+
+def leaves(cond: Cond) -> list[Any]:
+    """The polynomials in a condition."""
+    if cond[0] in ("and", "or"):
+        return [leaf for part in cond[1] for leaf in leaves(part)]
+    return [cond[1]]
 
 
 def parts_of(cond: Cond) -> list[Cond]:

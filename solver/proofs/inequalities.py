@@ -63,15 +63,17 @@ class Inequalities(Steps):
             del self.failed[key]
         return [(ONE, (number,))]
 
-    def lows(self) -> dict[int, tuple[int, int]]:
-        """The largest known lower limit of each atom, and its fact."""
+    def lows(self, sign: int = 1) -> dict[int, tuple[int, int]]:
+        """The largest known lower limit of each atom, or with the sign -1 of its opposite, and the
+        fact of it.
+        """
         self.checker.take(len(self.index) // 4)
         found: dict[int, tuple[int, int]] = {}
         for cond, number in self.index.items():
             if cond[0] != "ge" or len(cond[1]) > 2:
                 continue
             linear = [(m, c) for m, c in cond[1] if m]
-            if len(linear) == 1 and len(linear[0][0]) == 1 and linear[0][1] == 1:
+            if len(linear) == 1 and len(linear[0][0]) == 1 and linear[0][1] == sign:
                 low = -dict(cond[1]).get((), 0)
                 index = linear[0][0][0]
                 if index not in found or found[index][0] < low:
@@ -350,9 +352,13 @@ class Inequalities(Steps):
         return rows[:_ROWS]
 
     def products(self, rows: list[Row], targets: list[Poly]) -> list[Row]:
-        """Products of facts with limits of atoms, in whose terms the targets are."""
-        lows = self.lows()
+        """Products of facts with limits of atoms, in whose terms the targets are; the equations are,
+        where the targets have no products.
+        """
+        lows = self.lows(-1) | self.lows()
+        equations = [poly for poly, _, _, equation in rows if equation]
         wanted = {mono for poly in targets for mono in poly if len(mono) > 1}
+        wanted = wanted or {mono for poly in equations for mono in poly if len(mono) > 1}
         found: dict[object, tuple[Poly, Poly, tuple[int, ...], bool]] = {}
         for _ in range(2):
             new: set[Mono] = set()
@@ -425,13 +431,12 @@ class Inequalities(Steps):
             if cond[0] in ("ge", "eq", "ne"):
                 near |= {mono: 1 for mono, _ in cond[1]}
         self.limits(near, 2)
-        rows: list[Row] = []
-        for cond, number in self.index.items():
-            if cond[0] in ("ge", "eq"):
-                rows.append((dict(cond[1]), ONE, (number,), cond[0] == "eq"))
-        rows = rows[-_ROWS:]
         minus: Poly = {(): -1}
+        rows = self.known_rows()
         found = self.program(minus, rows, None)
+        if found is None and self.squares(near):
+            rows = self.known_rows()
+            found = self.program(minus, rows, None)
         if found is None:
             wanted = [row[0] for row in rows]
             found = self.program(minus, rows + self.products(rows, wanted), None)
@@ -440,6 +445,11 @@ class Inequalities(Steps):
         self.total(self.whole(found))
         if not self.closed:
             raise NotFoundError("the facts are not found to contradict each other")
+
+    def known_rows(self) -> list[Row]:
+        """The latest comparisons with 0."""
+        known = [(c, number) for c, number in self.index.items() if c[0] in ("ge", "eq")]
+        return [(dict(c[1]), ONE, (number,), c[0] == "eq") for c, number in known[-_ROWS:]]
 
     def residue_clash(self) -> bool:
         """Close a case by an equation that no integers satisfy, because a number divides all but

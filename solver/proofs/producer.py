@@ -27,7 +27,7 @@ from rlx.solver.proofs.checker import RefusedError, check
 from rlx.solver.proofs.closing import Closing
 from rlx.solver.proofs.draft import Below, Found, NotFoundError
 
-_SPLITS = 6
+_SPLITS = 8
 
 
 class Draft(Closing):

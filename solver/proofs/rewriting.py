@@ -31,6 +31,8 @@ from rlx.solver.proofs.draft import (
     ONE,
     Item,
     NotFoundError,
+    leaves,
+    parts_of,
 )
 from rlx.solver.proofs.inequalities import Inequalities, without
 
@@ -251,9 +253,10 @@ class Rewriting(Inequalities):
                 return self.by_bits(beside("eq", difference))
             except NotFoundError:
                 return self.by_parts(scope, difference)
-        for part in operands if kind == "max" else _leaves(operands[0]):
-            for item in self.rewritten(scope, dict(part))[1]:
-                self.total([item])
+        for part in operands if kind == "max" else leaves(operands[0]):
+            known = self.rewritten(scope, dict(part))[1]
+            if combine(*((1, self.product(item)) for item in known)):
+                self.total(known)
         return self.equal_by_cases(difference, index)
 
     def equal_quotient(self, scope: CaseScope, index: int, result: Poly) -> int:
@@ -440,32 +443,30 @@ class Rewriting(Inequalities):
             self.by_atoms(negate(gives), [first], 4)
         return self.number(self.apply("lemma", proofs=[proof], gives=gives))
 
-    def by_atoms(self, unequal: Cond, atoms: list[int], splits: int) -> None:
-        """Close a case by the cases of maxima and choices in a disequation."""
+    def by_atoms(self, unequal: Cond, atoms: list[int], splits: int, part: Cond = TRUE) -> None:
+        """Close a case by the cases of maxima and choices in a disequation, and by the alternatives
+        in the latest case.
+        """
         if self.closed:
             return
-        if not atoms:
+        asked = dict.fromkeys([*atoms, *self.branching(dict(unequal[1]))])
+        listed = [self.index.get(each) for each in parts_of(part) if each[0] == "or"]
+        waiting = [number for number in listed if number not in self.done]
+        open_cases = (cases for index in asked if (cases := self.alternatives(index)) is not None)
+        cases = next((each for each in (*waiting, *open_cases)), None) if splits else None
+        if not atoms or cases is None:
             try:
                 self.clash(unequal)
                 return
             except NotFoundError:
                 if self.closed:
                     return
-        for index in dict.fromkeys([*atoms, *self.branching(dict(unequal[1]))]):
-            cases = self.alternatives(index)
-            if cases is not None and splits:
-                self.cases(cases, lambda _: self.by_atoms(unequal, [], splits - 1))
-                return
+        if cases is not None:
+            self.cases(cases, lambda part: self.by_atoms(unequal, [], splits - 1, part))
+            return
         self.contradiction()
 
     def clash(self, unequal: Cond) -> None:
         """Close a case in which a number is not 0 that is."""
         number = self.equal(dict(unequal[1]))
         self.apply("clash", uses=[number, self.index[unequal]])
-
-
-def _leaves(cond: Cond) -> list[Any]:
-    """The polynomials in a condition."""
-    if cond[0] in ("and", "or"):
-        return [leaf for part in cond[1] for leaf in _leaves(part)]
-    return [cond[1]]
