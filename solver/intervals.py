@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from rlx.solver.context import Range
 from rlx.solver.known_store import KnownStore, split
-from rlx.solver.poly import Atom, Cond, Mono, Poly, quotient
+from rlx.solver.poly import Atom, Cond, Mono, Poly, Terms, quotient
 
 _ANY: Range = (None, None)
 EFFORT = 3
@@ -410,23 +410,34 @@ def _without_quotients(engine: KnownStore, poly: Poly, quotients: list[int]) -> 
 
 
 def _without_relus(engine: KnownStore, poly: Poly, maxima: list[int]) -> Poly:
-    """All ``max(P, 0)`` at once: so many of each as make a negative term go are replaced by ``P``,
-    which is not larger.
+    """One ``max(P, 0)`` after which no negative term is left, otherwise all at once: so many of each
+    as make a negative term go are replaced by ``P``, which is not larger.
     """
-    terms = dict(poly.terms)
+    terms = poly.terms
     for index in maxima:
-        (inner,) = engine.atoms[index].parts
-        have = terms.get((index,), 0)
-        if have <= 0 or isinstance(inner, Cond):
-            continue
-        engine.spend(len(inner.terms))
-        needed = [-(terms.get(m, 0) // c) for m, c in inner.terms.items() if m and c > 0]
-        taken = min(have, max(needed, default=0))
-        if taken > 0:
-            terms[(index,)] = have - taken
-            for mono, coef in inner.terms.items():
-                terms[mono] = terms.get(mono, 0) + taken * coef
+        left = _without_times(engine, poly.terms, index)
+        if min(left.values(), default=0) >= 0:
+            terms = left
+            break
+        terms = _without_times(engine, terms, index)
     return engine.poly({m: c for m, c in terms.items() if c})
+
+
+def _without_times(engine: KnownStore, terms: Terms, index: int) -> Terms:
+    """So many of one maximum as make a negative term go are replaced."""
+    (inner,) = engine.atoms[index].parts
+    have = terms.get((index,), 0)
+    if have <= 0 or isinstance(inner, Cond):
+        return terms
+    engine.spend(len(inner.terms))
+    needed = [-(terms.get(m, 0) // c) for m, c in inner.terms.items() if m and c > 0]
+    taken = min(have, max(needed, default=0))
+    if taken <= 0:
+        return terms
+    left = dict(terms) | {(index,): have - taken}
+    for mono, coef in inner.terms.items():
+        left[mono] = left.get(mono, 0) + taken * coef
+    return left
 
 
 def _without_relu(engine: KnownStore, poly: Poly, atom: Atom) -> list[Poly]:

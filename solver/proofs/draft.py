@@ -51,6 +51,8 @@ Item = tuple[Poly, tuple[int, ...]]
 """A factor, and the facts that it multiplies."""
 
 
+INSIDE = ("div", "max", "bits", "power")
+"""The kinds of atoms whose operands are polynomials."""
 SIGNS = {"ge": ">=", "eq": "==", "ne": "!="}
 
 
@@ -367,8 +369,8 @@ class Steps:
                         waiting += map(dict, leaves(operands[0]))
         return [*found]
 
-    def below(self, poly: Poly, depth: int = 3) -> list[int]:
-        """The atoms of a polynomial and of their operands."""
+    def below(self, poly: Poly, depth: int = 3, inside: Sequence[str] = INSIDE) -> list[int]:
+        """The atoms of a polynomial and of the operands of such kinds of atoms."""
         found: dict[int, None] = {}
         waiting = [(i, depth) for mono in poly for i in mono]
         while waiting:
@@ -377,7 +379,7 @@ class Steps:
                 continue
             found[index] = None
             kind, operands = self.checker.atoms[index]
-            if left and kind in ("div", "max", "bits", "power"):
+            if left and kind in inside:
                 waiting += [(i, left - 1) for part in operands for mono, _ in part for i in mono]
         return [*found]
 

@@ -28,6 +28,7 @@ from rlx.solver.proofs.draft import (
     NotFoundError,
     Row,
     Steps,
+    parts_of,
 )
 from rlx.solver.smt import loaded_z3
 
@@ -35,6 +36,8 @@ _ROWS = 240
 _TERMS = 10
 """The maximum number of numbers whose bits are distinguished."""
 _EQUATIONS = 12
+_DEPTH = 3
+"""How often one inequality may lead to others."""
 
 
 class Inequalities(Steps):
@@ -43,7 +46,7 @@ class Inequalities(Steps):
     def nonneg_fact(self, poly: Poly) -> int:
         return self.number(self.total(self.nonneg(poly)))
 
-    def nonneg(self, poly: Poly, depth: int = 3) -> list[Item]:
+    def nonneg(self, poly: Poly, depth: int = _DEPTH) -> list[Item]:
         """Items whose sum is a polynomial that is at least 0."""
         known = value(poly)
         if known is not None:
@@ -147,7 +150,66 @@ class Inequalities(Steps):
             cut = self.apply("cut", None, [divisor, poly], [number, fact])
             assert cut is not None
             return cut
+        if depth == _DEPTH and any(self.checker.atoms[i][0] == "max" for m in poly for i in m):
+            return self.by_maxima(poly)
         raise NotFoundError("no combination of the facts gives it")
+
+    def by_maxima(self, poly: Poly) -> int:
+        """The fact that a polynomial is at least 0, because it is with each of the two values of
+        each maximum that is subtracted in it.
+        """
+        for index in self.below(poly, _ROWS, ("max",)):
+            self.limits_of_maximum(index)
+        least: list[tuple[Poly, int]] = []
+        whole = poly
+        while taken := [
+            mono[0] for mono, coef in whole.items() if coef == -1 and self.is_max(mono)
+        ]:
+            index = max(taken)
+            least.append((whole, index))
+            operand = dict(self.checker.atoms[index][1][0])
+            whole = combine((1, whole), (1, {(index,): 1}), (-1, operand))
+        number = self.by_rows(whole)
+        for outer, index in reversed(least):
+            zero = self.by_rows(combine((1, outer), (1, {(index,): 1})))
+            gives = beside("ge", outer)
+            with self.case(negate(gives)) as proof:
+                known = self.index[negate(gives)], number, zero, {(index,): 1}
+
+                def close(part: Cond, known: tuple[int, int, int, Poly] = known) -> None:
+                    opposite, high, low, point = known
+                    equation = parts_of(part)[-1]
+                    used = low if dict(equation[1]) == point else high
+                    minus: Poly = {(): -1}
+                    equal = self.index[equation]
+                    self.total([(ONE, (opposite,)), (ONE, (used,)), (minus, (equal,))])
+
+                self.cases(self.apply("max-cases", index), close)
+            number = self.number(self.apply("lemma", proofs=[proof], gives=gives))
+        return number
+
+    def by_rows(self, poly: Poly) -> int:
+        """The fact that a polynomial is at least 0, by all facts about what is in it."""
+        number = self.index.get(beside("ge", poly), self.index.get(beside("eq", poly)))
+        if number is not None:
+            return number
+        items = self.shifted(poly)
+        if items is not None:
+            return self.number(self.total(items))
+        found = self.program(poly, self.rows(poly, _ROWS), [])
+        if found is None:
+            raise NotFoundError("no combination of the facts gives it")
+        return self.by_multipliers(poly, found)
+
+    def is_max(self, mono: Mono) -> bool:
+        return len(mono) == 1 and self.checker.atoms[mono[0]][0] == "max"
+
+    def limits_of_maximum(self, index: int) -> None:
+        """What a maximum or choice is at least, and at most."""
+        kind, _ = self.checker.atoms[index]
+        two = {"max": ("max-zero", "max-least"), "choice": ("choice-low", "choice-high")}
+        for rule in two.get(kind, ()):
+            self.attempt(rule, index)
 
     def by_multipliers(
         self, poly: Poly, found: list[tuple[Fraction, Poly, tuple[int, ...]]]
@@ -173,11 +235,8 @@ class Inequalities(Steps):
         """Facts about the quotients, maxima and choices in a polynomial."""
         for index in self.below(poly, 1):
             kind, operands = self.checker.atoms[index]
-            if kind in ("max", "choice"):
-                two = ("max-zero", "max-least") if kind == "max" else ("choice-low", "choice-high")
-                for rule in two:
-                    self.attempt(rule, index)
-            elif kind == "bits":
+            self.limits_of_maximum(index)
+            if kind == "bits":
                 self.limits_of_bits(index, depth)
             elif kind == "power":
                 try:
@@ -333,11 +392,13 @@ class Inequalities(Steps):
             self.cases(self.apply("max-cases", atom), close)
         self.apply("lemma", proofs=[proof], gives=gives)
 
-    def rows(self, poly: Poly) -> list[Row]:
-        """Facts that are about the atoms of a polynomial: polynomial, factor, fact, equation."""
+    def rows(self, poly: Poly, rounds: int = 2) -> list[Row]:
+        """Facts that are about the atoms of a polynomial, or about those of such facts, and so on:
+        polynomial, factor, fact, equation.
+        """
         near = set(self.below(poly))
         rows: list[Row] = []
-        for _ in range(2):
+        for _ in range(rounds):
             self.checker.take(len(self.index))
             rows = []
             grown = set(near)
@@ -347,6 +408,8 @@ class Inequalities(Steps):
                     if atoms & near:
                         rows.append((dict(cond[1]), ONE, (number,), cond[0] == "eq"))
                         grown |= atoms
+            if near == grown:
+                break
             near = grown
         rows.sort(key=lambda row: len(row[0]))
         return rows[:_ROWS]

@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 import sys
+from functools import reduce
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,15 @@ def test_nearly_all_proofs_of_the_benchmark_check() -> None:
     assert len(unchecked) <= UNCHECKED_AT_MOST, unchecked
 
 
+def nested(word: str, count: int) -> str:
+    """The largest or smallest of many."""
+    return reduce(lambda inner, i: f"{word}({inner}, x{i})", range(1, count), "x0")
+
+
 KINDS = [
+    (f"{nested('max', 50)} >= x16", ()),
+    (f"{nested('min', 50)} <= x16", ()),
+    (f"{nested('max', 9)} == max(x8, {nested('max', 8)})", ()),
     ("n*m + n == n*(m + 1)", ()),
     ("n//4*4 + n % 4 == n", ()),
     ("n//2//3 == n//6", ()),
