@@ -174,7 +174,8 @@ class Inequalities(Steps):
             zero = self.by_rows(combine((1, outer), (1, {(index,): 1})))
             gives = beside("ge", outer)
             with self.case(negate(gives)) as proof:
-                known = self.index[negate(gives)], number, zero, {(index,): 1}
+                point: Poly = {(index,): 1}
+                known = self.index[negate(gives)], number, zero, point
 
                 def close(part: Cond, known: tuple[int, int, int, Poly] = known) -> None:
                     opposite, high, low, point = known
