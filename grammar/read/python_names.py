@@ -50,6 +50,7 @@ def unknown_names(text: str, read: Sequence[Span], around: Surroundings) -> Iter
 
 
 _OF_A_CALL = re.compile(r"^( +)\w+(?:: R\.[^\n#\\]*)? = R\.[^\n#\\]*\)$", re.MULTILINE)
+_TENSOR = re.compile(r'(?<=: )()R\.Tensor\(\([\w, ]*\), dtype="\w+"\)')
 _SHAPE = re.compile(r"\.shape\b(?!\()")
 _DEFINED = re.compile(r"^( *)def (\w+)", re.MULTILINE)
 _WORD = re.compile(r"\w+")
@@ -58,8 +59,8 @@ _WORD = re.compile(r"\w+")
 def _tree(text: str) -> ast.Module | None:
     """The tree of a definition; None if it is not Python.
 
-    Most of a long text are names for calls, `y = R.exp(x)`. Where these have no name of a function and none of Python
-    they are left out, as the parser needs most of its time for them.
+    Most of a long text are names for calls, `y = R.exp(x)`, and types of tensors. Those that have
+    no name of a function are left out, as Python's parser needs most of its time for them.
     """
     if not _SHAPE.search(text) and '"""' not in text and "'''" not in text:
         defined = _DEFINED.findall(text)
@@ -67,11 +68,12 @@ def _tree(text: str) -> ast.Module | None:
         assigned = re.compile(rf"^ {{0,{beside}}}(\w+)\s*[:=]", re.MULTILINE).findall(text)
         words = {"cls", "self", *assigned, *(name for _, name in defined)}
 
-        def brief(line: re.Match[str]) -> str:
-            return f"{line[1]}0" if words.isdisjoint(_WORD.findall(line[0])) else line[0]
+        def brief(part: re.Match[str]) -> str:  # as long as it was: what is behind keeps its column
+            plain = words.isdisjoint(_WORD.findall(part[0]))
+            return f"{part[1]}0".ljust(len(part[0])) if plain else part[0]
 
         try:
-            return tree_of(_OF_A_CALL.sub(brief, text))
+            return tree_of(_TENSOR.sub(brief, _OF_A_CALL.sub(brief, text)))
         except (SyntaxError, ValueError, MemoryError, RecursionError):
             pass
     try:
