@@ -50,7 +50,7 @@ def _bind_value(state: DerivationState, binding: ast.VarBinding, found: StructIn
     if wanted is None:
         state.inherit(var, (binding.value,))
         state.bind(var, found)
-        if var.name_hint == "_" and binding.span is not None:
+        if var.name_hint == "_":
             _report_unbound(state, binding, found)
         return
     wanted = naming.meant(state, wanted, var.annotation_span, binding.value)
@@ -64,7 +64,8 @@ def _bind_value(state: DerivationState, binding: ast.VarBinding, found: StructIn
 
 def _report_unbound(state: DerivationState, binding: ast.VarBinding, found: StructInfo) -> None:
     """A value that stands alone: TVM refuses to read it."""
-    if binding.span != binding.value_span or state.poisoned(binding.value):
+    name = binding.var.span  # empty where the statement has none
+    if name is None or name[0] < name[1] or state.poisoned(binding.value):
         return
     if isinstance(found, TupleStructInfo) and not found.fields:
         return

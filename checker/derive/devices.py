@@ -8,6 +8,7 @@ whole class, in both directions.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from rlx.checker.derive.message_text import argument_of, named, of_argument, show
@@ -56,6 +57,7 @@ class _Classes:
     ) -> None:
         self.info, self.wrong, self.machines = info, wrong, machines
         self.broken: set[Node] = set()
+        self.scattered: set[Node] = set()
         self.parent: dict[Node, Node] = {}
         self.device: dict[Node, tuple[VDevice, Node]] = {}
         self.diagnostics: list[Diagnostic] = []
@@ -101,6 +103,22 @@ class _Classes:
         if second in self.broken:
             self.broken.add(first)
 
+    def is_placed(self, node: Node) -> bool:
+        """Whether the device of an expression is known."""
+        return self.root(node) in self.device
+
+    def join_branches(self, node: ast.If) -> None:
+        """An If is where its branches are; of branches on two devices no place follows."""
+        branches = node.true_branch, node.false_branch
+        roots = [self.root(branch) for branch in branches]
+        known = [self.device[root][0] for root in roots if root in self.device]
+        apart = len(known) == 2 and not same_device(*known)
+        if (apart or not self.scattered.isdisjoint(roots)) and not self.is_placed(node):
+            self.scattered.add(self.root(node))
+            return
+        for branch in branches:
+            self.join(node, branch)
+
     def _machine(self, device: VDevice) -> tuple[str, int]:
         return device.target, self.machines.get((device.target, device.index), device.index)
 
@@ -135,7 +153,11 @@ def propagate_vdevices(module: ast.IRModule, derivation: Derivation) -> Placemen
         for value in (node, *node.bound()):
             if isinstance(value, Expr):
                 classes.place(value)
-    for expr in expressions(module):
+    found = [*expressions(module)]
+    others = [expr for expr in found if not isinstance(expr, ast.If)]
+    branching = [expr for expr in found if isinstance(expr, ast.If)]
+    # Where an If is known to be, its branches are; then branches place what they are of.
+    for expr in chain(others, filter(classes.is_placed, branching), reversed(branching)):
         _relate(expr, classes)
     for call, index, wanted in derivation.places:
         argument_is_there(call, argument_of(module, call, index), index, wanted, classes)
@@ -148,9 +170,8 @@ def _relate(node: Expr, classes: _Classes) -> None:
         case ast.Call(op=ast.Op(op_name=name), args=args) if name not in TRANSFERS:
             for arg in args:
                 classes.join(node, arg, scopes=bool(node.sinfo_args))
-        case ast.If(true_branch=then, false_branch=other):
-            classes.join(node, then)
-            classes.join(node, other)
+        case ast.If():
+            classes.join_branches(node)
         case ast.SeqExpr(blocks=blocks, body=body):
             for block in blocks:
                 for binding in block.bindings:

@@ -98,8 +98,9 @@ def meant(
             known[var] = shape_of(state, var)
         else:
             known[var] = var
-    if not _ranks_agree(state, info, known, span):
-        # Which of the two ranks is meant is not known.
+    unbound = any(isinstance(v, ast.Var) and v not in state.info_of for v in known)
+    if unbound or not _ranks_agree(state, info, known, span):
+        # Which shape, or which of the two ranks, is meant is not known, and was reported.
         return TensorStructInfo(dtype=info.dtype) if type(info) is TensorStructInfo else OBJECT
     return substitute(info, known)
 

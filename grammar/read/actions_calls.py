@@ -38,6 +38,15 @@ def pointer(
 ) -> tir.Call | None:
     """The intrinsic that a method stands for; None for other methods and other arguments."""
     match method, arguments.positional, arguments.keywords:
+        case "ptr_to", [Entry(value=int()) as index], _:
+            raise Rejected("ptr_to takes a list of indices", *index.span, certain=True)
+        case (("ptr_to" | "vload"), [Entry(value=Sequence(items=items)) as found, *_], _) if (
+            buffer.shape and len(items) != len(buffer.shape)
+        ):
+            words = (
+                f"{buffer.name!r} has rank {len(buffer.shape)}, but {len(items)} indices are given"
+            )
+            raise Rejected(words, *found.span, certain=True)
         case "ptr_to", [indices], {} if isinstance(indices.value, Sequence):
             places = tuple(coerce.prim(item, INT32) for item in indices.value.items)
             load = tir.BufferLoad(buffer, places, indices.span)

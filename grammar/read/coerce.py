@@ -219,7 +219,8 @@ class Coerce(ScalarCoercion):
                 elif "." not in name:
                     self.unquoted.append((name, entry.span))
             case _:
-                raise Rejected(f"expected a data type, found {describe(value)}", start, end)
+                words = f"expected a data type, found {describe(value)}"
+                raise Rejected(words, start, end, certain=isinstance(value, int | float))
         try:
             return dtype(text)
         except ValueError as error:

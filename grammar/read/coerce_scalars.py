@@ -183,7 +183,7 @@ class ScalarCoercion:
         if int(entry.value) not in _INT64:
             digits = entry.end - entry.start
             words = f"this integer of {digits} digits is outside the 64-bit range"
-            raise Rejected(words, *entry.span)
+            raise Rejected(words, *entry.span, certain=True)
         return int(entry.value)
 
     def scalar(self, entry: Entry) -> tir.PrimExpr:

@@ -204,7 +204,9 @@ def callable_info(context: ReadContext, a: Arguments) -> ast.StructInfo:
         raise Rejected("purity must be True or False", a.start, a.end)
     if params is None or params[0] is None:
         result = ast.ObjectStructInfo() if ret is None else context.coerce.info(ret)
-        kind = "default" if derive is not None else "empty" if ret is None else None
+        kind = "empty" if ret is None else None
+        if derive is not None and derive[0] != "empty":
+            kind = "default"
         return ast.FuncStructInfo(
             None, result, pure if purity is not None else False, kind, (), a.span
         )

@@ -12,6 +12,9 @@ from rlx.grammar.read.arithmetic import beside
 from rlx.grammar.read.entries import Entry, Rejected
 from rlx.grammar.read.forms import Arguments, form
 from rlx.grammar.read.partial_nodes import Form, Sequence, describe
+from rlx.grammar.read.prim_scalars import scalar_type
+from rlx.grammar.read.reports import NOT_UNDERSTOOD
+from rlx.grammar.read.source_tokens import on_one_line
 
 if TYPE_CHECKING:
     from rlx.grammar.read.reports import ReadContext
@@ -86,9 +89,20 @@ def binary(context: ReadContext, a: Arguments) -> Any:
         return Form(a.head, a.positional, a.keywords)
     left, right = operands(context, a)
     made = _BINARY[a.head]
+    if a.head[2].isupper() and context.coerce.captured.isdisjoint(tir.free_vars(left, right)):
+        _same_type(left, right, a)
     if made is tir.TruncDiv and a.head == "T.Div" and tir.type_of(left).is_float:
         made = tir.Div
     return made(left, right, a.span)
+
+
+def _same_type(left: tir.PrimExpr, right: tir.PrimExpr, a: Arguments) -> None:
+    """Refuse operands of two types: the node that `T.Add` names converts none, as `+` does."""
+    types = [scalar_type(each) for each in (left, right)]
+    literals = any(isinstance(each.value, int | float) for each in a.positional)
+    if None not in types and types[0] != types[1] and not literals:
+        words = f"{a.head} takes operands of one type, found {types[0]} and {types[1]}"
+        raise Rejected(words, a.start, a.end, "convert one of them: T.Cast(…)", certain=True)
 
 
 def operands(context: ReadContext, a: Arguments) -> tuple[tir.PrimExpr, tir.PrimExpr]:
@@ -161,9 +175,11 @@ def let(context: ReadContext, a: Arguments) -> Any:
     found: Any = None if where is None else where.value
     known = context.scope.names
     if where is None or not isinstance(found, dict) or len(found) != 1 or len(a.positional) != 1:
-        raise Rejected("T.Let takes a body and where={variable: value}", a.start, a.end)
-    if any(name in known for name in found):
-        raise Rejected("the variable of this T.Let is already defined", a.start, a.end)
+        words = "T.Let takes a body and where={variable: value}"
+        raise Rejected(words, a.start, a.end, certain=True)
+    if any(name in known for name in found):  # no name of its own: kept as text
+        context.reports.note(NOT_UNDERSTOOD, a.span)
+        return tir.OpaqueExpr(on_one_line(context.text, a.span), a.span)
     [(name, given)] = found.items()
     value = context.coerce.prim(Entry(given, *where.span), INT32)
     body = context.coerce.prim(a.positional[0], INT32)

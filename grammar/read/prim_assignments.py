@@ -24,6 +24,7 @@ from rlx.grammar.read.prim_scalars import (
     is_pointer,
     let_annotation,
     no_number,
+    offset_type,
     pointer_type,
     scalar_buffer,
     scalar_type,
@@ -242,7 +243,7 @@ class PrimAssignments:
             words = f"expected the type of a scalar, such as T.float32, found {describe(form)}"
             raise Rejected(words, *annotation.span, certain=True)
         if isinstance(form, Form | Name) and let_annotation(form):
-            inner = form.args[0] if isinstance(form, Form) and form.args else None
+            inner = self._type_in_let(form, annotation.span)
             if inner is not None:
                 self._has_type(inner, value)
             return self._let(name, inner, value, span)
@@ -259,10 +260,28 @@ class PrimAssignments:
             return self.bodies.opaque(span)
         return [tir.AllocBuffer(buffer, LOCAL, span), stored(buffer, prim, name.span, span)]
 
+    def _type_in_let(self, form: Form | Name, span: Span) -> Entry | None:
+        """The type in the brackets of `T.let[…]`, if there are any."""
+        if isinstance(form, Name):
+            return None
+        if len(form.args) != 1 or self.text[slice(*span)].rstrip()[-1] != "]":
+            raise Rejected("T.let takes one type in brackets", *span, certain=True)
+        (inner,) = form.args
+        of_memory = isinstance(inner.value, Name) and inner.value.text == "T.Buffer"
+        if of_memory or isinstance(inner.value, tir.Buffer):
+            words = f"expected the type of a scalar, such as T.int32, found {describe(inner.value)}"
+            raise Rejected(words, *inner.span, certain=True)
+        return inner
+
     def _has_type(self, annotation: Entry, value: Entry) -> None:
         """Refuse a value of `T.let[…]` that is no number, or another pointer: TVM casts none."""
-        if self.buffers.annotated_type(annotation) != HANDLE:
+        wanted_type = self.buffers.annotated_type(annotation)
+        if wanted_type != HANDLE:
             prim = self._number(value, INT32)
+            found_type = offset_type(prim, self.scope.names)
+            if found_type not in (None, wanted_type):
+                words = f"the value has the type {found_type}, not {wanted_type}"
+                raise Rejected(words, *value.span, f"write `T.let[T.{found_type}]`", certain=True)
             pointer = isinstance(prim, tir.OpaqueExpr) and is_pointer(prim, self.scope.names)
             if pointer or value_type(prim).kind == "region":
                 what = "the pointer of a buffer" if pointer else "a region of a buffer"
@@ -314,8 +333,11 @@ class PrimAssignments:
     def declare(self, name: Entry, annotation: Entry, span: Span) -> tir.Stmt:
         """`t: T.float32`: a scalar without a value; `t: T.float32[4]`: a local buffer."""
         form = annotation.value
-        if not isinstance(form, Form | Name) or let_annotation(form):
+        if not isinstance(form, Form | Name):
             return self.bodies.opaque(span)
+        if let_annotation(form):
+            help = f"write `{name.value}: T.let[…] = value`"
+            raise Rejected("T.let needs a value", *span, help, certain=True)
         items = form.args if isinstance(form, Form) else []
         word = form.head if isinstance(form, Form) else form.text
         data_type = self.buffers.annotated_type(Entry(Name(word), *annotation.span))

@@ -144,7 +144,9 @@ LOOPS = {
     "T.unroll": "unroll",
     "T.thread_binding": "thread_binding",
 }
-NO_FRAMES = {"T.reads", "T.writes", "T.where", "T.evaluate", "T.Select", "T.min", "T.max"}
+NO_FRAMES = frozenset(
+    f"T.{word}" for word in ("reads", "writes", "where", "evaluate", "Let", "Select", "min", "max")
+)
 
 Range = tuple[tir.PrimExpr, tir.PrimExpr]
 """Start and extent of a loop."""
@@ -162,7 +164,7 @@ class PrimLoops:
     def open(self, names: Entry, loops: Entry, span: Span) -> Open:
         """The head of a loop, whose names are loop variables in the body."""
         form = loops.value
-        if isinstance(form, tir.Buffer | tir.PrimExpr) or is_number(form):
+        if isinstance(form, tir.Buffer | tir.PrimExpr | Tuple) or is_number(form):
             self.reports.error("expected a loop such as T.grid or range", loops.span)
         targets: list[Entry] = names.value
         for k, name in enumerate(targets):

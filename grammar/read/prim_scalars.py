@@ -173,6 +173,7 @@ _NO_NUMBERS = {
     "data": "the pointer of a buffer",
     "dtype": "a data type",
     "name": "a name",
+    "scope": "a method",
     "scope()": "the scope of a buffer",
     "span": "a place in the text",
     "strides": "the strides of a buffer",
@@ -182,6 +183,11 @@ _NO_NUMBERS = {
 
 def no_number(expr: tir.OpaqueExpr, names: Mapping[str, object]) -> str | None:
     """Words for what an attribute of a buffer or a number is, if it is certainly no number."""
+    if expr.text.startswith("lambda"):
+        return "a function"
+    name, _, method = expr.text.partition(".")
+    if isinstance(names.get(name), tir.Buffer) and method.startswith(("vstore(", "astype(")):
+        return "a store" if method.startswith("vstore") else "a buffer of another type"
     owner, _, word = expr.text.rpartition(".")
     known = names.get(owner.partition("[")[0])
     return _NO_NUMBERS.get(word) if isinstance(known, tir.Buffer | tir.PrimExpr) else None
@@ -191,6 +197,19 @@ def is_pointer(expr: tir.OpaqueExpr, names: Mapping[str, object]) -> bool:
     """Whether text is the pointer of a buffer: `A.data`."""
     owner, _, word = expr.text.partition(".")
     return word == "data" and isinstance(names.get(owner), tir.Buffer)
+
+
+def offset_type(expr: tir.PrimExpr, names: Mapping[str, object]) -> DataType | None:
+    """The type of `A.elem_offset`; None for anything else."""
+    if not isinstance(expr, tir.OpaqueExpr):
+        return None
+    owner, _, word = expr.text.partition(".")
+    buffer = names.get(owner)
+    if word != "elem_offset" or not isinstance(buffer, tir.Buffer):
+        return None
+    given = buffer.attrs.get(word)
+    like = given if isinstance(given, tir.PrimExpr) else next(iter(buffer.shape), None)
+    return INT32 if like is None else scalar_type(like)
 
 
 VOID_POINTER = ("void", "global")

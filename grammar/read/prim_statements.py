@@ -25,10 +25,17 @@ from rlx.grammar.read.partial_nodes import (
 from rlx.grammar.read.prim_assignments import PrimAssignments
 from rlx.grammar.read.prim_bodies import Entered, Part, PrimBodies, PrimLoops, is_number
 from rlx.grammar.read.prim_buffers import PrimBuffers, only, type_or
-from rlx.grammar.read.prim_scalars import assigns_lets, is_number_variable, no_number
+from rlx.grammar.read.prim_scalars import (
+    assigns_lets,
+    is_number_variable,
+    is_pointer,
+    no_number,
+)
 from rlx.grammar.read.reports import ReadContext
 from rlx.grammar.read.scope import Frame
 
+_DESCRIPTIONS = frozenset(["T.Range", "T.target", "T.Target", "T.comm_reducer", "T.index_map"])
+"""Forms that describe something and have no value."""
 ENTERED = {"T.attr", "T.launch_thread"}
 LEAVING = {"break": "break_loop", "continue": "continue_loop"}
 """What leaves a loop, or one iteration of it, as Python and as TVM's printer spell it."""
@@ -106,8 +113,6 @@ class PrimStatements:
 
     def _refuse_kept(self, stored: tir.OpaqueExpr, span: Span) -> None:
         """Refuse text that is certainly no number."""
-        if stored.text.startswith("lambda"):
-            self._refuse_stored("a function", span)
         what = no_number(stored, self.scope.names)
         if what is not None:
             self._refuse_stored(what, span)
@@ -172,10 +177,39 @@ class PrimStatements:
                 self._func_attr(form, span)
                 return None
             case "T.evaluate":
-                return tir.Evaluate(self._operand(form, span), span)
+                return tir.Evaluate(self._evaluated(form, span), span)
             case "T.match_buffer":
                 return self.bodies.opaque(span)
+            case "T.func_name":
+                words = "the name of a decorated function is that of its `def`"
+                raise Rejected(words, *span, certain=True)
+            case "T.buffer_store":
+                stored = self._buffer_store(form, span)
+                if stored is not None:
+                    return stored
         return tir.Evaluate(self.coerce.tir_form(form, span), span)
+
+    def _buffer_store(self, form: Form, span: Span) -> tir.Stmt | None:
+        """`T.buffer_store(B, value, [i, j])` is `B[i, j] = value`."""
+        match form.args, form.keywords:
+            case [Entry(value=tir.Buffer() as buffer), value, indices], {}:
+                items = unfolded([indices])
+                places = tuple(self.coerce.prim(item, INT32) for item in items)
+                load = tir.BufferLoad(buffer, places, indices.span)
+                return self.store(Entry(load, *indices.span), value, span)
+        return None
+
+    def _evaluated(self, form: Form, span: Span) -> tir.PrimExpr:
+        """The operand of `T.evaluate`: a number, or a pointer."""
+        inner, found = form.args[0].value if form.args else None, self._operand(form, span)
+        what = None
+        if isinstance(inner, Form) and inner.head in _DESCRIPTIONS:
+            what = describe(inner)
+        elif isinstance(found, tir.OpaqueExpr) and not is_pointer(found, self.scope.names):
+            what = no_number(found, self.scope.names)
+        if what not in (None, "a name"):  # a string is a value of TIR
+            raise Rejected(f"T.evaluate takes a number, not {what}", *span, certain=True)
+        return found
 
     def _operand(self, form: Form, span: Span) -> tir.PrimExpr:
         if len(form.args) == 1:

@@ -38,9 +38,8 @@ def unknown_names(text: str, read: Sequence[Span], around: Surroundings) -> Iter
     types = frozenset(found[1] for found in _lines_with(_TYPE_VAR, "TypeVar(", text))
     for span in read:
         place = Lines(text, span)
-        try:
-            tree = tree_of(place.read)
-        except (SyntaxError, ValueError, MemoryError, RecursionError):
+        tree = _tree(place.read)
+        if tree is None:
             continue
         view = around.view(span[0])
         for function, holder in _functions(tree):
@@ -48,6 +47,39 @@ def unknown_names(text: str, read: Sequence[Span], around: Surroundings) -> Iter
             evaluated = () if postponed else tuple(_evaluated(function, types, place))
             if evaluated and not assigns_lets(text):
                 yield from evaluated
+
+
+_OF_A_CALL = re.compile(r"^( +)\w+(?:: R\.[^\n#\\]*)? = R\.[^\n#\\]*\)$", re.MULTILINE)
+_TENSOR = re.compile(r'(?<=: )()R\.Tensor\(\([\w, ]*\), dtype="\w+"\)')
+_SHAPE = re.compile(r"\.shape\b(?!\()")
+_DEFINED = re.compile(r"^( *)def (\w+)", re.MULTILINE)
+_WORD = re.compile(r"\w+")
+
+
+def _tree(text: str) -> ast.Module | None:
+    """The tree of a definition; None if it is not Python.
+
+    Most of a long text are names for calls, `y = R.exp(x)`, and types of tensors. Those that have
+    no name of a function are left out, as Python's parser needs most of its time for them.
+    """
+    if not _SHAPE.search(text) and '"""' not in text and "'''" not in text:
+        defined = _DEFINED.findall(text)
+        beside = len(defined[0][0]) if defined else 0  # as deep as the functions of a class
+        assigned = re.compile(rf"^ {{0,{beside}}}(\w+)\s*[:=]", re.MULTILINE).findall(text)
+        words = {"cls", "self", *assigned, *(name for _, name in defined)}
+
+        def brief(part: re.Match[str]) -> str:  # as long as it was: what is behind keeps its column
+            plain = words.isdisjoint(_WORD.findall(part[0]))
+            return f"{part[1]}0".ljust(len(part[0])) if plain else part[0]
+
+        try:
+            return tree_of(_TENSOR.sub(brief, _OF_A_CALL.sub(brief, text)))
+        except (SyntaxError, ValueError, MemoryError, RecursionError):
+            pass
+    try:
+        return tree_of(text)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
 
 
 def postpones_annotations(text: str) -> bool:

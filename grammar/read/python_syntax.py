@@ -123,12 +123,26 @@ def unread_statement(text: str, span: Span) -> tuple[str, Span] | None:
         return None
     place = Lines(text, span)
     outermost = next((node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)), None)
+    numbers = () if outermost is None else [*_number_parameters(outermost)]
     for node in ast.walk(tree):
         word = None if node is outermost else _unread_word(node)
+        match node:
+            case ast.IfExp(test=ast.Name(id=name)) if name in numbers:
+                word = f"a choice by {name!r}, which is a number"
         if word is not None and isinstance(node, ast.stmt | ast.expr):
             start = place.offset(node.lineno, node.col_offset)
             return f"not supported by TVM in a PrimFunc: {word}", (start, start + 1)
     return None
+
+
+def _number_parameters(function: ast.FunctionDef) -> Iterator[str]:
+    """The parameters of a PrimFunc that are integers or floats."""
+    for arg in function.args.args:
+        match arg.annotation:
+            case ast.Attribute(value=ast.Name(), attr=kind) if kind.startswith(
+                ("int", "uint", "float")
+            ):
+                yield arg.arg
 
 
 def _unread_word(node: ast.AST) -> str | None:
@@ -136,6 +150,8 @@ def _unread_word(node: ast.AST) -> str | None:
     match node:
         case ast.Assign(targets=[_, _, *_]):
             return "chained assignment"
+        case ast.AnnAssign(target=ast.Attribute() | ast.Subscript()):
+            return "a type of anything but a name"
         case ast.Assign(targets=[ast.Attribute()]):
             return "assignment to an attribute"
         case ast.Assign(targets=[ast.Tuple() | ast.List() as target]) | ast.For(target=target) if (
@@ -175,9 +191,9 @@ def _unread_word(node: ast.AST) -> str | None:
             return "a tuple of one loop variable"
         case ast.Expr(value=value) if isinstance(value, _NO_NUMBERS):
             return f"{_article(value)} as a statement"
-        case ast.Call(func=ast.Attribute(attr="evaluate"), args=[value]) if isinstance(
-            value, _NO_NUMBERS
-        ):
+        case ast.Call(func=ast.Attribute(attr="evaluate"), args=[value]) if _is_no_number(
+            value
+        ) and not isinstance(value, ast.JoinedStr):
             return f"T.evaluate of {_article(value)}"
         case ast.NamedExpr():
             return "an assignment inside an expression"

@@ -5,11 +5,13 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import dtype
 from rlx.grammar.read.entries import Entry, Rejected
 from rlx.grammar.read.forms import Arguments
 from rlx.grammar.read.misspelt import data_type
 from rlx.grammar.read.partial_nodes import Sequence, describe
+from rlx.grammar.read.prim_scalars import is_number_variable
 from rlx.grammar.read.script_vocabulary import ARITY
 from rlx.grammar.suggest import closest, did_you_mean
 
@@ -43,7 +45,7 @@ call_extern call_pure_extern: dtype/type func_name/text *args/operand
 call_packed call_cpacked tvm_call_packed tvm_call_cpacked: *args/operand
 call_llvm_intrin call_llvm_pure_intrin: dtype/type name/any *args/operand
 tvm_access_ptr: ptype/value data/memory offset extent rw_mask
-address_of: obj/memory
+address_of: obj/place
 Assert: condition message/any error_kind/text=
 evaluate: value/operand
 where: predicate
@@ -110,6 +112,7 @@ _WRONG: dict[str, tuple[str, tuple[type, ...]]] = {
     "list": ("a list", (int, float, str, type(None), dict)),
     "shape": ("a shape", (float, str, type(None), dict)),
     "memory": ("memory", (int, float, str, Sequence, type(None), dict)),
+    "place": ("a place in memory", (int, float, str, Sequence, type(None), dict)),
     "attrs": ("a dictionary with strings as keys", (int, float, str, Sequence, type(None))),
     "any": ("", ()),
 }
@@ -209,7 +212,7 @@ def bind(context: ReadContext, given: Arguments, quoted: bool) -> None:
         given.at_most(len(placed) if signature.rest is None else _REST)
     for name, entry in list(given.keywords.items()):
         try:
-            _refuse_keyword(given, signature, name, entry, quoted)
+            _refuse_keyword(context, given, signature, name, entry, quoted)
         except Rejected as error:
             context.reports.error(error.message, error.span, error.help)
             del given.keywords[name]
@@ -217,7 +220,7 @@ def bind(context: ReadContext, given: Arguments, quoted: bool) -> None:
     for at, entry in enumerate(given.positional):
         parameter = placed[at] if at < len(placed) else signature.rest
         if parameter is not None:
-            _judge(given, parameter, entry, quoted)
+            _judge(context, given, parameter, entry, quoted)
     for parameter in placed[len(given.positional) :]:
         if not (counted or parameter.optional or parameter.name in given.keywords):
             words = f"{given.head} needs an argument {parameter.name!r}"
@@ -225,14 +228,19 @@ def bind(context: ReadContext, given: Arguments, quoted: bool) -> None:
 
 
 def _refuse_keyword(
-    given: Arguments, signature: _Signature, name: str, entry: Entry, quoted: bool
+    context: ReadContext,
+    given: Arguments,
+    signature: _Signature,
+    name: str,
+    entry: Entry,
+    quoted: bool,
 ) -> None:
     placed = [each.name for each in signature.placed]
     if name in placed[: len(given.positional)]:
         raise Rejected(f"{name!r} is given twice", *entry.span)
     parameter = signature.get(name)
     if parameter is not None:
-        _judge(given, parameter, entry, quoted)
+        _judge(context, given, parameter, entry, quoted)
     elif not _is_ignored(given.head.removeprefix("T."), name, entry.value):
         names = [*placed, *(each.name for each in signature.named)]
         given.asked = names if signature.rest is None or closest(name, names) else []
@@ -250,12 +258,16 @@ def _is_ignored(word: str, name: str, value: object) -> bool:
     return name == "span" and value is None and word in _WITH_SPAN.split()
 
 
-def _judge(given: Arguments, parameter: _Parameter, entry: Entry, quoted: bool) -> None:
+def _judge(
+    context: ReadContext, given: Arguments, parameter: _Parameter, entry: Entry, quoted: bool
+) -> None:
     value: Any = entry.value
     takes, wrong = _WRONG[parameter.kind]
     if value is None and parameter.optional and parameter.kind not in _NO_DEFAULT:
         return
     if quoted and isinstance(value, str) and parameter.kind in _DIMENSIONS:
+        return
+    if isinstance(value, tir.Var) and value in context.coerce.captured:
         return
     if isinstance(value, wrong) or _has_wrong_value(parameter.kind, value):
         name = parameter.name.lstrip("*")
@@ -270,6 +282,12 @@ def _has_wrong_value(kind: str, value: Any) -> bool:
             return not all(isinstance(key, str) for key in value)
         case "type", str():
             return bool(value) and not _is_type(value)
+        case "text" | "type", tir.Buffer():
+            return True
+        case "text" | "type" | "number", tir.Var():
+            return is_number_variable(value)
+        case "memory", tir.Var():  # 64 bits of an integer may be an address
+            return is_number_variable(value) and value.dtype.bits < 64
     return False
 
 

@@ -34,10 +34,10 @@ from rlx.grammar.read.python_syntax import names_within
 from rlx.grammar.read.source_tokens import long_strings
 
 _LAST_WORDS = [
-    word + (rf"\s*\{sign}" if sign in ("=", "[") else r"\b")
+    word.replace(".", r"\s*\.\s*") + (rf"\s*\{sign}" if sign in ("=", "[") else r"\b")
     for form in READERS
     if "…" not in form
-    for word, sign in re.findall(r"(\w+)([=\[]?)[^\w.]*$", form.partition('["')[0])
+    for word, sign in re.findall(r"((?:\bnn\.)?\w+)([=\[]?)[^\w.]*$", form.partition('["')[0])
 ]
 _LAST_WORDS.append(r"Prim\b")  # which may have its keyword left out
 _LAST_WORDS.append(r"call_tir\(\s*[\"']")

@@ -150,18 +150,13 @@ i,
         ("A[0, 0] = {}", "a stored value must be a number, not a dictionary", "{}"),
         (
             "with T.sblock(k):\n    A[0, 0] = k",
-            "T.sblock takes a name, found the variable 'k'",
+            "T.sblock takes a string as 'name', found the variable 'k'",
             "k",
         ),
         (
             "A[0, 0] = T.int64()",
             "T.int64() without an argument declares a variable; it is not a value",
             "T.int64()",
-        ),
-        (
-            "A[0, 0] = T.Let(n, where={n: 3})",
-            "the variable of this T.Let is already defined",
-            "T.Let(n, where={n: 3})",
         ),
     ],
 )

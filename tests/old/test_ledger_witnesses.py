@@ -156,6 +156,7 @@ def test_ledger_68_a_matched_shape_has_no_shape() -> None:
         "s: R.Shape, x: R.Tensor[_, 'float32'])", "t = R.match_shape(s, (n, 2))", "return t"
     )
     assert shape_of(text, "t") == "RuntimeDepShape()"
+    assert shape_of(text.replace("s: R.Shape", "s: R.Object"), "t") == "RuntimeDepShape()"
     text = main("x: R.Tensor[_, 'float32'])", "y = R.match_shape(x, (n, 2))", "return y")
     assert shape_of(text, "y") == "(n, 2)"
 
@@ -379,3 +380,11 @@ def test_ledger_94_a_packed_function_says_what_it_returns() -> None:
     assert codes(text) == ["OWF10-one"]
     today = text.replace("@R.function", "@R.function(pure=False)")
     assert [d.code for d in check_today(today).diagnostics if d.is_error] == []
+
+
+def test_ledger_97_a_match_compares_no_element_types() -> None:
+    text = main("x: R.Tensor)", "y: R.Tensor[(m,), 'float32'] = R.match_shape(x, (m,))", "return y")
+    assert codes(text) == ["OT-match-cast"]
+    assert [d.code for d in check_today(text).diagnostics] == []
+    cast = text.replace("    y:", "    x = R.cast(x, type_args=R.Tensor[_, 'float32'])\n    y:")
+    assert codes(cast) == []

@@ -23,6 +23,13 @@ def _codes(report: Report) -> list[str]:
     return [d.code for d in report.diagnostics if d.severity != "note"]
 
 
+def test_ledger_13_a_signature_reads_no_size_from_a_function() -> None:
+    # By the letter a closure that is passed for f would tell n.
+    signature = 'f: R.Callable((R.Tensor((n,)),), R.Object), x: R.Tensor((n * 2,), "float32")'
+    assert _codes(_check(signature, "return x")) == ["WF06-unbound"]
+    assert _codes(_check(signature + ", s: R.Shape([n])", "return x")) == []
+
+
 def test_ledger_34_parameters_may_bind_too() -> None:
     # By the letter only a cast may introduce n, and no signature could.
     assert _codes(_check('x: R.Tensor((n, 4), "float32"), s: R.Shape([m])', "return x")) == []
@@ -65,6 +72,19 @@ def test_ledger_41_more_is_a_leaf() -> None:
     )
     (module,) = parsed.modules
     assert normal_form(module) == []
+
+
+def test_ledger_41_a_packed_function_is_looked_up_last() -> None:
+    # By the letter the callee is evaluated before the arguments: `noted` would not be called.
+    text = """
+@R.function(pure=False)
+def main():
+    y = R.call_packed("nobody", R.call_packed("noted"))
+    return y
+"""
+    calls: list[int] = []
+    found = run(text, packed={"noted": lambda: calls.append(1)})
+    assert "E-extern-registered" in str(found) and calls == [1]
 
 
 def test_ledger_42_effects_keep_their_order() -> None:
@@ -358,3 +378,13 @@ def main(x: R.Tensor((2,), "float32")):
     named, killed = "y = t", "_ = R.memory.kill_tensor(t)"
     assert _codes(check_text(text.format(order=(named, killed)))) == []
     assert _codes(check_text(text.format(order=(killed, named)))) == ["MEM-alive-used"]
+
+
+def test_ledger_98_an_annotation_may_know_the_rank() -> None:
+    body = 'y = R.match_cast(x, R.Tensor(s, "float32", ndim=2))\nreturn y'
+    for shape, expected in (
+        ("R.Shape(ndim=2)", []),
+        ("R.Shape", []),  # by the letter -1 is not 2
+        ("R.Shape(ndim=1)", ["D17-rank"]),
+    ):
+        assert _codes(_check(f"s: {shape}, x: R.Object", body)) == expected

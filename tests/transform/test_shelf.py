@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -350,6 +351,19 @@ def main():
     made = FoldConstant()(module)
     assert rlx.check(made).ok and "a = R.const(3.0" in rlx.show(made)
     assert "R.grad.start_checkpoint(a)" in rlx.show(made)
+
+
+def test_a_pass_does_not_judge_the_statements_that_it_copies() -> None:
+    module = rlx.parse("""
+@R.function(pure=False)
+def main():
+    a = R.add(R.const(1.0, "float32"), R.const(2.0, "float32"))
+    _ = R.call_packed("seen", a)
+    return a
+""")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert "R.const(3.0" in rlx.show(FoldConstant()(module))
 
 
 def test_all_in_a_row() -> None:

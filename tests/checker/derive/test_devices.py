@@ -62,6 +62,33 @@ def test_a_result_places_the_body_through_branches() -> None:
     assert "c" not in where
 
 
+def test_branches_on_two_devices_place_nothing() -> None:
+    def branches(result: str, there: str) -> tuple[dict[str, str], list[str]]:
+        _, where, codes = placed(
+            f"""
+            @R.function
+            def main(x: {LOCAL}, y: {there}, c: R.Tensor((), "bool")) -> {result}:
+                if c:
+                    if c:
+                        z = R.exp(x)
+                    else:
+                        z = R.exp(y)
+                    w = z
+                else:
+                    w = R.exp(x)
+                return w
+            """
+        )
+        return where, codes
+
+    # The least upper bound of the two has no device, and is as good as any tensor.
+    where, codes = branches(ANY, REMOTE)
+    assert codes == [] and not {"z", "w"} & set(where)
+    where, codes = branches(ANY, LOCAL)
+    assert codes == [] and where["z"] == where["w"] == where["x"]
+    assert branches(LOCAL, REMOTE)[1] == ["VDEV-propagate-agree"]
+
+
 def test_ledger_47_a_transfer_leaves_its_argument_where_it_is() -> None:
     # By the letter the argument of to_vdevice would have to be on the device it is copied to.
     _, where, codes = placed(

@@ -215,7 +215,6 @@ def test_a_view_that_rlx_cannot_read_is_kept_as_text(view: str) -> None:
     [
         "t: R.Tensor",
         "t: 3",
-        "t: T.let[T.float32]",
         't: T.handle("float32")',
         "T.match_buffer(A, 4)",
     ],

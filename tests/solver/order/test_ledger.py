@@ -319,3 +319,10 @@ def test_entry_50() -> None:
     assert below(to_type(pure), to_type(impure)) and not below(to_type(impure), to_type(pure))
     kinds = to_type(packed(pure=True)), to_type(packed(pure=False))
     assert all(isinstance(k, FuncStructInfo) for k in kinds) and not below(kinds[1], kinds[0])
+
+
+def test_entry_99() -> None:
+    """By the letter of compatibility a subtype is not certainly accepted."""
+    typed, weakest = packed(derive="default"), packed(derive="empty")
+    assert below(typed, weakest) and refused(typed, weakest) == "compatible"
+    assert not below(weakest, typed) and refused(weakest, typed) == "possible"
