@@ -34,7 +34,9 @@ from rlx.transform.builder.known_calls import (
     KnownCalls,
     SharedInfos,
     call_key,
+    is_ordinary,
     says_all,
+    says_shapes,
 )
 from rlx.transform.builder.names import Names
 from rlx.transform.builder.numbers import settled
@@ -111,10 +113,13 @@ class Frame:
         self.diagnostics: list[Diagnostic] = []
         self._walk = states.walk(signatures, name)
         self._state = states.derivation(signatures, self.values)
-        self._kept: list[Binding | tuple[type[ast.BindingBlock], Span | None]] = []
+        self._kept: list[
+            VarBinding | ast.MatchCast | tuple[type[ast.BindingBlock], Span | None]
+        ] = []
         self.is_untouched = True
         self.known, self.blocks = KnownCalls(), GrowingBlocks(place)
         self._infos = SharedInfos()
+        self._plain: dict[StructInfo, tuple[tir.Var, ...]] = {}
         self.in_dataflow = False
         self._normalizer = _Emitting(self)
         symbol_is_name(self.walk, name, head)
@@ -141,11 +146,10 @@ class Frame:
             self._replay()
         return self._state
 
-    def keep(self, binding: Binding) -> None:
+    def keep(self, binding: VarBinding | ast.MatchCast) -> None:
         """Add a binding of the old program as it is. It is checked when something is asked of what
         is known here: a function that stays as it is costs only its visit.
         """
-        assert isinstance(binding, VarBinding | ast.MatchCast)
         self._kept.append(binding)
         if binding.var is not None:
             self.values[binding.var] = binding.value
@@ -155,10 +159,10 @@ class Frame:
         """Check the bindings that were kept."""
         kept, self._kept, self.is_untouched = self._kept, [], False
         for each in kept:
-            if isinstance(each, Binding):
-                self._check(each, self.place, quiet=True)
-            else:
+            if isinstance(each, tuple):
                 self._enter_block(*each)
+            else:
+                self._check(each, self.place, quiet=True)
 
     # ------------------------------------------------------------ blocks
 
@@ -202,15 +206,15 @@ class Frame:
         """Bind a value to a new variable. Raises BuildError if the binding violates a rule."""
         if self.adopts:
             self.adopt(value)
-        walk, state = self.walk, self._state
-        mark, count, block = len(walk.added), len(self.blocks.bindings), walk.block
-        local = not output and block is not None
+        walk = self.walk
+        mark, count = len(walk.added), len(self.blocks.bindings)
+        local = not output and walk.block is not None
         hint, name = hint or ("lv" if local else "gv"), None
         try:
-            key = call_key(value, state, walk.in_scope, block)
+            key = self._key(value)
             if key is None:
                 value = self.flat(value, place)
-                key = call_key(value, state, walk.in_scope, walk.block)
+                key = self._key(value)
             name = self.names.new(hint)
             known = None if key is None else self.known.get(key)
             annotation = None if known is None else known.annotation
@@ -237,10 +241,14 @@ class Frame:
         del self.blocks.bindings[count:]
         self.walk.leave(mark)
 
+    def _key(self, value: Expr) -> Key | None:
+        """What the struct info of a call depends on here."""
+        walk = self.walk
+        return call_key(value, self._state, self._infos, walk.in_scope, walk.block)
+
     def bind_new(self, binding: VarBinding, place: Place) -> None:
         """Bind a new variable to a value in normal form, and annotate it."""
-        walk = self.walk
-        key = call_key(binding.value, self._state, walk.in_scope, walk.block)
+        key = self._key(binding.value)
         known = None if key is None else self.known.get(key)
         if known is not None:
             complete(binding.var, struct_info_annotation=known.annotation)
@@ -269,7 +277,7 @@ class Frame:
         if key is not None and before == len(scope.shape_vars):
             self.known.remember(key, binding.value, var, self._state)
 
-    def bind(self, binding: Binding, place: Place, quiet: bool = False) -> None:
+    def bind(self, binding: VarBinding | ast.MatchCast, place: Place, quiet: bool = False) -> None:
         """Check a binding in normal form, and add it to the block at hand. `quiet`: whether to add
         warnings only to :attr:`diagnostics`, as for bindings of the old program. Raises BuildError
         if the binding violates a rule; it is then removed completely.
@@ -277,13 +285,16 @@ class Frame:
         self._check(binding, place, quiet)
         self.blocks.bindings.append(binding)
 
-    def _check(self, binding: Binding, place: Place, quiet: bool) -> None:
-        assert isinstance(binding, VarBinding | ast.MatchCast)
+    def _check(self, binding: VarBinding | ast.MatchCast, place: Place, quiet: bool) -> None:
         walk, state = self.walk, self._state
         self.is_untouched = False
-        said = says_all(binding, state) if quiet else None
-        if said is not None and self._stays_legal(binding, said):
-            return
+        said = None
+        if type(binding) is ast.MatchCast:
+            self.known.clear()  # more is known of dimensions behind it
+        elif quiet and type(binding) is VarBinding:
+            if self._stays_legal(binding):
+                return
+            said = says_all(binding, state)
         mark, known = len(walk.added), len(state.info_of)
         walk_binding(walk, binding)
         if not walk.diagnostics:
@@ -295,29 +306,51 @@ class Frame:
         if binding.var is not None:
             self.values[binding.var] = binding.value
 
-    def _stays_legal(self, binding: Binding, said: StructInfo) -> bool:
+    def _stays_legal(self, binding: VarBinding) -> bool:
         """Whether a binding of a legal program is legal here because what it mentions is in scope;
         it is then known. It binds a call, or a field, whose struct info its annotation gives.
         """
-        walk = self._walk
-        var, value, block = binding.var, binding.value, walk.block  # type: ignore[attr-defined]
-        scope, home = walk.in_scope, block if type(var) is DataflowVar else None
-        if home is not block or var in walk.bound or said not in walk.sound:
-            return False
-        for dim in free_shape_vars(walk, said):
-            if dim not in walk.shape_vars or dim in walk.scalars:
+        state, walk, value = self._state, self._walk, binding.value
+        scope, block = walk.in_scope, walk.block
+        if type(value) is ast.Call:
+            args, callee = value.args, value.op
+            if value.sinfo_args or type(callee) is not ast.Op or not is_ordinary(callee.op_name):
                 return False
-        args = value.args if type(value) is ast.Call else (value.tuple_value,)
+            if value.attrs and nodes_in(value.attrs):
+                return False
+        elif type(value) is ast.TupleGetItem:
+            args = (value.tuple_value,)
+        else:
+            return False
         for arg in args:
-            at = scope.get(arg, NOWHERE)  # type: ignore[arg-type]
+            at = scope.get(arg, NOWHERE)  # type: ignore[call-overload]
             if at is not block and at is not None and not self._is_known(arg):
                 return False
-        if type(value) is ast.Call and value.attrs and nodes_in(value.attrs):
+        info = binding.var.struct_info_annotation
+        if info is None or state.doubts or state.signed:
+            return False
+        return self._bound_again(binding.var, value, info)
+
+    def _bound_again(self, var: ast.Var, value: Expr, info: StructInfo) -> bool:
+        """Bind a variable of a legal program to a legal value; its annotation is what is known of
+        the value. False if that may break a rule.
+        """
+        walk, plain = self._walk, self._plain
+        dims = plain.get(info)
+        if dims is None:
+            if info not in walk.sound or not says_shapes(info):
+                return False
+            dims = plain[info] = free_shape_vars(walk, info)
+        home = walk.block if type(var) is DataflowVar else None
+        if home is not walk.block or var in walk.bound or not walk.shape_vars.issuperset(dims):
+            return False
+        if walk.scalars and not walk.scalars.keys().isdisjoint(dims):
             return False
         walk.bound.add(var)
         walk.added.append(var)
-        scope[var] = home
-        self._state.info_of[var] = self._state.info_of[value] = said
+        walk.in_scope[var] = home
+        infos = self._state.info_of
+        infos[var] = infos[value] = info
         self.values[var] = value
         return True
 
@@ -338,19 +371,41 @@ class Frame:
         variable. Raises BuildError if the binding violates a rule.
         """
         var, wanted = binding.var, binding.var.struct_info_annotation
-        value = self.flat(value, place)
+        key = self._key(value)
+        if key is None:
+            value = self.flat(value, place)
+            key = self._key(value)
+        self.is_untouched = False
+        state, shared = self._state, self._infos.shared
+        known = None if key is None or wanted is None else self.known.get(key)
+        if known is not None and known.info is shared(wanted):  # type: ignore[arg-type]
+            if self._bound_again(var, value, wanted):  # type: ignore[arg-type]
+                self.blocks.bindings.append(VarBinding(var, value, place, place))
+                return var
+            known = None
         if wanted is not None:
-            known = len(self.state.info_of)
-            if self._says_else(self.state.info(value), wanted):
+            before = len(state.info_of)
+            found = state.info(value) if known is None else known.info
+            if self._says_else(found, wanted):
                 var = type(var)(var.name_hint, None, None, var.span)
-            if self.state.diagnostics:
-                self.settle(place, len(self.walk.added), known)
-        if var is binding.var and value is binding.value:
+            else:
+                known = None
+            if state.diagnostics:
+                self.settle(place, len(self._walk.added), before)
+        if var is not binding.var:
+            if known is not None:
+                complete(var, struct_info_annotation=known.annotation)
+            self._bind_new(VarBinding(var, value, place, place), key, known, place)
+            return var
+        if value is binding.value:
             self.bind(binding, place, quiet=True)
             return var
+        sizes = len(state.scope.shape_vars)
         self.bind(VarBinding(var, value, place, place), place)
-        if wanted is not None and var is not binding.var:
-            self.annotate(var)
+        found = shared(state.info_of[value])
+        if key is not None and found is shared(state.info_of[var]) and sizes == len(state.scope.shape_vars):
+            state.info_of[var] = found
+            self.known.remember(key, value, var, state)
         return var
 
     def _says_else(self, found: StructInfo, wanted: StructInfo) -> bool:
@@ -469,7 +524,6 @@ class Frame:
         cast = ast.MatchCast(var, value, target, fresh, place, place, place)
         self.bind(cast, place)
         self.annotate(var)
-        self.known.clear()
         return var
 
     def shape_vars(self) -> Mapping[str, tir.Var]:
