@@ -13,6 +13,7 @@ from rlx.grammar.nodes.ast import Expr, GlobalVar, StructInfo
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.python_places import Place, described, here
 from rlx.grammar.nodes.tir import PrimExpr
+from rlx.solver.budget import undisturbed
 from rlx.solver.prover import Prover
 from rlx.solver.usage_errors import condition as expect_condition
 from rlx.solver.verdict import Verdict
@@ -253,7 +254,8 @@ class BlockBuilder(Asking):
             self._names.take(name)
             _OPEN.append(self)
             try:
-                yield gv
+                with undisturbed():
+                    yield gv
             finally:
                 _OPEN.remove(self)
                 self._frames.pop()

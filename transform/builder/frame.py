@@ -9,7 +9,6 @@ from itertools import chain
 from rlx.checker.derive import module
 from rlx.checker.derive.bindings import bind, parameter
 from rlx.checker.normalize import Blocks, Normalizer
-from rlx.checker.well_formed.annotations import free_shape_vars
 from rlx.checker.well_formed.functions import symbol_is_name
 from rlx.checker.well_formed.state import WellFormedCheck
 from rlx.checker.well_formed.traversal import begin as enter_function
@@ -18,12 +17,12 @@ from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Binding, DataflowVar, Expr, StructInfo, VarBinding
 from rlx.grammar.nodes.equal import structural_equal
-from rlx.grammar.nodes.node import Span, changed, complete, nodes_in
+from rlx.grammar.nodes.node import Span, changed, complete, nodes_in, same
 from rlx.grammar.nodes.python_places import Place
 from rlx.grammar.nodes.struct_infos import OBJECT, bind_callable, binding_positions, mentioned
 from rlx.grammar.nodes.visit import free_vars as free_vars_of
-from rlx.grammar.nodes.visit import is_leaf
-from rlx.solver.order import compatibility
+from rlx.grammar.nodes.visit import LEAVES, argument_places, is_leaf
+from rlx.solver.order import compatibility, free_shape_vars
 from rlx.transform.builder import states
 from rlx.transform.builder.blocks import GrowingBlocks
 from rlx.transform.builder.errors import BuildError, at_python, violation, warn
@@ -34,7 +33,9 @@ from rlx.transform.builder.known_calls import (
     KnownCalls,
     SharedInfos,
     call_key,
+    has_no_form,
     is_ordinary,
+    is_plain,
     says_all,
     says_shapes,
 )
@@ -260,22 +261,42 @@ class Frame:
         """As :meth:`bind_new`: a value is not checked if a similar one was. ``key`` says what it
         depends on, and ``known`` what is known of it; its variable is then annotated.
         """
-        var, walk, infos = binding.var, self._walk, self._state.info_of
-        if known is not None:
+        var, walk, state = binding.var, self._walk, self._state
+        before = len(state.scope.shape_vars)
+        if known is not None or (key is not None and self._finds_nothing(binding)):
             self.is_untouched = False
             walk.in_scope[var] = walk.block if type(var) is DataflowVar else None
             walk.added.append(var)
             self.values[var] = binding.value
             self.blocks.bindings.append(binding)
-            infos[var] = known.info
+        else:
+            self.bind(binding, place)
+        if known is not None:
+            state.info_of[var] = known.info
             return
-        scope = self._state.scope
-        before = len(scope.shape_vars)
-        self.bind(binding, place)
-        infos[var] = self._infos.shared(infos[var])
+        state.info_of[var] = self._infos.shared(state.info_of[var])
         self.annotate(var)
-        if key is not None and before == len(scope.shape_vars):
-            self.known.remember(key, binding.value, var, self._state)
+        if key is not None and before == len(state.scope.shape_vars):
+            self.known.remember(key, binding.value, var, state)
+
+    def _finds_nothing(self, binding: VarBinding) -> bool:
+        """Whether a new variable is bound to a call that mentions only variables and constants, of
+        which no rule but the operator's own has to be asked, and this one has nothing to say. What
+        it derives is then known.
+        """
+        state, value = self._state, binding.value
+        if type(value) is not ast.Call or not _NAMED.issuperset(map(type, value.args)):
+            return False
+        if state.doubts or state.signed or not is_plain(value.op.op_name):  # type: ignore[attr-defined]
+            return False
+        known, state.statistics.place = len(state.info_of), binding
+        state.bind(binding.var, state.info(value))
+        if state.diagnostics or state.doubts:
+            state.diagnostics.clear()
+            state.doubts.undo()
+            self._forget(known)
+            return False
+        return True
 
     def bind(self, binding: VarBinding | ast.MatchCast, place: Place, quiet: bool = False) -> None:
         """Check a binding in normal form, and add it to the block at hand. `quiet`: whether to add
@@ -340,7 +361,7 @@ class Frame:
         if dims is None:
             if info not in walk.sound or not says_shapes(info):
                 return False
-            dims = plain[info] = free_shape_vars(walk, info)
+            dims = plain[info] = free_shape_vars(info)
         home = walk.block if type(var) is DataflowVar else None
         if home is not walk.block or var in walk.bound or not walk.shape_vars.issuperset(dims):
             return False
@@ -403,7 +424,11 @@ class Frame:
         sizes = len(state.scope.shape_vars)
         self.bind(VarBinding(var, value, place, place), place)
         found = shared(state.info_of[value])
-        if key is not None and found is shared(state.info_of[var]) and sizes == len(state.scope.shape_vars):
+        if (
+            key is not None
+            and found is shared(state.info_of[var])
+            and sizes == len(state.scope.shape_vars)
+        ):
             state.info_of[var] = found
             self.known.remember(key, value, var, state)
         return var
@@ -466,17 +491,47 @@ class Frame:
 
     def flat(self, value: Expr, place: Place) -> Expr:
         """A value that may be bound directly; nested expressions get their own bindings."""
+        if type(value) is ast.Call and _is_simple(value):
+            return settled(self._flat_call(value, place, _NESTED), self._state)
         if self._normalizer.stays(value, VarBinding):
             return settled(value, self.state) if isinstance(value, ast.Call) else value
         blocks = _EmittedBlocks(self._normalizer, self, place)
         found = self._normalizer.value(value, blocks)
         return settled(found, self.state) if isinstance(found, ast.Call) else found
 
+    def _flat_call(self, call: ast.Call, place: Place, depth: int) -> ast.Call:
+        """A call with leaves as arguments; what is nested deeper than ``depth`` is flattened
+        without recursion.
+        """
+        args: list[Expr] = []
+        for arg, span in zip(call.args, argument_places(call), strict=True):
+            if type(arg) in LEAVES:
+                args.append(arg)
+            elif depth and type(arg) is ast.Call and _is_simple(arg):
+                inner = self._flat_call(arg, place, depth - 1)
+                args.append(self._named(settled(inner, self._state), span or arg.span, place))
+            else:
+                args.append(self._inner(arg, place, span))
+        return changed(call, args=same(call.args, args))
+
+    def _named(self, call: ast.Call, span: Span | None, place: Place) -> ast.Var:
+        """A new variable that is bound to an inner call."""
+        local = self._walk.block is not None
+        key = self._key(call)
+        known = None if key is None else self.known.get(key)
+        annotation = None if known is None else known.annotation
+        var = (DataflowVar if local else ast.Var)(
+            self.names.new("lv" if local else "gv"), annotation, None, span
+        )
+        self._bind_new(VarBinding(var, call, span, span), key, known, place)
+        return var
+
     def leaf(self, value: Expr, place: Place) -> Expr:
         """A leaf that has this value."""
-        if is_leaf(value):
-            return value
-        return self._normalizer.leaf(value, _EmittedBlocks(self._normalizer, self, place))
+        return value if is_leaf(value) else self._inner(value, place, None)
+
+    def _inner(self, value: Expr, place: Place, span: Span | None) -> Expr:
+        return self._normalizer.leaf(value, _EmittedBlocks(self._normalizer, self, place), span)
 
     def derived(self, value: Expr, place: Place) -> StructInfo:
         """The struct info of an expression, without emitting it. Raises BuildError if it violates a
@@ -494,12 +549,19 @@ class Frame:
         can bind.
         """
         walk, info = self.walk, self._state.info_of[var]
+        dims = self._plain.get(info)
+        if dims is None and says_shapes(info):
+            dims = self._plain[info] = free_shape_vars(info)
         inside = type(var) is DataflowVar
-        if all(
-            v in walk.shape_vars
-            if type(v) is tir.Var
-            else v in walk.in_scope and (inside or type(v) is not DataflowVar)
-            for v in mentioned(info)
+        if (
+            walk.shape_vars.issuperset(dims)
+            if dims is not None
+            else all(
+                v in walk.shape_vars
+                if type(v) is tir.Var
+                else v in walk.in_scope and (inside or type(v) is not DataflowVar)
+                for v in mentioned(info)
+            )
         ):
             complete(var, struct_info_annotation=info)
 
@@ -529,6 +591,23 @@ class Frame:
     def shape_vars(self) -> Mapping[str, tir.Var]:
         """The shape variables in scope, by name."""
         return {var.name: var for var in self.walk.shape_vars}
+
+
+_NAMED = frozenset([ast.Var, DataflowVar, ast.Constant])
+"""The kinds of arguments that mention nothing but themselves."""
+
+
+_NESTED = 20
+"""The depth up to which nested calls are bound by recursion."""
+
+
+def _is_simple(call: ast.Call) -> bool:
+    """Whether an operator without a form of its own is called, and nothing is nested in its
+    attributes.
+    """
+    if type(call.op) is not ast.Op or not has_no_form(call.op.op_name):
+        return False
+    return not call.attrs or not nodes_in(call.attrs)
 
 
 class _Emitting(Normalizer):

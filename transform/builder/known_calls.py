@@ -35,20 +35,25 @@ class KnownCalls(dict[Key, KnownCall]):
     def remember(self, key: Key, value: Expr, var: ast.Var, state: DerivationState) -> None:
         """Store the struct info of a call, if a check of a similar call would find nothing."""
         info = state.info_of[var]
-        plain = isinstance(info, ast.TensorStructInfo | ast.TupleStructInfo)
-        if plain and value not in state.doubts and _is_remembered(value):
-            self[key] = KnownCall(info, var.struct_info_annotation)
+        plain = type(info) is ast.TensorStructInfo or type(info) is ast.TupleStructInfo
+        if plain and value not in state.doubts:
+            if type(value) is not ast.Call or is_plain(value.op.op_name):  # type: ignore[attr-defined]
+                self[key] = KnownCall(info, var.struct_info_annotation)
 
 
-def _is_remembered(value: Expr) -> bool:
-    """Whether nothing is known of a call but its struct info."""
-    if not isinstance(value, ast.Call):
-        return True
-    assert isinstance(value.op, ast.Op)
-    operator = lookup(value.op.op_name)
-    if operator is None or operator.has_form or operator.name in IN_PLACE:
-        return False
-    return operator.pure
+@cache
+def is_plain(name: str) -> bool:
+    """Whether nothing is known of calls of an operator but their struct info, and they have no form
+    of their own.
+    """
+    return has_no_form(name) and is_ordinary(name)
+
+
+@cache
+def has_no_form(name: str) -> bool:
+    """Whether an operator has no form of its own."""
+    operator = lookup(name)
+    return operator is not None and not operator.has_form
 
 
 def call_key(

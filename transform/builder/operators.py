@@ -110,9 +110,13 @@ def function_of(operator: Operator) -> Callable[..., Call]:
     node = ast.op(operator.name)
     order = in_order(operator)
     forms: dict[tuple[object, ...], list[_GivenParameter]] = {}
+    operands = [p.kind in NUMBERS for p in order]
 
     def function(*args: Any, **keywords: Any) -> Call:
         place = here()
+        if not keywords and args and _PLAIN.issuperset(map(type, args)):
+            if len(args) == len(operands) and all(operands):
+                return Call(node, args, span=place)
         form = (len(args), *keywords)
         steps = forms.get(form)
         if steps is None:

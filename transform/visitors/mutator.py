@@ -16,6 +16,7 @@ from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.nodes.visit import bindings, bound_vars, called_globals
 from rlx.grammar.stack import recursion_room
+from rlx.solver.budget import undisturbed
 from rlx.transform.builder import taken
 from rlx.transform.builder.builder import BlockBuilder
 from rlx.transform.builder.errors import misuse
@@ -148,7 +149,7 @@ class ExprMutator:
         return self._of_module(module).functions[gv]  # type: ignore[return-value]
 
     def _of_module(self, module: IRModule) -> IRModule:
-        with self._begun(here()), recursion_room():
+        with self._begun(here()), recursion_room(), undisturbed():
             self.builder, self._changed = BlockBuilder(module), set()
             relax = {gv: f for gv, f in module.functions.items() if isinstance(f, ast.Function)}
             for gv in self.in_order(relax):
