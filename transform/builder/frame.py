@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
 
-from rlx.checker.derive import module
+from rlx.checker.derive import module, values
 from rlx.checker.derive.bindings import bind, parameter
 from rlx.checker.normalize import Blocks, Normalizer
 from rlx.checker.well_formed.functions import symbol_is_name
@@ -20,8 +20,8 @@ from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Span, changed, complete, nodes_in, same
 from rlx.grammar.nodes.python_places import Place
 from rlx.grammar.nodes.struct_infos import OBJECT, bind_callable, binding_positions, mentioned
-from rlx.grammar.nodes.visit import free_vars as free_vars_of
 from rlx.grammar.nodes.visit import LEAVES, argument_places, is_leaf
+from rlx.grammar.nodes.visit import free_vars as free_vars_of
 from rlx.solver.order import compatibility, free_shape_vars
 from rlx.transform.builder import states
 from rlx.transform.builder.blocks import GrowingBlocks
@@ -263,7 +263,7 @@ class Frame:
         """
         var, walk, state = binding.var, self._walk, self._state
         before = len(state.scope.shape_vars)
-        if known is not None or (key is not None and self._finds_nothing(binding)):
+        if known is not None or (key is not None and self.finds_nothing(binding)):
             self.is_untouched = False
             walk.in_scope[var] = walk.block if type(var) is DataflowVar else None
             walk.added.append(var)
@@ -279,7 +279,7 @@ class Frame:
         if key is not None and before == len(state.scope.shape_vars):
             self.known.remember(key, binding.value, var, state)
 
-    def _finds_nothing(self, binding: VarBinding) -> bool:
+    def finds_nothing(self, binding: VarBinding) -> bool:
         """Whether a new variable is bound to a call that mentions only variables and constants, of
         which no rule but the operator's own has to be asked, and this one has nothing to say. What
         it derives is then known.
@@ -342,7 +342,7 @@ class Frame:
         elif type(value) is ast.TupleGetItem:
             args = (value.tuple_value,)
         else:
-            return False
+            return self._is_name(binding.var, value)
         for arg in args:
             at = scope.get(arg, NOWHERE)  # type: ignore[call-overload]
             if at is not block and at is not None and not self._is_known(arg):
@@ -375,6 +375,23 @@ class Frame:
         self.values[var] = value
         return True
 
+    def _is_name(self, var: ast.Var, value: Expr) -> bool:
+        """Whether a variable of a legal program is bound to another one of the same struct info; it
+        is then known.
+        """
+        state, info = self._state, var.struct_info_annotation
+        if not isinstance(value, ast.Var) or info is None or state.doubts or state.signed:
+            return False
+        home, found = self._walk.in_scope.get(value, NOWHERE), state.info_of.get(value)
+        if found is None or (home is not None and home is not self._walk.block):
+            return False
+        if self._infos.shared(found) is not self._infos.shared(info):
+            return False
+        if not self._bound_again(var, value, info):
+            return False
+        values.name(state, var, value)
+        return True
+
     def _is_known(self, arg: Expr) -> bool:
         """Whether all that a leaf mentions is in scope."""
         walk, kind = self._walk, type(arg)
@@ -399,6 +416,9 @@ class Frame:
         self.is_untouched = False
         state, shared = self._state, self._infos.shared
         known = None if key is None or wanted is None else self.known.get(key)
+        if key is None and self._is_name(var, value):
+            self.blocks.bindings.append(VarBinding(var, value, place, place))
+            return var
         if known is not None and known.info is shared(wanted):  # type: ignore[arg-type]
             if self._bound_again(var, value, wanted):  # type: ignore[arg-type]
                 self.blocks.bindings.append(VarBinding(var, value, place, place))

@@ -36,9 +36,9 @@ class KnownCalls(dict[Key, KnownCall]):
         """Store the struct info of a call, if a check of a similar call would find nothing."""
         info = state.info_of[var]
         plain = type(info) is ast.TensorStructInfo or type(info) is ast.TupleStructInfo
-        if plain and value not in state.doubts:
-            if type(value) is not ast.Call or is_plain(value.op.op_name):  # type: ignore[attr-defined]
-                self[key] = KnownCall(info, var.struct_info_annotation)
+        remembered = type(value) is not ast.Call or is_plain(value.op_name)
+        if plain and remembered and value not in state.doubts:
+            self[key] = KnownCall(info, var.struct_info_annotation)
 
 
 @cache
