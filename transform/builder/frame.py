@@ -162,7 +162,7 @@ class Frame:
         for each in kept:
             if isinstance(each, tuple):
                 self._enter_block(*each)
-            else:
+            elif type(each) is not VarBinding or not self._stays_legal(each):
                 self._check(each, self.place, quiet=True)
 
     # ------------------------------------------------------------ blocks

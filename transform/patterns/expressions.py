@@ -203,6 +203,7 @@ class CallPattern(Pattern):
             self.heads = frozenset([op.operator.name])
             _counted(op.operator, len(self.args), named, varg_default_wildcard)
             self._order = tuple(operand_names(op.operator))
+            self._may_be_null = any(p.optional for p in op.operator.parameters)
             names = [n for n in self._order if n in named]
             self._names, self._named = tuple(names), tuple(expected(named[n]) for n in names)
             self._attrs = {n: plain(value) for n, value in named.items() if n not in names}
@@ -235,9 +236,9 @@ class CallPattern(Pattern):
             found = operands(call, defaults=True)[:count]
         if len(found) < count:
             return None
-        given = ((argument(call, n, NOTHING), wanted) for n, wanted in self._attrs.items())
-        if not all(alike(found, wanted) for found, wanted in given):
-            return None
+        for name, wanted in self._attrs.items():
+            if not alike(argument(call, name, NOTHING), wanted):
+                return None
         extra = found[count:]
         chosen = list(found[:count])
         if self._names:
@@ -250,7 +251,7 @@ class CallPattern(Pattern):
             extra = tuple(e for k, e in enumerate(extra, count) if k not in places)
         if not self.varg_default_wildcard and extra and not _defaults(call, extra, attempt):
             return None
-        if any(is_null(attempt.looked_through(each)) for each in chosen):
+        if self._may_be_null and any(is_null(attempt.looked_through(each)) for each in chosen):
             return None
         return chosen
 

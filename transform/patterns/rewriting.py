@@ -102,12 +102,15 @@ def _attempts(around: MatchedValues, pattern: Pattern) -> Iterator[tuple[ast.Var
     for var, value in around.values.items():
         if heads is not None and not fits_head(value, heads):
             continue
-        if isinstance(value, ast.Function | ast.If | ast.SeqExpr):
+        if isinstance(value, _WITH_BLOCKS):
             continue
         attempt = Attempt(around)
         for _ in pattern.matches(var, attempt):
             yield var, value, attempt
             break
+
+
+_WITH_BLOCKS = (ast.Function, ast.If, ast.SeqExpr)
 
 
 class _Replacing(ExprMutator):
@@ -142,10 +145,12 @@ class _Replacing(ExprMutator):
             self.builder.put(gv, Without(gone).function(new), keep=True)
 
     def visit_var_binding(self, binding: ast.VarBinding) -> None:
-        if isinstance(binding.value, ast.Function | ast.If | ast.SeqExpr):
+        value = binding.value
+        if isinstance(value, _WITH_BLOCKS):
             super().visit_var_binding(binding)
             return
-        value = self.visit_expr(binding.value)
+        if type(value) is not ast.Call or not self.is_kept(value):
+            value = self.visit_expr(value)
         if self.pattern.heads is not None and not fits_head(value, self.pattern.heads):
             self._rebound(binding, value)
             return
@@ -184,7 +189,7 @@ class _Replacing(ExprMutator):
         """What a variable is bound to; one that is bound later has its old value."""
         if var is self.pending_var:
             return self.pending_value
-        known = self.builder.lookup_binding(var)
+        known = self._frame.values.get(var)
         later = self.around.values.get(var) if known is None else None
         return known if later is None else _Renamed(self._vars).expr(later)
 
