@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from rlx.checker.normalize import normalize, normalize_function
 from rlx.grammar.nodes import ast, tir
@@ -234,9 +234,7 @@ class _Canonical(ExprMutator):
         for b in block.bindings:
             if not isinstance(b, ast.VarBinding) or type(b.var) is not ast.Var:
                 continue
-            first = b.value
-            while type(following := bound.get(first)) is ast.DataflowVar:  # type: ignore[call-overload]
-                first = following
+            first = _source(b.value, bound)
             if type(first) is ast.DataflowVar and first in bound and _alike(first, b.var):
                 self._outputs.setdefault(first, b.var)
         super().visit_dataflow_block(block)
@@ -323,6 +321,25 @@ class _Canonical(ExprMutator):
         return structural_equal(info, said) or isinstance(
             subtype(info, said, self.builder.prover), Proved
         )
+
+
+def _source(value: Expr, bound: Mapping[ast.Var, Expr]) -> Expr:
+    """What a copy, or a field of a known tuple, is first called in a block."""
+    while True:
+        found: Expr | None = None
+        if isinstance(value, ast.TupleGetItem):
+            whole = bound.get(_source(value.tuple_value, bound))  # type: ignore[call-overload]
+            found = whole.fields[value.index] if isinstance(whole, ast.Tuple) else None
+        elif isinstance(value, ast.Var):
+            found = bound.get(value)
+            if isinstance(found, ast.TupleGetItem):
+                known = _source(found, bound)
+                found = None if known is found else known
+            elif type(found) is not ast.DataflowVar:
+                found = None
+        if found is None:
+            return value
+        value = found
 
 
 class _KnownSizes(_Canonical):

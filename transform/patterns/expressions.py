@@ -61,8 +61,8 @@ class _Named(Pattern):
 
     kinds: tuple[type[Expr], ...]
 
-    def __init__(self, name: str = "") -> None:
-        self.name = text(name, "a name")
+    def __init__(self, name_hint: str = "") -> None:
+        self.name = text(name_hint, "a name")
 
     def matches(self, expr: Expr, attempt: Attempt) -> Iterator[None]:
         if isinstance(expr, self.kinds):
@@ -129,12 +129,12 @@ def is_function(name: str) -> Pattern:
 # ------------------------------------------------------------ calls
 
 
-def is_op(name: str) -> OpPattern:
+def is_op(op_name: str) -> OpPattern:
     """A call of an operator. Called with patterns, it also matches the operands.
 
     Parameters
     ----------
-    name
+    op_name
         ``"add"``, ``"nn.relu"``, with ``relax.`` before it or not.
 
     Raises
@@ -142,7 +142,8 @@ def is_op(name: str) -> OpPattern:
     PatternError
         If there is no such operator.
     """
-    full = name if text(name, "the name of an operator").startswith("relax.") else f"relax.{name}"
+    name = text(op_name, "the name of an operator")
+    full = name if name.startswith("relax.") else f"relax.{name}"
     operator = lookup(full)
     if operator is None:
         meant = did_you_mean([word.removeprefix("R.") for word in similar(full)])
@@ -322,16 +323,16 @@ def is_call(callee: Pattern, *args: Pattern) -> CallPattern:
     return CallPattern(callee, args)
 
 
-def is_call_packed(name: str, args: Sequence[Pattern] | None = None) -> CallPattern:
+def is_call_packed(func_name: str, args: Sequence[Pattern] | None = None) -> CallPattern:
     """A call of a packed function; with any arguments if none are given."""
     return CallPattern(
-        ExternFuncPattern(name),
+        ExternFuncPattern(func_name),
         () if args is None else several(args, "patterns of arguments"),
         args is None,
     )
 
 
-def is_call_tir(name: str, args: Sequence[Pattern] | Pattern | None = None) -> CallPattern:
+def is_call_tir(func_name: str, args: Sequence[Pattern] | Pattern | None = None) -> CallPattern:
     """A call of a PrimFunc of the module, by `R.call_tir`.
 
     Parameters
@@ -339,12 +340,14 @@ def is_call_tir(name: str, args: Sequence[Pattern] | Pattern | None = None) -> C
     args
         Patterns of the arguments, or one of their tuple; None for any.
     """
-    return _call_of("call_tir", GlobalVarPattern(name), args)
+    return _call_of("call_tir", GlobalVarPattern(func_name), args)
 
 
-def is_call_dps_packed(name: str, args: Sequence[Pattern] | Pattern | None = None) -> CallPattern:
+def is_call_dps_packed(
+    func_name: str, args: Sequence[Pattern] | Pattern | None = None
+) -> CallPattern:
     """A call of a packed function that writes its result, by `R.call_dps_packed`."""
-    return _call_of("call_dps_packed", ExternFuncPattern(name), args)
+    return _call_of("call_dps_packed", ExternFuncPattern(func_name), args)
 
 
 def _call_of(
@@ -584,7 +587,7 @@ class TupleGetItemPattern(Pattern):
                 yield from attempt.standing(self, expr)
 
 
-def is_tuple_get_item(inner: Pattern, index: int | None = None) -> TupleGetItemPattern:
+def is_tuple_get_item(tuple_value: Pattern, index: int | None = None) -> TupleGetItemPattern:
     """A field of a tuple, with the given index if any.
 
     Raises
@@ -592,7 +595,7 @@ def is_tuple_get_item(inner: Pattern, index: int | None = None) -> TupleGetItemP
     PatternError
         If the index is negative.
     """
-    return TupleGetItemPattern(inner, index)
+    return TupleGetItemPattern(tuple_value, index)
 
 
 def several(patterns: object, what: str) -> tuple[Pattern, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from rlx.checker.derive.state import DerivationState
@@ -15,6 +15,7 @@ from rlx.grammar.nodes.visit import bindings, bindings_in, evaluated, expression
 from rlx.grammar.stack import recursion_room
 from rlx.solver.prover import Prover
 from rlx.transform.builder import taken
+from rlx.transform.builder.builder import BlockBuilder
 from rlx.transform.certain import Certainty
 from rlx.transform.patterns.attempt import Attempt, Match, MatchedValues, Users
 from rlx.transform.patterns.context import fits_head
@@ -51,7 +52,7 @@ def rewrite(module: Rewriting, pattern: Pattern, replacement: Replacement) -> Re
 def rewrite_call(
     pattern: Pattern,
     rewriter: Callable[[Expr, Match], Expr | None],
-    subject: Rewriting,
+    func: Rewriting,
 ) -> Rewriting:
     """As :func:`rewrite`, in the words of TVM.
 
@@ -59,11 +60,11 @@ def rewrite_call(
     ----------
     rewriter
         Called with the matched expression and the match.
-    subject
+    func
         A function or a module.
     """
     asked = callable_of(rewriter, "an expression and a match", here())
-    return rewrite(subject, pattern, lambda match: asked(match.value, match))
+    return rewrite(func, pattern, lambda match: asked(match.value, match))
 
 
 def find(subject: IRModule | ast.Function, pattern: Pattern) -> list[Match]:
@@ -110,6 +111,15 @@ def _attempts(around: MatchedValues, pattern: Pattern) -> Iterator[tuple[ast.Var
             break
 
 
+def without_idle(builder: BlockBuilder, gv: ast.GlobalVar, idle: Collection[ast.Var]) -> None:
+    """Remove those of some variables of a function that are unused now and cannot fail."""
+    function, module = builder.lookup_func(gv), builder.get()
+    assert isinstance(function, ast.Function)
+    certain = Certainty(function, module)
+    gone = unneeded(function, lambda var, v: var in idle and certain.cannot_fail(v))
+    builder.put(gv, Without(gone).function(function), keep=True)
+
+
 _WITH_BLOCKS = (ast.Function, ast.If, ast.SeqExpr)
 
 
@@ -140,9 +150,7 @@ class _Replacing(ExprMutator):
         assert isinstance(new, ast.Function)
         self.changed = self.changed or (new is not function and function.ret_struct_info is None)
         if self.idle:
-            certain = Certainty(new, self.builder.get())
-            gone = unneeded(new, lambda var, v: var in self.idle and certain.cannot_fail(v))
-            self.builder.put(gv, Without(gone).function(new), keep=True)
+            without_idle(self.builder, gv, self.idle)
 
     def visit_var_binding(self, binding: ast.VarBinding) -> None:
         value = binding.value
