@@ -20,7 +20,7 @@ from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Span, changed, complete, nodes_in, same
 from rlx.grammar.nodes.python_places import Place
 from rlx.grammar.nodes.struct_infos import OBJECT, bind_callable, binding_positions, mentioned
-from rlx.grammar.nodes.visit import LEAVES, argument_places, is_leaf
+from rlx.grammar.nodes.visit import LEAVES, is_leaf
 from rlx.grammar.nodes.visit import free_vars as free_vars_of
 from rlx.solver.order import compatibility, free_shape_vars
 from rlx.transform.builder import states
@@ -523,15 +523,18 @@ class Frame:
         """A call with leaves as arguments; what is nested deeper than ``depth`` is flattened
         without recursion.
         """
+        if LEAVES.issuperset(map(type, call.args)):
+            return call
         args: list[Expr] = []
-        for arg, span in zip(call.args, argument_places(call), strict=True):
-            if type(arg) in LEAVES:
-                args.append(arg)
-            elif depth and type(arg) is ast.Call and _is_simple(arg):
-                inner = self._flat_call(arg, place, depth - 1)
-                args.append(self._named(settled(inner, self._state), span or arg.span, place))
-            else:
-                args.append(self._inner(arg, place, span))
+        for at, arg in enumerate(call.args):
+            if type(arg) not in LEAVES:
+                span = call.arg_spans[at] if at < len(call.arg_spans) else call.span
+                if depth and type(arg) is ast.Call and _is_simple(arg):
+                    inner = settled(self._flat_call(arg, place, depth - 1), self._state)
+                    arg = self._named(inner, span or arg.span, place)
+                else:
+                    arg = self._inner(arg, place, span)
+            args.append(arg)
         return changed(call, args=same(call.args, args))
 
     def _named(self, call: ast.Call, span: Span | None, place: Place) -> ast.Var:
