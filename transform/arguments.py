@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import DataType
@@ -67,7 +68,7 @@ def operands(call: ast.Call, defaults: bool = False) -> tuple[ast.Expr, ...]:
     if operator is None:
         return call.args
     parameters = operator.parameters
-    if not defaults and not call.attrs and all(p.kind in ARGUMENTS for p in parameters):
+    if not defaults and not call.attrs and _has_operands_only(operator):
         return call.args
     found: list[ast.Expr] = []
     given = 0
@@ -90,6 +91,11 @@ def operands(call: ast.Call, defaults: bool = False) -> tuple[ast.Expr, ...]:
                 continue
         given = len(found)
     return tuple(found[:given])
+
+
+@cache
+def _has_operands_only(operator: Operator) -> bool:
+    return all(p.kind in ARGUMENTS for p in operator.parameters)
 
 
 def operand_names(operator: Operator) -> list[str]:

@@ -283,9 +283,12 @@ class Function(Expr):
     span: Span | None = None
     returns_none: bool = False
 
-    def with_attr(self, name: str, value: object) -> Function:
-        """This function with an attribute, which replaces that of the same name."""
-        return replace(self, attrs={**self.attrs, name: value})
+    def with_attr(self, name: str | Mapping[str, object], value: object = None) -> Function:
+        """This function with an attribute, or with several by name, which replace those of the same
+        names.
+        """
+        added = {name: value} if isinstance(name, str) else name
+        return replace(self, attrs={**self.attrs, **added})
 
     def without_attr(self, name: str) -> Function:
         """This function without an attribute."""

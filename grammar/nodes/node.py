@@ -355,13 +355,17 @@ def nodes_in(value: Any) -> list[Node]:
     if kind is not tuple and kind is not list and kind is not dict:
         if isinstance(value, Record):
             return [value] if isinstance(value, Node) else []
-        if not isinstance(value, tuple | list | Mapping):
+        if not isinstance(value, _HOLDING):
             return []
-    is_sequence = kind is tuple or kind is list or isinstance(value, tuple | list)
+    is_sequence = kind is tuple or kind is list or isinstance(value, _SEQUENCES)
     parts = value if is_sequence else value.values()
+    if _PLAIN.issuperset(map(type, parts)):
+        return []
     return [node for part in parts if type(part) not in _PLAIN for node in nodes_in(part)]
 
 
+_SEQUENCES = (tuple, list)
+_HOLDING = (*_SEQUENCES, Mapping)
 _PLAIN = frozenset([str, int, float, bool, type(None)])
 """The types of most data, in which there are no nodes."""
 

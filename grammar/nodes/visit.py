@@ -110,20 +110,27 @@ def bindings(root: Node) -> Iterator[ast.VarBinding | ast.MatchCast]:
 
     A binding comes before the bindings in its value.
     """
-    stack = [root]
+    stack: list[Node | Iterator[ast.Binding]] = [root]
     while stack:
         node = stack.pop()
-        kind = type(node)
-        if kind is ast.VarBinding or kind is ast.MatchCast:
-            yield node  # type: ignore[misc]
-            value = node.value  # type: ignore[attr-defined]
-            if type(value) is ast.Call and _NOTHING_INSIDE.issuperset(map(type, value.args)):
-                below: Iterable[Node] = nodes_in(value.attrs) if value.attrs else ()
-            else:
-                below = (value,)
-        else:
-            below = node.children()
-        stack += [each for each in reversed([*below]) if type(each) not in _NO_BINDINGS]
+        if isinstance(node, ast.BindingBlock):
+            node = iter(node.bindings)
+        elif isinstance(node, ast.Binding):
+            node = iter((node,))
+        if isinstance(node, Node):
+            stack += [each for each in reversed(node.children()) if type(each) not in _NO_BINDINGS]
+            continue
+        for binding in node:
+            yield binding  # type: ignore[misc]
+            value = binding.value  # type: ignore[attr-defined]
+            if type(value) is ast.Call:
+                is_flat = _NOTHING_INSIDE.issuperset(map(type, value.args))
+                if is_flat and not (value.attrs and nodes_in(value.attrs)):
+                    continue
+            elif type(value) in _NO_BINDINGS:
+                continue
+            stack += (node, value)  # the rest comes behind what is inside
+            break
 
 
 _NO_BINDINGS = _unwanted(ast.Binding)

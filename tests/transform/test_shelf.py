@@ -401,6 +401,20 @@ class Module:
     assert InlinePrivateFunctions()(module) is module
 
 
+def test_a_field_of_a_known_tuple_leaves_its_block_under_one_name() -> None:
+    module = rlx.parse("""
+@R.function
+def main(x: R.Tensor((2,), "float32")):
+    with R.dataflow():
+        a = R.exp(x)
+        t = (a, x)
+        b = t[0]
+        R.output(b)
+    return b
+""")
+    assert "b = R.exp(x)" in rlx.show(CanonicalizeBindings()(module))
+
+
 def test_shapes_of_an_inlined_function() -> None:
     module = rlx.parse("""
 @I.ir_module
@@ -420,6 +434,27 @@ class Module:
     made = InlinePrivateFunctions()(module)
     assert "R.reshape(x, R.shape([a * 6]))" in rlx.show(made)
     assert rlx.refines(module, made).status == "proved"
+
+
+def test_a_function_that_returns_a_local_one_is_inlined() -> None:
+    module = rlx.parse("""
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n", 4), "float32")):
+        cls = Module
+        f: R.Any = cls.made(x)
+        g = cls.made(x)
+        return (f, g)
+    @R.function(private=True)
+    def made(x: R.Tensor(("n", 4), "float32")) -> R.Any:
+        @R.function
+        def inner(a: R.Tensor((2,), "float32")) -> R.Tensor((2,), "float32"):
+            return a
+        return inner
+""")
+    made = InlinePrivateFunctions()(module)
+    assert rlx.check(made).ok and "return (f, inner1)" in rlx.show(made)
 
 
 SIZES = rlx.parse("""

@@ -13,6 +13,7 @@ from rlx.grammar.nodes.ast import Expr, GlobalVar, StructInfo
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.python_places import Place, described, here
 from rlx.grammar.nodes.tir import PrimExpr
+from rlx.solver.budget import undisturbed
 from rlx.solver.prover import Prover
 from rlx.solver.usage_errors import condition as expect_condition
 from rlx.solver.verdict import Verdict
@@ -253,7 +254,8 @@ class BlockBuilder(Asking):
             self._names.take(name)
             _OPEN.append(self)
             try:
-                yield gv
+                with undisturbed():
+                    yield gv
             finally:
                 _OPEN.remove(self)
                 self._frames.pop()
@@ -349,12 +351,12 @@ class BlockBuilder(Asking):
 
     # ------------------------------------------------------------ bindings
 
-    def emit(self, value: Given, name_hint: str = "") -> ast.Var:
+    def emit(self, expr: Given, name_hint: str = "") -> ast.Var:
         """Bind a value to a new variable.
 
         Parameters
         ----------
-        value
+        expr
             Any expression; nested expressions are bound to variables of their own.
         name_hint
             The name of the variable; a number is appended if the name is taken.
@@ -366,10 +368,10 @@ class BlockBuilder(Asking):
         """
         place = here()
         frame = self._open("emit", place)
-        given = value if isinstance(value, Expr) else self._expr(value, place)
+        given = expr if isinstance(expr, Expr) else self._expr(expr, place)
         return frame.emit(given, taken.text(name_hint, _NAME, place), place)
 
-    def emit_output(self, value: Given, name_hint: str = "") -> ast.Var:
+    def emit_output(self, output: Given, name_hint: str = "") -> ast.Var:
         """Bind a value in a dataflow block to a variable that outlives the block.
 
         Raises
@@ -384,7 +386,7 @@ class BlockBuilder(Asking):
                 "emit_output must be inside a dataflow block: open one with bb.dataflow()", place
             )
         hint = taken.text(name_hint, _NAME, place)
-        return frame.emit(self._expr(value, place), hint, place, output=True)
+        return frame.emit(self._expr(output, place), hint, place, output=True)
 
     def emit_match_cast(
         self, value: Given, struct_info: StructInfo | str, name_hint: str = ""
@@ -471,7 +473,7 @@ class BlockBuilder(Asking):
         finish(frame, result, place)
         return frame.name
 
-    def normalize(self, value: Given) -> Expr:
+    def normalize(self, expr: Given) -> Expr:
         """An expression in normal form. In a function, nested expressions are bound to new
         variables, which are emitted; outside, they are bound in a sequence, and a function is
         returned in normal form.
@@ -482,7 +484,7 @@ class BlockBuilder(Asking):
             If one of these bindings violates a rule.
         """
         place = here()
-        given = taken.value(value, place)
+        given = taken.value(expr, place)
         frame = self._innermost
         if frame is not None and frame.finished is None:
             return frame.flat(given, place)
@@ -501,7 +503,7 @@ class BlockBuilder(Asking):
 
     def call_te(
         self,
-        function: Callable[..., Any],
+        func: Callable[..., Any],
         *args: object,
         primfunc_name_hint: str | None = None,
         primfunc_attrs: Mapping[str, object] | None = None,
@@ -519,11 +521,11 @@ class BlockBuilder(Asking):
         from rlx.te.calls import call_te
 
         named = {"primfunc_name_hint": primfunc_name_hint, "primfunc_attrs": primfunc_attrs}
-        return call_te(self, function, *args, **named, **kwargs)  # type: ignore[arg-type]
+        return call_te(self, func, *args, **named, **kwargs)  # type: ignore[arg-type]
 
     def emit_te(
         self,
-        function: Callable[..., Any],
+        func: Callable[..., Any],
         *args: object,
         name_hint: str = "",
         primfunc_name_hint: str | None = None,
@@ -534,7 +536,7 @@ class BlockBuilder(Asking):
 
         Parameters
         ----------
-        function
+        func
             Called with the arguments; returns a tensor of :mod:`rlx.te`, or a tuple of tensors.
         *args, **kwargs
             Values of Relax are converted: tensors to tensors, tuples to tuples, shapes to tuples of
@@ -550,7 +552,7 @@ class BlockBuilder(Asking):
             As :meth:`call_te` does.
         """
         named = {"primfunc_name_hint": primfunc_name_hint, "primfunc_attrs": primfunc_attrs}
-        return self.emit(self.call_te(function, *args, **named, **kwargs), name_hint)  # type: ignore[arg-type]
+        return self.emit(self.call_te(func, *args, **named, **kwargs), name_hint)  # type: ignore[arg-type]
 
     if not TYPE_CHECKING:
 

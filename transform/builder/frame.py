@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
 
-from rlx.checker.derive import module
+from rlx.checker.derive import module, values
 from rlx.checker.derive.bindings import bind, parameter
 from rlx.checker.normalize import Blocks, Normalizer
-from rlx.checker.well_formed.annotations import free_shape_vars
 from rlx.checker.well_formed.functions import symbol_is_name
 from rlx.checker.well_formed.state import WellFormedCheck
 from rlx.checker.well_formed.traversal import begin as enter_function
@@ -18,12 +17,12 @@ from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Binding, DataflowVar, Expr, StructInfo, VarBinding
 from rlx.grammar.nodes.equal import structural_equal
-from rlx.grammar.nodes.node import Span, changed, complete, nodes_in
+from rlx.grammar.nodes.node import Span, changed, complete, nodes_in, same
 from rlx.grammar.nodes.python_places import Place
 from rlx.grammar.nodes.struct_infos import OBJECT, bind_callable, binding_positions, mentioned
+from rlx.grammar.nodes.visit import LEAVES, is_leaf
 from rlx.grammar.nodes.visit import free_vars as free_vars_of
-from rlx.grammar.nodes.visit import is_leaf
-from rlx.solver.order import compatibility
+from rlx.solver.order import compatibility, free_shape_vars
 from rlx.transform.builder import states
 from rlx.transform.builder.blocks import GrowingBlocks
 from rlx.transform.builder.errors import BuildError, at_python, violation, warn
@@ -34,7 +33,11 @@ from rlx.transform.builder.known_calls import (
     KnownCalls,
     SharedInfos,
     call_key,
+    has_no_form,
+    is_ordinary,
+    is_plain,
     says_all,
+    says_shapes,
 )
 from rlx.transform.builder.names import Names
 from rlx.transform.builder.numbers import settled
@@ -111,10 +114,13 @@ class Frame:
         self.diagnostics: list[Diagnostic] = []
         self._walk = states.walk(signatures, name)
         self._state = states.derivation(signatures, self.values)
-        self._kept: list[Binding | tuple[type[ast.BindingBlock], Span | None]] = []
+        self._kept: list[
+            VarBinding | ast.MatchCast | tuple[type[ast.BindingBlock], Span | None]
+        ] = []
         self.is_untouched = True
         self.known, self.blocks = KnownCalls(), GrowingBlocks(place)
         self._infos = SharedInfos()
+        self._plain: dict[StructInfo, tuple[tir.Var, ...]] = {}
         self.in_dataflow = False
         self._normalizer = _Emitting(self)
         symbol_is_name(self.walk, name, head)
@@ -141,11 +147,10 @@ class Frame:
             self._replay()
         return self._state
 
-    def keep(self, binding: Binding) -> None:
+    def keep(self, binding: VarBinding | ast.MatchCast) -> None:
         """Add a binding of the old program as it is. It is checked when something is asked of what
         is known here: a function that stays as it is costs only its visit.
         """
-        assert isinstance(binding, VarBinding | ast.MatchCast)
         self._kept.append(binding)
         if binding.var is not None:
             self.values[binding.var] = binding.value
@@ -155,10 +160,10 @@ class Frame:
         """Check the bindings that were kept."""
         kept, self._kept, self.is_untouched = self._kept, [], False
         for each in kept:
-            if isinstance(each, Binding):
-                self._check(each, self.place, quiet=True)
-            else:
+            if isinstance(each, tuple):
                 self._enter_block(*each)
+            elif type(each) is not VarBinding or not self._stays_legal(each):
+                self._check(each, self.place, quiet=True)
 
     # ------------------------------------------------------------ blocks
 
@@ -202,15 +207,15 @@ class Frame:
         """Bind a value to a new variable. Raises BuildError if the binding violates a rule."""
         if self.adopts:
             self.adopt(value)
-        walk, state = self.walk, self._state
-        mark, count, block = len(walk.added), len(self.blocks.bindings), walk.block
-        local = not output and block is not None
+        walk = self.walk
+        mark, count = len(walk.added), len(self.blocks.bindings)
+        local = not output and walk.block is not None
         hint, name = hint or ("lv" if local else "gv"), None
         try:
-            key = call_key(value, state, walk.in_scope, block)
+            key = self._key(value)
             if key is None:
                 value = self.flat(value, place)
-                key = call_key(value, state, walk.in_scope, walk.block)
+                key = self._key(value)
             name = self.names.new(hint)
             known = None if key is None else self.known.get(key)
             annotation = None if known is None else known.annotation
@@ -237,10 +242,14 @@ class Frame:
         del self.blocks.bindings[count:]
         self.walk.leave(mark)
 
+    def _key(self, value: Expr) -> Key | None:
+        """What the struct info of a call depends on here."""
+        walk = self.walk
+        return call_key(value, self._state, self._infos, walk.in_scope, walk.block)
+
     def bind_new(self, binding: VarBinding, place: Place) -> None:
         """Bind a new variable to a value in normal form, and annotate it."""
-        walk = self.walk
-        key = call_key(binding.value, self._state, walk.in_scope, walk.block)
+        key = self._key(binding.value)
         known = None if key is None else self.known.get(key)
         if known is not None:
             complete(binding.var, struct_info_annotation=known.annotation)
@@ -252,24 +261,44 @@ class Frame:
         """As :meth:`bind_new`: a value is not checked if a similar one was. ``key`` says what it
         depends on, and ``known`` what is known of it; its variable is then annotated.
         """
-        var, walk, infos = binding.var, self._walk, self._state.info_of
-        if known is not None:
+        var, walk, state = binding.var, self._walk, self._state
+        before = len(state.scope.shape_vars)
+        if known is not None or (key is not None and self.finds_nothing(binding)):
             self.is_untouched = False
             walk.in_scope[var] = walk.block if type(var) is DataflowVar else None
             walk.added.append(var)
             self.values[var] = binding.value
             self.blocks.bindings.append(binding)
-            infos[var] = known.info
+        else:
+            self.bind(binding, place)
+        if known is not None:
+            state.info_of[var] = known.info
             return
-        scope = self._state.scope
-        before = len(scope.shape_vars)
-        self.bind(binding, place)
-        infos[var] = self._infos.shared(infos[var])
+        state.info_of[var] = self._infos.shared(state.info_of[var])
         self.annotate(var)
-        if key is not None and before == len(scope.shape_vars):
-            self.known.remember(key, binding.value, var, self._state)
+        if key is not None and before == len(state.scope.shape_vars):
+            self.known.remember(key, binding.value, var, state)
 
-    def bind(self, binding: Binding, place: Place, quiet: bool = False) -> None:
+    def finds_nothing(self, binding: VarBinding) -> bool:
+        """Whether a new variable is bound to a call that mentions only variables and constants, of
+        which no rule but the operator's own has to be asked, and this one has nothing to say. What
+        it derives is then known.
+        """
+        state, value = self._state, binding.value
+        if type(value) is not ast.Call or not _NAMED.issuperset(map(type, value.args)):
+            return False
+        if state.doubts or state.signed or not is_plain(value.op.op_name):  # type: ignore[attr-defined]
+            return False
+        known, state.statistics.place = len(state.info_of), binding
+        state.bind(binding.var, state.info(value))
+        if state.diagnostics or state.doubts:
+            state.diagnostics.clear()
+            state.doubts.undo()
+            self._forget(known)
+            return False
+        return True
+
+    def bind(self, binding: VarBinding | ast.MatchCast, place: Place, quiet: bool = False) -> None:
         """Check a binding in normal form, and add it to the block at hand. `quiet`: whether to add
         warnings only to :attr:`diagnostics`, as for bindings of the old program. Raises BuildError
         if the binding violates a rule; it is then removed completely.
@@ -277,13 +306,16 @@ class Frame:
         self._check(binding, place, quiet)
         self.blocks.bindings.append(binding)
 
-    def _check(self, binding: Binding, place: Place, quiet: bool) -> None:
-        assert isinstance(binding, VarBinding | ast.MatchCast)
+    def _check(self, binding: VarBinding | ast.MatchCast, place: Place, quiet: bool) -> None:
         walk, state = self.walk, self._state
         self.is_untouched = False
-        said = says_all(binding, state) if quiet else None
-        if said is not None and self._stays_legal(binding, said):
-            return
+        said = None
+        if type(binding) is ast.MatchCast:
+            self.known.clear()  # more is known of dimensions behind it
+        elif quiet and type(binding) is VarBinding:
+            if self._stays_legal(binding):
+                return
+            said = says_all(binding, state)
         mark, known = len(walk.added), len(state.info_of)
         walk_binding(walk, binding)
         if not walk.diagnostics:
@@ -295,30 +327,69 @@ class Frame:
         if binding.var is not None:
             self.values[binding.var] = binding.value
 
-    def _stays_legal(self, binding: Binding, said: StructInfo) -> bool:
+    def _stays_legal(self, binding: VarBinding) -> bool:
         """Whether a binding of a legal program is legal here because what it mentions is in scope;
         it is then known. It binds a call, or a field, whose struct info its annotation gives.
         """
-        walk = self._walk
-        var, value, block = binding.var, binding.value, walk.block  # type: ignore[attr-defined]
-        scope, home = walk.in_scope, block if type(var) is DataflowVar else None
-        if home is not block or var in walk.bound or said not in walk.sound:
-            return False
-        for dim in free_shape_vars(walk, said):
-            if dim not in walk.shape_vars or dim in walk.scalars:
+        state, walk, value = self._state, self._walk, binding.value
+        scope, block = walk.in_scope, walk.block
+        if type(value) is ast.Call:
+            args, callee = value.args, value.op
+            if value.sinfo_args or type(callee) is not ast.Op or not is_ordinary(callee.op_name):
                 return False
-        args = value.args if type(value) is ast.Call else (value.tuple_value,)
+            if value.attrs and nodes_in(value.attrs):
+                return False
+        elif type(value) is ast.TupleGetItem:
+            args = (value.tuple_value,)
+        else:
+            return self._is_name(binding.var, value)
         for arg in args:
-            at = scope.get(arg, NOWHERE)  # type: ignore[arg-type]
+            at = scope.get(arg, NOWHERE)  # type: ignore[call-overload]
             if at is not block and at is not None and not self._is_known(arg):
                 return False
-        if type(value) is ast.Call and value.attrs and nodes_in(value.attrs):
+        info = binding.var.struct_info_annotation
+        if info is None or state.doubts or state.signed:
+            return False
+        return self._bound_again(binding.var, value, info)
+
+    def _bound_again(self, var: ast.Var, value: Expr, info: StructInfo) -> bool:
+        """Bind a variable of a legal program to a legal value; its annotation is what is known of
+        the value. False if that may break a rule.
+        """
+        walk, plain = self._walk, self._plain
+        dims = plain.get(info)
+        if dims is None:
+            if info not in walk.sound or not says_shapes(info):
+                return False
+            dims = plain[info] = free_shape_vars(info)
+        home = walk.block if type(var) is DataflowVar else None
+        if home is not walk.block or var in walk.bound or not walk.shape_vars.issuperset(dims):
+            return False
+        if walk.scalars and not walk.scalars.keys().isdisjoint(dims):
             return False
         walk.bound.add(var)
         walk.added.append(var)
-        scope[var] = home
-        self._state.info_of[var] = self._state.info_of[value] = said
+        walk.in_scope[var] = home
+        infos = self._state.info_of
+        infos[var] = infos[value] = info
         self.values[var] = value
+        return True
+
+    def _is_name(self, var: ast.Var, value: Expr) -> bool:
+        """Whether a variable of a legal program is bound to another one of the same struct info; it
+        is then known.
+        """
+        state, info = self._state, var.struct_info_annotation
+        if not isinstance(value, ast.Var) or info is None or state.doubts or state.signed:
+            return False
+        home, found = self._walk.in_scope.get(value, NOWHERE), state.info_of.get(value)
+        if found is None or (home is not None and home is not self._walk.block):
+            return False
+        if self._infos.shared(found) is not self._infos.shared(info):
+            return False
+        if not self._bound_again(var, value, info):
+            return False
+        values.name(state, var, value)
         return True
 
     def _is_known(self, arg: Expr) -> bool:
@@ -338,19 +409,48 @@ class Frame:
         variable. Raises BuildError if the binding violates a rule.
         """
         var, wanted = binding.var, binding.var.struct_info_annotation
-        value = self.flat(value, place)
+        key = self._key(value)
+        if key is None:
+            value = self.flat(value, place)
+            key = self._key(value)
+        self.is_untouched = False
+        state, shared = self._state, self._infos.shared
+        known = None if key is None or wanted is None else self.known.get(key)
+        if key is None and self._is_name(var, value):
+            self.blocks.bindings.append(VarBinding(var, value, place, place))
+            return var
+        if known is not None and known.info is shared(wanted):  # type: ignore[arg-type]
+            if self._bound_again(var, value, wanted):  # type: ignore[arg-type]
+                self.blocks.bindings.append(VarBinding(var, value, place, place))
+                return var
+            known = None
         if wanted is not None:
-            known = len(self.state.info_of)
-            if self._says_else(self.state.info(value), wanted):
+            before = len(state.info_of)
+            found = state.info(value) if known is None else known.info
+            if self._says_else(found, wanted):
                 var = type(var)(var.name_hint, None, None, var.span)
-            if self.state.diagnostics:
-                self.settle(place, len(self.walk.added), known)
-        if var is binding.var and value is binding.value:
+            else:
+                known = None
+            if state.diagnostics:
+                self.settle(place, len(self._walk.added), before)
+        if var is not binding.var:
+            if known is not None:
+                complete(var, struct_info_annotation=known.annotation)
+            self._bind_new(VarBinding(var, value, place, place), key, known, place)
+            return var
+        if value is binding.value:
             self.bind(binding, place, quiet=True)
             return var
+        sizes = len(state.scope.shape_vars)
         self.bind(VarBinding(var, value, place, place), place)
-        if wanted is not None and var is not binding.var:
-            self.annotate(var)
+        found = shared(state.info_of[value])
+        if (
+            key is not None
+            and found is shared(state.info_of[var])
+            and sizes == len(state.scope.shape_vars)
+        ):
+            state.info_of[var] = found
+            self.known.remember(key, value, var, state)
         return var
 
     def _says_else(self, found: StructInfo, wanted: StructInfo) -> bool:
@@ -411,17 +511,50 @@ class Frame:
 
     def flat(self, value: Expr, place: Place) -> Expr:
         """A value that may be bound directly; nested expressions get their own bindings."""
+        if type(value) is ast.Call and _is_simple(value):
+            return settled(self._flat_call(value, place, _NESTED), self._state)
         if self._normalizer.stays(value, VarBinding):
             return settled(value, self.state) if isinstance(value, ast.Call) else value
         blocks = _EmittedBlocks(self._normalizer, self, place)
         found = self._normalizer.value(value, blocks)
         return settled(found, self.state) if isinstance(found, ast.Call) else found
 
+    def _flat_call(self, call: ast.Call, place: Place, depth: int) -> ast.Call:
+        """A call with leaves as arguments; what is nested deeper than ``depth`` is flattened
+        without recursion.
+        """
+        if LEAVES.issuperset(map(type, call.args)):
+            return call
+        args: list[Expr] = []
+        for at, arg in enumerate(call.args):
+            if type(arg) not in LEAVES:
+                span = call.arg_spans[at] if at < len(call.arg_spans) else call.span
+                if depth and type(arg) is ast.Call and _is_simple(arg):
+                    inner = settled(self._flat_call(arg, place, depth - 1), self._state)
+                    arg = self._named(inner, span or arg.span, place)
+                else:
+                    arg = self._inner(arg, place, span)
+            args.append(arg)
+        return changed(call, args=same(call.args, args))
+
+    def _named(self, call: ast.Call, span: Span | None, place: Place) -> ast.Var:
+        """A new variable that is bound to an inner call."""
+        local = self._walk.block is not None
+        key = self._key(call)
+        known = None if key is None else self.known.get(key)
+        annotation = None if known is None else known.annotation
+        var = (DataflowVar if local else ast.Var)(
+            self.names.new("lv" if local else "gv"), annotation, None, span
+        )
+        self._bind_new(VarBinding(var, call, span, span), key, known, place)
+        return var
+
     def leaf(self, value: Expr, place: Place) -> Expr:
         """A leaf that has this value."""
-        if is_leaf(value):
-            return value
-        return self._normalizer.leaf(value, _EmittedBlocks(self._normalizer, self, place))
+        return value if is_leaf(value) else self._inner(value, place, None)
+
+    def _inner(self, value: Expr, place: Place, span: Span | None) -> Expr:
+        return self._normalizer.leaf(value, _EmittedBlocks(self._normalizer, self, place), span)
 
     def derived(self, value: Expr, place: Place) -> StructInfo:
         """The struct info of an expression, without emitting it. Raises BuildError if it violates a
@@ -439,12 +572,19 @@ class Frame:
         can bind.
         """
         walk, info = self.walk, self._state.info_of[var]
+        dims = self._plain.get(info)
+        if dims is None and says_shapes(info):
+            dims = self._plain[info] = free_shape_vars(info)
         inside = type(var) is DataflowVar
-        if all(
-            v in walk.shape_vars
-            if type(v) is tir.Var
-            else v in walk.in_scope and (inside or type(v) is not DataflowVar)
-            for v in mentioned(info)
+        if (
+            walk.shape_vars.issuperset(dims)
+            if dims is not None
+            else all(
+                v in walk.shape_vars
+                if type(v) is tir.Var
+                else v in walk.in_scope and (inside or type(v) is not DataflowVar)
+                for v in mentioned(info)
+            )
         ):
             complete(var, struct_info_annotation=info)
 
@@ -469,12 +609,28 @@ class Frame:
         cast = ast.MatchCast(var, value, target, fresh, place, place, place)
         self.bind(cast, place)
         self.annotate(var)
-        self.known.clear()
         return var
 
     def shape_vars(self) -> Mapping[str, tir.Var]:
         """The shape variables in scope, by name."""
         return {var.name: var for var in self.walk.shape_vars}
+
+
+_NAMED = frozenset([ast.Var, DataflowVar, ast.Constant])
+"""The kinds of arguments that mention nothing but themselves."""
+
+
+_NESTED = 20
+"""The depth up to which nested calls are bound by recursion."""
+
+
+def _is_simple(call: ast.Call) -> bool:
+    """Whether an operator without a form of its own is called, and nothing is nested in its
+    attributes.
+    """
+    if type(call.op) is not ast.Op or not has_no_form(call.op.op_name):
+        return False
+    return not call.attrs or not nodes_in(call.attrs)
 
 
 class _Emitting(Normalizer):

@@ -109,6 +109,8 @@ def attribute(given: Any) -> object:
         return tuple([_part(part) for part in given])
     if given is None or kind is str or kind is bool or kind is float:
         return given
+    if kind is int and _LEAST <= given <= _MOST:
+        return given
     value = python_number(given)
     if isinstance(value, bool | int | float):
         if isinstance(value, int) and not _LEAST <= value <= _MOST:

@@ -35,25 +35,31 @@ class KnownCalls(dict[Key, KnownCall]):
     def remember(self, key: Key, value: Expr, var: ast.Var, state: DerivationState) -> None:
         """Store the struct info of a call, if a check of a similar call would find nothing."""
         info = state.info_of[var]
-        plain = isinstance(info, ast.TensorStructInfo | ast.TupleStructInfo)
-        if plain and value not in state.doubts and _is_remembered(value):
+        plain = type(info) is ast.TensorStructInfo or type(info) is ast.TupleStructInfo
+        remembered = type(value) is not ast.Call or is_plain(value.op_name)
+        if plain and remembered and value not in state.doubts:
             self[key] = KnownCall(info, var.struct_info_annotation)
 
 
-def _is_remembered(value: Expr) -> bool:
-    """Whether nothing is known of a call but its struct info."""
-    if not isinstance(value, ast.Call):
-        return True
-    assert isinstance(value.op, ast.Op)
-    operator = lookup(value.op.op_name)
-    if operator is None or operator.has_form or operator.name in IN_PLACE:
-        return False
-    return operator.pure
+@cache
+def is_plain(name: str) -> bool:
+    """Whether nothing is known of calls of an operator but their struct info, and they have no form
+    of their own.
+    """
+    return has_no_form(name) and is_ordinary(name)
+
+
+@cache
+def has_no_form(name: str) -> bool:
+    """Whether an operator has no form of its own."""
+    operator = lookup(name)
+    return operator is not None and not operator.has_form
 
 
 def call_key(
     value: Expr,
     state: DerivationState,
+    infos: SharedInfos,
     scope: Mapping[ast.Var, ast.DataflowBlock | None],
     block: ast.DataflowBlock | None,
 ) -> Key | None:
@@ -62,6 +68,8 @@ def call_key(
 
     Parameters
     ----------
+    infos
+        The objects for equal struct infos.
     scope
         The variables in scope, with the dataflow block to which each belongs.
     block
@@ -70,7 +78,7 @@ def call_key(
     if type(value) is ast.TupleGetItem:
         field: list[object] = [ast.TupleGetItem, value.index]
         held = value.tuple_value
-        is_known = _variable(held, state, scope, block, field) and held not in state.doubts
+        is_known = _variable(held, state, infos, scope, block, field) and held not in state.doubts
         return tuple(field) if is_known else None
     if type(value) is not ast.Call or type(value.op) is not ast.Op:
         return None
@@ -80,12 +88,12 @@ def call_key(
     for arg in value.args:
         kind = type(arg)
         if kind is ast.DataflowVar or kind is ast.Var:
-            if not _variable(arg, state, scope, block, key):
+            if not _variable(arg, state, infos, scope, block, key):
                 return None
         elif kind is ast.Constant:
             if not _constant(arg, key, value.op.op_name):  # type: ignore[arg-type]
                 return None
-        elif not _literal(arg, state, scope, block, key):
+        elif not _literal(arg, state, infos, scope, block, key):
             return None
     if state.doubts and not state.doubts.keys().isdisjoint(value.args):
         return None
@@ -100,6 +108,7 @@ def call_key(
 def _variable(
     var: Expr,
     state: DerivationState,
+    infos: SharedInfos,
     scope: Mapping[ast.Var, ast.DataflowBlock | None],
     block: ast.DataflowBlock | None,
     key: list[object],
@@ -110,7 +119,7 @@ def _variable(
     home = scope.get(var, NOWHERE)  # type: ignore[call-overload]
     if home is not block and home is not None:
         return False
-    key.append(state.info_of[var])
+    key.append(infos.shared(state.info_of[var]))
     return True
 
 
@@ -135,6 +144,7 @@ def _takes_numbers(name: str) -> bool:
 def _literal(
     arg: Expr,
     state: DerivationState,
+    infos: SharedInfos,
     scope: Mapping[ast.Var, ast.DataflowBlock | None],
     block: ast.DataflowBlock | None,
     key: list[object],
@@ -158,9 +168,9 @@ def _literal(
     key += (ast.Tuple, len(fields))
     for field in fields:
         if type(field) is ast.Var or type(field) is ast.DataflowVar:
-            if field in state.doubts or not _variable(field, state, scope, block, key):
+            if field in state.doubts or not _variable(field, state, infos, scope, block, key):
                 return False
-        elif not _literal(field, state, scope, block, key):
+        elif not _literal(field, state, infos, scope, block, key):
             return False
     return True
 
@@ -172,39 +182,56 @@ def _scalar(scalar: PrimExpr) -> object:
     return tir.interned(scalar)
 
 
-def says_all(binding: ast.Binding, state: DerivationState) -> StructInfo | None:
+def says_all(binding: ast.VarBinding, state: DerivationState) -> StructInfo | None:
     """The annotation of a variable in a legal program that is bound to a call, or to a field of a
     variable, of which nothing else is known: neither facts about shapes nor doubts follow from it.
     None for other bindings.
     """
-    if type(binding) is not ast.VarBinding or state.doubts or state.signed:
+    info, value = binding.var.struct_info_annotation, binding.value
+    if info is None or state.doubts or state.signed or not says_shapes(info):
         return None
-    info, call = binding.var.struct_info_annotation, binding.value
+    if type(value) is ast.TupleGetItem:
+        return info if isinstance(value.tuple_value, ast.Var) else None
+    if type(value) is not ast.Call or value.sinfo_args or type(value.op) is not ast.Op:
+        return None
+    if not is_ordinary(value.op.op_name):
+        return None
+    return None if ast.GlobalVar in map(type, value.args) else info
+
+
+def says_shapes(info: StructInfo) -> bool:
+    """Whether an annotation gives the element types and the dimensions of tensors."""
+    if type(info) is ast.TupleStructInfo:
+        return all(map(says_shapes, info.fields))
     if type(info) is not ast.TensorStructInfo or type(info.shape) is not ast.ShapeExpr:
-        return None
-    if info.dtype.is_void:
-        return None
-    if type(call) is ast.TupleGetItem:
-        return info if isinstance(call.tuple_value, ast.Var) else None
-    if type(call) is not ast.Call or call.sinfo_args or type(call.op) is not ast.Op:
-        return None
-    operator = lookup(call.op.op_name)
-    if operator is None or not operator.pure or call.op.op_name in _NOTED:
-        return None
-    return None if ast.GlobalVar in map(type, call.args) else info
+        return False
+    return not info.dtype.is_void
+
+
+@cache
+def is_ordinary(name: str) -> bool:
+    """Whether an operator is pure, and nothing is kept of its calls beside their struct info."""
+    operator = lookup(name)
+    return operator is not None and operator.pure and name not in _NOTED
 
 
 _NOTED = {*IN_PLACE, *LOWERED, *INVERSE}
 """Operators of whose calls the checker keeps something beside their struct info."""
 
 
-class SharedInfos(dict[Key, StructInfo]):
+class SharedInfos(dict[object, StructInfo]):
     """One object for equal struct infos of tensors, and tuples of them, so that similar calls are
     recognised.
     """
 
     def shared(self, info: StructInfo) -> StructInfo:
         """The object for a struct info; itself if it is a new one or no plain tensor."""
+        found = self.get(info)
+        if found is None:
+            found = self[info] = self._shared(info)
+        return found
+
+    def _shared(self, info: StructInfo) -> StructInfo:
         if type(info) is ast.TupleStructInfo:
             fields = same(info.fields, map(self.shared, info.fields))
             return self.setdefault((ast.Tuple, *fields), changed(info, fields=fields))

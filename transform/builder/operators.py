@@ -110,9 +110,12 @@ def function_of(operator: Operator) -> Callable[..., Call]:
     node = ast.op(operator.name)
     order = in_order(operator)
     forms: dict[tuple[object, ...], list[_GivenParameter]] = {}
+    operands = len(order) if all(p.kind in NUMBERS for p in order) else None
 
     def function(*args: Any, **keywords: Any) -> Call:
         place = here()
+        if len(args) == operands and not keywords and _PLAIN.issuperset(map(type, args)):
+            return Call(node, args, span=place)
         form = (len(args), *keywords)
         steps = forms.get(form)
         if steps is None:

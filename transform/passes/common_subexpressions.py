@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from rlx.checker.memory import IN_PLACE
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, IRModule
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.python_places import here, module_of
-from rlx.grammar.nodes.visit import evaluated
 from rlx.operators.registry import lookup
 from rlx.transform.visitors.mutator import ExprMutator
+from rlx.transform.visitors.uses import callees
 
 Key = tuple[object, ...]
 
@@ -20,16 +22,25 @@ _ONLY_SHOWS = frozenset(["relax.print", "relax.assert_op"])
 
 def key(value: Expr) -> Key | None:
     """A key that calls of equal value share; None for values that must not be merged."""
-    if not isinstance(value, ast.Call) or not isinstance(value.op, ast.Op):
+    if type(value) is not ast.Call or not _may_merge(value.op_name):
         return None
-    operator = lookup(value.op_name)
-    if operator is None or not operator.pure:
-        return None
-    if value.op_name.startswith(_CALLS_OUT) and value.op_name != _KERNEL:
-        return None  # calls of packed functions are part of the meaning
-    args = tuple(map(_leaf, value.args))
-    attrs = tuple((name, _leaf(given)) for name, given in sorted(value.attrs.items()))
-    return (value.op_name, args, attrs, tuple(map(str, value.sinfo_args)))
+    made: list[object] = [value.op_name]
+    made += [arg if isinstance(arg, ast.Var) else _leaf(arg) for arg in value.args]
+    for name in sorted(value.attrs) if value.attrs else ():
+        given = value.attrs[name]
+        made += (name, given) if type(given) is str else (name, _leaf(given))
+    return (*made, tuple(map(str, value.sinfo_args)))
+
+
+@cache
+def _may_merge(operator: str) -> bool:
+    """Whether calls of an operator may be made once: calls of packed functions are part of the
+    meaning.
+    """
+    found = lookup(operator) if operator else None
+    if found is None or not found.pure:
+        return False
+    return operator == _KERNEL or not operator.startswith(_CALLS_OUT)
 
 
 def _leaf(given: object) -> object:
@@ -38,6 +49,8 @@ def _leaf(given: object) -> object:
     """
     match given:
         case ast.Var():
+            return given
+        case tuple() if all(type(part) is int for part in given):
             return given
         case ast.Tuple(fields=parts):
             return (ast.Tuple, *map(_leaf, parts))
@@ -69,16 +82,17 @@ def _part_key(value: Expr) -> Key | None:
 
 def writes(module: IRModule) -> bool:
     """Whether some call may overwrite an existing value."""
-    return any(map(_may_write, evaluated(module_of(module, here()), ast.Call)))
+    return any(map(_may_write, callees(module_of(module, here()))))
 
 
-def _may_write(call: ast.Call) -> bool:
-    if isinstance(call.op, ast.ExternFunc):
+def _may_write(callee: Expr) -> bool:
+    if not isinstance(callee, ast.Op):
+        return isinstance(callee, ast.ExternFunc)
+    name = callee.op_name
+    if name in IN_PLACE or name.startswith(_CALLS_OUT[1:]):
         return True
-    if call.op_name in IN_PLACE or call.op_name.startswith(_CALLS_OUT[1:]):
-        return True
-    operator = lookup(call.op_name) if call.op_name else None
-    return operator is not None and not operator.pure and call.op_name not in _ONLY_SHOWS
+    operator = lookup(name)
+    return operator is not None and not operator.pure and name not in _ONLY_SHOWS
 
 
 # ---------------------------------------------------------------- the pass

@@ -95,7 +95,11 @@ class _Inline(ExprMutator):
             emitted = self._frame.bindings()
             is_new = len(emitted) > (count if emitted is before else 0)
             last = emitted[-1] if is_new else None
-            if isinstance(last, ast.VarBinding) and last.var is found:
+            if (
+                isinstance(last, ast.VarBinding)
+                and last.var is found
+                and not isinstance(last.value, ast.Function)  # whose parameters are bound already
+            ):
                 emitted.pop()  # what leaves its block is bound at once
                 found = last.value
             self.rebind(binding, found)

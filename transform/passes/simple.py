@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from rlx.checker.normalize import normalize, normalize_function
 from rlx.grammar.nodes import ast, tir
@@ -12,7 +12,13 @@ from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import all_same, changed, replace, same
 from rlx.grammar.nodes.overloaded import constant
 from rlx.grammar.nodes.rewrite import Rewriter, joined
-from rlx.grammar.nodes.visit import called_globals, evaluated, expressions, reached
+from rlx.grammar.nodes.visit import (
+    bindings,
+    called_globals,
+    expressions,
+    reached,
+    result_of,
+)
 from rlx.operators.registry import lookup
 from rlx.semantics.values import ShapeValue, Tensor, TupleValue, Value
 from rlx.solver.order import subtype
@@ -22,7 +28,7 @@ from rlx.transform.lowering.passes import ModulePass
 from rlx.transform.passes.common_subexpressions import Common, writes
 from rlx.transform.passes.dead_code import dead_code
 from rlx.transform.visitors.mutator import ExprMutator
-from rlx.transform.visitors.uses import uses
+from rlx.transform.visitors.uses import callees, uses
 
 LARGEST_CONSTANT = 1 << 16
 """The largest number of elements of a constant that folding makes."""
@@ -199,12 +205,14 @@ class CanonicalizeBindings(ModulePass):
         """The module without them. A program that frees memory stays: a copy may outlive the name
         that is freed.
         """
-        if any(c.op_name.startswith(FREES) for c in evaluated(module, ast.Call)):
+        if any(isinstance(c, ast.Op) and c.op_name.startswith(FREES) for c in callees(module)):
             return module
         while True:  # a name that became local may be a copy that can go
-            module = _Canonical()(module)
+            casts = (b for b in bindings(module) if type(b) is ast.MatchCast)
+            kind = _KnownSizes if any(b.shape_vars for b in casts) else _Canonical
+            module = kind()(module)
             functions = {
-                gv: _Localized(f).function(f) if isinstance(f, ast.Function) else f
+                gv: localized(f) if isinstance(f, ast.Function) else f
                 for gv, f in module.functions.items()
             }
             if all(functions[gv] is f for gv, f in module.functions.items()):
@@ -220,33 +228,25 @@ class _Canonical(ExprMutator):
         self._dims: dict[tir.Var, tir.PrimExpr] = {}
         super().visit_global_function(gv, function)
 
-    def visit_prim_expr(self, value: tir.PrimExpr) -> tir.PrimExpr:
-        return tir.substitute(value, self._dims) if self._dims else value
-
-    def visit_var(self, var: ast.Var) -> Expr:
-        dim = None if var.shape_var is None else self._dims.get(var.shape_var)
-        return super().visit_var(var) if dim is None else ast.PrimValue(dim)
-
     def visit_dataflow_block(self, block: ast.DataflowBlock) -> None:
         """A local variable whose copy leaves the block gets the copy's name."""
         bound = {b.var: b.value for b in block.bindings if isinstance(b, ast.VarBinding)}
         for b in block.bindings:
             if not isinstance(b, ast.VarBinding) or type(b.var) is not ast.Var:
                 continue
-            first = b.value
-            while type(following := bound.get(first)) is ast.DataflowVar:  # type: ignore[call-overload]
-                first = following
+            first = _source(b.value, bound)
             if type(first) is ast.DataflowVar and first in bound and _alike(first, b.var):
                 self._outputs.setdefault(first, b.var)
         super().visit_dataflow_block(block)
 
-    def visit_dataflow_var_def(self, var: ast.DataflowVar) -> ast.Var:
-        output = self._outputs.get(var)
-        if output is None:
-            return super().visit_dataflow_var_def(var)
-        named = self.visit_var_def(output)  # a dimension of it may be known by now
-        self.replace_var(var, named)
-        return named
+    def visit_binding(self, binding: ast.Binding) -> None:
+        var: ast.Var | None = binding.var  # type: ignore[attr-defined]
+        output = None if var is None else self._outputs.get(var)
+        if var is not None and output is not None:
+            named = self.visit_var_def(output)  # a dimension of it may be known by now
+            self.replace_var(var, named)
+            binding = replace(binding, var=named)
+        super().visit_binding(binding)
 
     def visit_var_binding(self, binding: ast.VarBinding) -> None:
         value = binding.value
@@ -323,6 +323,36 @@ class _Canonical(ExprMutator):
         )
 
 
+def _source(value: Expr, bound: Mapping[ast.Var, Expr]) -> Expr:
+    """What a copy, or a field of a known tuple, is first called in a block."""
+    while True:
+        found: Expr | None = None
+        if isinstance(value, ast.TupleGetItem):
+            whole = bound.get(_source(value.tuple_value, bound))  # type: ignore[call-overload]
+            found = whole.fields[value.index] if isinstance(whole, ast.Tuple) else None
+        elif isinstance(value, ast.Var):
+            found = bound.get(value)
+            if isinstance(found, ast.TupleGetItem):
+                known = _source(found, bound)
+                found = None if known is found else known
+            elif type(found) is not ast.DataflowVar:
+                found = None
+        if found is None:
+            return value
+        value = found
+
+
+class _KnownSizes(_Canonical):
+    """Also puts known dimensions in place of the shape variables of casts."""
+
+    def visit_prim_expr(self, value: tir.PrimExpr) -> tir.PrimExpr:
+        return tir.substitute(value, self._dims) if self._dims else value
+
+    def visit_var(self, var: ast.Var) -> Expr:
+        dim = None if var.shape_var is None else self._dims.get(var.shape_var)
+        return super().visit_var(var) if dim is None else ast.PrimValue(dim)
+
+
 def _determined(
     target: ast.StructInfo, info: ast.StructInfo
 ) -> Iterator[tuple[tir.Var, tir.PrimExpr]]:
@@ -376,15 +406,35 @@ class ConvertToDataflow(ModulePass):
             if isinstance(f, ast.Function):
                 circle = {g for g in normal.functions if gv in reached([g], callees)}
                 made = _Dataflow(f, normal, self._least, circle).function(f)
-                functions[gv] = _Localized(made).function(made)
+                functions[gv] = localized(made)
         if all(functions[gv] is f for gv, f in normal.functions.items()):
             return module
         return replace(normal, functions=functions)
 
 
-class _Localized(Rewriter):
-    """Variables of dataflow blocks that are used nowhere else become local to their block."""
+def localized(function: ast.Function) -> ast.Function:
+    """The function with variables of dataflow blocks that are used nowhere else local to their
+    block.
+    """
+    return function if _gives_all(function.body) else _Localized(function).function(function)
 
+
+def _gives_all(body: Expr) -> bool:
+    """Whether all that leaves the dataflow blocks of a flat body is part of its result."""
+    outputs: set[Expr | None] = set()
+    for block in body.blocks if isinstance(body, ast.SeqExpr) else ():
+        for binding in block.bindings:
+            if isinstance(binding.value, _WITH_BLOCKS):  # type: ignore[attr-defined]
+                return False
+            if type(block) is ast.DataflowBlock and type(binding.var) is not ast.DataflowVar:  # type: ignore[attr-defined]
+                outputs.add(binding.var)  # type: ignore[attr-defined]
+    return outputs.issubset(expressions(result_of(body)[0]))
+
+
+_WITH_BLOCKS = (ast.If, ast.Function, ast.SeqExpr)
+
+
+class _Localized(Rewriter):
     def __init__(self, function: ast.Function) -> None:
         super().__init__()
         self._uses = uses(function)

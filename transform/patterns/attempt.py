@@ -241,8 +241,10 @@ class Attempt:
         itself.
         """
         while isinstance(expr, ast.Var):
-            value = self.around.value(expr) or self.inner.get(expr)
+            value = self.around.value(expr)
             if value is None:
-                return expr
+                value = self.inner.get(expr)
+                if value is None:
+                    return expr
             expr = value
         return expr

@@ -61,8 +61,8 @@ class _Named(Pattern):
 
     kinds: tuple[type[Expr], ...]
 
-    def __init__(self, name: str = "") -> None:
-        self.name = text(name, "a name")
+    def __init__(self, name_hint: str = "") -> None:
+        self.name = text(name_hint, "a name")
 
     def matches(self, expr: Expr, attempt: Attempt) -> Iterator[None]:
         if isinstance(expr, self.kinds):
@@ -129,12 +129,12 @@ def is_function(name: str) -> Pattern:
 # ------------------------------------------------------------ calls
 
 
-def is_op(name: str) -> OpPattern:
+def is_op(op_name: str) -> OpPattern:
     """A call of an operator. Called with patterns, it also matches the operands.
 
     Parameters
     ----------
-    name
+    op_name
         ``"add"``, ``"nn.relu"``, with ``relax.`` before it or not.
 
     Raises
@@ -142,7 +142,8 @@ def is_op(name: str) -> OpPattern:
     PatternError
         If there is no such operator.
     """
-    full = name if text(name, "the name of an operator").startswith("relax.") else f"relax.{name}"
+    name = text(op_name, "the name of an operator")
+    full = name if name.startswith("relax.") else f"relax.{name}"
     operator = lookup(full)
     if operator is None:
         meant = did_you_mean([word.removeprefix("R.") for word in similar(full)])
@@ -203,6 +204,7 @@ class CallPattern(Pattern):
             self.heads = frozenset([op.operator.name])
             _counted(op.operator, len(self.args), named, varg_default_wildcard)
             self._order = tuple(operand_names(op.operator))
+            self._may_be_null = any(p.optional for p in op.operator.parameters)
             names = [n for n in self._order if n in named]
             self._names, self._named = tuple(names), tuple(expected(named[n]) for n in names)
             self._attrs = {n: plain(value) for n, value in named.items() if n not in names}
@@ -235,9 +237,9 @@ class CallPattern(Pattern):
             found = operands(call, defaults=True)[:count]
         if len(found) < count:
             return None
-        given = ((argument(call, n, NOTHING), wanted) for n, wanted in self._attrs.items())
-        if not all(alike(found, wanted) for found, wanted in given):
-            return None
+        for name, wanted in self._attrs.items():
+            if not alike(argument(call, name, NOTHING), wanted):
+                return None
         extra = found[count:]
         chosen = list(found[:count])
         if self._names:
@@ -250,7 +252,7 @@ class CallPattern(Pattern):
             extra = tuple(e for k, e in enumerate(extra, count) if k not in places)
         if not self.varg_default_wildcard and extra and not _defaults(call, extra, attempt):
             return None
-        if any(is_null(attempt.looked_through(each)) for each in chosen):
+        if self._may_be_null and any(is_null(attempt.looked_through(each)) for each in chosen):
             return None
         return chosen
 
@@ -321,16 +323,16 @@ def is_call(callee: Pattern, *args: Pattern) -> CallPattern:
     return CallPattern(callee, args)
 
 
-def is_call_packed(name: str, args: Sequence[Pattern] | None = None) -> CallPattern:
+def is_call_packed(func_name: str, args: Sequence[Pattern] | None = None) -> CallPattern:
     """A call of a packed function; with any arguments if none are given."""
     return CallPattern(
-        ExternFuncPattern(name),
+        ExternFuncPattern(func_name),
         () if args is None else several(args, "patterns of arguments"),
         args is None,
     )
 
 
-def is_call_tir(name: str, args: Sequence[Pattern] | Pattern | None = None) -> CallPattern:
+def is_call_tir(func_name: str, args: Sequence[Pattern] | Pattern | None = None) -> CallPattern:
     """A call of a PrimFunc of the module, by `R.call_tir`.
 
     Parameters
@@ -338,12 +340,14 @@ def is_call_tir(name: str, args: Sequence[Pattern] | Pattern | None = None) -> C
     args
         Patterns of the arguments, or one of their tuple; None for any.
     """
-    return _call_of("call_tir", GlobalVarPattern(name), args)
+    return _call_of("call_tir", GlobalVarPattern(func_name), args)
 
 
-def is_call_dps_packed(name: str, args: Sequence[Pattern] | Pattern | None = None) -> CallPattern:
+def is_call_dps_packed(
+    func_name: str, args: Sequence[Pattern] | Pattern | None = None
+) -> CallPattern:
     """A call of a packed function that writes its result, by `R.call_dps_packed`."""
-    return _call_of("call_dps_packed", ExternFuncPattern(name), args)
+    return _call_of("call_dps_packed", ExternFuncPattern(func_name), args)
 
 
 def _call_of(
@@ -583,7 +587,7 @@ class TupleGetItemPattern(Pattern):
                 yield from attempt.standing(self, expr)
 
 
-def is_tuple_get_item(inner: Pattern, index: int | None = None) -> TupleGetItemPattern:
+def is_tuple_get_item(tuple_value: Pattern, index: int | None = None) -> TupleGetItemPattern:
     """A field of a tuple, with the given index if any.
 
     Raises
@@ -591,7 +595,7 @@ def is_tuple_get_item(inner: Pattern, index: int | None = None) -> TupleGetItemP
     PatternError
         If the index is negative.
     """
-    return TupleGetItemPattern(inner, index)
+    return TupleGetItemPattern(tuple_value, index)
 
 
 def several(patterns: object, what: str) -> tuple[Pattern, ...]:

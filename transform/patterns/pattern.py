@@ -175,7 +175,7 @@ class Pattern:
         """Require that a user-defined predicate holds for the expression."""
         return _Where(self, condition)
 
-    def used_by(self, user: Pattern, index: int | None = None) -> PatternSeq:
+    def used_by(self, other: Pattern, index: int | None = None) -> PatternSeq:
         """Require that a value matching the other pattern uses this value.
 
         Parameters
@@ -183,11 +183,11 @@ class Pattern:
         index
             The index of the operand in that call; any if None.
         """
-        return PatternSeq([self]).used_by(user, index)
+        return PatternSeq([self]).used_by(other, index)
 
-    def only_used_by(self, user: Pattern, index: int | None = None) -> PatternSeq:
+    def only_used_by(self, other: Pattern, index: int | None = None) -> PatternSeq:
         """Require that the value is used, and only by values matching the other pattern."""
-        return PatternSeq([self]).only_used_by(user, index)
+        return PatternSeq([self]).only_used_by(other, index)
 
     def fork_to(self, *users: Pattern) -> None:
         """In a :class:`PatternContext`, require that each of the other patterns uses this value."""
@@ -576,15 +576,15 @@ class PatternSeq(Pattern):
     def __len__(self) -> int:
         return len(self.patterns)
 
-    def used_by(self, user: Pattern, index: int | None = None) -> PatternSeq:
+    def used_by(self, other: Pattern, index: int | None = None) -> PatternSeq:
         """Extend the chain: a value of the other pattern, or of a chain's first one, uses the last
         value.
         """
-        return self._then(user, index, False)
+        return self._then(other, index, False)
 
-    def only_used_by(self, user: Pattern, index: int | None = None) -> PatternSeq:
+    def only_used_by(self, other: Pattern, index: int | None = None) -> PatternSeq:
         """Extend the chain: only values of the other pattern use the last value."""
-        return self._then(user, index, True)
+        return self._then(other, index, True)
 
     def _then(self, user: Pattern, index: int | None, only: bool) -> PatternSeq:
         if index is not None:

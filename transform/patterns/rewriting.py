@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from rlx.checker.derive.state import DerivationState
@@ -15,6 +15,7 @@ from rlx.grammar.nodes.visit import bindings, bindings_in, evaluated, expression
 from rlx.grammar.stack import recursion_room
 from rlx.solver.prover import Prover
 from rlx.transform.builder import taken
+from rlx.transform.builder.builder import BlockBuilder
 from rlx.transform.certain import Certainty
 from rlx.transform.patterns.attempt import Attempt, Match, MatchedValues, Users
 from rlx.transform.patterns.context import fits_head
@@ -51,7 +52,7 @@ def rewrite(module: Rewriting, pattern: Pattern, replacement: Replacement) -> Re
 def rewrite_call(
     pattern: Pattern,
     rewriter: Callable[[Expr, Match], Expr | None],
-    subject: Rewriting,
+    func: Rewriting,
 ) -> Rewriting:
     """As :func:`rewrite`, in the words of TVM.
 
@@ -59,11 +60,11 @@ def rewrite_call(
     ----------
     rewriter
         Called with the matched expression and the match.
-    subject
+    func
         A function or a module.
     """
     asked = callable_of(rewriter, "an expression and a match", here())
-    return rewrite(subject, pattern, lambda match: asked(match.value, match))
+    return rewrite(func, pattern, lambda match: asked(match.value, match))
 
 
 def find(subject: IRModule | ast.Function, pattern: Pattern) -> list[Match]:
@@ -102,12 +103,24 @@ def _attempts(around: MatchedValues, pattern: Pattern) -> Iterator[tuple[ast.Var
     for var, value in around.values.items():
         if heads is not None and not fits_head(value, heads):
             continue
-        if isinstance(value, ast.Function | ast.If | ast.SeqExpr):
+        if isinstance(value, _WITH_BLOCKS):
             continue
         attempt = Attempt(around)
         for _ in pattern.matches(var, attempt):
             yield var, value, attempt
             break
+
+
+def without_idle(builder: BlockBuilder, gv: ast.GlobalVar, idle: Collection[ast.Var]) -> None:
+    """Remove those of some variables of a function that are unused now and cannot fail."""
+    function, module = builder.lookup_func(gv), builder.get()
+    assert isinstance(function, ast.Function)
+    certain = Certainty(function, module)
+    gone = unneeded(function, lambda var, v: var in idle and certain.cannot_fail(v))
+    builder.put(gv, Without(gone).function(function), keep=True)
+
+
+_WITH_BLOCKS = (ast.Function, ast.If, ast.SeqExpr)
 
 
 class _Replacing(ExprMutator):
@@ -137,15 +150,15 @@ class _Replacing(ExprMutator):
         assert isinstance(new, ast.Function)
         self.changed = self.changed or (new is not function and function.ret_struct_info is None)
         if self.idle:
-            certain = Certainty(new, self.builder.get())
-            gone = unneeded(new, lambda var, v: var in self.idle and certain.cannot_fail(v))
-            self.builder.put(gv, Without(gone).function(new), keep=True)
+            without_idle(self.builder, gv, self.idle)
 
     def visit_var_binding(self, binding: ast.VarBinding) -> None:
-        if isinstance(binding.value, ast.Function | ast.If | ast.SeqExpr):
+        value = binding.value
+        if isinstance(value, _WITH_BLOCKS):
             super().visit_var_binding(binding)
             return
-        value = self.visit_expr(binding.value)
+        if type(value) is not ast.Call or not self.is_kept(value):
+            value = self.visit_expr(value)
         if self.pattern.heads is not None and not fits_head(value, self.pattern.heads):
             self._rebound(binding, value)
             return
@@ -184,7 +197,7 @@ class _Replacing(ExprMutator):
         """What a variable is bound to; one that is bound later has its old value."""
         if var is self.pending_var:
             return self.pending_value
-        known = self.builder.lookup_binding(var)
+        known = self._frame.values.get(var)
         later = self.around.values.get(var) if known is None else None
         return known if later is None else _Renamed(self._vars).expr(later)
 

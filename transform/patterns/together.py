@@ -18,6 +18,7 @@ from rlx.transform.builder.errors import misuse
 from rlx.transform.patterns.attempt import Match, Users
 from rlx.transform.patterns.context import PatternContext, users_in
 from rlx.transform.patterns.pattern import Pattern
+from rlx.transform.patterns.rewriting import without_idle
 from rlx.transform.visitors.dispatch import callable_of
 from rlx.transform.visitors.mutator import ExprMutator
 
@@ -26,21 +27,22 @@ Replacing = Callable[[Match, Mapping[ast.Var, Expr]], Replacements | None]
 Rewriting = TypeVar("Rewriting", IRModule, ast.Function)
 
 
-def rewrite_bindings(context: PatternContext, rewriter: Replacing, subject: Rewriting) -> Rewriting:
+def rewrite_bindings(ctx: PatternContext, rewriter: Replacing, func: Rewriting) -> Rewriting:
     """Replace groups of bindings that match several patterns together.
 
     The bindings are in one dataflow block, in any order, and none is computed from another.
 
     Parameters
     ----------
-    context
+    ctx
         The patterns.
     rewriter
         Called with each match, whose values are variables, and with the values of the block's
         variables. Returns the new values by the variables, or by the patterns, that they replace;
         None to keep all. A call that occurs in several values is emitted once. What it emits with
-        ``match.builder`` comes before them.
-    subject
+        ``match.builder`` comes before them. What matched is removed if it is unused then and cannot
+        fail.
+    func
         A function or a module.
 
     Raises
@@ -50,9 +52,9 @@ def rewrite_bindings(context: PatternContext, rewriter: Replacing, subject: Rewr
     BuildError
         If a new value violates a rule, or its struct info is less precise than that of the old one.
     """
-    if not isinstance(context, PatternContext):
-        raise MisuseError(f"expected a PatternContext, found {described(context)}", here())
-    return _Together(context, rewriter)(subject)
+    if not isinstance(ctx, PatternContext):
+        raise MisuseError(f"expected a PatternContext, found {described(ctx)}", here())
+    return _Together(ctx, rewriter)(func)
 
 
 class _Together(ExprMutator):
@@ -62,8 +64,15 @@ class _Together(ExprMutator):
         self.context = context
         self.replacement = callable_of(replacement, "a match and the block's values", here())
         self.users_of: Users = {}
+        self.idle: set[ast.Var] = set()
         self.block_values: dict[ast.Var, Expr] = {}
         self.rank: dict[ast.Var, int] = {}
+
+    def visit_global_function(self, gv: ast.GlobalVar, function: ast.Function) -> None:
+        self.idle = set()
+        super().visit_global_function(gv, function)
+        if self.idle:
+            without_idle(self.builder, gv, self.idle)
 
     def visit_dataflow_block(self, block: ast.DataflowBlock) -> None:
         super().visit_dataflow_block(block)
@@ -103,6 +112,7 @@ class _Together(ExprMutator):
         if not values:
             del bindings[count:]
             return
+        self.idle.update(each for each in match.values() if isinstance(each, ast.Var))
         given = {**values, **{var: values[p] for p, var in match.items() if p in values}}  # type: ignore[misc]
         rebound: list[Binding] = []
         once = _EmittedOnce(self)

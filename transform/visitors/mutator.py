@@ -16,6 +16,7 @@ from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.nodes.visit import bindings, bound_vars, called_globals
 from rlx.grammar.stack import recursion_room
+from rlx.solver.budget import undisturbed
 from rlx.transform.builder import taken
 from rlx.transform.builder.builder import BlockBuilder
 from rlx.transform.builder.errors import misuse
@@ -148,7 +149,7 @@ class ExprMutator:
         return self._of_module(module).functions[gv]  # type: ignore[return-value]
 
     def _of_module(self, module: IRModule) -> IRModule:
-        with self._begun(here()), recursion_room():
+        with self._begun(here()), recursion_room(), undisturbed():
             self.builder, self._changed = BlockBuilder(module), set()
             relax = {gv: f for gv, f in module.functions.items() if isinstance(f, ast.Function)}
             for gv in self.in_order(relax):
@@ -286,8 +287,13 @@ class ExprMutator:
 
     def _bindings(self, block: ast.BindingBlock) -> None:
         visit = self._method("visit_binding")
+        if getattr(visit, "__func__", ExprMutator.visit_binding) is not ExprMutator.visit_binding:
+            for binding in block.bindings:
+                visit(binding)
+            return
+        bound, cast = self._method("visit_var_binding"), self._method("visit_match_cast")
         for binding in block.bindings:
-            visit(binding)
+            (cast if type(binding) is ast.MatchCast else bound)(binding)
 
     def visit_binding(self, binding: ast.Binding) -> None:
         """Visit a binding of either kind, and emit the result."""
@@ -397,9 +403,9 @@ class ExprMutator:
 
     def visit_call(self, call: ast.Call) -> Expr:
         """A call: callee, arguments, keyword arguments, type arguments."""
-        return call if self._is_kept(call) else self._inside.call(call)
+        return call if self.is_kept(call) else self._inside.call(call)
 
-    def _is_kept(self, call: ast.Call) -> bool:
+    def is_kept(self, call: ast.Call) -> bool:
         """Whether no method looks at the parts of a call, and no variable in it is replaced."""
         plain, variables = self._plain, self._vars
         if type(call.op) not in plain or not plain.issuperset(map(type, call.args)):

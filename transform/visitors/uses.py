@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 
+from rlx.checker.normalize import normalize
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr
 from rlx.grammar.nodes.node import Node, nodes_in
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.visit import bindings, evaluated
 from rlx.solver.order import free_vars
+
+
+def callees(module: ast.IRModule) -> set[Expr]:
+    """The operators and functions that a module calls."""
+    functions = (f for f in normalize(module).functions.values() if isinstance(f, ast.Function))
+    values = (binding.value for function in functions for binding in bindings(function))
+    return {value.op for value in values if type(value) is ast.Call}
 
 
 def uses(function: ast.Function) -> Counter[ast.Var]:

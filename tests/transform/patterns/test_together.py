@@ -150,3 +150,11 @@ def test_the_second_stands_before_the_first() -> None:
     made = rewritten(bb.get(), exps, lambda match: {exps[0]: rlx.op.negative(match[x])})
     assert rlx.check(made).ok
     assert rlx.show(made).count("R.negative(") == 2
+
+
+def test_what_matched_goes_if_nothing_uses_it() -> None:
+    scaled = wildcard()
+    product = is_op("matmul")(x, is_op("multiply")(scaled, wildcard()))
+    module = rlx.parse(TEXT)
+    made = rewritten(module, [product], lambda m: {product: rlx.op.matmul(m[x], m[scaled])})
+    assert "R.multiply" in rlx.show(module) and "R.multiply" not in rlx.show(made)
