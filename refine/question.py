@@ -440,8 +440,15 @@ class _FunctionPair:
                     and matcher.facts.equal(each.key[2], extent)
                 ]
                 return _inside(matcher, indices, extent, known)
-            case (str() as kind, _, tuple() as dims) if kind == FILLED:
-                return all(matcher.facts.holds(tir.LE(ONE, dim)) is True for dim in dims)
+            case (str() as kind, tuple() as dims, tuple() as kept) if kind == FILLED:
+                known = [
+                    each.key[1:]
+                    for each in ours.checks
+                    if isinstance(each.key, tuple)
+                    and each.key[0] == FILLED
+                    and each.path == check.path[: len(each.path)]
+                ]
+                return _filled(matcher, dims, kept, known)
             case ("call", ApplicationTerm() as made) if made.name == CALL_TIR:
                 return self._loops.safe(
                     made, matcher.facts, lambda: self._computed(ours), matcher.representatives
@@ -510,6 +517,51 @@ def _fail_alike(matcher: Matcher, p: ApplicationTerm, q: ApplicationTerm) -> boo
             )
     return False
 
+
+def _filled(
+    matcher: Matcher,
+    dims: Sequence[tir.PrimExpr],
+    kept: Sequence[tir.PrimExpr],
+    known: Sequence[tuple[Sequence[tir.PrimExpr], Sequence[tir.PrimExpr]]],
+) -> bool:
+    """Whether an extremum has elements, or no result. That is looked at for each choice of sizes that are 0.
+
+    Parameters
+    ----------
+    dims, kept
+        The extents that it is taken over, and those of its result.
+    known
+        Those of extrema for which this is known.
+    """
+    facts = matcher.facts
+
+    def certain(each: tir.PrimExpr) -> bool:
+        return facts.holds(each) is True
+
+    def fails(over: Sequence[tir.PrimExpr], result: Sequence[tir.PrimExpr]) -> bool:
+        empty = any(certain(tir.LE(dim, ZERO)) for dim in over)
+        return empty and all(certain(tir.LE(ONE, dim)) for dim in result)
+
+    def passes(sizes: Sequence[tir.Var]) -> bool:
+        if all(certain(tir.LE(ONE, dim)) for dim in dims):
+            return True
+        if any(certain(tir.LE(dim, ZERO)) for dim in kept) or any(fails(*each) for each in known):
+            return True
+        if not sizes:
+            return False
+        for value in (True, False):
+            with matcher.scope():
+                facts.assume(tir.LE(ONE, sizes[0]), value)
+                if not passes(sizes[1:]):
+                    return False
+        return True
+
+    used = tir.free_vars(*dims, *kept, *[d for over, result in known for d in (*over, *result)])
+    return passes(list(used)[:SIZES_SPLIT])
+
+
+SIZES_SPLIT = 6
+"""The most sizes for which it is looked at whether they are 0."""
 
 _LOOKUPS = ("relax.gather_elements", "relax.gather_nd")
 
