@@ -375,3 +375,34 @@ def same_sum(a: PrimExpr, b: PrimExpr) -> bool:
     if not isinstance(a, _RING) and not isinstance(b, _RING):
         return False
     return polynomial(tir.interned(a)) == polynomial(tir.interned(b))
+
+
+def index_bound(condition: PrimExpr, axes: Sequence[tir.Var]) -> tuple[int, PrimExpr, bool] | None:
+    """The position of the one index that a condition compares with sizes; the size; and whether it
+    says that the index is below that, or else that it is not. None if it says no such thing.
+    """
+    match condition:
+        case tir.Not(a=tir.LT(a=b, b=a)):
+            strict = 0
+        case tir.Not(a=tir.LE(a=b, b=a)) | tir.LT(a=a, b=b):
+            strict = 1
+        case tir.LE(a=a, b=b):
+            strict = 0
+        case _:
+            return None
+    if not (tir.type_of(a).is_integer and tir.type_of(b).is_integer):
+        return None
+    parts = polynomial(tir.interned(tir.Sub(b, a)))
+    inside = {axis for mono in parts for each in mono for axis in tir.free_vars(each)}
+    inside &= set(axes)
+    if len(inside) != 1:
+        return None
+    [axis] = inside
+    factor = parts.get((axis,), 0)
+    if abs(factor) != 1 or sum(axis in tir.free_vars(e) for mono in parts for e in mono) != 1:
+        return None
+    zero = {axis: terms.index(0, axis.dtype)}
+    low, high = (a, b) if factor < 0 else (b, a)
+    size = tir.Sub(terms.substitute(high, zero), terms.substitute(low, zero))
+    more = 1 - strict if factor < 0 else strict
+    return list(axes).index(axis), tir.interned(tir.Add(size, terms.index(more))), factor < 0

@@ -14,14 +14,14 @@ from itertools import combinations, islice, permutations
 from typing import Any
 
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.dtype import BOOL, DataType
+from rlx.grammar.nodes.dtype import BOOL, INT64, DataType
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.prim_operators import BY_NODE
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine import terms
 from rlx.refine.definitions import Unopened
 from rlx.refine.explanation import Trail
-from rlx.refine.facts import Facts, assume_reads, embeds, turned
+from rlx.refine.facts import Facts, assume_reads, embeds, index_bound, turned
 from rlx.refine.terms import (
     ApplicationTerm,
     ConstantTerm,
@@ -676,7 +676,9 @@ class Matcher:
                     condition = found
 
     def inner_condition(self, x: PrimExpr) -> PrimExpr | None:
-        """The first undecided condition of a choice inside an element, outside of reductions."""
+        """The first undecided condition of a choice inside an element, or a truth value as a number,
+        outside of reductions.
+        """
         stack, seen = [x], set()
         while stack:
             node = stack.pop()
@@ -685,7 +687,7 @@ class Matcher:
             seen.add(node)
             if self.real and isinstance(node, tir.Select):
                 node = self.head(node)  # an extremum, where it is one
-            found = self._condition(node)
+            found = self._condition(_chosen_number(node) or node)
             if found is not None and self.holds(found) is None:
                 return found
             stack += tir.children(node)
@@ -755,8 +757,10 @@ class Matcher:
                     x = terms.read(self.representatives[tensor], indices)
                 case tir.BufferLoad(buffer=Lambda() as tensor, indices=indices):
                     x = terms.element(tensor, indices)
-                case tir.BufferLoad(buffer=ConstantTerm() as tensor):
+                case tir.BufferLoad(buffer=ConstantTerm() as tensor, indices=indices):
                     found = constant(tensor)
+                    if found is None:
+                        found = _progression(tensor, indices)
                     return x if found is None else found
                 case tir.Call(op="likely", args=(inner,)):
                     x = tir.interned(inner)
@@ -772,6 +776,22 @@ class Matcher:
                     x = tir.interned(_TURNED[type(x)](x.b, x.a))
                 case tir.Cast(dtype=kind, value=inner) if self._alike(tir.type_of(inner), kind):
                     x = tir.interned(inner)
+                case tir.Cast(dtype=kind, value=inner) if (
+                    tir.type_of(inner) == BOOL
+                    and (taken := self.holds(tir.interned(inner))) is not None
+                ):
+                    number = tir.FloatImm(float(taken), kind) if kind.is_float else None
+                    x = tir.interned(number or tir.IntImm(int(taken), kind))
+                case tir.Call(op="shift_right", args=(a, tir.IntImm(value=count))) if (
+                    kind := tir.type_of(x)
+                ).is_integer and 0 <= count < kind.bits - 1:
+                    x = tir.interned(tir.FloorDiv(a, tir.IntImm(1 << count, kind)))
+                case tir.Call(op="bitwise_and", args=(a, tir.IntImm(value=mask))) if (
+                    mask >= 0
+                    and mask & (mask + 1) == 0
+                    and mask.bit_length() < tir.type_of(x).bits - 1
+                ):
+                    x = tir.interned(tir.FloorMod(a, tir.IntImm(mask + 1, tir.type_of(x))))
                 case tir.Cast(dtype=kind, value=inner):
                     opened = self.head(tir.interned(inner))
                     found = _converted(opened, kind)
@@ -914,9 +934,11 @@ class Matcher:
         if x.combiner.name == "prod" and not tir.type_of(x).is_float and (few := _written_out(x)):
             return few
         if x.combiner.name in ("max", "min") and (self.real or not tir.type_of(x).is_float):
-            extremum = self._flat(x) or self._pulled(x)
+            extremum = self._flat(x) or self._pulled(x) or self._in_two(x)
             if extremum is not None:
                 return extremum
+        if x.combiner.name == "prod" and self.real and (flat := self._flat(x)):
+            return flat
         alone = [self._once(x, k) for k in range(len(x.axes))]
         # A choice between an element and the identity is a guard.
         taken = self._guarded(x)
@@ -959,7 +981,7 @@ class Matcher:
         )
 
     def _flat(self, x: Reduce) -> PrimExpr | None:
-        """An extremum of extrema as one; None if it is not of this form."""
+        """An extremum of extrema, or a product of products, as one; None if it is not of this form."""
         axes = terms.fresh(x.axes)
         guard, (source,) = terms.opened(x, axes)
         with self._over(axes, x.extents, guard):
@@ -994,6 +1016,19 @@ class Matcher:
         _, (source,) = terms.opened(x, axes)
         with self._over(axes, x.extents, terms.TRUE):
             inner = self.head(source)
+        if self.real and (turned_around := _negated(inner)) is not None:
+            # The largest of the negative ones is the smallest, negative.
+            other = {"max": "min", "min": "max"}[x.combiner.name]
+            minus = tir.FloatImm(-1.0, tir.type_of(x))
+            least = terms.reduce_over(
+                terms.named_combiner(other, tir.type_of(x)),
+                axes,
+                x.extents,
+                (turned_around,),
+                [self.head(tir.interned(tir.Mul(each, minus))) for each in x.init],
+                ordered=x.ordered,
+            )
+            return tir.interned(tir.Mul(least, minus))
         grows = [tir.Max, tir.Min, *([tir.Add, tir.Sub] if self.real else [])]
         if type(inner) not in grows:
             return None
@@ -1013,6 +1048,38 @@ class Matcher:
                 )
                 return tir.interned(type(inner)(over, same))
         return None
+
+    def _in_two(self, x: Reduce) -> PrimExpr | None:
+        """An extremum of a choice by one of its indices, as the extremum of two; None if it is not of this
+        form.
+        """
+        axes = terms.fresh(x.axes)
+        guard, (source,) = terms.opened(x, axes)
+        with self._over(axes, x.extents, guard):
+            condition = self._condition(self.head(source))
+        bound = None if condition is None else index_bound(condition, axes)
+        if bound is None:
+            return None
+        k, size, _ = bound
+        extent = x.extents[k]
+        within = (tir.LE(terms.index(0), size), tir.LE(size, extent))
+        if not all(self.facts.holds(each) is True for each in within):
+            return None
+        behind = {axes[k]: tir.interned(tir.Add(axes[k], size))}
+        parts = []
+        for length, moved in ((size, {}), (tir.interned(tir.Sub(extent, size)), behind)):
+            parts.append(
+                terms.reduce_over(
+                    x.combiner,
+                    axes,
+                    [*x.extents[:k], length, *x.extents[k + 1 :]],
+                    (terms.substitute(source, moved),),
+                    x.init,
+                    guard=terms.substitute(guard, moved),
+                    ordered=x.ordered,
+                )
+            )
+        return tir.interned((tir.Max if x.combiner.name == "max" else tir.Min)(*parts))
 
     @contextmanager
     def _over(
@@ -1373,6 +1440,18 @@ def _written_out(x: Reduce) -> PrimExpr | None:
     return None
 
 
+def _negated(x: PrimExpr) -> PrimExpr | None:
+    """What a float is the opposite of, as it is written."""
+    match x:
+        case (
+            tir.Mul(a=a, b=tir.FloatImm(value=-1.0))
+            | tir.Mul(a=tir.FloatImm(value=-1.0), b=a)
+            | tir.Sub(a=tir.FloatImm(value=0.0), b=a)
+        ):
+            return a
+    return None
+
+
 def _chosen_number(x: PrimExpr) -> PrimExpr | None:
     """A truth value as a number, written as a choice of 1 and 0."""
     match x:
@@ -1552,6 +1631,26 @@ def lowest_and_highest(tensor: ConstantTerm) -> tuple[int, int]:
 
     array = np.frombuffer(tensor.content, numpy_type(tensor.dtype))
     return (int(array.min()), int(array.max())) if array.size else (0, -1)
+
+
+def _progression(tensor: ConstantTerm, indices: Sequence[PrimExpr]) -> PrimExpr | None:
+    """The element of a constant of integers which grow by one number from index to index."""
+    import numpy as np
+
+    from rlx.grammar.nodes.dtype import numpy_type
+
+    kind = numpy_type(tensor.dtype)
+    if kind is None or len(indices) != 1 or str(tensor.dtype) not in ("int32", "int64"):
+        return None
+    array = np.frombuffer(tensor.content, kind)
+    if array.size < 2:
+        return None
+    first, step = int(array[0]), int(array[1]) - int(array[0])
+    if int(array[-1]) != first + step * (array.size - 1) or (np.diff(array) != step).any():
+        return None
+    place = tir.Mul(terms.index(step), indices[0])
+    value = place if first == 0 else tir.Add(terms.index(first), place)
+    return tir.interned(value if tensor.dtype == INT64 else tir.Cast(tensor.dtype, value))
 
 
 def constant(tensor: ConstantTerm) -> PrimExpr | None:

@@ -13,12 +13,13 @@ from fractions import Fraction
 from functools import reduce
 from itertools import product as product_of
 from math import isfinite, prod
+from typing import TypeGuard
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL, DataType
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine import real_cases, terms
-from rlx.refine.facts import polynomial
+from rlx.refine.facts import index_bound, polynomial
 from rlx.refine.loops_exit import both, conjuncts
 from rlx.refine.matching import SPLITS, Exhausted, Matcher
 from rlx.refine.terms import Reduce, ScanTerm
@@ -295,18 +296,40 @@ def _times(matcher: Matcher, x: Sum, y: Sum) -> Sum:
 
 
 def _cancelled(matcher: Matcher, atoms: list[PrimExpr]) -> list[PrimExpr]:
-    """The factors of a product without sizes that are divided by, where these are not 0."""
-    for whole in [atom for atom in atoms if isinstance(atom, tir.Cast)]:
-        one = tir.FloatImm(1.0, whole.dtype)
-        inverse = tir.interned(tir.Div(one, whole))
-        if (
-            inverse in atoms
-            and matcher.facts.is_index(whole.value)
-            and matcher.facts.holds(tir.LT(tir.IntImm(0), whole.value)) is True
-        ):
+    """The factors of a product without those that are divided by and are positive."""
+    for inverse in [atom for atom in atoms if _is_inverse(atom)]:
+        if inverse in atoms and inverse.b in atoms and _is_positive(matcher, inverse.b):
             atoms.remove(inverse)
-            atoms.remove(whole)
+            atoms.remove(inverse.b)
     return atoms
+
+
+def _is_inverse(x: PrimExpr) -> TypeGuard[tir.Div]:
+    return isinstance(x, tir.Div) and isinstance(x.a, tir.FloatImm) and x.a.value == 1
+
+
+def _is_positive(matcher: Matcher, x: PrimExpr) -> bool:
+    """Whether a number is positive as it stands."""
+    x = matcher.head(tir.interned(x))
+    match x:
+        case tir.FloatImm(value=value):
+            return value > 0
+        case tir.Cast(value=whole) if matcher.facts.is_index(whole):
+            return matcher.facts.holds(tir.LT(tir.IntImm(0), whole)) is True
+        case tir.Mul(a=a, b=b) | tir.Add(a=a, b=b) | tir.Div(a=a, b=b):
+            return _is_positive(matcher, a) and _is_positive(matcher, b)
+        case Reduce():
+            axes = terms.fresh(x.axes)
+            guard, (source, *_) = terms.opened(x, axes)
+            filled = [tir.LT(tir.IntImm(0), extent) for extent in x.extents]
+            if x.combiner.name != "sum" or guard is not terms.TRUE or not _is_zero(x.init[0]):
+                return False
+            if not all(matcher.facts.holds(each) is True for each in filled):
+                return False
+            with matcher.scope():
+                matcher.facts.index(axes, x.extents)
+                return _is_positive(matcher, source)
+    return isinstance(x, tir.Call) and x.op == "exp"
 
 
 def _is_zero(x: PrimExpr) -> bool:
@@ -396,6 +419,8 @@ class _Normal:
                 one = tir.FloatImm(1.0, kind)
                 minus = tir.Mul(a, tir.FloatImm(-1.0, kind))
                 return self._inverse(tir.Add(one, tir.Call("exp", (minus,))))
+            case tir.Call(op="exp", args=(a,)):
+                return self._exponential(a, kind)
             case tir.Call(op="log", args=(a,)):
                 return self._logarithm(a, x)
             case tir.Call(op="log1p", args=(a,)):
@@ -415,6 +440,18 @@ class _Normal:
                 return self._reduction(x)
         return {(x,): Fraction(1)}
 
+    def _exponential(self, a: PrimExpr, kind: DataType) -> Sum:
+        """The exponential of a sum: the product of those of its monomials."""
+        found: list[PrimExpr] = []
+        for mono, factor in self.sum(a).items():
+            whole: PrimExpr = tir.FloatImm(float(abs(factor)), kind)
+            for k, atom in enumerate(mono):
+                whole = atom if k == 0 and abs(factor) == 1 else tir.Mul(whole, atom)
+            power = tir.Call("exp", (whole,), kind)
+            found.append(tir.Div(tir.FloatImm(1.0, kind), power) if factor < 0 else power)
+        atoms = map(tir.interned, found)
+        return {tuple(sorted(atoms, key=self._matcher.number)): Fraction(1)}
+
     def _logarithm(self, a: PrimExpr, x: PrimExpr) -> Sum:
         """The logarithm ``x`` of ``a``: a sum where that is a product of positive numbers."""
         inside = self.sum(a)
@@ -422,7 +459,7 @@ class _Normal:
         if len(inside) != 1:
             return plain
         [(atoms, factor)] = inside.items()
-        if factor != 1 or not all(map(self._is_positive, atoms)):
+        if factor != 1 or not all(_is_positive(self._matcher, atom) for atom in atoms):
             return plain
         found: Sum = {}
         for atom in atoms:
@@ -436,27 +473,6 @@ class _Normal:
                     log = tir.interned(tir.Call("log", (atom,), tir.type_of(x)))
                     _add(found, {(log,): Fraction(1)})
         return found
-
-    def _is_positive(self, x: PrimExpr) -> bool:
-        """Whether a number is positive as it stands."""
-        x = self._matcher.head(tir.interned(x))
-        match x:
-            case tir.FloatImm(value=value):
-                return value > 0
-            case tir.Mul(a=a, b=b) | tir.Add(a=a, b=b) | tir.Div(a=a, b=b):
-                return self._is_positive(a) and self._is_positive(b)
-            case Reduce():
-                axes = terms.fresh(x.axes)
-                guard, (source, *_) = terms.opened(x, axes)
-                filled = [tir.LT(tir.IntImm(0), extent) for extent in x.extents]
-                if x.combiner.name != "sum" or guard is not terms.TRUE or not _is_zero(x.init[0]):
-                    return False
-                if not all(self._matcher.facts.holds(each) is True for each in filled):
-                    return False
-                with self._matcher.scope():
-                    self._matcher.facts.index(axes, x.extents)
-                    return self._is_positive(source)
-        return isinstance(x, tir.Call) and x.op == "exp"
 
     def _whole(self, x: PrimExpr) -> Sum:
         """An integer that is no sum or product as a sum of monomials: what wraps is a ring."""
@@ -486,8 +502,14 @@ class _Normal:
             case _:
                 divisors, scale = (tir.interned(divisor),), Fraction(1)
         one = tir.FloatImm(1.0, kind)
-        inverse = [tir.interned(tir.Div(one, each)) for each in divisors]
-        return {tuple(sorted(inverse, key=self._matcher.number)): scale}
+        inverse = [
+            each.b
+            if _is_inverse(each) and _is_positive(self._matcher, each)
+            else tir.Div(one, each)
+            for each in divisors
+        ]
+        atoms = map(tir.interned, inverse)
+        return {tuple(sorted(atoms, key=self._matcher.number)): scale}
 
     def _is_size(self, extent: PrimExpr) -> bool:
         return self._matcher.facts.holds(tir.LE(tir.IntImm(0), extent)) is True
@@ -607,16 +629,24 @@ class _Normal:
                     product.append(atom)
             if any(not own.isdisjoint(tir.free_vars(e)) for e in extents):
                 return {(x,): Fraction(1)}
-            if not product and when is terms.TRUE and all(map(self._is_size, extents)):
-                count = {tuple(outer): factor}
-                for extent in extents:
-                    count = _times(self._matcher, count, self._size(extent, kind))
-                _add(found, count)
-                continue
             body: PrimExpr = one
             for k, atom in enumerate(product):
                 body = atom if k == 0 else tir.Mul(body, atom)
             when, body = self._within(over, extents, when, body)
+            if any(self._matcher.facts.holds(tir.LE(e, tir.IntImm(0))) is True for e in extents):
+                continue
+            count: Sum = {tuple(outer): factor}
+            used = set(tir.free_vars(when, body))
+            for axis, extent in list(zip(over, extents, strict=True)):
+                if axis not in used and self._is_size(extent):
+                    count = _times(self._matcher, count, self._size(extent, kind))
+                    over.remove(axis)
+                    extents.remove(extent)
+            if not over:
+                if when is not terms.TRUE:
+                    body = tir.Call("if_then_else", (when, body, zero), kind)
+                _add(found, _times(self._matcher, count, self.sum(body)))
+                continue
             made = terms.reduce_over(
                 terms.named_combiner("sum", kind),
                 over,
@@ -626,21 +656,33 @@ class _Normal:
                 guard=when,
                 ordered=False,
             )
-            _add(found, {tuple(sorted((*outer, made), key=self._matcher.number)): factor})
+            _add(found, _times(self._matcher, count, {(made,): Fraction(1)}))
         return found
 
     def _within(
-        self, axes: Sequence[tir.Var], extents: list[PrimExpr], guard: PrimExpr, body: PrimExpr
+        self, axes: list[tir.Var], extents: list[PrimExpr], guard: PrimExpr, body: PrimExpr
     ) -> tuple[PrimExpr, PrimExpr]:
         """The guard and the element of a sum, once each part of the guard that bounds one index by
-        sizes bounds that axis instead, in ``extents``; indices are counted from their lowest.
+        sizes bounds that axis instead, in ``extents``; indices are counted from their lowest. An axis of
+        which a part of the guard gives the only index is left out.
         """
         holds = self._matcher.facts.holds
         left: list[PrimExpr] = []
         todo = conjuncts(guard)
         while todo:
             part = todo.pop(0)
-            bound = _bound(part, axes)
+            only = _only(part, axes)
+            if only is not None:
+                k, place = only
+                axis, extent = axes.pop(k), extents.pop(k)
+                with self._matcher.scope():
+                    self._matcher.facts.index(axes, extents)
+                    left += self._open_bounds(place, extent)
+                moved = {axis: place}
+                body = terms.substitute(body, moved)
+                left, todo = ([terms.substitute(e, moved) for e in each] for each in (left, todo))
+                continue
+            bound = index_bound(part, axes)
             if bound is None:
                 left.append(part)
                 continue
@@ -658,33 +700,30 @@ class _Normal:
         always: PrimExpr = terms.TRUE
         return reduce(both, left, always), body
 
+    def _open_bounds(self, place: PrimExpr, extent: PrimExpr) -> list[PrimExpr]:
+        """The conditions that an index is inside an axis which are not known to hold."""
+        matcher = self._matcher
+        while True:
+            inside = (tir.LE(terms.index(0), place), tir.LT(place, extent))
+            open_ = [tir.interned(e) for e in inside if matcher.facts.holds(e) is not True]
+            depth = matcher.deepest(place) if open_ else 0
+            if not depth:
+                return open_
+            place = matcher.opened_inside(place, depth)
 
-def _bound(condition: PrimExpr, axes: Sequence[tir.Var]) -> tuple[int, PrimExpr, bool] | None:
-    """The position of the one index that a condition compares with sizes; the size; and whether it
-    says that the index is below that, or else that it is not. None if it says no such thing.
-    """
+
+def _only(condition: PrimExpr, axes: Sequence[tir.Var]) -> tuple[int, PrimExpr] | None:
+    """The position of the index that an equation gives, and the index; None if it gives none."""
     match condition:
-        case tir.Not(a=tir.LT(a=b, b=a)):
-            strict = 0
-        case tir.Not(a=tir.LE(a=b, b=a)) | tir.LT(a=a, b=b):
-            strict = 1
-        case tir.LE(a=a, b=b):
-            strict = 0
+        case tir.EQ(a=a, b=b) if tir.type_of(a).is_integer and tir.type_of(b).is_integer:
+            parts = polynomial(tir.interned(tir.Sub(b, a)))
         case _:
             return None
-    if not (tir.type_of(a).is_integer and tir.type_of(b).is_integer):
-        return None
-    parts = polynomial(tir.interned(tir.Sub(b, a)))
-    inside = {axis for mono in parts for each in mono for axis in tir.free_vars(each)}
-    inside &= set(axes)
-    if len(inside) != 1:
-        return None
-    [axis] = inside
-    factor = parts.get((axis,), 0)
-    if abs(factor) != 1 or sum(axis in tir.free_vars(e) for mono in parts for e in mono) != 1:
-        return None
-    zero = {axis: terms.index(0, axis.dtype)}
-    low, high = (a, b) if factor < 0 else (b, a)
-    size = tir.Sub(terms.substitute(high, zero), terms.substitute(low, zero))
-    more = 1 - strict if factor < 0 else strict
-    return list(axes).index(axis), tir.interned(tir.Add(size, terms.index(more))), factor < 0
+    for k, axis in enumerate(axes):
+        factor = parts.get((axis,), 0)
+        if abs(factor) != 1 or sum(axis in tir.free_vars(e) for m in parts for e in m) != 1:
+            continue
+        zero = {axis: terms.index(0, axis.dtype)}
+        difference = tir.Sub(a, b) if factor > 0 else tir.Sub(b, a)
+        return k, terms.substitute(difference, zero)
+    return None
