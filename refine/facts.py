@@ -401,8 +401,24 @@ def index_bound(condition: PrimExpr, axes: Sequence[tir.Var]) -> tuple[int, Prim
     factor = parts.get((axis,), 0)
     if abs(factor) != 1 or sum(axis in tir.free_vars(e) for mono in parts for e in mono) != 1:
         return None
-    zero = {axis: terms.index(0, axis.dtype)}
-    low, high = (a, b) if factor < 0 else (b, a)
-    size = tir.Sub(terms.substitute(high, zero), terms.substitute(low, zero))
+    size = sum_of(
+        {mono: n for mono, n in parts.items() if mono != (axis,)}, -1 if factor > 0 else 1
+    )
     more = 1 - strict if factor < 0 else strict
-    return list(axes).index(axis), tir.interned(tir.Add(size, terms.index(more))), factor < 0
+    size = size if not more else sum_of(polynomial(tir.Add(size, terms.index(more))))
+    return list(axes).index(axis), size, factor < 0
+
+
+def sum_of(parts: Mapping[tuple[PrimExpr, ...], int], sign: int = 1) -> PrimExpr:
+    """The integer that is a sum of products, or the opposite of it."""
+    found: PrimExpr | None = None
+    for mono, count in sorted(parts.items(), key=lambda part: part[1] * sign < 0):
+        factor = abs(count)
+        product: PrimExpr = terms.index(factor)
+        for k, each in enumerate(mono):
+            product = each if k == 0 and factor == 1 else tir.Mul(product, each)
+        if count * sign < 0:
+            found = tir.Sub(terms.index(0) if found is None else found, product)
+        else:
+            found = product if found is None else tir.Add(found, product)
+    return terms.index(0) if found is None else tir.interned(found)

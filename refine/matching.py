@@ -672,8 +672,21 @@ class Matcher:
                 case _:
                     found = _logical(condition)
                     if found is None:
-                        return tir.interned(condition)
+                        return self._of_indices(tir.interned(condition))
                     condition = found
+
+    def _of_indices(self, condition: PrimExpr) -> PrimExpr:
+        """A comparison of integers that tensors of indices hold, such as ranges, without these tensors."""
+        found = condition
+        if isinstance(condition, tir.Comparison) and not self.facts.is_index(condition):
+            for _ in range(_CONSTANTS):
+                depth = self.deepest(found) if tir.type_of(condition.a).is_integer else 0
+                if not 0 < depth <= _CONSTANTS:
+                    break
+                found = self.opened_inside(found, depth)
+                if self.facts.is_index(found):
+                    return found
+        return condition
 
     def inner_condition(self, x: PrimExpr) -> PrimExpr | None:
         """The first undecided condition of a choice inside an element, or a truth value as a number,
@@ -782,16 +795,12 @@ class Matcher:
                 ):
                     number = tir.FloatImm(float(taken), kind) if kind.is_float else None
                     x = tir.interned(number or tir.IntImm(int(taken), kind))
-                case tir.Call(op="shift_right", args=(a, tir.IntImm(value=count))) if (
-                    kind := tir.type_of(x)
-                ).is_integer and 0 <= count < kind.bits - 1:
-                    x = tir.interned(tir.FloorDiv(a, tir.IntImm(1 << count, kind)))
-                case tir.Call(op="bitwise_and", args=(a, tir.IntImm(value=mask))) if (
-                    mask >= 0
-                    and mask & (mask + 1) == 0
-                    and mask.bit_length() < tir.type_of(x).bits - 1
-                ):
-                    x = tir.interned(tir.FloorMod(a, tir.IntImm(mask + 1, tir.type_of(x))))
+                case tir.Call(op="shift_right" | "bitwise_and", args=(a, b)) if (
+                    power := self._power_of_two(x.op, b)
+                ) is not None:
+                    x = tir.interned(
+                        (tir.FloorDiv if x.op == "shift_right" else tir.FloorMod)(a, power)
+                    )
                 case tir.Cast(dtype=kind, value=inner):
                     opened = self.head(tir.interned(inner))
                     found = _converted(opened, kind)
@@ -814,6 +823,19 @@ class Matcher:
                     x = found
                 case _:
                     return x
+
+    def _power_of_two(self, op: str, x: PrimExpr) -> PrimExpr | None:
+        """The divisor for which a shift by a number is a quotient, and a mask a remainder."""
+        number, kind = self.head(tir.interned(x)), tir.type_of(x)
+        if not isinstance(number, tir.IntImm) or number.value < 0 or not kind.is_integer:
+            return None
+        divisor = (
+            1 << number.value
+            if op == "shift_right" and number.value < kind.bits
+            else number.value + 1
+        )
+        fits = divisor & (divisor - 1) == 0 and divisor < 1 << (kind.bits - 1)
+        return tir.IntImm(divisor, kind) if fits else None
 
     def _widened(self, x: PrimExpr, kind: DataType) -> PrimExpr | None:
         """The element of a type that an element of a wider type is converted from."""
@@ -934,7 +956,7 @@ class Matcher:
         if x.combiner.name == "prod" and not tir.type_of(x).is_float and (few := _written_out(x)):
             return few
         if x.combiner.name in ("max", "min") and (self.real or not tir.type_of(x).is_float):
-            extremum = self._flat(x) or self._pulled(x) or self._in_two(x)
+            extremum = self._flat(x) or self._opposite(x) or self._pulled(x) or self._in_two(x)
             if extremum is not None:
                 return extremum
         if x.combiner.name == "prod" and self.real and (flat := self._flat(x)):
@@ -1005,6 +1027,24 @@ class Matcher:
             ordered=x.ordered,
         )
 
+    def _opposite(self, x: Reduce) -> PrimExpr | None:
+        """The largest of the opposites of floats as the opposite of the smallest, or the other way around."""
+        axes = terms.fresh(x.axes)
+        guard, (source,) = terms.opened(x, axes)
+        init, kind = x.init[0], tir.type_of(x)
+        if not (self.real and kind.is_float and isinstance(init, tir.FloatImm)):
+            return None
+        with self._over(axes, x.extents, guard):
+            inner = _negated(self.head(source))
+        if inner is None:
+            return None
+        other = terms.named_combiner("min" if x.combiner.name == "max" else "max", kind)
+        first = tir.FloatImm(-init.value, kind)
+        found = terms.reduce_over(
+            other, axes, x.extents, (inner,), (first,), guard=guard, ordered=x.ordered
+        )
+        return tir.interned(tir.Mul(found, tir.FloatImm(-1.0, kind)))
+
     def _pulled(self, x: Reduce) -> PrimExpr | None:
         """An extremum over elements that grow with one number: that of a sum with the same number
         for all, or of an extremum with it. None if it is not of this form.
@@ -1016,19 +1056,6 @@ class Matcher:
         _, (source,) = terms.opened(x, axes)
         with self._over(axes, x.extents, terms.TRUE):
             inner = self.head(source)
-        if self.real and (turned_around := _negated(inner)) is not None:
-            # The largest of the negative ones is the smallest, negative.
-            other = {"max": "min", "min": "max"}[x.combiner.name]
-            minus = tir.FloatImm(-1.0, tir.type_of(x))
-            least = terms.reduce_over(
-                terms.named_combiner(other, tir.type_of(x)),
-                axes,
-                x.extents,
-                (turned_around,),
-                [self.head(tir.interned(tir.Mul(each, minus))) for each in x.init],
-                ordered=x.ordered,
-            )
-            return tir.interned(tir.Mul(least, minus))
         grows = [tir.Max, tir.Min, *([tir.Add, tir.Sub] if self.real else [])]
         if type(inner) not in grows:
             return None

@@ -19,7 +19,7 @@ from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL, DataType
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine import real_cases, terms
-from rlx.refine.facts import index_bound, polynomial
+from rlx.refine.facts import index_bound, polynomial, sum_of
 from rlx.refine.loops_exit import both, conjuncts
 from rlx.refine.matching import SPLITS, Exhausted, Matcher
 from rlx.refine.terms import Reduce, ScanTerm
@@ -81,7 +81,10 @@ def _equal(matcher: Matcher, x: Sum, y: Sum, rounds: int) -> bool:
         cut = _cut(matcher, x, y) if rounds > CUT else None
         if cut is not None:
             return _equal(matcher, *cut, rounds - CUT)
-        if matcher.impossible() or real_cases.equal(matcher, x, y, _Normal(matcher).sum):
+        numbers = [_integer(side) for side in (x, y)]
+        if None not in numbers and matcher.facts.equal(*numbers):
+            return True
+        if matcher.impossible() or real_cases.equal(matcher, x, y, _Normal(matcher).sum, _each):
             return True
         matcher.differ(_shown(x), _shown(y), "")
         return False
@@ -161,7 +164,10 @@ def _in_two(matcher: Matcher, whole: PrimExpr, part: PrimExpr) -> list[PrimExpr]
     guard, sources = terms.opened(whole, axes)
     behind = {axes[k]: tir.interned(tir.Add(axes[k], size))}
     found = []
-    for length, moved in ((size, {}), (tir.interned(tir.Sub(extent, size)), behind)):
+    for length, moved in (
+        (size, {}),
+        (sum_of(polynomial(tir.interned(tir.Sub(extent, size)))), behind),
+    ):
         extents = [*whole.extents[:k], length, *whole.extents[k + 1 :]]
         found.append(
             terms.reduce_over(
@@ -220,9 +226,23 @@ def _hyperbolic(atom: tir.Call) -> list[PrimExpr]:
     return [scaled(0.5, up), scaled(sign, down)]
 
 
-def _shown(side: Sum) -> PrimExpr | None:
-    """A sum as an element, for a person."""
-    return next((atom for mono in side for atom in mono), None)
+def _integer(side: Sum) -> PrimExpr | None:
+    """An integer that is one element or one number; None if it is another one, or a float."""
+    match list(side.items()):
+        case []:
+            return terms.index(0)
+        case [((), factor)]:
+            return terms.index(int(factor)) if factor.denominator == 1 else None
+        case [((atom,), factor)] if factor == 1 and tir.type_of(atom).is_integer:
+            return atom
+    return None
+
+
+def _shown(side: Sum) -> PrimExpr:
+    """A sum as an element, for a person: its first part."""
+    for mono, factor in side.items():
+        return next(iter(mono), tir.FloatImm(float(factor)))
+    return tir.FloatImm(0.0)
 
 
 def _matched(matcher: Matcher, x: Sum, y: Sum) -> bool:
@@ -693,7 +713,7 @@ class _Normal:
             elif below:
                 extents[k] = size
             else:
-                extents[k] = tir.interned(tir.Sub(extent, size))
+                extents[k] = sum_of(polynomial(tir.interned(tir.Sub(extent, size))))
                 moved = {axes[k]: tir.interned(tir.Add(axes[k], size))}
                 body = terms.substitute(body, moved)
                 left, todo = ([terms.substitute(e, moved) for e in each] for each in (left, todo))
@@ -723,7 +743,6 @@ def _only(condition: PrimExpr, axes: Sequence[tir.Var]) -> tuple[int, PrimExpr] 
         factor = parts.get((axis,), 0)
         if abs(factor) != 1 or sum(axis in tir.free_vars(e) for m in parts for e in m) != 1:
             continue
-        zero = {axis: terms.index(0, axis.dtype)}
-        difference = tir.Sub(a, b) if factor > 0 else tir.Sub(b, a)
-        return k, terms.substitute(difference, zero)
+        others = {mono: n for mono, n in parts.items() if mono != (axis,)}
+        return k, sum_of(others, -factor)
     return None
