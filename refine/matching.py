@@ -298,7 +298,11 @@ class Matcher:
                 return True
             if isinstance(a, ResultTerm) and a.of in self.computed:
                 assume_reads(self.opened(a), axes, a.shape, self.facts)
-            return self.elements(terms.element(a, axes), terms.element(b, axes))
+            places = [
+                terms.index(0) if isinstance(dim, tir.IntImm) and dim.value == 1 else axis
+                for axis, dim in zip(axes, a.shape, strict=True)
+            ]
+            return self.elements(terms.element(a, places), terms.element(b, places))
 
     def number(self, expr: PrimExpr) -> int:
         """The number of an element, in the order in which they are met: a fixed order of factors."""
@@ -481,10 +485,11 @@ class Matcher:
             return self._split(split, lambda: self.elements(x, y))
         if self.real and kind.is_float:
             return self._equal_sums(self, x, y)
-        place = self.trail.attempt()
+        place, mismatch = self.trail.attempt(), self.mismatch
         if self.congruent(x, y):
             return True
         self.trail.drop(place)
+        self.mismatch = mismatch  # another way is tried, whose end says more
         opened = self._one_opened(x, y) or self._folded(x, y)
         if opened is not None:
             return self.elements(*opened)
@@ -667,6 +672,11 @@ class Matcher:
                     condition = a if value else tir.Not(a)
                 case tir.NE(a=a, b=tir.IntImm(value=value)) if tir.type_of(a) == BOOL:
                     condition = tir.Not(a) if value else a
+                case tir.Comparison(a=a, b=b) if (found := [_number_read(a), _number_read(b)]) != [
+                    None,
+                    None,
+                ]:
+                    condition = type(condition)(found[0] or a, found[1] or b)
                 case tir.LE(a=a, b=b) | tir.GE(a=b, b=a) if self.real and tir.type_of(a).is_float:
                     condition = tir.Not(tir.LT(b, a))
                 case _:
@@ -1678,6 +1688,13 @@ def _progression(tensor: ConstantTerm, indices: Sequence[PrimExpr]) -> PrimExpr 
     place = tir.Mul(terms.index(step), indices[0])
     value = place if first == 0 else tir.Add(terms.index(first), place)
     return tir.interned(value if tensor.dtype == INT64 else tir.Cast(tensor.dtype, value))
+
+
+def _number_read(x: PrimExpr) -> PrimExpr | None:
+    """The element that is read of a constant whose elements are all the same; None if it is not that."""
+    if isinstance(x, tir.BufferLoad) and isinstance(x.buffer, ConstantTerm):
+        return constant(x.buffer)
+    return None
 
 
 def constant(tensor: ConstantTerm) -> PrimExpr | None:

@@ -68,11 +68,12 @@ def _equal(matcher: Matcher, x: Sum, y: Sum, rounds: int) -> bool:
                 condition,
                 lambda: _equal(matcher, _again(matcher, x), _again(matcher, y), rounds - 1),
             )
-    place = matcher.trail.attempt()
+    place, mismatch = matcher.trail.attempt(), matcher.mismatch
     matcher.trail.note("sum", count)
     if _matched(matcher, x, y):
         return True
     matcher.trail.drop(place)
+    matcher.mismatch = mismatch  # another way is tried, whose end says more
     deepest = max((matcher.deepest(atom) for atom in atoms), default=0)
     if not deepest or rounds <= 0:
         one, other = (_unrolled(matcher, side) for side in (x, y))
@@ -594,11 +595,6 @@ class _Normal:
             self._matcher.facts.assume(guard)
             inside = self.sum(source)
         found: Sum = dict(self.sum(x.init[0]))
-        zero, one = (
-            (tir.FloatImm(0.0, kind), tir.FloatImm(1.0, kind))
-            if kind.is_float
-            else (tir.IntImm(0, kind), tir.IntImm(1, kind))
-        )
         todo = list(inside.items())
         for mono, factor in todo:  # grows by the parts of choices
             inner_choice = next(
@@ -649,49 +645,78 @@ class _Normal:
                     product.append(atom)
             if any(not own.isdisjoint(tir.free_vars(e)) for e in extents):
                 return {(x,): Fraction(1)}
-            body: PrimExpr = one
-            for k, atom in enumerate(product):
-                body = atom if k == 0 else tir.Mul(body, atom)
-            when, body = self._within(over, extents, when, body)
+            conditions, product = self._within(over, extents, conjuncts(when), product)
             if any(self._matcher.facts.holds(tir.LE(e, tir.IntImm(0))) is True for e in extents):
                 continue
-            count: Sum = {tuple(outer): factor}
-            used = set(tir.free_vars(when, body))
-            for axis, extent in list(zip(over, extents, strict=True)):
-                if axis not in used and self._is_size(extent):
-                    count = _times(self._matcher, count, self._size(extent, kind))
-                    over.remove(axis)
-                    extents.remove(extent)
-            if not over:
-                if when is not terms.TRUE:
-                    body = tir.Call("if_then_else", (when, body, zero), kind)
-                _add(found, _times(self._matcher, count, self.sum(body)))
-                continue
-            made = terms.reduce_over(
-                terms.named_combiner("sum", kind),
-                over,
-                extents,
-                (body,),
-                (zero,),
-                guard=when,
-                ordered=False,
-            )
-            _add(found, _times(self._matcher, count, {(made,): Fraction(1)}))
+            made = self._separated(over, extents, conditions, product, kind)
+            _add(found, _times(self._matcher, {tuple(outer): factor}, made))
         return found
 
+    def _separated(
+        self,
+        axes: Sequence[tir.Var],
+        extents: Sequence[PrimExpr],
+        conditions: Sequence[PrimExpr],
+        factors: Sequence[PrimExpr],
+        kind: DataType,
+    ) -> Sum:
+        """The sum of a product under conditions: the product of the sums over indices that do not meet."""
+        zero, one = (
+            (tir.FloatImm(0.0, kind), tir.FloatImm(1.0, kind))
+            if kind.is_float
+            else (tir.IntImm(0, kind), tir.IntImm(1, kind))
+        )
+
+        def product(parts: Sequence[PrimExpr]) -> PrimExpr:
+            return reduce(tir.Mul, parts) if parts else one
+
+        found: Sum = {(): Fraction(1)}
+        sizes = dict(zip(axes, extents, strict=True))
+        rest, outside = list(factors), list(conditions)
+        for some in _connected(axes, [*conditions, *factors]):
+            guards, parts = (
+                [each for each in exprs if not some.isdisjoint(tir.free_vars(each))]
+                for exprs in (conditions, factors)
+            )
+            rest = [each for each in rest if each not in parts]
+            outside = [each for each in outside if each not in guards]
+            own = [axis for axis in axes if axis in some]
+            if not guards and not parts and self._is_size(sizes[own[0]]):
+                part = self._size(sizes[own[0]], kind)
+            else:
+                made = terms.reduce_over(
+                    terms.named_combiner("sum", kind),
+                    own,
+                    [sizes[axis] for axis in own],
+                    (product(parts),),
+                    (zero,),
+                    guard=_all_of(guards),
+                    ordered=False,
+                )
+                part = {(made,): Fraction(1)}
+            found = _times(self._matcher, found, part)
+        left = product(rest)
+        if outside:
+            left = tir.Call("if_then_else", (_all_of(outside), left, zero), kind)
+        return _times(self._matcher, found, self.sum(left))
+
     def _within(
-        self, axes: list[tir.Var], extents: list[PrimExpr], guard: PrimExpr, body: PrimExpr
-    ) -> tuple[PrimExpr, PrimExpr]:
-        """The guard and the element of a sum, once each part of the guard that bounds one index by
+        self,
+        axes: list[tir.Var],
+        extents: list[PrimExpr],
+        conditions: list[PrimExpr],
+        factors: list[PrimExpr],
+    ) -> tuple[list[PrimExpr], list[PrimExpr]]:
+        """The conditions and the factors of a sum of products, once each condition that bounds one index by
         sizes bounds that axis instead, in ``extents``; indices are counted from their lowest. An axis of
-        which a part of the guard gives the only index is left out.
+        which a condition gives the only index is left out.
         """
         holds = self._matcher.facts.holds
         left: list[PrimExpr] = []
-        todo = conjuncts(guard)
+        todo = list(conditions)
         while todo:
             part = todo.pop(0)
-            only = _only(part, axes)
+            only, bound = _only(part, axes), index_bound(part, axes)
             if only is not None:
                 k, place = only
                 axis, extent = axes.pop(k), extents.pop(k)
@@ -699,26 +724,24 @@ class _Normal:
                     self._matcher.facts.index(axes, extents)
                     left += self._open_bounds(place, extent)
                 moved = {axis: place}
-                body = terms.substitute(body, moved)
-                left, todo = ([terms.substitute(e, moved) for e in each] for each in (left, todo))
-                continue
-            bound = index_bound(part, axes)
-            if bound is None:
+            elif bound is None:
                 left.append(part)
                 continue
-            k, size, below = bound
-            extent = extents[k]
-            if not (holds(tir.LE(terms.index(0), size)) and holds(tir.LE(size, extent))):
-                left.append(part)
-            elif below:
-                extents[k] = size
             else:
+                k, size, below = bound
+                extent = extents[k]
+                if not (holds(tir.LE(terms.index(0), size)) and holds(tir.LE(size, extent))):
+                    left.append(part)
+                    continue
+                if below:
+                    extents[k] = size
+                    continue
                 extents[k] = sum_of(polynomial(tir.interned(tir.Sub(extent, size))))
                 moved = {axes[k]: tir.interned(tir.Add(axes[k], size))}
-                body = terms.substitute(body, moved)
-                left, todo = ([terms.substitute(e, moved) for e in each] for each in (left, todo))
-        always: PrimExpr = terms.TRUE
-        return reduce(both, left, always), body
+            left, todo, factors = (
+                [terms.substitute(each, moved) for each in exprs] for exprs in (left, todo, factors)
+            )
+        return left, factors
 
     def _open_bounds(self, place: PrimExpr, extent: PrimExpr) -> list[PrimExpr]:
         """The conditions that an index is inside an axis which are not known to hold."""
@@ -730,6 +753,22 @@ class _Normal:
             if not depth:
                 return open_
             place = matcher.opened_inside(place, depth)
+
+
+def _connected(axes: Sequence[tir.Var], exprs: Sequence[PrimExpr]) -> list[set[tir.Var]]:
+    """The axes in groups, so that each expression has axes of one group alone."""
+    groups = [{axis} for axis in axes]
+    for expr in exprs:
+        used = tir.free_vars(expr)
+        together = [group for group in groups if not group.isdisjoint(used)]
+        if len(together) > 1:
+            groups = [group for group in groups if group not in together]
+            groups.append(set().union(*together))
+    return groups
+
+
+def _all_of(conditions: Sequence[PrimExpr]) -> PrimExpr:
+    return reduce(both, conditions, terms.TRUE)
 
 
 def _only(condition: PrimExpr, axes: Sequence[tir.Var]) -> tuple[int, PrimExpr] | None:
