@@ -381,10 +381,10 @@ def index_bound(condition: PrimExpr, axes: Sequence[tir.Var]) -> tuple[int, Prim
     """The position of the one index that a condition compares with sizes; the size; and whether it
     says that the index is below that, or else that it is not. None if it says no such thing.
     """
-    match condition:
-        case tir.Not(a=tir.LT(a=b, b=a)):
+    match turned(condition):
+        case tir.Not(a=tir.LT(a=b, b=a) | tir.GT(a=a, b=b)):
             strict = 0
-        case tir.Not(a=tir.LE(a=b, b=a)) | tir.LT(a=a, b=b):
+        case tir.Not(a=tir.LE(a=b, b=a) | tir.GE(a=a, b=b)) | tir.LT(a=a, b=b):
             strict = 1
         case tir.LE(a=a, b=b):
             strict = 0

@@ -21,7 +21,7 @@ from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine import terms
 from rlx.refine.definitions import Unopened
 from rlx.refine.explanation import Trail
-from rlx.refine.facts import Facts, assume_reads, embeds, index_bound, turned
+from rlx.refine.facts import Facts, assume_reads, embeds, index_bound, polynomial, sum_of, turned
 from rlx.refine.terms import (
     ApplicationTerm,
     ConstantTerm,
@@ -274,8 +274,11 @@ class Matcher:
             return False
         match a, b:
             case ResultTerm(), ResultTerm():
+                mismatch = self.mismatch
                 if a.path == b.path and self.applications(a.of, b.of):
                     return True
+                if self._may_open(a) or self._may_open(b):
+                    self.mismatch = mismatch  # they are opened, which says more
             case ScanTerm(), ScanTerm():
                 if a.along != b.along:
                     return False
@@ -771,7 +774,7 @@ class Matcher:
                     taken = self.holds(tir.interned(c))
                     if taken is None:
                         return x
-                    if self.facts.is_index(c):
+                    if self.facts.is_index(c) and turned(c) not in self.facts.chosen:
                         self.trail.note("choice", c, taken, self.facts.context.state)
                     x = tir.interned(a if taken else b)
                 case tir.BufferLoad(buffer=TensorTerm() as tensor, indices=indices) if (
@@ -1104,7 +1107,10 @@ class Matcher:
             return None
         behind = {axes[k]: tir.interned(tir.Add(axes[k], size))}
         parts = []
-        for length, moved in ((size, {}), (tir.interned(tir.Sub(extent, size)), behind)):
+        for length, moved in (
+            (size, {}),
+            (sum_of(polynomial(tir.interned(tir.Sub(extent, size)))), behind),
+        ):
             parts.append(
                 terms.reduce_over(
                     x.combiner,

@@ -436,6 +436,9 @@ class _Normal:
                 )
             case tir.Cast(value=whole) if self._matcher.facts.is_index(whole):
                 return self._size(whole, kind)
+            case tir.Max(a=a, b=b) | tir.Min(a=a, b=b):
+                parts = [self._matcher.head(tir.interned(each)) for each in (a, b)]
+                return {(tir.interned(type(x)(*parts)),): Fraction(1)}
             case tir.Call(op="sigmoid", args=(a,)):
                 one = tir.FloatImm(1.0, kind)
                 minus = tir.Mul(a, tir.FloatImm(-1.0, kind))

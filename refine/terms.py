@@ -699,6 +699,18 @@ def _folded(node: PrimExpr, operands: Sequence[PrimExpr]) -> PrimExpr:
         return tir.with_operands(node, operands)
     if b.value == (type(node) is tir.Mul):
         return a
+    if type(node) is tir.Mul and not b.value:
+        return b
+    match a:
+        case (tir.Add() | tir.Sub()) as inner if type(node) is not tir.Mul and (
+            isinstance(inner.b, tir.IntImm)
+        ):
+            more = inner.b.value if type(inner) is tir.Add else -inner.b.value
+            total = more + (b.value if type(node) is tir.Add else -b.value)
+            if abs(total) >= 1 << 62:
+                return tir.with_operands(node, operands)
+            kind = tir.Sub if total < 0 else tir.Add
+            return _folded(kind(inner.a, index(0)), (inner.a, index(abs(total))))
     if isinstance(a, tir.IntImm):
         made = _EXACT[type(node)](a.value, b.value)
         if abs(made) < 1 << 62:
