@@ -32,7 +32,7 @@ MOST = 400
 """The most monomials of a sum."""
 ROUNDS = 400
 """The most definitions that are opened one after the other."""
-WRITTEN_OUT = 16
+WRITTEN_OUT = 36
 """The most elements of a sum that are written out."""
 CUT = 100
 """The rounds that it costs to add up a sum in two parts."""
