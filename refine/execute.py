@@ -760,7 +760,7 @@ class Execution:
         infos = tuple([self.sized(info, frame) for info in call.sinfo_args])
         if name in self.pure:
             return self._pure_result("relax.call_pure_packed", "packed", name, args, infos)
-        made = terms.apply("packed", name, args, None, self.last)
+        made = terms.apply("packed", ("packed", name), args, None, self.last)
         self.last = made
         info = infos[0] if len(infos) == 1 else OBJECT
         if len(infos) > 1:

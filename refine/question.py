@@ -101,7 +101,10 @@ def entries(before: ast.IRModule, after: ast.IRModule, entry: str | None) -> tup
     wanted = whole or relax or public
     for name in wanted:
         if name not in theirs:
-            raise InterfaceError(f"the interface changed: AFTER has no function {name!r}")
+            has = ", ".join(theirs) or "none"
+            raise InterfaceError(
+                f"the interface changed: AFTER has no function {name!r}; it has: {has}"
+            )
     if not wanted:
         raise InterfaceError("BEFORE has no functions")
     return tuple(wanted)
@@ -154,7 +157,7 @@ def compare(
             done = tuple(proofs)
             # A run decides, whatever a proof says.
             runs = RUNS if found.level is None else 1
-            numbers = () if found.level else numbers_in((before[name], after[name]))
+            numbers = () if found.level else _numbers(found, before[name], after[name])
             special = found.level is None and floats == "bitwise"
             real = (found.level or floats) == "real"
             example = differing(before, after, name, contract, assume, runs, numbers, special, real)
@@ -178,6 +181,24 @@ def compare(
             )
     return Refinement("proved", level, names, None, "", tuple(proofs))
 
+
+def _numbers(found: _Outcome, *functions: object) -> list[int]:
+    """Numbers behind which sizes may show a difference: those in conditions on sizes that were not
+    decided, and in the functions.
+    """
+    conditions = [each for each in found.undecided if len(tir.free_vars(each)) == 1]
+    near = dict.fromkeys(
+        number
+        for node in tir.postorder(*conditions)
+        if isinstance(node, tir.IntImm)
+        for number in (node.value - 1, node.value)
+        if number > 1
+    )
+    return [*dict.fromkeys([*list(near)[:CONDITION_NUMBERS], *numbers_in(functions)])]
+
+
+CONDITION_NUMBERS = 6
+"""The most numbers in undecided conditions that are looked at."""
 
 _ENDS = {
     "bitwise": "so the results are equal, bit for bit",
@@ -300,6 +321,7 @@ class _FunctionPair:
             if stuck is not None:
                 matcher.limit = matcher.steps + STUCK
             known, found = matcher.representatives, list(matcher.trail.notes)
+            names.learn(known)
             try:
                 reason = self._not_equal(matcher, ours, theirs, before, after)
             except Exhausted:
