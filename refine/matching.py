@@ -10,7 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import reduce
 from itertools import combinations, islice, permutations
+from itertools import product as product_of
 from typing import Any
 
 from rlx.grammar.nodes import tir
@@ -49,6 +51,9 @@ SPLITS = 8
 """The most conditions that are split inside of each other."""
 ORDERS = 24
 """The most orders of the axes of a reduction that are tried."""
+
+POINTS = 9
+"""The most points at which it is looked whether the domain of a reduction has them."""
 
 REVERSALS = 7
 """The most sets of axes of a reduction that are reversed."""
@@ -1062,8 +1067,7 @@ class Matcher:
         """An extremum over elements that grow with one number: that of a sum with the same number
         for all, or of an extremum with it. None if it is not of this form.
         """
-        filled = all(self.facts.holds(tir.LT(tir.IntImm(0), e)) is True for e in x.extents)
-        if x.guard is not terms.TRUE or not filled:
+        if x.guard is not terms.TRUE or not self._filled(x):
             return None
         axes = terms.fresh(x.axes)
         _, (source,) = terms.opened(x, axes)
@@ -1096,8 +1100,14 @@ class Matcher:
         axes = terms.fresh(x.axes)
         guard, (source,) = terms.opened(x, axes)
         with self._over(axes, x.extents, guard):
-            condition = self._condition(self.head(source))
-        bound = None if condition is None else index_bound(condition, axes)
+            match self.head(source):
+                case (
+                    tir.Select(condition=condition, true_value=a, false_value=b)
+                    | tir.Call(op="if_then_else", args=(condition, a, b))
+                ) if x.init[0] not in (a, b):  # else it is a guard
+                    bound = index_bound(self._atomic(condition), axes)
+                case _:
+                    bound = None
         if bound is None:
             return None
         k, size, _ = bound
@@ -1257,8 +1267,27 @@ class Matcher:
         if others or sign is None or not isinstance(init, tir.FloatImm):
             return False
         extreme = init.value * sign >= _LARGEST.get(str(x.dtype), math.inf)
-        filled = all(self.facts.holds(tir.LT(tir.IntImm(0), e)) is True for e in x.extents)
-        return extreme and filled and x.guard is terms.TRUE
+        return extreme and self._filled(x)
+
+    def _filled(self, x: Reduce) -> bool:
+        """Whether the domain of a reduction has a point; under a guard, one near its middle."""
+        if x.guard is terms.TRUE:
+            return all(self.facts.holds(tir.LT(tir.IntImm(0), e)) is True for e in x.extents)
+        sizes = [e.value for e in x.extents if isinstance(e, tir.IntImm)]
+        if len(sizes) < len(x.extents) or min(sizes) < 1:
+            return False
+        axes = terms.fresh(x.axes)
+        guard, _ = terms.opened(x, axes)
+        middle_first = [
+            sorted({size // 2, 0, size - 1}, key=lambda k: k != size // 2) for size in sizes
+        ]
+        inside = [
+            terms.substitute(
+                guard, {v: terms.index(k, v.dtype) for v, k in zip(axes, point, strict=True)}
+            )
+            for point in islice(product_of(*middle_first), POINTS)
+        ]
+        return any(map(self.facts.always, inside)) or self.facts.always(reduce(tir.Or, inside))
 
     def _ways(
         self, x: Reduce, y: Reduce, more: Reduce, free: bool
@@ -1593,13 +1622,22 @@ def _extremum(c: tir.Comparison, nan: PrimExpr, a: PrimExpr, b: PrimExpr) -> Pri
     smaller one, as for a reduction.
     """
     below = turned(c)
-    a, b = tir.interned(a), tir.interned(b)
-    if tir.interned(nan) is a and isinstance(below, tir.LT):
-        if (below.a, below.b) == (b, a):
+    if not isinstance(below, tir.LT):
+        return None
+    first, second, a, b, nan = map(_of_real, (below.a, below.b, a, b, nan))
+    if nan is a and tir.type_of(a) == tir.type_of(b):
+        if (first, second) == (b, a):
             return tir.interned(tir.Max(a, b))
-        if (below.a, below.b) == (a, b):
+        if (first, second) == (a, b):
             return tir.interned(tir.Min(a, b))
     return None
+
+
+def _of_real(x: PrimExpr) -> PrimExpr:
+    """The float that a float is converted from: the same real number."""
+    while isinstance(x, tir.Cast) and x.dtype.is_float and tir.type_of(x.value).is_float:
+        x = x.value
+    return tir.interned(x)
 
 
 def _below(tensor: TensorTerm) -> list[TensorTerm]:
