@@ -1009,6 +1009,8 @@ CALL_TIR = "relax.call_tir"
 FILLED = "filled"
 """The kind of a check that the axes of an extremum have elements, unless the result has none; its key has
 their extents, and those of the result."""
+NEVER = "never"
+"""The kind of a check that always fails: the operator is not defined for these elements."""
 WRITTEN = "written"
 """The kind of a check that a tensor which a PrimFunc fills is written as a whole."""
 _IN_PLACE = ("relax.reshape", "relax.memory.ensure_zero_offset", "relax.memory.view")
@@ -1076,6 +1078,8 @@ def _faults(name: str, arguments: Sequence[Term], made: ApplicationTerm) -> list
             if position is not None and -len(shape) <= position < len(shape):
                 return [("index", indices, shape[position], mode)]
     kinds = [a.dtype for a in arguments if isinstance(a, TensorTerm)]
+    if name == "relax.subtract" and kinds and set(kinds) == {BOOL}:
+        return [(NEVER, name)]
     if name in _ARITHMETIC:
         known = len(kinds) == len([a for a in arguments if not isinstance(a, NumberTerm)])
         if known and kinds and all(k.is_float for k in kinds):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 from rlx.grammar.nodes import tir
@@ -170,7 +170,7 @@ class TermNames:
     def _short(self, tensor: object) -> str:
         for names in self._sides:
             if tensor in names:
-                return names[tensor]  # type: ignore[index]
+                return names[tensor]
         match tensor:
             case ResultTerm(of=made, name=name):
                 return name if made.name.startswith("relax.call") else short(made.name)
@@ -242,7 +242,7 @@ class FunctionProof(Record):
         """The notes that tell something new, with their texts."""
         seen: set[object] = set()
         known: int | None = None
-        for note, following in zip(self.notes, [*self.notes[1:], None], strict=True):
+        for note, following in pairwise([*self.notes, Note(-1, "answer", ())]):
             if known is not None and note.depth > known:
                 continue
             known = None
@@ -256,7 +256,7 @@ class FunctionProof(Record):
                 continue
             if note.kind in ("index", "choice", "open"):
                 seen.add((note.depth, text))
-            if note.kind == "elements" and (following is None or following.depth < note.depth):
+            if note.kind == "elements" and following.depth < note.depth:
                 text = f"{text.removesuffix(':')}, they read the same element"
             yield note, text
 

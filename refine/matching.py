@@ -680,11 +680,8 @@ class Matcher:
                     condition = a if value else tir.Not(a)
                 case tir.NE(a=a, b=tir.IntImm(value=value)) if tir.type_of(a) == BOOL:
                     condition = tir.Not(a) if value else a
-                case tir.Comparison(a=a, b=b) if (found := [_number_read(a), _number_read(b)]) != [
-                    None,
-                    None,
-                ]:
-                    condition = type(condition)(found[0] or a, found[1] or b)
+                case tir.Comparison(a=a, b=b) if any(map(_number_read, (a, b))):
+                    condition = type(condition)(_number_read(a) or a, _number_read(b) or b)
                 case tir.LE(a=a, b=b) | tir.GE(a=b, b=a) if self.real and tir.type_of(a).is_float:
                     condition = tir.Not(tir.LT(b, a))
                 case _:
@@ -811,8 +808,11 @@ class Matcher:
                     tir.type_of(inner) == BOOL
                     and (taken := self.holds(tir.interned(inner))) is not None
                 ):
-                    number = tir.FloatImm(float(taken), kind) if kind.is_float else None
-                    x = tir.interned(number or tir.IntImm(int(taken), kind))
+                    x = tir.interned(
+                        tir.FloatImm(float(taken), kind)
+                        if kind.is_float
+                        else tir.IntImm(int(taken), kind)
+                    )
                 case tir.Call(op="shift_right" | "bitwise_and", args=(a, b)) if (
                     power := self._power_of_two(x.op, b)
                 ) is not None:
@@ -1132,7 +1132,8 @@ class Matcher:
                     ordered=x.ordered,
                 )
             )
-        return tir.interned((tir.Max if x.combiner.name == "max" else tir.Min)(*parts))
+        first, rest = parts
+        return tir.interned((tir.Max if x.combiner.name == "max" else tir.Min)(first, rest))
 
     @contextmanager
     def _over(

@@ -43,13 +43,14 @@ def equal(matcher: Matcher, x: Sum, y: Sum, normal: Normal, parts: Parts) -> boo
     nothing is said.
     """
     atoms = dict.fromkeys(atom for side in (x, y) for mono in side for atom in mono)
-    if len(atoms) > ATOMS or not any(map(_is_open, atoms)) or matcher.real_questions >= QUESTIONS:
+    known = any(map(_is_open, atoms)) or any(map(_compares_floats, matcher.facts.chosen))
+    if len(atoms) > ATOMS or not known or matcher.real_questions >= QUESTIONS:
         return False
     question = _RealQuestion(normal, parts)
     for condition, value in matcher.facts.chosen.items():
         if isinstance(condition, tir.Call) and condition.op == "isnan" and value:
             return False
-        if isinstance(condition, tir.Comparison) and tir.type_of(condition.a).is_float:
+        if _compares_floats(condition):
             question.suppose(condition, value)
     question.differ(x, y)
     matcher.real_questions += 1
@@ -58,6 +59,10 @@ def equal(matcher: Matcher, x: Sum, y: Sum, normal: Normal, parts: Parts) -> boo
     sides = [tuple(dict.fromkeys(atom for mono in side for atom in mono)) for side in (x, y)]
     matcher.trail.note("cases", *sides)
     return True
+
+
+def _compares_floats(condition: PrimExpr) -> bool:
+    return isinstance(condition, tir.Comparison) and tir.type_of(condition.a).is_float
 
 
 def _is_open(atom: PrimExpr) -> bool:

@@ -82,8 +82,8 @@ def _equal(matcher: Matcher, x: Sum, y: Sum, rounds: int) -> bool:
         cut = _cut(matcher, x, y) if rounds > CUT else None
         if cut is not None:
             return _equal(matcher, *cut, rounds - CUT)
-        numbers = [_integer(side) for side in (x, y)]
-        if None not in numbers and matcher.facts.equal(*numbers):
+        one, other = _integer(x), _integer(y)
+        if one is not None and other is not None and matcher.facts.equal(one, other):
             return True
         if matcher.impossible() or real_cases.equal(matcher, x, y, _Normal(matcher).sum, _each):
             return True
@@ -437,8 +437,8 @@ class _Normal:
             case tir.Cast(value=whole) if self._matcher.facts.is_index(whole):
                 return self._size(whole, kind)
             case tir.Max(a=a, b=b) | tir.Min(a=a, b=b):
-                parts = [self._matcher.head(tir.interned(each)) for each in (a, b)]
-                return {(tir.interned(type(x)(*parts)),): Fraction(1)}
+                first, second = (self._matcher.head(tir.interned(each)) for each in (a, b))
+                return {(tir.interned(type(x)(first, second)),): Fraction(1)}
             case tir.Call(op="sigmoid", args=(a,)):
                 one = tir.FloatImm(1.0, kind)
                 minus = tir.Mul(a, tir.FloatImm(-1.0, kind))
@@ -532,8 +532,8 @@ class _Normal:
             else tir.Div(one, each)
             for each in divisors
         ]
-        atoms = map(tir.interned, inverse)
-        return {tuple(sorted(atoms, key=self._matcher.number)): scale}
+        whole = map(tir.interned, inverse)
+        return {tuple(sorted(whole, key=self._matcher.number)): scale}
 
     def _is_size(self, extent: PrimExpr) -> bool:
         return self._matcher.facts.holds(tir.LE(tir.IntImm(0), extent)) is True
@@ -750,7 +750,7 @@ class _Normal:
         """The conditions that an index is inside an axis which are not known to hold."""
         matcher = self._matcher
         while True:
-            inside = (tir.LE(terms.index(0), place), tir.LT(place, extent))
+            inside: list[PrimExpr] = [tir.LE(terms.index(0), place), tir.LT(place, extent)]
             open_ = [tir.interned(e) for e in inside if matcher.facts.holds(e) is not True]
             depth = matcher.deepest(place) if open_ else 0
             if not depth:
@@ -771,7 +771,8 @@ def _connected(axes: Sequence[tir.Var], exprs: Sequence[PrimExpr]) -> list[set[t
 
 
 def _all_of(conditions: Sequence[PrimExpr]) -> PrimExpr:
-    return reduce(both, conditions, terms.TRUE)
+    always: PrimExpr = terms.TRUE
+    return reduce(both, conditions, always)
 
 
 def _only(condition: PrimExpr, axes: Sequence[tir.Var]) -> tuple[int, PrimExpr] | None:
