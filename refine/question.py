@@ -285,11 +285,11 @@ class _FunctionPair:
         except Unreadable as error:
             raise Unreadable(f"BEFORE: {error}") from None
         self._learn(ours.facts)
-        never = any(
-            isinstance(e.key, tuple) and e.key[0] == NEVER and not e.path for e in ours.checks
-        )
-        if never and self._faults == "may vanish":
-            return _Outcome("bitwise", "")  # BEFORE returns for no arguments
+        for check in ours.checks:
+            never = isinstance(check.key, tuple) and check.key[0] == NEVER and not check.path
+            if never and self._faults == "may vanish":
+                why = f"BEFORE returns for no arguments: {check.words} is not defined for them"
+                return _Outcome("bitwise", why)
         try:
             theirs.destinations |= ours.destinations
             theirs.pure |= ours.pure
