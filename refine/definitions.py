@@ -335,6 +335,9 @@ class Definitions:
         if made is not None and application.name == LAYOUT_TRANSFORM:
             return {(): self._moved(application, made)}
         short = application.name.removeprefix("relax.")
+        match application.attributes:
+            case ("packed", str() as name, *_):
+                raise Unopened(f"what the packed function {name} computes is not known")
         if made is None or made.operator.definition is None:
             raise Unopened(f"{short} has no definition as a tensor expression")
         context = _Alone(self._prover, self._info)

@@ -760,7 +760,7 @@ class Execution:
         infos = tuple([self.sized(info, frame) for info in call.sinfo_args])
         if name in self.pure:
             return self._pure_result("relax.call_pure_packed", "packed", name, args, infos)
-        made = terms.apply("packed", name, args, None, self.last)
+        made = terms.apply("packed", ("packed", name), args, None, self.last)
         self.last = made
         info = infos[0] if len(infos) == 1 else OBJECT
         if len(infos) > 1:
@@ -1007,7 +1007,10 @@ CALLED = tir.Var("called", BOOL)
 """The condition of what happens if a caller calls a function that a program returned."""
 CALL_TIR = "relax.call_tir"
 FILLED = "filled"
-"""The kind of a check that the axes of an extremum have elements; its key has their extents."""
+"""The kind of a check that the axes of an extremum have elements, unless the result has none; its key has
+their extents, and those of the result."""
+NEVER = "never"
+"""The kind of a check that always fails: the operator is not defined for these elements."""
 WRITTEN = "written"
 """The kind of a check that a tensor which a PrimFunc fills is written as a whole."""
 _IN_PLACE = ("relax.reshape", "relax.memory.ensure_zero_offset", "relax.memory.view")
@@ -1050,13 +1053,14 @@ def _by_shapes(made: ApplicationTerm) -> object:
     return ("shapes", made.name, made.attributes, *shapes)
 
 
-def _reduced(shape: Sequence[tir.PrimExpr], made: ApplicationTerm) -> list[tir.PrimExpr]:
-    """The dimensions that an extremum is taken over."""
+def _reduced(shape: Sequence[tir.PrimExpr], made: ApplicationTerm) -> list[int]:
+    """The axes that an extremum is taken over."""
     attributes: Any = made.attributes
     axes = attributes[0][1]
     positions = [_number(axes)] if axes[:1] == ("int",) else [_number(axis) for axis in axes]
-    picked = [k for k in positions if k is not None and -len(shape) <= k < len(shape)]
-    return [shape[k] for k in picked] if picked and len(picked) == len(positions) else list(shape)
+    rank = len(shape)
+    picked = [k % rank for k in positions if k is not None and -rank <= k < rank]
+    return picked if picked and len(picked) == len(positions) else list(range(rank))
 
 
 def _faults(name: str, arguments: Sequence[Term], made: ApplicationTerm) -> list[object]:
@@ -1074,15 +1078,20 @@ def _faults(name: str, arguments: Sequence[Term], made: ApplicationTerm) -> list
             if position is not None and -len(shape) <= position < len(shape):
                 return [("index", indices, shape[position], mode)]
     kinds = [a.dtype for a in arguments if isinstance(a, TensorTerm)]
+    if name == "relax.subtract" and kinds and set(kinds) == {BOOL}:
+        return [(NEVER, name)]
     if name in _ARITHMETIC:
         known = len(kinds) == len([a for a in arguments if not isinstance(a, NumberTerm)])
         if known and kinds and all(k.is_float for k in kinds):
             return []
         return [] if _cannot_fail(name, arguments) else [("call", made)]
     if name in _EXTREMA or (name in _MEANS and not all(kind.is_float for kind in kinds)):
-        dims = [d for a in arguments if isinstance(a, TensorTerm) for d in _reduced(a.shape, made)]
+        (shape,) = (a.shape for a in arguments if isinstance(a, TensorTerm))
+        reduced = _reduced(shape, made)
+        dims = tuple([shape[k] for k in reduced])
+        kept = tuple([dim for k, dim in enumerate(shape) if k not in reduced])
         filled = all(isinstance(dim, tir.IntImm) and dim.value > 0 for dim in dims)
-        return [] if filled else [(FILLED, _emptiness(name, arguments, made), tuple(dims))]
+        return [] if filled else [(FILLED, dims, kept)]
     if name in ("relax.arange", "relax.one_hot") and _is_constant(name, made):
         return []
     if (
@@ -1112,17 +1121,6 @@ def _cannot_fail(name: str, arguments: Sequence[Term]) -> bool:
                 low > 0 or (high < -1 and name != "relax.power")
             )
     return False
-
-
-def _emptiness(name: str, arguments: Sequence[Term], made: ApplicationTerm) -> object:
-    """The key of the check that there are elements to reduce: the largest and the smallest, and their
-    places, fail for the same shapes and axes.
-    """
-    same = {"relax.min": "relax.max", "relax.argmin": "relax.argmax"}.get(name, name)
-    match arguments:
-        case [TensorTerm(shape=shape)] if same in ("relax.max", "relax.argmax"):
-            return (same, shape, tuple(_reduced(shape, made)))
-    return _by_shapes(made)
 
 
 def _is_constant(name: str, made: ApplicationTerm) -> bool:

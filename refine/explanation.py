@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.refine.terms import TRUE, ApplicationTerm, Reduce, ResultTerm, TensorTerm, Term
+from rlx.refine.terms import TRUE, ApplicationTerm, Lambda, Reduce, ResultTerm, TensorTerm, Term
 from rlx.solver.context import Context, ContextState, constraints
 from rlx.solver.prover import Prover
 from rlx.solver.question_parser import show
@@ -112,7 +112,14 @@ class TermNames:
     """
 
     def __init__(self, before: Mapping[Term, str], after: Mapping[Term, str]) -> None:
-        self._sides = (before, after)
+        self._sides = (dict(before), dict(after))
+
+    def learn(self, views: Mapping[TensorTerm, TensorTerm]) -> None:
+        """Call views by the bindings that they are the values of."""
+        for names in self._sides:
+            for binding, view in views.items():
+                if isinstance(view, Lambda) and binding in names:
+                    names.setdefault(view, names[binding])
 
     def own(self, term: Term, side: int) -> str | None:
         """The name of a value in the program of a side."""
@@ -163,7 +170,7 @@ class TermNames:
     def _short(self, tensor: object) -> str:
         for names in self._sides:
             if tensor in names:
-                return names[tensor]  # type: ignore[index]
+                return names[tensor]
         match tensor:
             case ResultTerm(of=made, name=name):
                 return name if made.name.startswith("relax.call") else short(made.name)
@@ -180,6 +187,8 @@ def call_of(made: ApplicationTerm) -> str:
     match made.attributes:
         case (tir.PrimFunc(attrs=_), *_) if made.name == "relax.call_tir":
             return "a PrimFunc"
+        case ("packed", str() as name, *_):
+            return f"the packed function {name}"
     return f"R.{short(made.name)}" if made.name.startswith("relax.") else short(made.name)
 
 
@@ -221,23 +230,35 @@ class FunctionProof(Record):
     def steps(self) -> Iterator[ProofStep]:
         """The steps; of a long proof, only the beginning."""
         yield ProofStep(0, "function", f"{self.name}:")
-        seen: set[tuple[int, str]] = set()
-        left = iter(self.notes)
-        count = 0
-        for note in left:
+        left = self._told()
+        for note, text in islice(left, STEPS):
+            yield ProofStep(1 + note.depth, note.kind, text)
+        more = sum(1 for _ in left)
+        if more:
+            yield ProofStep(1, "answer", f"... and {more} more steps")
+        yield ProofStep(1, "answer", self.end)
+
+    def _told(self) -> Iterator[tuple[Note, str]]:
+        """The notes that tell something new, with their texts."""
+        seen: set[object] = set()
+        known: int | None = None
+        for note, following in pairwise([*self.notes, Note(-1, "answer", ())]):
+            if known is not None and note.depth > known:
+                continue
+            known = None
+            if note.kind == "equal":
+                if frozenset(note.parts) in seen:
+                    known = note.depth
+                    continue
+                seen.add(frozenset(note.parts))
             text = _text(note, self.names)
             if text is None or (note.depth, text) in seen:
                 continue
             if note.kind in ("index", "choice", "open"):
                 seen.add((note.depth, text))
-            yield ProofStep(1 + note.depth, note.kind, text)
-            count += 1
-            if count == STEPS:
-                break
-        more = sum(1 for _ in left)
-        if more:
-            yield ProofStep(1, "answer", f"... and {more} more steps")
-        yield ProofStep(1, "answer", self.end)
+            if note.kind == "elements" and following.depth < note.depth:
+                text = f"{text.removesuffix(':')}, they read the same element"
+            yield note, text
 
 
 def _text(note: Note, names: TermNames) -> str | None:

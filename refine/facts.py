@@ -375,3 +375,50 @@ def same_sum(a: PrimExpr, b: PrimExpr) -> bool:
     if not isinstance(a, _RING) and not isinstance(b, _RING):
         return False
     return polynomial(tir.interned(a)) == polynomial(tir.interned(b))
+
+
+def index_bound(condition: PrimExpr, axes: Sequence[tir.Var]) -> tuple[int, PrimExpr, bool] | None:
+    """The position of the one index that a condition compares with sizes; the size; and whether it
+    says that the index is below that, or else that it is not. None if it says no such thing.
+    """
+    match turned(condition):
+        case tir.Not(a=tir.LT(a=b, b=a) | tir.GT(a=a, b=b)):
+            strict = 0
+        case tir.Not(a=tir.LE(a=b, b=a) | tir.GE(a=a, b=b)) | tir.LT(a=a, b=b):
+            strict = 1
+        case tir.LE(a=a, b=b):
+            strict = 0
+        case _:
+            return None
+    if not (tir.type_of(a).is_integer and tir.type_of(b).is_integer):
+        return None
+    parts = polynomial(tir.interned(tir.Sub(b, a)))
+    inside = {axis for mono in parts for each in mono for axis in tir.free_vars(each)}
+    inside &= set(axes)
+    if len(inside) != 1:
+        return None
+    [axis] = inside
+    factor = parts.get((axis,), 0)
+    if abs(factor) != 1 or sum(axis in tir.free_vars(e) for mono in parts for e in mono) != 1:
+        return None
+    size = sum_of(
+        {mono: n for mono, n in parts.items() if mono != (axis,)}, -1 if factor > 0 else 1
+    )
+    more = 1 - strict if factor < 0 else strict
+    size = size if not more else sum_of(polynomial(tir.Add(size, terms.index(more))))
+    return list(axes).index(axis), size, factor < 0
+
+
+def sum_of(parts: Mapping[tuple[PrimExpr, ...], int], sign: int = 1) -> PrimExpr:
+    """The integer that is a sum of products, or the opposite of it."""
+    found: PrimExpr | None = None
+    for mono, count in sorted(parts.items(), key=lambda part: part[1] * sign < 0):
+        factor = abs(count)
+        product: PrimExpr = terms.index(factor)
+        for k, each in enumerate(mono):
+            product = each if k == 0 and factor == 1 else tir.Mul(product, each)
+        if count * sign < 0:
+            found = tir.Sub(terms.index(0) if found is None else found, product)
+        else:
+            found = product if found is None else tir.Add(found, product)
+    return terms.index(0) if found is None else tir.interned(found)

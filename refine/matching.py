@@ -10,18 +10,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import reduce
 from itertools import combinations, islice, permutations
+from itertools import product as product_of
 from typing import Any
 
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.dtype import BOOL, DataType
+from rlx.grammar.nodes.dtype import BOOL, INT64, DataType
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.prim_operators import BY_NODE
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine import terms
 from rlx.refine.definitions import Unopened
 from rlx.refine.explanation import Trail
-from rlx.refine.facts import Facts, assume_reads, embeds, turned
+from rlx.refine.facts import Facts, assume_reads, embeds, index_bound, polynomial, sum_of, turned
 from rlx.refine.terms import (
     ApplicationTerm,
     ConstantTerm,
@@ -49,6 +51,9 @@ SPLITS = 8
 """The most conditions that are split inside of each other."""
 ORDERS = 24
 """The most orders of the axes of a reduction that are tried."""
+
+POINTS = 9
+"""The most points at which it is looked whether the domain of a reduction has them."""
 
 REVERSALS = 7
 """The most sets of axes of a reduction that are reversed."""
@@ -274,8 +279,11 @@ class Matcher:
             return False
         match a, b:
             case ResultTerm(), ResultTerm():
+                mismatch = self.mismatch
                 if a.path == b.path and self.applications(a.of, b.of):
                     return True
+                if self._may_open(a) or self._may_open(b):
+                    self.mismatch = mismatch  # they are opened, which says more
             case ScanTerm(), ScanTerm():
                 if a.along != b.along:
                     return False
@@ -298,7 +306,11 @@ class Matcher:
                 return True
             if isinstance(a, ResultTerm) and a.of in self.computed:
                 assume_reads(self.opened(a), axes, a.shape, self.facts)
-            return self.elements(terms.element(a, axes), terms.element(b, axes))
+            places = [
+                terms.index(0) if isinstance(dim, tir.IntImm) and dim.value == 1 else axis
+                for axis, dim in zip(axes, a.shape, strict=True)
+            ]
+            return self.elements(terms.element(a, places), terms.element(b, places))
 
     def number(self, expr: PrimExpr) -> int:
         """The number of an element, in the order in which they are met: a fixed order of factors."""
@@ -481,10 +493,11 @@ class Matcher:
             return self._split(split, lambda: self.elements(x, y))
         if self.real and kind.is_float:
             return self._equal_sums(self, x, y)
-        place = self.trail.attempt()
+        place, mismatch = self.trail.attempt(), self.mismatch
         if self.congruent(x, y):
             return True
         self.trail.drop(place)
+        self.mismatch = mismatch  # another way is tried, whose end says more
         opened = self._one_opened(x, y) or self._folded(x, y)
         if opened is not None:
             return self.elements(*opened)
@@ -667,16 +680,33 @@ class Matcher:
                     condition = a if value else tir.Not(a)
                 case tir.NE(a=a, b=tir.IntImm(value=value)) if tir.type_of(a) == BOOL:
                     condition = tir.Not(a) if value else a
+                case tir.Comparison(a=a, b=b) if any(map(_number_read, (a, b))):
+                    condition = type(condition)(_number_read(a) or a, _number_read(b) or b)
                 case tir.LE(a=a, b=b) | tir.GE(a=b, b=a) if self.real and tir.type_of(a).is_float:
                     condition = tir.Not(tir.LT(b, a))
                 case _:
                     found = _logical(condition)
                     if found is None:
-                        return tir.interned(condition)
+                        return self._of_indices(tir.interned(condition))
                     condition = found
 
+    def _of_indices(self, condition: PrimExpr) -> PrimExpr:
+        """A comparison of integers that tensors of indices hold, such as ranges, without these tensors."""
+        found = condition
+        if isinstance(condition, tir.Comparison) and not self.facts.is_index(condition):
+            for _ in range(_CONSTANTS):
+                depth = self.deepest(found) if tir.type_of(condition.a).is_integer else 0
+                if not 0 < depth <= _CONSTANTS:
+                    break
+                found = self.opened_inside(found, depth)
+                if self.facts.is_index(found):
+                    return found
+        return condition
+
     def inner_condition(self, x: PrimExpr) -> PrimExpr | None:
-        """The first undecided condition of a choice inside an element, outside of reductions."""
+        """The first undecided condition of a choice inside an element, or a truth value as a number,
+        outside of reductions.
+        """
         stack, seen = [x], set()
         while stack:
             node = stack.pop()
@@ -685,7 +715,7 @@ class Matcher:
             seen.add(node)
             if self.real and isinstance(node, tir.Select):
                 node = self.head(node)  # an extremum, where it is one
-            found = self._condition(node)
+            found = self._condition(_chosen_number(node) or node)
             if found is not None and self.holds(found) is None:
                 return found
             stack += tir.children(node)
@@ -746,7 +776,7 @@ class Matcher:
                     taken = self.holds(tir.interned(c))
                     if taken is None:
                         return x
-                    if self.facts.is_index(c):
+                    if self.facts.is_index(c) and turned(c) not in self.facts.chosen:
                         self.trail.note("choice", c, taken, self.facts.context.state)
                     x = tir.interned(a if taken else b)
                 case tir.BufferLoad(buffer=TensorTerm() as tensor, indices=indices) if (
@@ -755,8 +785,10 @@ class Matcher:
                     x = terms.read(self.representatives[tensor], indices)
                 case tir.BufferLoad(buffer=Lambda() as tensor, indices=indices):
                     x = terms.element(tensor, indices)
-                case tir.BufferLoad(buffer=ConstantTerm() as tensor):
+                case tir.BufferLoad(buffer=ConstantTerm() as tensor, indices=indices):
                     found = constant(tensor)
+                    if found is None:
+                        found = _progression(tensor, indices)
                     return x if found is None else found
                 case tir.Call(op="likely", args=(inner,)):
                     x = tir.interned(inner)
@@ -772,6 +804,21 @@ class Matcher:
                     x = tir.interned(_TURNED[type(x)](x.b, x.a))
                 case tir.Cast(dtype=kind, value=inner) if self._alike(tir.type_of(inner), kind):
                     x = tir.interned(inner)
+                case tir.Cast(dtype=kind, value=inner) if (
+                    tir.type_of(inner) == BOOL
+                    and (taken := self.holds(tir.interned(inner))) is not None
+                ):
+                    x = tir.interned(
+                        tir.FloatImm(float(taken), kind)
+                        if kind.is_float
+                        else tir.IntImm(int(taken), kind)
+                    )
+                case tir.Call(op="shift_right" | "bitwise_and", args=(a, b)) if (
+                    power := self._power_of_two(x.op, b)
+                ) is not None:
+                    x = tir.interned(
+                        (tir.FloorDiv if x.op == "shift_right" else tir.FloorMod)(a, power)
+                    )
                 case tir.Cast(dtype=kind, value=inner):
                     opened = self.head(tir.interned(inner))
                     found = _converted(opened, kind)
@@ -794,6 +841,19 @@ class Matcher:
                     x = found
                 case _:
                     return x
+
+    def _power_of_two(self, op: str, x: PrimExpr) -> PrimExpr | None:
+        """The divisor for which a shift by a number is a quotient, and a mask a remainder."""
+        number, kind = self.head(tir.interned(x)), tir.type_of(x)
+        if not isinstance(number, tir.IntImm) or number.value < 0 or not kind.is_integer:
+            return None
+        divisor = (
+            1 << number.value
+            if op == "shift_right" and number.value < kind.bits
+            else number.value + 1
+        )
+        fits = divisor & (divisor - 1) == 0 and divisor < 1 << (kind.bits - 1)
+        return tir.IntImm(divisor, kind) if fits else None
 
     def _widened(self, x: PrimExpr, kind: DataType) -> PrimExpr | None:
         """The element of a type that an element of a wider type is converted from."""
@@ -914,9 +974,11 @@ class Matcher:
         if x.combiner.name == "prod" and not tir.type_of(x).is_float and (few := _written_out(x)):
             return few
         if x.combiner.name in ("max", "min") and (self.real or not tir.type_of(x).is_float):
-            extremum = self._flat(x) or self._pulled(x)
+            extremum = self._flat(x) or self._opposite(x) or self._pulled(x) or self._in_two(x)
             if extremum is not None:
                 return extremum
+        if x.combiner.name == "prod" and self.real and (flat := self._flat(x)):
+            return flat
         alone = [self._once(x, k) for k in range(len(x.axes))]
         # A choice between an element and the identity is a guard.
         taken = self._guarded(x)
@@ -959,7 +1021,7 @@ class Matcher:
         )
 
     def _flat(self, x: Reduce) -> PrimExpr | None:
-        """An extremum of extrema as one; None if it is not of this form."""
+        """An extremum of extrema, or a product of products, as one; None if it is not of this form."""
         axes = terms.fresh(x.axes)
         guard, (source,) = terms.opened(x, axes)
         with self._over(axes, x.extents, guard):
@@ -983,12 +1045,29 @@ class Matcher:
             ordered=x.ordered,
         )
 
+    def _opposite(self, x: Reduce) -> PrimExpr | None:
+        """The largest of the opposites of floats as the opposite of the smallest, or the other way around."""
+        axes = terms.fresh(x.axes)
+        guard, (source,) = terms.opened(x, axes)
+        init, kind = x.init[0], tir.type_of(x)
+        if not (self.real and kind.is_float and isinstance(init, tir.FloatImm)):
+            return None
+        with self._over(axes, x.extents, guard):
+            inner = _negated(self.head(source))
+        if inner is None:
+            return None
+        other = terms.named_combiner("min" if x.combiner.name == "max" else "max", kind)
+        first = tir.FloatImm(-init.value, kind)
+        found = terms.reduce_over(
+            other, axes, x.extents, (inner,), (first,), guard=guard, ordered=x.ordered
+        )
+        return tir.interned(tir.Mul(found, tir.FloatImm(-1.0, kind)))
+
     def _pulled(self, x: Reduce) -> PrimExpr | None:
         """An extremum over elements that grow with one number: that of a sum with the same number
         for all, or of an extremum with it. None if it is not of this form.
         """
-        filled = all(self.facts.holds(tir.LT(tir.IntImm(0), e)) is True for e in x.extents)
-        if x.guard is not terms.TRUE or not filled:
+        if x.guard is not terms.TRUE or not self._filled(x):
             return None
         axes = terms.fresh(x.axes)
         _, (source,) = terms.opened(x, axes)
@@ -1013,6 +1092,48 @@ class Matcher:
                 )
                 return tir.interned(type(inner)(over, same))
         return None
+
+    def _in_two(self, x: Reduce) -> PrimExpr | None:
+        """An extremum of a choice by one of its indices, as the extremum of two; None if it is not of this
+        form.
+        """
+        axes = terms.fresh(x.axes)
+        guard, (source,) = terms.opened(x, axes)
+        with self._over(axes, x.extents, guard):
+            match self.head(source):
+                case (
+                    tir.Select(condition=condition, true_value=a, false_value=b)
+                    | tir.Call(op="if_then_else", args=(condition, a, b))
+                ) if x.init[0] not in (a, b):  # else it is a guard
+                    bound = index_bound(self._atomic(condition), axes)
+                case _:
+                    bound = None
+        if bound is None:
+            return None
+        k, size, _ = bound
+        extent = x.extents[k]
+        within = (tir.LE(terms.index(0), size), tir.LE(size, extent))
+        if not all(self.facts.holds(each) is True for each in within):
+            return None
+        behind = {axes[k]: tir.interned(tir.Add(axes[k], size))}
+        parts = []
+        for length, moved in (
+            (size, {}),
+            (sum_of(polynomial(tir.interned(tir.Sub(extent, size)))), behind),
+        ):
+            parts.append(
+                terms.reduce_over(
+                    x.combiner,
+                    axes,
+                    [*x.extents[:k], length, *x.extents[k + 1 :]],
+                    (terms.substitute(source, moved),),
+                    x.init,
+                    guard=terms.substitute(guard, moved),
+                    ordered=x.ordered,
+                )
+            )
+        first, rest = parts
+        return tir.interned((tir.Max if x.combiner.name == "max" else tir.Min)(first, rest))
 
     @contextmanager
     def _over(
@@ -1147,8 +1268,27 @@ class Matcher:
         if others or sign is None or not isinstance(init, tir.FloatImm):
             return False
         extreme = init.value * sign >= _LARGEST.get(str(x.dtype), math.inf)
-        filled = all(self.facts.holds(tir.LT(tir.IntImm(0), e)) is True for e in x.extents)
-        return extreme and filled and x.guard is terms.TRUE
+        return extreme and self._filled(x)
+
+    def _filled(self, x: Reduce) -> bool:
+        """Whether the domain of a reduction has a point; under a guard, one near its middle."""
+        if x.guard is terms.TRUE:
+            return all(self.facts.holds(tir.LT(tir.IntImm(0), e)) is True for e in x.extents)
+        sizes = [e.value for e in x.extents if isinstance(e, tir.IntImm)]
+        if len(sizes) < len(x.extents) or min(sizes) < 1:
+            return False
+        axes = terms.fresh(x.axes)
+        guard, _ = terms.opened(x, axes)
+        middle_first = [
+            sorted({size // 2, 0, size - 1}, key=lambda k: k != size // 2) for size in sizes
+        ]
+        inside = [
+            terms.substitute(
+                guard, {v: terms.index(k, v.dtype) for v, k in zip(axes, point, strict=True)}
+            )
+            for point in islice(product_of(*middle_first), POINTS)
+        ]
+        return any(map(self.facts.always, inside)) or self.facts.always(reduce(tir.Or, inside))
 
     def _ways(
         self, x: Reduce, y: Reduce, more: Reduce, free: bool
@@ -1373,6 +1513,18 @@ def _written_out(x: Reduce) -> PrimExpr | None:
     return None
 
 
+def _negated(x: PrimExpr) -> PrimExpr | None:
+    """What a float is the opposite of, as it is written."""
+    match x:
+        case (
+            tir.Mul(a=a, b=tir.FloatImm(value=-1.0))
+            | tir.Mul(a=tir.FloatImm(value=-1.0), b=a)
+            | tir.Sub(a=tir.FloatImm(value=0.0), b=a)
+        ):
+            return a
+    return None
+
+
 def _chosen_number(x: PrimExpr) -> PrimExpr | None:
     """A truth value as a number, written as a choice of 1 and 0."""
     match x:
@@ -1471,13 +1623,22 @@ def _extremum(c: tir.Comparison, nan: PrimExpr, a: PrimExpr, b: PrimExpr) -> Pri
     smaller one, as for a reduction.
     """
     below = turned(c)
-    a, b = tir.interned(a), tir.interned(b)
-    if tir.interned(nan) is a and isinstance(below, tir.LT):
-        if (below.a, below.b) == (b, a):
+    if not isinstance(below, tir.LT):
+        return None
+    first, second, a, b, nan = map(_of_real, (below.a, below.b, a, b, nan))
+    if nan is a and tir.type_of(a) == tir.type_of(b):
+        if (first, second) == (b, a):
             return tir.interned(tir.Max(a, b))
-        if (below.a, below.b) == (a, b):
+        if (first, second) == (a, b):
             return tir.interned(tir.Min(a, b))
     return None
+
+
+def _of_real(x: PrimExpr) -> PrimExpr:
+    """The float that a float is converted from: the same real number."""
+    while isinstance(x, tir.Cast) and x.dtype.is_float and tir.type_of(x.value).is_float:
+        x = x.value
+    return tir.interned(x)
 
 
 def _below(tensor: TensorTerm) -> list[TensorTerm]:
@@ -1552,6 +1713,33 @@ def lowest_and_highest(tensor: ConstantTerm) -> tuple[int, int]:
 
     array = np.frombuffer(tensor.content, numpy_type(tensor.dtype))
     return (int(array.min()), int(array.max())) if array.size else (0, -1)
+
+
+def _progression(tensor: ConstantTerm, indices: Sequence[PrimExpr]) -> PrimExpr | None:
+    """The element of a constant of integers which grow by one number from index to index."""
+    import numpy as np
+
+    from rlx.grammar.nodes.dtype import numpy_type
+
+    kind = numpy_type(tensor.dtype)
+    if kind is None or len(indices) != 1 or str(tensor.dtype) not in ("int32", "int64"):
+        return None
+    array = np.frombuffer(tensor.content, kind)
+    if array.size < 2:
+        return None
+    first, step = int(array[0]), int(array[1]) - int(array[0])
+    if int(array[-1]) != first + step * (array.size - 1) or (np.diff(array) != step).any():
+        return None
+    place = tir.Mul(terms.index(step), indices[0])
+    value = place if first == 0 else tir.Add(terms.index(first), place)
+    return tir.interned(value if tensor.dtype == INT64 else tir.Cast(tensor.dtype, value))
+
+
+def _number_read(x: PrimExpr) -> PrimExpr | None:
+    """The element that is read of a constant whose elements are all the same; None if it is not that."""
+    if isinstance(x, tir.BufferLoad) and isinstance(x.buffer, ConstantTerm):
+        return constant(x.buffer)
+    return None
 
 
 def constant(tensor: ConstantTerm) -> PrimExpr | None:

@@ -24,6 +24,7 @@ from rlx.refine.definitions import LAYOUT_TRANSFORM, Definitions, Unopened, repl
 from rlx.refine.execute import (
     CALL_TIR,
     FILLED,
+    NEVER,
     WRITTEN,
     Execution,
     OutsideTerm,
@@ -101,7 +102,10 @@ def entries(before: ast.IRModule, after: ast.IRModule, entry: str | None) -> tup
     wanted = whole or relax or public
     for name in wanted:
         if name not in theirs:
-            raise InterfaceError(f"the interface changed: AFTER has no function {name!r}")
+            has = ", ".join(theirs) or "none"
+            raise InterfaceError(
+                f"the interface changed: AFTER has no function {name!r}; it has: {has}"
+            )
     if not wanted:
         raise InterfaceError("BEFORE has no functions")
     return tuple(wanted)
@@ -149,12 +153,12 @@ def compare(
             question = _FunctionPair(before, after, name, floats, faults, assume, contract)
             found = question.answer()
             todo += [each for each in question.recursive if each not in todo]
-            end = _ENDS[found.level] if found.level else found.reason
+            end = found.reason or _ENDS[found.level or ""]
             proofs.append(FunctionProof(name, found.notes, found.names, end, found.conditions))
             done = tuple(proofs)
             # A run decides, whatever a proof says.
             runs = RUNS if found.level is None else 1
-            numbers = () if found.level else numbers_in((before[name], after[name]))
+            numbers = () if found.level else _numbers(found, before[name], after[name])
             special = found.level is None and floats == "bitwise"
             real = (found.level or floats) == "real"
             example = differing(before, after, name, contract, assume, runs, numbers, special, real)
@@ -178,6 +182,24 @@ def compare(
             )
     return Refinement("proved", level, names, None, "", tuple(proofs))
 
+
+def _numbers(found: _Outcome, *functions: object) -> list[int]:
+    """Numbers behind which sizes may show a difference: those in conditions on sizes that were not
+    decided, and in the functions.
+    """
+    conditions = [each for each in found.undecided if len(tir.free_vars(each)) == 1]
+    near = dict.fromkeys(
+        number
+        for node in tir.postorder(*conditions)
+        if isinstance(node, tir.IntImm)
+        for number in (node.value - 1, node.value)
+        if number > 1
+    )
+    return [*dict.fromkeys([*list(near)[:CONDITION_NUMBERS], *numbers_in(functions)])]
+
+
+CONDITION_NUMBERS = 6
+"""The most numbers in undecided conditions that are looked at."""
 
 _ENDS = {
     "bitwise": "so the results are equal, bit for bit",
@@ -263,6 +285,11 @@ class _FunctionPair:
         except Unreadable as error:
             raise Unreadable(f"BEFORE: {error}") from None
         self._learn(ours.facts)
+        for check in ours.checks:
+            never = isinstance(check.key, tuple) and check.key[0] == NEVER and not check.path
+            if never and self._faults == "may vanish":
+                why = f"BEFORE returns for no arguments: {check.words} is not defined for them"
+                return _Outcome("bitwise", why)
         try:
             theirs.destinations |= ours.destinations
             theirs.pure |= ours.pure
@@ -300,6 +327,7 @@ class _FunctionPair:
             if stuck is not None:
                 matcher.limit = matcher.steps + STUCK
             known, found = matcher.representatives, list(matcher.trail.notes)
+            names.learn(known)
             try:
                 reason = self._not_equal(matcher, ours, theirs, before, after)
             except Exhausted:
@@ -440,8 +468,15 @@ class _FunctionPair:
                     and matcher.facts.equal(each.key[2], extent)
                 ]
                 return _inside(matcher, indices, extent, known)
-            case (str() as kind, _, tuple() as dims) if kind == FILLED:
-                return all(matcher.facts.holds(tir.LE(ONE, dim)) is True for dim in dims)
+            case (str() as kind, tuple() as dims, tuple() as kept) if kind == FILLED:
+                known = [
+                    each.key[1:]
+                    for each in ours.checks
+                    if isinstance(each.key, tuple)
+                    and each.key[0] == FILLED
+                    and each.path == check.path[: len(each.path)]
+                ]
+                return _filled(matcher, dims, kept, known)
             case ("call", ApplicationTerm() as made) if made.name == CALL_TIR:
                 return self._loops.safe(
                     made, matcher.facts, lambda: self._computed(ours), matcher.representatives
@@ -510,6 +545,51 @@ def _fail_alike(matcher: Matcher, p: ApplicationTerm, q: ApplicationTerm) -> boo
             )
     return False
 
+
+def _filled(
+    matcher: Matcher,
+    dims: Sequence[tir.PrimExpr],
+    kept: Sequence[tir.PrimExpr],
+    known: Sequence[tuple[Sequence[tir.PrimExpr], Sequence[tir.PrimExpr]]],
+) -> bool:
+    """Whether an extremum has elements, or no result. That is looked at for each choice of sizes that are 0.
+
+    Parameters
+    ----------
+    dims, kept
+        The extents that it is taken over, and those of its result.
+    known
+        Those of extrema for which this is known.
+    """
+    facts = matcher.facts
+
+    def certain(each: tir.PrimExpr) -> bool:
+        return facts.holds(each) is True
+
+    def fails(over: Sequence[tir.PrimExpr], result: Sequence[tir.PrimExpr]) -> bool:
+        empty = any(certain(tir.LE(dim, ZERO)) for dim in over)
+        return empty and all(certain(tir.LE(ONE, dim)) for dim in result)
+
+    def passes(sizes: Sequence[tir.Var]) -> bool:
+        if all(certain(tir.LE(ONE, dim)) for dim in dims):
+            return True
+        if any(certain(tir.LE(dim, ZERO)) for dim in kept) or any(fails(*each) for each in known):
+            return True
+        if not sizes:
+            return False
+        for value in (True, False):
+            with matcher.scope():
+                facts.assume(tir.LE(ONE, sizes[0]), value)
+                if not passes(sizes[1:]):
+                    return False
+        return True
+
+    used = tir.free_vars(*dims, *kept, *[d for over, result in known for d in (*over, *result)])
+    return passes(list(used)[:SIZES_SPLIT])
+
+
+SIZES_SPLIT = 6
+"""The most sizes for which it is looked at whether they are 0."""
 
 _LOOKUPS = ("relax.gather_elements", "relax.gather_nd")
 

@@ -9,7 +9,7 @@ is the root of.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
 
@@ -32,22 +32,25 @@ Monomial = tuple[PrimExpr, ...]
 Sum = Mapping[Monomial, Fraction]
 Normal = Callable[[PrimExpr], Sum]
 """An element as a sum of monomials."""
+Parts = Callable[[PrimExpr], Sequence[PrimExpr] | None]
+"""The elements that are added up, if they are few."""
 
 
-def equal(matcher: Matcher, x: Sum, y: Sum, normal: Normal) -> bool:
+def equal(matcher: Matcher, x: Sum, y: Sum, normal: Normal, parts: Parts) -> bool:
     """Whether two sums are equal for all real numbers that the elements in them may be.
 
     The conditions on floats that are assumed hold. Where one is that an element is not a number,
     nothing is said.
     """
     atoms = dict.fromkeys(atom for side in (x, y) for mono in side for atom in mono)
-    if len(atoms) > ATOMS or not any(map(_is_open, atoms)) or matcher.real_questions >= QUESTIONS:
+    known = any(map(_is_open, atoms)) or any(map(_compares_floats, matcher.facts.chosen))
+    if len(atoms) > ATOMS or not known or matcher.real_questions >= QUESTIONS:
         return False
-    question = _RealQuestion(normal)
+    question = _RealQuestion(normal, parts)
     for condition, value in matcher.facts.chosen.items():
         if isinstance(condition, tir.Call) and condition.op == "isnan" and value:
             return False
-        if isinstance(condition, tir.Comparison) and tir.type_of(condition.a).is_float:
+        if _compares_floats(condition):
             question.suppose(condition, value)
     question.differ(x, y)
     matcher.real_questions += 1
@@ -56,6 +59,10 @@ def equal(matcher: Matcher, x: Sum, y: Sum, normal: Normal) -> bool:
     sides = [tuple(dict.fromkeys(atom for mono in side for atom in mono)) for side in (x, y)]
     matcher.trail.note("cases", *sides)
     return True
+
+
+def _compares_floats(condition: PrimExpr) -> bool:
+    return isinstance(condition, tir.Comparison) and tir.type_of(condition.a).is_float
 
 
 def _is_open(atom: PrimExpr) -> bool:
@@ -73,8 +80,8 @@ def _fraction(value: Fraction) -> str:
 class _RealQuestion:
     """The text of a question to Z3, in which each expression has a name."""
 
-    def __init__(self, normal: Normal) -> None:
-        self._normal = normal
+    def __init__(self, normal: Normal, parts: Parts) -> None:
+        self._normal, self._parts = normal, parts
         self.lines: list[str] = []
         self._known: dict[object, tuple[str, set[str]]] = {}
         self._defined: set[str] = set()
@@ -192,7 +199,10 @@ class _RealQuestion:
     def _read(self, node: PrimExpr) -> str:
         match node:
             case Reduce():
-                return self._new()
+                parts = self._parts(node)
+                if parts is None:
+                    return self._new()
+                return self._named(f"(+ {' '.join(map(self._element, parts))} 0.0)")
             case tir.Max() | tir.Min() | tir.Select() | tir.Call(op="fabs"):
                 return self._choice(node, self._element)
             case tir.Div(a=a, b=b):

@@ -13,12 +13,13 @@ from fractions import Fraction
 from functools import reduce
 from itertools import product as product_of
 from math import isfinite, prod
+from typing import TypeGuard
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL, DataType
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine import real_cases, terms
-from rlx.refine.facts import polynomial
+from rlx.refine.facts import index_bound, polynomial, sum_of
 from rlx.refine.loops_exit import both, conjuncts
 from rlx.refine.matching import SPLITS, Exhausted, Matcher
 from rlx.refine.terms import Reduce, ScanTerm
@@ -31,7 +32,7 @@ MOST = 400
 """The most monomials of a sum."""
 ROUNDS = 400
 """The most definitions that are opened one after the other."""
-WRITTEN_OUT = 16
+WRITTEN_OUT = 36
 """The most elements of a sum that are written out."""
 CUT = 100
 """The rounds that it costs to add up a sum in two parts."""
@@ -67,11 +68,12 @@ def _equal(matcher: Matcher, x: Sum, y: Sum, rounds: int) -> bool:
                 condition,
                 lambda: _equal(matcher, _again(matcher, x), _again(matcher, y), rounds - 1),
             )
-    place = matcher.trail.attempt()
+    place, mismatch = matcher.trail.attempt(), matcher.mismatch
     matcher.trail.note("sum", count)
     if _matched(matcher, x, y):
         return True
     matcher.trail.drop(place)
+    matcher.mismatch = mismatch  # another way is tried, whose end says more
     deepest = max((matcher.deepest(atom) for atom in atoms), default=0)
     if not deepest or rounds <= 0:
         one, other = (_unrolled(matcher, side) for side in (x, y))
@@ -80,7 +82,10 @@ def _equal(matcher: Matcher, x: Sum, y: Sum, rounds: int) -> bool:
         cut = _cut(matcher, x, y) if rounds > CUT else None
         if cut is not None:
             return _equal(matcher, *cut, rounds - CUT)
-        if matcher.impossible() or real_cases.equal(matcher, x, y, _Normal(matcher).sum):
+        one, other = _integer(x), _integer(y)
+        if one is not None and other is not None and matcher.facts.equal(one, other):
+            return True
+        if matcher.impossible() or real_cases.equal(matcher, x, y, _Normal(matcher).sum, _each):
             return True
         matcher.differ(_shown(x), _shown(y), "")
         return False
@@ -160,7 +165,10 @@ def _in_two(matcher: Matcher, whole: PrimExpr, part: PrimExpr) -> list[PrimExpr]
     guard, sources = terms.opened(whole, axes)
     behind = {axes[k]: tir.interned(tir.Add(axes[k], size))}
     found = []
-    for length, moved in ((size, {}), (tir.interned(tir.Sub(extent, size)), behind)):
+    for length, moved in (
+        (size, {}),
+        (sum_of(polynomial(tir.interned(tir.Sub(extent, size)))), behind),
+    ):
         extents = [*whole.extents[:k], length, *whole.extents[k + 1 :]]
         found.append(
             terms.reduce_over(
@@ -219,9 +227,23 @@ def _hyperbolic(atom: tir.Call) -> list[PrimExpr]:
     return [scaled(0.5, up), scaled(sign, down)]
 
 
-def _shown(side: Sum) -> PrimExpr | None:
-    """A sum as an element, for a person."""
-    return next((atom for mono in side for atom in mono), None)
+def _integer(side: Sum) -> PrimExpr | None:
+    """An integer that is one element or one number; None if it is another one, or a float."""
+    match list(side.items()):
+        case []:
+            return terms.index(0)
+        case [((), factor)]:
+            return terms.index(int(factor)) if factor.denominator == 1 else None
+        case [((atom,), factor)] if factor == 1 and tir.type_of(atom).is_integer:
+            return atom
+    return None
+
+
+def _shown(side: Sum) -> PrimExpr:
+    """A sum as an element, for a person: its first part."""
+    for mono, factor in side.items():
+        return next(iter(mono), tir.FloatImm(float(factor)))
+    return tir.FloatImm(0.0)
 
 
 def _matched(matcher: Matcher, x: Sum, y: Sum) -> bool:
@@ -295,18 +317,40 @@ def _times(matcher: Matcher, x: Sum, y: Sum) -> Sum:
 
 
 def _cancelled(matcher: Matcher, atoms: list[PrimExpr]) -> list[PrimExpr]:
-    """The factors of a product without sizes that are divided by, where these are not 0."""
-    for whole in [atom for atom in atoms if isinstance(atom, tir.Cast)]:
-        one = tir.FloatImm(1.0, whole.dtype)
-        inverse = tir.interned(tir.Div(one, whole))
-        if (
-            inverse in atoms
-            and matcher.facts.is_index(whole.value)
-            and matcher.facts.holds(tir.LT(tir.IntImm(0), whole.value)) is True
-        ):
+    """The factors of a product without those that are divided by and are positive."""
+    for inverse in [atom for atom in atoms if _is_inverse(atom)]:
+        if inverse in atoms and inverse.b in atoms and _is_positive(matcher, inverse.b):
             atoms.remove(inverse)
-            atoms.remove(whole)
+            atoms.remove(inverse.b)
     return atoms
+
+
+def _is_inverse(x: PrimExpr) -> TypeGuard[tir.Div]:
+    return isinstance(x, tir.Div) and isinstance(x.a, tir.FloatImm) and x.a.value == 1
+
+
+def _is_positive(matcher: Matcher, x: PrimExpr) -> bool:
+    """Whether a number is positive as it stands."""
+    x = matcher.head(tir.interned(x))
+    match x:
+        case tir.FloatImm(value=value):
+            return value > 0
+        case tir.Cast(value=whole) if matcher.facts.is_index(whole):
+            return matcher.facts.holds(tir.LT(tir.IntImm(0), whole)) is True
+        case tir.Mul(a=a, b=b) | tir.Add(a=a, b=b) | tir.Div(a=a, b=b):
+            return _is_positive(matcher, a) and _is_positive(matcher, b)
+        case Reduce():
+            axes = terms.fresh(x.axes)
+            guard, (source, *_) = terms.opened(x, axes)
+            filled = [tir.LT(tir.IntImm(0), extent) for extent in x.extents]
+            if x.combiner.name != "sum" or guard is not terms.TRUE or not _is_zero(x.init[0]):
+                return False
+            if not all(matcher.facts.holds(each) is True for each in filled):
+                return False
+            with matcher.scope():
+                matcher.facts.index(axes, x.extents)
+                return _is_positive(matcher, source)
+    return isinstance(x, tir.Call) and x.op == "exp"
 
 
 def _is_zero(x: PrimExpr) -> bool:
@@ -392,10 +436,15 @@ class _Normal:
                 )
             case tir.Cast(value=whole) if self._matcher.facts.is_index(whole):
                 return self._size(whole, kind)
+            case tir.Max(a=a, b=b) | tir.Min(a=a, b=b):
+                first, second = (self._matcher.head(tir.interned(each)) for each in (a, b))
+                return {(tir.interned(type(x)(first, second)),): Fraction(1)}
             case tir.Call(op="sigmoid", args=(a,)):
                 one = tir.FloatImm(1.0, kind)
                 minus = tir.Mul(a, tir.FloatImm(-1.0, kind))
                 return self._inverse(tir.Add(one, tir.Call("exp", (minus,))))
+            case tir.Call(op="exp", args=(a,)):
+                return self._exponential(a, kind)
             case tir.Call(op="log", args=(a,)):
                 return self._logarithm(a, x)
             case tir.Call(op="log1p", args=(a,)):
@@ -415,6 +464,18 @@ class _Normal:
                 return self._reduction(x)
         return {(x,): Fraction(1)}
 
+    def _exponential(self, a: PrimExpr, kind: DataType) -> Sum:
+        """The exponential of a sum: the product of those of its monomials."""
+        found: list[PrimExpr] = []
+        for mono, factor in self.sum(a).items():
+            whole: PrimExpr = tir.FloatImm(float(abs(factor)), kind)
+            for k, atom in enumerate(mono):
+                whole = atom if k == 0 and abs(factor) == 1 else tir.Mul(whole, atom)
+            power = tir.Call("exp", (whole,), kind)
+            found.append(tir.Div(tir.FloatImm(1.0, kind), power) if factor < 0 else power)
+        atoms = map(tir.interned, found)
+        return {tuple(sorted(atoms, key=self._matcher.number)): Fraction(1)}
+
     def _logarithm(self, a: PrimExpr, x: PrimExpr) -> Sum:
         """The logarithm ``x`` of ``a``: a sum where that is a product of positive numbers."""
         inside = self.sum(a)
@@ -422,7 +483,7 @@ class _Normal:
         if len(inside) != 1:
             return plain
         [(atoms, factor)] = inside.items()
-        if factor != 1 or not all(map(self._is_positive, atoms)):
+        if factor != 1 or not all(_is_positive(self._matcher, atom) for atom in atoms):
             return plain
         found: Sum = {}
         for atom in atoms:
@@ -436,27 +497,6 @@ class _Normal:
                     log = tir.interned(tir.Call("log", (atom,), tir.type_of(x)))
                     _add(found, {(log,): Fraction(1)})
         return found
-
-    def _is_positive(self, x: PrimExpr) -> bool:
-        """Whether a number is positive as it stands."""
-        x = self._matcher.head(tir.interned(x))
-        match x:
-            case tir.FloatImm(value=value):
-                return value > 0
-            case tir.Mul(a=a, b=b) | tir.Add(a=a, b=b) | tir.Div(a=a, b=b):
-                return self._is_positive(a) and self._is_positive(b)
-            case Reduce():
-                axes = terms.fresh(x.axes)
-                guard, (source, *_) = terms.opened(x, axes)
-                filled = [tir.LT(tir.IntImm(0), extent) for extent in x.extents]
-                if x.combiner.name != "sum" or guard is not terms.TRUE or not _is_zero(x.init[0]):
-                    return False
-                if not all(self._matcher.facts.holds(each) is True for each in filled):
-                    return False
-                with self._matcher.scope():
-                    self._matcher.facts.index(axes, x.extents)
-                    return self._is_positive(source)
-        return isinstance(x, tir.Call) and x.op == "exp"
 
     def _whole(self, x: PrimExpr) -> Sum:
         """An integer that is no sum or product as a sum of monomials: what wraps is a ring."""
@@ -486,8 +526,14 @@ class _Normal:
             case _:
                 divisors, scale = (tir.interned(divisor),), Fraction(1)
         one = tir.FloatImm(1.0, kind)
-        inverse = [tir.interned(tir.Div(one, each)) for each in divisors]
-        return {tuple(sorted(inverse, key=self._matcher.number)): scale}
+        inverse = [
+            each.b
+            if _is_inverse(each) and _is_positive(self._matcher, each)
+            else tir.Div(one, each)
+            for each in divisors
+        ]
+        whole = map(tir.interned, inverse)
+        return {tuple(sorted(whole, key=self._matcher.number)): scale}
 
     def _is_size(self, extent: PrimExpr) -> bool:
         return self._matcher.facts.holds(tir.LE(tir.IntImm(0), extent)) is True
@@ -552,11 +598,6 @@ class _Normal:
             self._matcher.facts.assume(guard)
             inside = self.sum(source)
         found: Sum = dict(self.sum(x.init[0]))
-        zero, one = (
-            (tir.FloatImm(0.0, kind), tir.FloatImm(1.0, kind))
-            if kind.is_float
-            else (tir.IntImm(0, kind), tir.IntImm(1, kind))
-        )
         todo = list(inside.items())
         for mono, factor in todo:  # grows by the parts of choices
             inner_choice = next(
@@ -607,84 +648,144 @@ class _Normal:
                     product.append(atom)
             if any(not own.isdisjoint(tir.free_vars(e)) for e in extents):
                 return {(x,): Fraction(1)}
-            if not product and when is terms.TRUE and all(map(self._is_size, extents)):
-                count = {tuple(outer): factor}
-                for extent in extents:
-                    count = _times(self._matcher, count, self._size(extent, kind))
-                _add(found, count)
+            conditions, product = self._within(over, extents, conjuncts(when), product)
+            if any(self._matcher.facts.holds(tir.LE(e, tir.IntImm(0))) is True for e in extents):
                 continue
-            body: PrimExpr = one
-            for k, atom in enumerate(product):
-                body = atom if k == 0 else tir.Mul(body, atom)
-            when, body = self._within(over, extents, when, body)
-            made = terms.reduce_over(
-                terms.named_combiner("sum", kind),
-                over,
-                extents,
-                (body,),
-                (zero,),
-                guard=when,
-                ordered=False,
-            )
-            _add(found, {tuple(sorted((*outer, made), key=self._matcher.number)): factor})
+            made = self._separated(over, extents, conditions, product, kind)
+            _add(found, _times(self._matcher, {tuple(outer): factor}, made))
         return found
 
+    def _separated(
+        self,
+        axes: Sequence[tir.Var],
+        extents: Sequence[PrimExpr],
+        conditions: Sequence[PrimExpr],
+        factors: Sequence[PrimExpr],
+        kind: DataType,
+    ) -> Sum:
+        """The sum of a product under conditions: the product of the sums over indices that do not meet."""
+        zero, one = (
+            (tir.FloatImm(0.0, kind), tir.FloatImm(1.0, kind))
+            if kind.is_float
+            else (tir.IntImm(0, kind), tir.IntImm(1, kind))
+        )
+
+        def product(parts: Sequence[PrimExpr]) -> PrimExpr:
+            return reduce(tir.Mul, parts) if parts else one
+
+        found: Sum = {(): Fraction(1)}
+        sizes = dict(zip(axes, extents, strict=True))
+        rest, outside = list(factors), list(conditions)
+        for some in _connected(axes, [*conditions, *factors]):
+            guards, parts = (
+                [each for each in exprs if not some.isdisjoint(tir.free_vars(each))]
+                for exprs in (conditions, factors)
+            )
+            rest = [each for each in rest if each not in parts]
+            outside = [each for each in outside if each not in guards]
+            own = [axis for axis in axes if axis in some]
+            if not guards and not parts and self._is_size(sizes[own[0]]):
+                part = self._size(sizes[own[0]], kind)
+            else:
+                made = terms.reduce_over(
+                    terms.named_combiner("sum", kind),
+                    own,
+                    [sizes[axis] for axis in own],
+                    (product(parts),),
+                    (zero,),
+                    guard=_all_of(guards),
+                    ordered=False,
+                )
+                part = {(made,): Fraction(1)}
+            found = _times(self._matcher, found, part)
+        left = product(rest)
+        if outside:
+            left = tir.Call("if_then_else", (_all_of(outside), left, zero), kind)
+        return _times(self._matcher, found, self.sum(left))
+
     def _within(
-        self, axes: Sequence[tir.Var], extents: list[PrimExpr], guard: PrimExpr, body: PrimExpr
-    ) -> tuple[PrimExpr, PrimExpr]:
-        """The guard and the element of a sum, once each part of the guard that bounds one index by
-        sizes bounds that axis instead, in ``extents``; indices are counted from their lowest.
+        self,
+        axes: list[tir.Var],
+        extents: list[PrimExpr],
+        conditions: list[PrimExpr],
+        factors: list[PrimExpr],
+    ) -> tuple[list[PrimExpr], list[PrimExpr]]:
+        """The conditions and the factors of a sum of products, once each condition that bounds one index by
+        sizes bounds that axis instead, in ``extents``; indices are counted from their lowest. An axis of
+        which a condition gives the only index is left out.
         """
         holds = self._matcher.facts.holds
         left: list[PrimExpr] = []
-        todo = conjuncts(guard)
+        todo = list(conditions)
         while todo:
             part = todo.pop(0)
-            bound = _bound(part, axes)
-            if bound is None:
+            only, bound = _only(part, axes), index_bound(part, axes)
+            if only is not None:
+                k, place = only
+                axis, extent = axes.pop(k), extents.pop(k)
+                with self._matcher.scope():
+                    self._matcher.facts.index(axes, extents)
+                    left += self._open_bounds(place, extent)
+                moved = {axis: place}
+            elif bound is None:
                 left.append(part)
                 continue
-            k, size, below = bound
-            extent = extents[k]
-            if not (holds(tir.LE(terms.index(0), size)) and holds(tir.LE(size, extent))):
-                left.append(part)
-            elif below:
-                extents[k] = size
             else:
-                extents[k] = tir.interned(tir.Sub(extent, size))
+                k, size, below = bound
+                extent = extents[k]
+                if not (holds(tir.LE(terms.index(0), size)) and holds(tir.LE(size, extent))):
+                    left.append(part)
+                    continue
+                if below:
+                    extents[k] = size
+                    continue
+                extents[k] = sum_of(polynomial(tir.interned(tir.Sub(extent, size))))
                 moved = {axes[k]: tir.interned(tir.Add(axes[k], size))}
-                body = terms.substitute(body, moved)
-                left, todo = ([terms.substitute(e, moved) for e in each] for each in (left, todo))
-        always: PrimExpr = terms.TRUE
-        return reduce(both, left, always), body
+            left, todo, factors = (
+                [terms.substitute(each, moved) for each in exprs] for exprs in (left, todo, factors)
+            )
+        return left, factors
+
+    def _open_bounds(self, place: PrimExpr, extent: PrimExpr) -> list[PrimExpr]:
+        """The conditions that an index is inside an axis which are not known to hold."""
+        matcher = self._matcher
+        while True:
+            inside: list[PrimExpr] = [tir.LE(terms.index(0), place), tir.LT(place, extent)]
+            open_ = [tir.interned(e) for e in inside if matcher.facts.holds(e) is not True]
+            depth = matcher.deepest(place) if open_ else 0
+            if not depth:
+                return open_
+            place = matcher.opened_inside(place, depth)
 
 
-def _bound(condition: PrimExpr, axes: Sequence[tir.Var]) -> tuple[int, PrimExpr, bool] | None:
-    """The position of the one index that a condition compares with sizes; the size; and whether it
-    says that the index is below that, or else that it is not. None if it says no such thing.
-    """
+def _connected(axes: Sequence[tir.Var], exprs: Sequence[PrimExpr]) -> list[set[tir.Var]]:
+    """The axes in groups, so that each expression has axes of one group alone."""
+    groups = [{axis} for axis in axes]
+    for expr in exprs:
+        used = tir.free_vars(expr)
+        together = [group for group in groups if not group.isdisjoint(used)]
+        if len(together) > 1:
+            groups = [group for group in groups if group not in together]
+            groups.append(set().union(*together))
+    return groups
+
+
+def _all_of(conditions: Sequence[PrimExpr]) -> PrimExpr:
+    always: PrimExpr = terms.TRUE
+    return reduce(both, conditions, always)
+
+
+def _only(condition: PrimExpr, axes: Sequence[tir.Var]) -> tuple[int, PrimExpr] | None:
+    """The position of the index that an equation gives, and the index; None if it gives none."""
     match condition:
-        case tir.Not(a=tir.LT(a=b, b=a)):
-            strict = 0
-        case tir.Not(a=tir.LE(a=b, b=a)) | tir.LT(a=a, b=b):
-            strict = 1
-        case tir.LE(a=a, b=b):
-            strict = 0
+        case tir.EQ(a=a, b=b) if tir.type_of(a).is_integer and tir.type_of(b).is_integer:
+            parts = polynomial(tir.interned(tir.Sub(b, a)))
         case _:
             return None
-    if not (tir.type_of(a).is_integer and tir.type_of(b).is_integer):
-        return None
-    parts = polynomial(tir.interned(tir.Sub(b, a)))
-    inside = {axis for mono in parts for each in mono for axis in tir.free_vars(each)}
-    inside &= set(axes)
-    if len(inside) != 1:
-        return None
-    [axis] = inside
-    factor = parts.get((axis,), 0)
-    if abs(factor) != 1 or sum(axis in tir.free_vars(e) for mono in parts for e in mono) != 1:
-        return None
-    zero = {axis: terms.index(0, axis.dtype)}
-    low, high = (a, b) if factor < 0 else (b, a)
-    size = tir.Sub(terms.substitute(high, zero), terms.substitute(low, zero))
-    more = 1 - strict if factor < 0 else strict
-    return list(axes).index(axis), tir.interned(tir.Add(size, terms.index(more))), factor < 0
+    for k, axis in enumerate(axes):
+        factor = parts.get((axis,), 0)
+        if abs(factor) != 1 or sum(axis in tir.free_vars(e) for m in parts for e in m) != 1:
+            continue
+        others = {mono: n for mono, n in parts.items() if mono != (axis,)}
+        return k, sum_of(others, -factor)
+    return None

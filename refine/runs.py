@@ -350,7 +350,7 @@ def _around(function: ast.Function, numbers: Sequence[int]) -> Iterator[dict[tir
                 yield dict.fromkeys(free, 2) | {var: number + 1}
 
 
-LARGEST = 200
+LARGEST = 2_048
 """The largest number of a program at which sizes are tried."""
 
 

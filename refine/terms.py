@@ -668,6 +668,8 @@ def rebuilt(node: PrimExpr, operands: Sequence[PrimExpr]) -> PrimExpr:
         kind = tir.type_of(operands[1]) if node.op == "if_then_else" else _CALLS.get(node.op)
         if kind is not None:
             return tir.Call(node.op, tuple(operands), kind, node.attrs)
+    if type(node) in (tir.Add, tir.Sub, tir.Mul):
+        return _folded(node, operands)
     if type(node) is not Reduce:
         return tir.with_operands(node, operands)
     if all(a is b for a, b in zip(node.args, operands, strict=True)):
@@ -685,6 +687,42 @@ def rebuilt(node: PrimExpr, operands: Sequence[PrimExpr]) -> PrimExpr:
         ordered=node.ordered,
     )
 
+
+def _folded(node: PrimExpr, operands: Sequence[PrimExpr]) -> PrimExpr:
+    """A sum or product of two integers, where one of them is known: computed, or without a part that
+    changes nothing.
+    """
+    a, b = operands
+    if type(node) is not tir.Sub and isinstance(a, tir.IntImm):
+        a, b = b, a
+    if not isinstance(b, tir.IntImm) or b.dtype != INT64:
+        return tir.with_operands(node, operands)
+    if b.value == (type(node) is tir.Mul):
+        return a
+    if type(node) is tir.Mul and not b.value:
+        return b
+    match a:
+        case (tir.Add() | tir.Sub()) as inner if type(node) is not tir.Mul and (
+            isinstance(inner.b, tir.IntImm)
+        ):
+            more = inner.b.value if type(inner) is tir.Add else -inner.b.value
+            total = more + (b.value if type(node) is tir.Add else -b.value)
+            if abs(total) >= 1 << 62:
+                return tir.with_operands(node, operands)
+            kind = tir.Sub if total < 0 else tir.Add
+            return _folded(kind(inner.a, index(0)), (inner.a, index(abs(total))))
+    if isinstance(a, tir.IntImm):
+        made = _EXACT[type(node)](a.value, b.value)
+        if abs(made) < 1 << 62:
+            return index(made)
+    return tir.with_operands(node, operands)
+
+
+_EXACT: dict[type, Callable[[int, int], int]] = {
+    tir.Add: operator.add,
+    tir.Sub: operator.sub,
+    tir.Mul: operator.mul,
+}
 
 _CALLS = dict.fromkeys(("isnan", "isinf", "isfinite"), TRUE.dtype)
 """The types of intrinsics that texts do not give."""

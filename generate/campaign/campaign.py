@@ -7,7 +7,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import ALL_COMPLETED, FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 from rlx.generate.campaign.finding import Finding
 from rlx.generate.campaign.processes import Worker, examine
@@ -24,6 +24,9 @@ FOR_REDUCTION = 0.25
 
 GRACE = 0.04
 """The share of the time that programs under way may take longer."""
+
+ENDING = 0.2
+"""Seconds in which a chunk that is ended gives its results."""
 
 FIRST = 15.0
 """Seconds that the very first program may take in a campaign that is shorter: workers must start."""
@@ -67,6 +70,12 @@ class LocalWorkers:
             self._all.append(self._own.worker)
         return examine(self._own.worker, first, range(first, first + CHUNK), self.deadline)
 
+    def finish(self) -> None:
+        """End the processes that have examined programs; the results of their chunks are what they have."""
+        for worker in self._all:
+            if worker.earlier:
+                worker.stop()
+
     def close(self) -> None:
         """End the processes at once, whatever they are doing."""
         for worker in self._all:
@@ -83,6 +92,7 @@ def campaign(
     seconds: float,
     jobs: int,
     progress: Callable[[CampaignState, float], None],
+    finish: Callable[[], object] = lambda: None,
 ) -> list[Finding]:
     """Examine programs until the time is up; the findings that are new.
 
@@ -96,6 +106,8 @@ def campaign(
         Where results go; it is saved after each chunk.
     submit
         Begins with a chunk. A chunk that fails is begun again.
+    finish
+        Ends chunks under way with the programs that are examined.
 
     Raises
     ------
@@ -115,13 +127,14 @@ def campaign(
             running[submit(first)] = first
         if left <= 0 and (state.programs or len(running) > jobs):
             running = {future: first for future, first in running.items() if not future.cancel()}
-        patience = GRACE * seconds
-        if not state.programs:
-            patience = max(patience, FIRST - seconds * share)
-        if not running or left < -patience:
+        grace = left + GRACE * seconds
+        late = left + max(GRACE * seconds, 0 if state.programs else FIRST - seconds * share)
+        if grace < 0:
+            finish()
+        if not running:
             break
-        pause = min(1.0, left if left > 0 else left + patience)
-        finished, _ = wait(running, timeout=pause, return_when=FIRST_COMPLETED)
+        pause = min(1.0, next((each for each in (left, grace, late) if each > 0), ENDING))
+        finished, _ = wait(running, pause, FIRST_COMPLETED if late > 0 else ALL_COMPLETED)
         for future in finished:
             first = running.pop(future)
             error = future.exception()
@@ -137,6 +150,8 @@ def campaign(
             state.seconds = before + time.monotonic() - started
             state.save()
         progress(state, time.monotonic() - started)
+        if late <= 0:
+            break
     state.seconds = before + time.monotonic() - started
     state.save()
     return new

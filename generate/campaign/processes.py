@@ -77,7 +77,7 @@ class Worker:
         self.alone: Worker | None = None
 
     def examine(
-        self, seed: int, text: str | None = None, only: str = ""
+        self, seed: int, text: str | None = None, only: str = "", until: float = math.inf
     ) -> dict[str, Any] | Finding:
         """What one program gave: the worker's answer, or the finding that it was lost over it.
 
@@ -87,10 +87,13 @@ class Worker:
             The program; None for the one that the seed makes.
         only
             The stage that is asked for; all of them if empty.
+        until
+            When no other stage is begun, by the clock of ``time.monotonic``.
         """
         process = self._running()
         self.text, self.stage = "", "generation"
-        if process.tell({"seed": seed, "text": text, "only": only}):
+        when = None if until == math.inf else until
+        if process.tell({"seed": seed, "text": text, "only": only, "until": when}):
             for record in process.answers(self.patience):
                 if "stage" in record:
                     self.stage = str(record["stage"])
@@ -197,17 +200,22 @@ FROM_OUTSIDE = tuple(f"signal {name}" for name in OUTSIDE)
 def examine(
     worker: Worker, first: int, seeds: Iterable[int], deadline: float = math.inf
 ) -> ChunkResult:
-    """Examine a run of seeds. `deadline`: no second program is begun after it, by the clock of
-    ``time.monotonic``. Raises ChildProcessError if no worker comes as far as to have a program, or
+    """Examine a run of seeds. `deadline`: neither a second program nor a third stage of one is begun after it,
+    by the clock of ``time.monotonic``. Raises ChildProcessError if no worker comes as far as to have a program, or
     it is stopped.
     """
     result = ChunkResult(first)
     for seed in seeds:
         if result.programs and time.monotonic() > deadline:
             break
-        answer = worker.examine(seed)
-        if isinstance(answer, Finding) and answer.cause in FROM_OUTSIDE:
-            answer = worker.examine(seed)
+        try:
+            answer = worker.examine(seed, until=deadline)
+            if isinstance(answer, Finding) and answer.cause in FROM_OUTSIDE:
+                answer = worker.examine(seed)
+        except StoppedError:
+            if result.programs:
+                break
+            raise
         if isinstance(answer, Finding):
             if not answer.text:
                 raise ChildProcessError(

@@ -1,7 +1,7 @@
 """A worker process of a campaign: `python -m rlx.generate.campaign.worker ORACLE AGAINST [MEMORY]`.
 
-Tasks come on standard input, each a line of JSON: a seed, and the program's text where it is not
-the seed's own. The answers are lines of JSON on the descriptor that standard output had at the
+Tasks come on standard input, each a line of JSON: a seed, the program's text where it is not
+the seed's own, and when the time is up. The answers are lines of JSON on the descriptor that standard output had at the
 start: what is under way is said before it is begun, so that a process that dies has named its
 program and stage.
 """
@@ -9,6 +9,7 @@ program and stage.
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -43,7 +44,7 @@ def _serve(oracle_name: str, against: str) -> None:
         answers.write(json.dumps(record) + "\n")
 
     from rlx.generate.campaign.oracles import named
-    from rlx.generate.campaign.oracles.case import Case, raised
+    from rlx.generate.campaign.oracles.case import Case, TimeIsUp, raised
     from rlx.generate.campaign.programs import program
     from rlx.spec.coverage import RuleCounts
     from rlx.spec.registry import observing
@@ -58,9 +59,12 @@ def _serve(oracle_name: str, against: str) -> None:
             if text is None:
                 text, reached = program(seed, oracle_name, against)
             say(text=text)
-            case = Case(text, seed, against, lambda stage: say(stage=stage), task["only"])
+            deadline = math.inf if task["until"] is None else task["until"]
+            case = Case(text, seed, against, lambda stage: say(stage=stage), task["only"], deadline)
             try:
                 found = oracle(case)
+            except TimeIsUp:
+                found = case.findings
             except Exception as error:  # noqa: BLE001 - this tool's own mistake: the campaign goes on
                 case.begin(f"{case.stage}, by this tool")
                 found = [case.found("crash", oracle_name, raised(error))]

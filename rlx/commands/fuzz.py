@@ -99,12 +99,12 @@ def main(argv: Sequence[str], prog: str = "rlx fuzz") -> int:
     for problem in problems:
         complain_line(f"{prog}: {problem}")
     try:
-        submit, close = _submit(options, started + options.time)
+        submit, finish, close = _submit(options, started + options.time)
     except (OSError, ValueError) as error:
         parser.error(f"--dask {options.dask}: {error}")
     try:
         left = max(0.0, started + options.time - time.monotonic())
-        new = campaign(state, submit, options.seed, left, options.jobs, _Progress(left))
+        new = campaign(state, submit, options.seed, left, options.jobs, _Progress(left), finish)
     except KeyboardInterrupt:
         waiting = len(state.findings.keys() - state.kept)
         say(f"\n{_summary(state, [])}stopped; ")
@@ -261,14 +261,15 @@ def _keep(finding: Finding, folder: Path, table: list[FindingFile]) -> str:
 
 def _submit(
     options: argparse.Namespace, deadline: float
-) -> tuple[Callable[[int], Future[ChunkResult]], Callable[[], None]]:
+) -> tuple[Callable[[int], Future[ChunkResult]], Callable[[], None], Callable[[], None]]:
     if options.dask:
         from rlx.generate.campaign.cluster import connect
 
-        return connect(options.dask, options.oracle, options.against, options.memory)
+        submit, close = connect(options.dask, options.oracle, options.against, options.memory)
+        return submit, lambda: None, close
     one = options.oracle, options.against, options.jobs, options.memory
     workers = LocalWorkers(*one, deadline)
-    return workers.submit, workers.close
+    return workers.submit, workers.finish, workers.close
 
 
 class _Progress:

@@ -14,14 +14,13 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-import rlx
 from rlx.checker.check import check_text
 from rlx.generate.programs import random_module
 from rlx.generate.programs.plan import DEFAULT
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.print.printer import print_module
-from rlx.refine.contracts import InterfaceError
+from rlx.refine import InterfaceError, compare
 from rlx.refine.question import CONTRADICTED
 from rlx.refine.runs import differing
 
@@ -36,10 +35,9 @@ KIN = (
 """Operators that take the same arguments."""
 
 
-def program(seed: int) -> str | None:
-    """A random program without errors."""
-    text = print_module(random_module(random.Random(seed), OPTIONS))
-    return text if check_text(text).ok else None
+def program(seed: int) -> str:
+    """A random program."""
+    return print_module(random_module(random.Random(seed), OPTIONS))
 
 
 LOOPS = (
@@ -108,63 +106,59 @@ def mutants(text: str, rng: random.Random, most: int) -> Iterator[str]:
         yield "\n".join([*lines[:number], line, *lines[number + 1 :]]) + "\n"
 
 
-def module(text: str) -> ast.IRModule:
-    """The module of a text, in normal form."""
-    (found,) = check_text(text).modules
-    return found
+def module(text: str) -> ast.IRModule | None:
+    """The module of a text in normal form; None if it has errors."""
+    found = check_text(text)
+    return found.modules[0] if found.ok else None
 
 
-def contradictions(count: int, seed: int, answers: Counter[str]) -> Iterator[str]:
-    """Pairs that are answered against what their runs show."""
+def of_mutants(
+    before: ast.IRModule, after: str, rng: random.Random, most: int, answers: Counter[str]
+) -> Iterator[str]:
+    """What is answered for mutants of AFTER, where runs show something else."""
+    for mutant in mutants(after, rng, most):
+        changed = module(mutant)
+        if changed is None:
+            continue
+        try:
+            found = compare(before, changed, floats="real")
+        except InterfaceError:
+            answers["mutant rejected"] += 1
+            continue
+        answers[f"mutant {found.status}"] += 1
+        if CONTRADICTED in found.explanation:
+            yield f"a proof was contradicted: {found}\n{before}\n{mutant}"
+        for entry in found.entries if found.proved else ():
+            example = differing(before, changed, entry)
+            if example is not None:
+                yield f"proved ({found.level}), but {example}\n{before}\n{mutant}"
+
+
+def of_programs(count: int, seed: int, answers: Counter[str]) -> Iterator[str]:
+    """Random programs and mutants of them, answered against what their runs show."""
     for k in range(seed, seed + count):
         text = program(k)
-        if text is None:
+        before = module(text)
+        if before is None:
             continue
-        itself = rlx.refines(text, text)
-        answers[f"itself {itself.status}"] += 1
-        if not itself.proved or itself.level != "bitwise":
-            yield f"seed {k}: a program does not refine itself: {itself}\n{text}"
-        for mutant in mutants(text, random.Random(k), 4):
-            if not check_text(mutant).ok:
-                continue
-            try:
-                found = rlx.refines(text, mutant, floats="real")
-            except InterfaceError:
-                answers["mutant rejected"] += 1
-                continue
-            answers[f"mutant {found.status}"] += 1
-            if CONTRADICTED in found.explanation:
-                yield f"seed {k}: a proof was contradicted: {found}\n{text}\n{mutant}"
-            if not found.proved:
-                continue
-            for entry in found.entries:
-                example = differing(module(text), module(mutant), entry)
-                if example is not None:
-                    yield f"seed {k}: proved ({found.level}), but {example}\n{text}\n{mutant}"
+        again = compare(before, check_text(text).modules[0])
+        answers[f"itself {again.status}"] += 1
+        if not again.proved or again.level != "bitwise":
+            yield f"seed {k}: a program does not refine itself: {again}\n{text}"
+        for words in of_mutants(before, text, random.Random(k), 4, answers):
+            yield f"seed {k}: {words}"
 
 
-def of_pairs(
-    folder: Path, count: int, seed: int, answers: Counter[str], most: int = 4
-) -> Iterator[str]:
+def of_pairs(folder: Path, count: int, seed: int, answers: Counter[str]) -> Iterator[str]:
     """Pairs of a folder whose AFTER is changed in one place, answered against their runs."""
     paths = sorted(folder.glob("*.before.rlx"))
     random.Random(seed).shuffle(paths)
     for path in paths[:count]:
-        before = path.read_text("utf-8")
+        before = module(path.read_text("utf-8"))
         after = path.with_name(path.name.replace(".before.", ".after.")).read_text("utf-8")
-        for mutant in mutants(after, random.Random(seed), most):
-            try:
-                found = rlx.refines(before, mutant, floats="real")
-            except ValueError:
-                answers["mutant rejected"] += 1
-                continue
-            answers[f"mutant {found.status}"] += 1
-            if CONTRADICTED in found.explanation:
-                yield f"{path.name}: a proof was contradicted: {found}\n{mutant}"
-            for entry in found.entries if found.proved else ():
-                example = differing(module(before), module(mutant), entry)
-                if example is not None:
-                    yield f"{path.name}: proved ({found.level}), but {example}\n{mutant}"
+        if before is not None:
+            for words in of_mutants(before, after, random.Random(seed), 4, answers):
+                yield f"{path.name}: {words}"
 
 
 def main(count: int = 100, seed: int = 0, folder: str = "") -> int:
@@ -174,7 +168,7 @@ def main(count: int = 100, seed: int = 0, folder: str = "") -> int:
     found = (
         of_pairs(Path(folder), count, seed, answers)
         if folder
-        else contradictions(count, seed, answers)
+        else of_programs(count, seed, answers)
     )
     for words in found:
         wrong += 1

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+import time
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -13,6 +15,14 @@ from rlx.generate.campaign.programs import is_legal
 
 if TYPE_CHECKING:
     from rlx.generate.campaign.oracles.meaning import Meaning
+
+
+class TimeIsUp(BaseException):
+    """The campaign is over; no ``except Exception`` of an oracle may stop this."""
+
+
+ENOUGH = 2
+"""The stages that a program goes through even if the time is up."""
 
 _peer = cache(Peer)
 """TVM is imported once, where it is asked for."""
@@ -31,6 +41,8 @@ class Case:
         Whether it is legal by construction; a near miss is not.
     only
         The stage that is asked for; all of them if empty.
+    findings
+        What was found so far.
     """
 
     def __init__(
@@ -40,7 +52,10 @@ class Case:
         against: str,
         stage: Callable[[str], None],
         only: str = "",
+        deadline: float = math.inf,
     ) -> None:
+        self.findings: list[Finding] = []
+        self._deadline, self._begun = deadline, 0
         self.text, self.seed = text, seed
         self.legal = is_legal(seed)
         self._enter = stage
@@ -51,7 +66,12 @@ class Case:
         self.peer: Peer | None = _peer() if against == "tvm" else None
 
     def begin(self, stage: str) -> None:
-        """Say what is done next: should the process die, this is where."""
+        """Say what is done next: should the process die, this is where. Raises TimeIsUp if the time is
+        up and something was done.
+        """
+        self._begun += 1
+        if self._begun > ENOUGH and time.monotonic() > self._deadline:
+            raise TimeIsUp
         self.stage = stage
         self._enter(stage)
 
@@ -102,6 +122,12 @@ class Case:
         trait: str = "",
     ) -> Finding:
         """A finding at the present stage."""
+        self.findings.append(self._finding(kind, oracle, message, cause, rule, trait))
+        return self.findings[-1]
+
+    def _finding(
+        self, kind: str, oracle: str, message: str, cause: str | None, rule: str, trait: str
+    ) -> Finding:
         return Finding(
             kind,
             oracle,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from rlx.generate.campaign.finding import Finding, cause_of, with_operators
@@ -57,7 +59,7 @@ class _Refuses(Worker):
     """Says the same of each program that calls relu."""
 
     def examine(
-        self, seed: int, text: str | None = None, only: str = ""
+        self, seed: int, text: str | None = None, only: str = "", until: float = math.inf
     ) -> dict[str, object] | Finding:
         if text is not None and "R.nn.relu" in text:
             return replace(FOUND, text=text)

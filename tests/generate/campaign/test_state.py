@@ -206,3 +206,21 @@ def test_a_state_that_is_no_file(tmp_path: Path) -> None:
     assert len(list(tmp_path.glob("*.damaged*"))) == 3
     saved(path)
     assert not CampaignState(path).damage
+
+
+def test_a_chunk_that_is_ended_counts_with_what_it_has() -> None:
+    state, part = CampaignState(), ChunkResult(0)
+    part.programs = 2
+    ended: list[Future[ChunkResult]] = []
+
+    def submit(first: int) -> Future[ChunkResult]:
+        ended.append(Future())
+        ended[-1].set_running_or_notify_cancel()
+        return ended[-1]
+
+    def finish() -> None:
+        if not ended[0].done():
+            ended[0].set_result(part)
+
+    campaign(state, submit, 0, 0.05, 1, lambda *_: None, finish)
+    assert state.programs == 2

@@ -12,6 +12,7 @@ import rlx
 from rlx.generate.campaign.campaign import LocalWorkers, campaign
 from rlx.generate.campaign.finding import Finding
 from rlx.generate.campaign.finding_file import OWN
+from rlx.generate.campaign.oracles.case import Case, TimeIsUp
 from rlx.generate.campaign.processes import StoppedError, Worker, examine
 from rlx.generate.campaign.shrinking import reduce
 from rlx.generate.campaign.state import CampaignState
@@ -83,3 +84,12 @@ def test_an_own_oracle_is_reduced_to_legal_programs(
         worker.close()
     assert minimal and rlx.check(small.text).ok
     assert "R.subtract" in small.text and "R.add" not in small.text
+
+
+def test_a_program_ends_between_stages_when_the_time_is_up() -> None:
+    begun: list[str] = []
+    case = Case("", 0, "", begun.append, deadline=time.monotonic())
+    with pytest.raises(TimeIsUp):
+        for stage in "abcd":
+            case.begin(stage)
+    assert begun == ["a", "b"]
