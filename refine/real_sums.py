@@ -82,8 +82,12 @@ def _equal(matcher: Matcher, x: Sum, y: Sum, rounds: int) -> bool:
         cut = _cut(matcher, x, y) if rounds > CUT else None
         if cut is not None:
             return _equal(matcher, *cut, rounds - CUT)
-        one, other = _integer(x), _integer(y)
-        if one is not None and other is not None and matcher.facts.equal(one, other):
+        whole, other_whole = _integer(x), _integer(y)
+        if (
+            whole is not None
+            and other_whole is not None
+            and matcher.facts.equal(whole, other_whole)
+        ):
             return True
         if matcher.impossible() or real_cases.equal(matcher, x, y, _Normal(matcher).sum, _each):
             return True
@@ -468,10 +472,7 @@ class _Normal:
         """The exponential of a sum: the product of those of its monomials."""
         found: list[PrimExpr] = []
         for mono, factor in self.sum(a).items():
-            whole: PrimExpr = tir.FloatImm(float(abs(factor)), kind)
-            for k, atom in enumerate(mono):
-                whole = atom if k == 0 and abs(factor) == 1 else tir.Mul(whole, atom)
-            power = tir.Call("exp", (whole,), kind)
+            power = tir.Call("exp", (_product(mono, abs(factor), kind),), kind)
             found.append(tir.Div(tir.FloatImm(1.0, kind), power) if factor < 0 else power)
         atoms = map(tir.interned, found)
         return {tuple(sorted(atoms, key=self._matcher.number)): Fraction(1)}
@@ -518,13 +519,19 @@ class _Normal:
         return {(x,): Fraction(1)}
 
     def _inverse(self, divisor: PrimExpr) -> Sum:
+        """One over an element; factors that all its monomials have are divided by alone."""
         found = self.sum(divisor)
         kind = tir.type_of(divisor)
+        scale, divisors = Fraction(1), [tir.interned(divisor)]
         match list(found.items()):
             case [(atoms, factor)]:
-                divisors, scale = atoms, 1 / factor
-            case _:
-                divisors, scale = (tir.interned(divisor),), Fraction(1)
+                scale, divisors = 1 / factor, list(atoms)
+            case [(atoms, _), *others]:
+                common = [a for a in dict.fromkeys(atoms) if all(a in mono for mono, _ in others)]
+                if common:
+                    rest = [(_without(mono, common), factor) for mono, factor in found.items()]
+                    parts = [_product(mono, factor, kind) for mono, factor in rest]
+                    divisors = [*common, tir.interned(reduce(tir.Add, parts))]
         one = tir.FloatImm(1.0, kind)
         inverse = [
             each.b
@@ -756,6 +763,22 @@ class _Normal:
             if not depth:
                 return open_
             place = matcher.opened_inside(place, depth)
+
+
+def _product(mono: Monomial, factor: Fraction, kind: DataType) -> PrimExpr:
+    """A monomial as an element."""
+    found: PrimExpr = tir.FloatImm(float(factor), kind)
+    for k, atom in enumerate(mono):
+        found = atom if k == 0 and factor == 1 else tir.Mul(found, atom)
+    return found
+
+
+def _without(mono: Monomial, factors: Sequence[PrimExpr]) -> Monomial:
+    """A monomial without one of each factor."""
+    left = list(mono)
+    for each in factors:
+        left.remove(each)
+    return tuple(left)
 
 
 def _connected(axes: Sequence[tir.Var], exprs: Sequence[PrimExpr]) -> list[set[tir.Var]]:

@@ -668,7 +668,7 @@ def rebuilt(node: PrimExpr, operands: Sequence[PrimExpr]) -> PrimExpr:
         kind = tir.type_of(operands[1]) if node.op == "if_then_else" else _CALLS.get(node.op)
         if kind is not None:
             return tir.Call(node.op, tuple(operands), kind, node.attrs)
-    if type(node) in (tir.Add, tir.Sub, tir.Mul):
+    if type(node) in _EXACT:
         return _folded(node, operands)
     if type(node) is not Reduce:
         return tir.with_operands(node, operands)
@@ -693,9 +693,13 @@ def _folded(node: PrimExpr, operands: Sequence[PrimExpr]) -> PrimExpr:
     changes nothing.
     """
     a, b = operands
-    if type(node) is not tir.Sub and isinstance(a, tir.IntImm):
+    if type(node) in (tir.Add, tir.Mul) and isinstance(a, tir.IntImm):
         a, b = b, a
     if not isinstance(b, tir.IntImm) or b.dtype != INT64:
+        return tir.with_operands(node, operands)
+    if type(node) in (tir.FloorDiv, tir.FloorMod):
+        if isinstance(a, tir.IntImm) and b.value > 0:
+            return index(_EXACT[type(node)](a.value, b.value))
         return tir.with_operands(node, operands)
     if b.value == (type(node) is tir.Mul):
         return a
@@ -722,6 +726,8 @@ _EXACT: dict[type, Callable[[int, int], int]] = {
     tir.Add: operator.add,
     tir.Sub: operator.sub,
     tir.Mul: operator.mul,
+    tir.FloorDiv: operator.floordiv,
+    tir.FloorMod: operator.mod,
 }
 
 _CALLS = dict.fromkeys(("isnan", "isinf", "isfinite"), TRUE.dtype)

@@ -258,3 +258,99 @@ def test_results_that_share_their_parts() -> None:
         for args in ("x, y", "y, x")
     )
     assert rlx.refines(before, after).proved
+
+
+ONE_SIZE = """
+@I.ir_module
+class Module:
+    @T.prim_func(private=True)
+    def relu(h: T.handle, y: T.handle):
+        n = T.int64()
+        H = T.match_buffer(h, (n, 4), "float32")
+        Y = T.match_buffer(y, (n, 4), "float32")
+        for i, j in T.grid(n, 4):
+            Y[i, j] = T.if_then_else({condition}, T.float32(0), T.max(H[i, j], T.float32(0)))
+
+    @R.function
+    def main(x: R.Tensor(("n", 4), "float32"), y: R.Tensor((4,), "float32")):
+        n = T.int64()
+        a = R.add(x, y)
+        return R.call_tir(Module.relu, (a,), out_sinfo=R.Tensor((n, 4), "float32"))
+"""
+
+
+def test_a_size_that_a_kernel_alone_names_is_run() -> None:
+    """The kernel is wrong for seven rows; no other size shows it."""
+    right = ONE_SIZE.format(condition="n == 0 and i == 6")
+    assert rlx.refines(BEFORE, right, floats="real").proved
+    found = rlx.refines(BEFORE, ONE_SIZE.format(condition="n == 7 and i == 6"), floats="real")
+    assert found.refuted and found.counterexample is not None
+    assert found.counterexample.sizes == {"n": 7}
+
+
+REDUCED = """
+@R.function
+def main(x: R.Tensor(("n", "m", "k"), "float32")):
+    return {result}
+"""
+
+
+def test_an_extremum_of_extrema_fails_for_the_same_sizes() -> None:
+    """Each fails without elements, unless its result has none: `m` and `k` of AFTER are not 0, or `n` is."""
+    nested = REDUCED.format(result="R.max(R.max(x, axis=2), axis=1)")
+    assert rlx.refines(nested, REDUCED.format(result="R.max(x, axis=[1, 2])"), floats="real").proved
+    one = REDUCED.format(result="R.sum(R.max(x, axis=2), axis=1)")
+    assert rlx.refines(one, REDUCED.format(result="R.max(x, axis=[1, 2])")).refuted
+
+
+def test_what_is_never_defined_may_become_anything() -> None:
+    """NumPy and the rules do not subtract Booleans, so BEFORE returns for no arguments."""
+    before = '@R.function\ndef main(x: R.Tensor(("n",), "bool")):\n    return R.subtract(x, x)\n'
+    after = before.replace("R.subtract(x, x)", "R.logical_not(x)")
+    assert rlx.refines(before, after).proved
+    assert not rlx.refines(after, before).proved
+    assert not rlx.refines(before, after, faults="kept").proved
+
+
+BLOCKS = """
+@R.function
+def main(q: R.Tensor(("s", 8), "float32"), k: R.Tensor((6, 8), "float32"), v: R.Tensor((6, 8), "float32")):
+    a = R.matmul(q, R.permute_dims(R.strided_slice(k, axes=[0], begin=[0], end=[3])))
+    e = R.matmul(q, R.permute_dims(R.strided_slice(k, axes=[0], begin=[3], end=[6])))
+    m = R.max(a, axis=-1, keepdims=True)
+    l = R.maximum(m, R.max(e, axis=-1, keepdims=True))
+    again = R.exp(R.subtract(m, l))
+    p = R.exp(R.subtract(a, m))
+    r = R.exp(R.subtract(e, l))
+    o = R.multiply(R.matmul(p, R.strided_slice(v, axes=[0], begin=[0], end=[3])), {again})
+    w = R.add(o, R.matmul(r, R.strided_slice(v, axes=[0], begin=[3], end=[6])))
+    z = R.add(R.multiply(R.sum(p, axis=-1, keepdims=True), again), R.sum(r, axis=-1, keepdims=True))
+    return R.divide(w, z)
+"""
+WHOLE = """
+@R.function
+def main(q: R.Tensor(("s", 8), "float32"), k: R.Tensor((6, 8), "float32"), v: R.Tensor((6, 8), "float32")):
+    return R.matmul(R.nn.softmax(R.matmul(q, R.permute_dims(k)), axis=-1), v)
+"""
+
+
+def test_attention_by_blocks() -> None:
+    """With the maximum of the blocks so far, as flash attention; one factor is forgotten."""
+    assert rlx.refines(WHOLE, BLOCKS.format(again="again"), floats="real").level == "real"
+    forgotten = BLOCKS.format(again="R.exp(R.subtract(m, m))")
+    assert rlx.refines(WHOLE, forgotten, floats="real").refuted
+
+
+def test_packed_functions_are_called_by_name() -> None:
+    """In the terms that are not joined."""
+    packed = """
+@R.function(pure=False)
+def main(x: R.Tensor(("n",), "float32")):
+    n = T.int64()
+    y = R.call_packed("my.first", x, sinfo_args=R.Tensor((n,), "float32"))
+    return y
+"""
+    found = rlx.refines(packed, packed.replace("my.first", "my.other"))
+    assert found.unknown and found.unjoined is not None
+    ours, theirs = found.unjoined
+    assert "my.first" in ours and "my.other" in theirs
