@@ -908,7 +908,7 @@ def line(length: te.Scalar, name: str = "T_line") -> te.Tensor:
 def counted(index: te.Scalar, length: te.Scalar) -> te.Scalar:
     """An index counted from 0."""
     at = te.cast("int64", index)
-    return te.select(at < exprs.int64(0), at + length, at)
+    return te.if_then_else(at < exprs.int64(0), at + length, at)
 
 
 _JOINED: dict[str, Any] = {

@@ -427,8 +427,8 @@ def first_best(largest: bool) -> te.Reducer:
     ) -> tuple[te.Scalar, te.Scalar]:
         (i, a), (j, b) = x, y
         left = a >= b if largest else a <= b
-        if a.dtype.is_float:
-            left = te.any(te.isnan(a), exprs.both(left, te.all(~te.isnan(b))))
+        if a.dtype.is_float:  # beside a NaN, none of the comparisons holds
+            left = te.any(te.isnan(a), left)
         keep = te.any(j < exprs.int64(0), exprs.both(~(i < exprs.int64(0)), left))
         return te.select(keep, i, j), te.select(keep, a, b)
 

@@ -26,7 +26,7 @@ from rlx.semantics.native.conversions import (
     define,
     unforeseen,
 )
-from rlx.semantics.native.indices import poly_of
+from rlx.semantics.native.indices import facts_of, poly_of
 from rlx.semantics.native.state import Generation
 
 Visit = tir.Visit[CValue]
@@ -122,6 +122,9 @@ def _binary(state: Generation, expr: Any) -> Visit:
     if kind in INTEGER_DIVISIONS:
         return _divided(state, expr, a, b, dtype)
     if issubclass(kind, tir.Comparison):
+        decided = _decided(state, expr) if dtype.is_integer and state.guarding else None
+        if decided is not None:
+            return constant(decided, BOOL)
         texts = [a.text, b.text]
         if dtype.is_integer and _is_guard(state, expr):
             texts[a.known is None] = unforeseen(texts[a.known is None], dtype)
@@ -207,6 +210,15 @@ def _is_guard(state: Generation, expr: tir.Binary) -> bool:
     return a is None or b is None or state.scope.constant_range(a - b) is not None
 
 
+def _decided(state: Generation, expr: tir.Binary) -> bool | None:
+    """Whether a comparison certainly holds, or certainly does not."""
+    for holds in (True, False):
+        sums = facts_of(state, expr, holds)
+        if sums and all(map(state.scope.proves, sums)):
+            return holds
+    return None
+
+
 def _apart(state: Generation, expr: tir.PrimExpr) -> Visit:
     """A condition or an argument: it is no index even where it stands in one."""
     before, state.exact = state.exact, False
@@ -234,6 +246,9 @@ def _logical(state: Generation, expr: Any) -> Visit:
     if state.is_total(expr.b, expr.a):
         a = yield from _apart(state, expr.a)
         b = yield from _apart(state, expr.b)
+        for known, other in ((a, b), (b, a)):
+            if known.known is not None and other.dtype == BOOL:
+                return other if bool(known.known) == both else constant(not both, BOOL)
         sign = "&" if both else "|"
         return define(state, f"(({a.text} != 0) {sign} ({b.text} != 0))", BOOL)
     a = yield from _guard(state, expr.a, expr.b)
@@ -273,13 +288,25 @@ def _select(state: Generation, expr: Any) -> Visit:
     return _defined(state, f"({c.text} ? {a.text} : {b.text})", dtype, _any_wide(expr, a, b))
 
 
+_READ = (tir.BufferLoad, tir.IntImm, tir.FloatImm)
+
+
 def _if_then_else(state: Generation, expr: Any) -> Visit:
-    """Only one branch is evaluated; its conditions hold while it is."""
+    """Only one branch is evaluated; its conditions hold while it is. Elements and literals that can
+    always be read need no branch.
+    """
     condition, first, second = expr.args
-    c = yield from _guard(state, condition, first, second)
     dtype = state.type_of(expr)
-    name = state.out.fresh()
+    if all(isinstance(each, _READ) and state.is_total(each, condition) for each in expr.args[1:]):
+        return (yield from _select(state, tir.Select(*expr.args)))
     wide = state.exact and dtype.is_integer and dtype != UINT64
+    c = yield from _guard(state, condition, first, second)
+    if c.known is not None:
+        value = converted(state, (yield first if c.known else second), dtype)
+        if not wide:
+            _any_wide(expr, value)
+        return value
+    name = state.out.fresh()
     state.out.put(f"{'int64_t' if wide else c_types.held(dtype)} {name};")
     for holds, branch in ((True, first), (False, second)):
         state.out.put(f"if ({c.text}) {{" if holds else "} else {")
