@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import NamedTuple
 
 from rlx.checker.derive import expressions, module
@@ -31,27 +32,34 @@ class OuterFunction(NamedTuple):
     opened: module.Opened
 
 
-class OuterSequence(NamedTuple):
-    """The state that a sequence replaces when it is opened."""
+class OuterSequence:
+    """The state that a sequence replaces when it is opened; that of the checker is known when the
+    sequence is entered.
+    """
 
-    blocks: GrowingBlocks
     block: ast.DataflowBlock | None
     outside: bool
     mark: int
     scope: DerivationScope
-    known: KnownCalls
+
+    def __init__(self, blocks: GrowingBlocks, known: KnownCalls) -> None:
+        self.blocks, self.known = blocks, known
 
 
 def open_sequence(frame: Frame, place: Span | None) -> OuterSequence:
     """Begin a sequence inside a value, such as a branch; it has its own scope."""
-    state, walk = frame.state, frame.walk
-    before = OuterSequence(
-        frame.blocks, walk.block, frame.in_dataflow, len(walk.added), state.enter(), frame.known
-    )
-    frame.in_dataflow, frame.known = state.effects.dataflow, KnownCalls()
-    walk.block = None
-    frame.blocks = GrowingBlocks(place)
+    before = OuterSequence(frame.blocks, frame.known)
+    frame.later(partial(_enter, frame, before))
+    frame.known, frame.blocks = KnownCalls(), GrowingBlocks(place)
     return before
+
+
+def _enter(frame: Frame, before: OuterSequence) -> None:
+    state, walk = frame.state, frame.walk
+    before.block, before.outside = walk.block, frame.in_dataflow
+    before.mark, before.scope = len(walk.added), state.enter()
+    frame.in_dataflow = state.effects.dataflow
+    walk.block = None
 
 
 def close_sequence(
@@ -62,25 +70,34 @@ def close_sequence(
     original: ast.SeqExpr | None = None,
 ) -> ast.SeqExpr:
     """End a sequence with its result. Raises BuildError if the result violates a rule."""
-    state, walk = frame.state, frame.walk
     result = frame.leaf(result, place)
-    mark, known = len(walk.added), len(state.info_of)
-    walk.block = None
-    walk_expression(walk, result, getattr(original, "body_span", None) or place)
-    if not walk.diagnostics:
-        state.info(result)
-    frame.settle(place, mark, known)
     blocks = frame.blocks.finished()
     if original is None:
         found = ast.SeqExpr(blocks, result, place, place)
     else:
         found = changed(original, blocks=same(original.blocks, blocks), body=result)
+    leave = partial(_leave, frame, before, found, place)
+    if found is original:
+        frame.later(leave)
+    else:
+        leave()
+    frame.blocks, frame.known = before.blocks, before.known
+    return found
+
+
+def _leave(frame: Frame, before: OuterSequence, found: ast.SeqExpr, place: Place) -> None:
+    state, walk = frame.state, frame.walk
+    mark, known = len(walk.added), len(state.info_of)
+    walk.block = None
+    walk_expression(walk, found.body, found.body_span or place)
+    if not walk.diagnostics:
+        state.info(found.body)
+    frame.settle(place, mark, known)
     state.info_of[found] = expressions.end(state, found, before.scope)
     walk.walked.add(found)
     walk.leave(before.mark)
-    frame.blocks, walk.block, frame.in_dataflow, _, _, frame.known = before
+    walk.block, frame.in_dataflow = before.block, before.outside
     state.effects.dataflow = frame.in_dataflow or walk.block is not None
-    return found
 
 
 def open_function(
@@ -121,5 +138,14 @@ def close_function(
 @contextmanager
 def assuming(frame: Frame, condition: Expr, holds: bool) -> Iterator[None]:
     """Assume a condition on shape variables inside the ``with`` statement."""
-    with branch_facts(frame.state, frame.state.info(condition), holds):
+    facts = ExitStack()
+
+    def begin() -> None:
+        state = frame.state
+        facts.enter_context(branch_facts(state, state.info(condition), holds))
+
+    frame.later(begin)
+    try:
         yield
+    finally:
+        frame.later(facts.close)
