@@ -30,6 +30,7 @@ class OuterFunction(NamedTuple):
     outside: bool
     around: SavedScope
     opened: module.Opened
+    known: KnownCalls
 
 
 class OuterSequence:
@@ -42,15 +43,15 @@ class OuterSequence:
     mark: int
     scope: DerivationScope
 
-    def __init__(self, blocks: GrowingBlocks, known: KnownCalls) -> None:
-        self.blocks, self.known = blocks, known
+    def __init__(self, blocks: GrowingBlocks) -> None:
+        self.blocks = blocks
 
 
 def open_sequence(frame: Frame, place: Span | None) -> OuterSequence:
     """Begin a sequence inside a value, such as a branch; it has its own scope."""
-    before = OuterSequence(frame.blocks, frame.known)
+    before = OuterSequence(frame.blocks)
     frame.later(partial(_enter, frame, before))
-    frame.known, frame.blocks = KnownCalls(), GrowingBlocks(place)
+    frame.blocks = GrowingBlocks(place)
     return before
 
 
@@ -81,7 +82,7 @@ def close_sequence(
         frame.later(leave)
     else:
         leave()
-    frame.blocks, frame.known = before.blocks, before.known
+    frame.blocks = before.blocks
     return found
 
 
@@ -93,6 +94,9 @@ def _leave(frame: Frame, before: OuterSequence, found: ast.SeqExpr, place: Place
     if not walk.diagnostics:
         state.info(found.body)
     frame.settle(place, mark, known)
+    scope = state.scope
+    if scope.pushed or scope.shape_vars or scope.before:
+        frame.known.clear()  # less is known of dimensions behind it
     state.info_of[found] = expressions.end(state, found, before.scope)
     walk.walked.add(found)
     walk.leave(before.mark)
@@ -117,7 +121,8 @@ def open_function(
     opened = module.begin(state, head)
     frame.in_dataflow = False
     frame.settle(place, mark, known)
-    return OuterFunction(var, outside, around, opened)
+    outer, frame.known = frame.known, KnownCalls()
+    return OuterFunction(var, outside, around, opened, outer)
 
 
 def close_function(
@@ -127,7 +132,7 @@ def close_function(
     walk, state = frame.walk, frame.state
     info = module.end(state, function, state.info(function.body), before.opened)
     leave_function(walk, before.around)
-    frame.in_dataflow = before.outside
+    frame.in_dataflow, frame.known = before.outside, before.known
     walk.holders.difference_update([before.var])
     state.info_of[function] = info
     walk.walked.add(function)
@@ -138,7 +143,10 @@ def close_function(
 @contextmanager
 def assuming(frame: Frame, condition: Expr, holds: bool) -> Iterator[None]:
     """Assume a condition on shape variables inside the ``with`` statement."""
-    facts = ExitStack()
+    facts, known = ExitStack(), frame.known
+    said = condition.struct_info_annotation if isinstance(condition, ast.Var) else None
+    if type(said) is not ast.TensorStructInfo:  # whose elements say nothing of shapes
+        frame.known = KnownCalls()
 
     def begin() -> None:
         state = frame.state
@@ -149,3 +157,4 @@ def assuming(frame: Frame, condition: Expr, holds: bool) -> Iterator[None]:
         yield
     finally:
         frame.later(facts.close)
+        frame.known = known
