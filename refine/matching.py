@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import reduce
 from itertools import combinations, islice, permutations
-from itertools import product as product_of
 from typing import Any
 
 from rlx.grammar.nodes import tir
@@ -24,6 +23,7 @@ from rlx.refine import terms
 from rlx.refine.definitions import Unopened
 from rlx.refine.explanation import Trail
 from rlx.refine.facts import Facts, assume_reads, embeds, index_bound, polynomial, sum_of, turned
+from rlx.refine.loops_exit import conjuncts
 from rlx.refine.terms import (
     ApplicationTerm,
     ConstantTerm,
@@ -51,9 +51,6 @@ SPLITS = 8
 """The most conditions that are split inside of each other."""
 ORDERS = 24
 """The most orders of the axes of a reduction that are tried."""
-
-POINTS = 9
-"""The most points at which it is looked whether the domain of a reduction has them."""
 
 REVERSALS = 7
 """The most sets of axes of a reduction that are reversed."""
@@ -1271,24 +1268,32 @@ class Matcher:
         return extreme and self._filled(x)
 
     def _filled(self, x: Reduce) -> bool:
-        """Whether the domain of a reduction has a point; under a guard, one near its middle."""
-        if x.guard is terms.TRUE:
-            return all(self.facts.holds(tir.LT(tir.IntImm(0), e)) is True for e in x.extents)
-        sizes = [e.value for e in x.extents if isinstance(e, tir.IntImm)]
-        if len(sizes) < len(x.extents) or min(sizes) < 1:
+        """Whether the domain of a reduction has a point. Under a guard, each axis is looked at alone, in its
+        middle and at its ends.
+        """
+        if not all(self.facts.holds(tir.LT(tir.IntImm(0), e)) is True for e in x.extents):
             return False
         axes = terms.fresh(x.axes)
-        guard, _ = terms.opened(x, axes)
-        middle_first = [
-            sorted({size // 2, 0, size - 1}, key=lambda k: k != size // 2) for size in sizes
-        ]
-        inside = [
-            terms.substitute(
-                guard, {v: terms.index(k, v.dtype) for v, k in zip(axes, point, strict=True)}
-            )
-            for point in islice(product_of(*middle_first), POINTS)
-        ]
-        return any(map(self.facts.always, inside)) or self.facts.always(reduce(tir.Or, inside))
+        conditions = conjuncts(terms.opened(x, axes)[0])
+        if any(len(set(axes) & set(tir.free_vars(each))) > 1 for each in conditions):
+            return False
+        for axis, extent in zip(axes, x.extents, strict=True):
+            own = [each for each in conditions if axis in tir.free_vars(each)]
+            conditions = [each for each in conditions if each not in own]
+            if not own:
+                continue
+            if not isinstance(extent, tir.IntImm):
+                return False
+            points = dict.fromkeys((extent.value // 2, 0, extent.value - 1))
+            inside = [
+                terms.substitute(terms.all_of(own), {axis: terms.index(k, axis.dtype)})
+                for k in points
+            ]
+            if not (
+                any(map(self.facts.always, inside)) or self.facts.always(reduce(tir.Or, inside))
+            ):
+                return False
+        return all(map(self.facts.always, conditions))
 
     def _ways(
         self, x: Reduce, y: Reduce, more: Reduce, free: bool

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import chain
 
 from rlx.checker.derive import module, values
@@ -114,9 +115,7 @@ class Frame:
         self.diagnostics: list[Diagnostic] = []
         self._walk = states.walk(signatures, name)
         self._state = states.derivation(signatures, self.values)
-        self._kept: list[
-            VarBinding | ast.MatchCast | tuple[type[ast.BindingBlock], Span | None]
-        ] = []
+        self._kept: list[VarBinding | ast.MatchCast | Callable[[], None]] = []
         self.is_untouched = True
         self.known, self.blocks = KnownCalls(), GrowingBlocks(place)
         self._infos = SharedInfos()
@@ -160,8 +159,8 @@ class Frame:
         """Check the bindings that were kept."""
         kept, self._kept, self.is_untouched = self._kept, [], False
         for each in kept:
-            if isinstance(each, tuple):
-                self._enter_block(*each)
+            if not isinstance(each, ast.Binding):
+                each()
             elif type(each) is not VarBinding or not self._stays_legal(each):
                 self._check(each, self.place, quiet=True)
 
@@ -184,11 +183,17 @@ class Frame:
         original: ast.BindingBlock | None = None,
     ) -> None:
         """Continue in a block of this kind; a dataflow block ends the scope of those before it."""
-        if self._kept or self.is_untouched:
-            self._kept.append((kind, place))
-        else:
-            self._enter_block(kind, place)
+        self.later(partial(self._enter_block, kind, place))
         self.blocks.open(kind, place, original)
+
+    def later(self, step: Callable[[], None]) -> None:
+        """Change the state of the checker, behind the bindings of the old program that were kept:
+        when something is asked of it.
+        """
+        if self._kept or self.is_untouched:
+            self._kept.append(step)
+        else:
+            step()
 
     def _enter_block(self, kind: type[ast.BindingBlock], place: Span | None) -> None:
         dataflow = kind is ast.DataflowBlock

@@ -30,7 +30,9 @@ class KnownCall(NamedTuple):
 
 
 class KnownCalls(dict[Key, KnownCall]):
-    """The checked calls of one sequence, by everything that their struct info depends on."""
+    """The checked calls where the same is known of dimensions, by everything that their struct info
+    depends on.
+    """
 
     def remember(self, key: Key, value: Expr, var: ast.Var, state: DerivationState) -> None:
         """Store the struct info of a call, if a check of a similar call would find nothing."""

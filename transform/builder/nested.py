@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import NamedTuple
 
 from rlx.checker.derive import expressions, module
@@ -29,29 +30,37 @@ class OuterFunction(NamedTuple):
     outside: bool
     around: SavedScope
     opened: module.Opened
+    known: KnownCalls
 
 
-class OuterSequence(NamedTuple):
-    """The state that a sequence replaces when it is opened."""
+class OuterSequence:
+    """The state that a sequence replaces when it is opened; that of the checker is known when the
+    sequence is entered.
+    """
 
-    blocks: GrowingBlocks
     block: ast.DataflowBlock | None
     outside: bool
     mark: int
     scope: DerivationScope
-    known: KnownCalls
+
+    def __init__(self, blocks: GrowingBlocks) -> None:
+        self.blocks = blocks
 
 
 def open_sequence(frame: Frame, place: Span | None) -> OuterSequence:
     """Begin a sequence inside a value, such as a branch; it has its own scope."""
-    state, walk = frame.state, frame.walk
-    before = OuterSequence(
-        frame.blocks, walk.block, frame.in_dataflow, len(walk.added), state.enter(), frame.known
-    )
-    frame.in_dataflow, frame.known = state.effects.dataflow, KnownCalls()
-    walk.block = None
+    before = OuterSequence(frame.blocks)
+    frame.later(partial(_enter, frame, before))
     frame.blocks = GrowingBlocks(place)
     return before
+
+
+def _enter(frame: Frame, before: OuterSequence) -> None:
+    state, walk = frame.state, frame.walk
+    before.block, before.outside = walk.block, frame.in_dataflow
+    before.mark, before.scope = len(walk.added), state.enter()
+    frame.in_dataflow = state.effects.dataflow
+    walk.block = None
 
 
 def close_sequence(
@@ -62,25 +71,37 @@ def close_sequence(
     original: ast.SeqExpr | None = None,
 ) -> ast.SeqExpr:
     """End a sequence with its result. Raises BuildError if the result violates a rule."""
-    state, walk = frame.state, frame.walk
     result = frame.leaf(result, place)
-    mark, known = len(walk.added), len(state.info_of)
-    walk.block = None
-    walk_expression(walk, result, getattr(original, "body_span", None) or place)
-    if not walk.diagnostics:
-        state.info(result)
-    frame.settle(place, mark, known)
     blocks = frame.blocks.finished()
     if original is None:
         found = ast.SeqExpr(blocks, result, place, place)
     else:
         found = changed(original, blocks=same(original.blocks, blocks), body=result)
+    leave = partial(_leave, frame, before, found, place)
+    if found is original:
+        frame.later(leave)
+    else:
+        leave()
+    frame.blocks = before.blocks
+    return found
+
+
+def _leave(frame: Frame, before: OuterSequence, found: ast.SeqExpr, place: Place) -> None:
+    state, walk = frame.state, frame.walk
+    mark, known = len(walk.added), len(state.info_of)
+    walk.block = None
+    walk_expression(walk, found.body, found.body_span or place)
+    if not walk.diagnostics:
+        state.info(found.body)
+    frame.settle(place, mark, known)
+    scope = state.scope
+    if scope.pushed or scope.shape_vars or scope.before:
+        frame.known.clear()  # less is known of dimensions behind it
     state.info_of[found] = expressions.end(state, found, before.scope)
     walk.walked.add(found)
     walk.leave(before.mark)
-    frame.blocks, walk.block, frame.in_dataflow, _, _, frame.known = before
+    walk.block, frame.in_dataflow = before.block, before.outside
     state.effects.dataflow = frame.in_dataflow or walk.block is not None
-    return found
 
 
 def open_function(
@@ -100,7 +121,8 @@ def open_function(
     opened = module.begin(state, head)
     frame.in_dataflow = False
     frame.settle(place, mark, known)
-    return OuterFunction(var, outside, around, opened)
+    outer, frame.known = frame.known, KnownCalls()
+    return OuterFunction(var, outside, around, opened, outer)
 
 
 def close_function(
@@ -110,7 +132,7 @@ def close_function(
     walk, state = frame.walk, frame.state
     info = module.end(state, function, state.info(function.body), before.opened)
     leave_function(walk, before.around)
-    frame.in_dataflow = before.outside
+    frame.in_dataflow, frame.known = before.outside, before.known
     walk.holders.difference_update([before.var])
     state.info_of[function] = info
     walk.walked.add(function)
@@ -121,5 +143,18 @@ def close_function(
 @contextmanager
 def assuming(frame: Frame, condition: Expr, holds: bool) -> Iterator[None]:
     """Assume a condition on shape variables inside the ``with`` statement."""
-    with branch_facts(frame.state, frame.state.info(condition), holds):
+    facts, known = ExitStack(), frame.known
+    said = condition.struct_info_annotation if isinstance(condition, ast.Var) else None
+    if type(said) is not ast.TensorStructInfo:  # whose elements say nothing of shapes
+        frame.known = KnownCalls()
+
+    def begin() -> None:
+        state = frame.state
+        facts.enter_context(branch_facts(state, state.info(condition), holds))
+
+    frame.later(begin)
+    try:
         yield
+    finally:
+        frame.later(facts.close)
+        frame.known = known

@@ -135,7 +135,7 @@ def test_progress_is_told_once_a_second(
         times.append(times[-1] + rng.choice([0.0, 0.1, 0.4, 0.9, 1.0, 1.1, 3.0]))
 
     def seen(state: Any, *rest: Any) -> list[Finding]:
-        progress: Callable[[Any, float], None] = rest[-1]
+        progress: Callable[[Any, float], None] = rest[4]
         for number, elapsed in enumerate(times):
             state.done[0] = number
             progress(state, elapsed)
