@@ -908,6 +908,7 @@ def line(length: te.Scalar, name: str = "T_line") -> te.Tensor:
 def counted(index: te.Scalar, length: te.Scalar) -> te.Scalar:
     """An index counted from 0."""
     at = te.cast("int64", index)
+    # Not a select, which would add to every index: an addition that may exceed 64 bits is checked.
     return te.if_then_else(at < exprs.int64(0), at + length, at)
 
 

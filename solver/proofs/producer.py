@@ -147,7 +147,7 @@ def found(
         made = Draft(goal, facts, ranges).certificate()
     except (NotFoundError, RefusedError, TooMuchWorkError, RecursionError):
         return None
-    except (SyntaxError, MemoryError):  # the checker's language nests no deeper than Python's
+    except (SyntaxError, MemoryError):  # Python's parser, which the checker uses, nests no deeper
         return None
     try:
         check(made)
@@ -255,13 +255,16 @@ def certificate(goal: PrimExpr, state: ContextState, means: str) -> dict[str, An
 
     near, far = Components(known).split(tir.free_vars(expanded))
     by = f"by {'SMT' if means.startswith('smt') else means}, {UNCHECKED}"
-    size = sum(map(prim_exprs.length, (expanded, *near)))
-    if size > _WRITTEN:
+
+    def written(facts: Sequence[PrimExpr]) -> int:
+        return sum(map(prim_exprs.length, (expanded, *facts)))
+
+    if (size := written(near)) > _WRITTEN:
         goal_text = f"a goal of {size:,} operations"
         empty: dict[str, Any] = {"assume": [], "variables": {}, "names": {}}
         return {"version": 1, "goal": goal_text, **empty, "proof": by}
     refused = None
-    for assumed in (near, known) if far else (near,):
+    for assumed in (near, known) if far and written(known) <= _WRITTEN else (near,):
         variables = dict.fromkeys(tir.free_vars(expanded, *assumed))
         if assumed is known:
             variables |= dict.fromkeys(state.ranges)
