@@ -150,10 +150,24 @@ def softplus_definition(out: Result, x: te.Tensor, beta: float, threshold: float
     def element(v: te.Scalar) -> te.Scalar:
         scaled, limit = v * te.const(beta, v.dtype), te.const(threshold, v.dtype)
         large = scaled > limit
-        smooth = te.log1p(te.exp(te.select(large, limit, scaled))) / te.const(beta, v.dtype)
-        return te.select(large, v, smooth)
+        power = te.exp(te.select(large, limit, scaled))
+        smooth = _log1p(power) if threshold <= _FINITE else te.log1p(power)
+        return te.select(large, v, smooth / te.const(beta, v.dtype))
 
     return exprs.elementwise(out, element, x)
+
+
+_FINITE = 80.0
+"""A number whose exponential is finite in all types that are computed in."""
+
+
+def _log1p(x: te.Scalar) -> te.Scalar:
+    """``log(1 + x)`` of a finite number that is not negative: the logarithm of the rounded sum, and
+    what rounding took away. Compilers make faster vectors of it than of ``log1p``.
+    """
+    one = te.const(1, x.dtype)
+    total = one + x
+    return te.log(total) - ((total - one) - x) / total
 
 
 @operator(

@@ -250,7 +250,7 @@ class _Maker:
         if empty:
             first, _, own = self._reduction(op, op.reduction, spatial)
             yield _looped(spatial, self._block(op, f"{op.name}_init", own, None, first))
-        block = self._block(op, op.name, axes, None if empty else init, body)
+        block = self._block(op, op.name, axes, init, body)
         yield _looped([*spatial, *reduced], block)
 
     def _filled(self, op: External) -> tir.Stmt:

@@ -5,6 +5,7 @@ There is one partial result for each lane, so sums are reordered.
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import NamedTuple
 
 from rlx.grammar.nodes import tir
@@ -115,9 +116,15 @@ def _by_vectors(state: Generation, found: LoopReduction, row: _Row) -> None:
         out.put(f"__typeof__({nothing}) {masks}_0 = {nothing}, {masks}_1 = {masks}_0;")
     with loops(state, outer):
         out.put(f"int64_t {at} = {inner.begin};")
-        out.put("#pragma GCC unroll 1")
-        with out.block(f"for (; {at} + {width} <= {inner.end}; {at} += {width})"):
-            out.put(f"const int64_t {inner.name} = {at};")
+        with ExitStack() as opened:
+            goes_on, first = f"{at} + {width} <= {inner.end}", at
+            if found.extremum:  # the last vector is moved back: elements may count twice
+                enough = f"if ({inner.end} - {inner.begin} >= {width})"
+                opened.enter_context(out.block(enough))
+                goes_on, first = f"{at} < {inner.end}", f"RLX_MIN({at}, {inner.end} - {width})"
+            out.put("#pragma GCC unroll 1")
+            opened.enter_context(out.block(f"for (; {goes_on}; {at} += {width})"))
+            out.put(f"const int64_t {inner.name} = {first};")
             load = value_of_address(state, found.term.buffer, found.term.indices, found.term.span)
             for part in range(VECTORS):
                 place = f"((const rlx_part *)&{load})[{part}]"

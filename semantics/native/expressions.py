@@ -173,7 +173,10 @@ def _divided(state: Generation, expr: Any, a: CValue, b: CValue, dtype: DataType
             state.out.stop_if(f"{b.text} == 0", site)
         if b.known and b.known > 0 and state.is_natural(expr.a):
             sign = "/" if kind in (tir.FloorDiv, tir.TruncDiv) else "%"
-            return define(state, c_types.rounded(dtype, f"({a.text} {sign} {b.text})"), dtype)
+            # The processor divides numbers without a sign in fewer steps, and short ones in vectors.
+            held = f"uint{32 if state.is_short(expr.a) and b.known < 1 << 32 else 64}_t"
+            text = f"(int64_t)(({held}){a.text} {sign} ({held}){b.text})"
+            return define(state, c_types.rounded(dtype, text), dtype)
     if _any_wide(expr, a, b):
         text = BY_NODE[kind].c.format(a=a.text, b=b.text, t="i64")
         return define(state, c_types.rounded(dtype, text), dtype)

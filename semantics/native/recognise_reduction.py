@@ -15,6 +15,8 @@ from rlx.semantics.native.write_analysis import accesses, flat, loads
 from rlx.solver.poly import Polynomial
 
 _FEW = 16
+_ROWS = 8
+"""The maximum number of rows of a tile."""
 _STEPS = range(5)
 """The maximum stride that a vector may gather."""
 
@@ -141,18 +143,20 @@ class LoopReduction:
         return None not in counts and math.prod(c for c in counts if c is not None) <= _FEW
 
     def sharing(self, column: Axis) -> Axis | None:
-        """Another axis of the result along which a vector of operands stays the same."""
-        for axis in reversed(self.spatial):
-            if (
-                axis is not column
-                and axis.count != 1
-                and any(
-                    _step(operand, column) == 1 and _step(operand, axis) == 0
-                    for operand in self.operands
-                )
-            ):
-                return axis
-        return None
+        """Another axis of the result along which a vector of operands stays the same: the last one
+        that fills a tile, or the longest.
+        """
+        found = [
+            axis
+            for axis in reversed(self.spatial)
+            if axis is not column
+            and axis.count != 1
+            and any(
+                _step(operand, column) == 1 and _step(operand, axis) == 0
+                for operand in self.operands
+            )
+        ]
+        return max(found, key=lambda axis: min(axis.count or _ROWS, _ROWS), default=None)
 
     def shared_operands(self, state: Generation, column: Axis, shared: Axis) -> list[tir.PrimExpr]:
         """Elements that are converted from another memory type and shared by the rows of a tile."""

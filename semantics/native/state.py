@@ -173,6 +173,12 @@ class Generation(IndexKnowledge):
         found = self.poly(expr)
         return found is not None and self.scope.proves(found)
 
+    def is_short(self, expr: tir.PrimExpr) -> bool:
+        """Whether an integer expression that is not negative certainly has at most 32 bits."""
+        found = self.poly(expr)
+        known = None if found is None else self.scope.constant_range(found)
+        return known is not None and known[1] < 1 << 32
+
     def assume(self, condition: tir.PrimExpr, holds: bool) -> Known:
         """Assume a condition in the code emitted next; return the mark for :meth:`forget`."""
         before = (self.scope.facts, self.polys)
