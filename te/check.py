@@ -8,6 +8,7 @@ PrimFunc.
 from __future__ import annotations
 
 import operator
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -383,10 +384,11 @@ def written_once(function: tir.PrimFunc) -> bool:
     stored buffers.
 
     One block stores to the buffer, at its spatial axes; each axis appears once and is bound to its
-    own loop over the whole dimension. Updates of a reduction do not count, and neither do stores of
-    statements without axes to buffers that are not parameters.
+    own loop over the whole dimension. A reduction may store the identities again that a block stored.
+    Its updates do not count, and neither do stores of statements without axes to buffers that are
+    not parameters.
     """
-    stored: dict[tir.Buffer, int] = {}
+    stored, reduced = Counter[tir.Buffer](), Counter[tir.Buffer]()
     parameters = {*function.buffer_map.values()}
     stack: list[tuple[tir.Stmt, dict[tir.Var, tir.For]]] = [(function.body, {})]
     while stack:
@@ -401,14 +403,17 @@ def written_once(function: tir.PrimFunc) -> bool:
             case tir.IfThenElse(then_case=then, else_case=otherwise):
                 stack += [(each, loops) for each in (then, otherwise) if each is not None]
             case tir.Block():
-                updates = stmt.init is None and any(axis.kind == "R" for axis in stmt.iter_vars)
+                reduces = any(axis.kind == "R" for axis in stmt.iter_vars)
                 for store in _stores(stmt.body):
-                    stored[store.buffer] = stored.get(store.buffer, 0) + (not updates)
+                    if not reduces:
+                        stored[store.buffer] += 1
+                    elif stmt.init is not None:
+                        reduced[store.buffer] += 1
                 if not _covers(stmt, loops):
                     return False
             case tir.BufferStore(buffer=buffer) if buffer in parameters:
                 return False
-    return all(count == 1 for count in stored.values())
+    return all(count == 1 for each in (stored, reduced) for count in each.values())
 
 
 def _stores(body: tir.Stmt) -> list[tir.BufferStore]:

@@ -5,7 +5,8 @@ There is one partial result for each lane, so sums are reordered.
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from rlx.grammar.nodes import tir
@@ -92,13 +93,30 @@ def _by_lanes(state: Generation, found: LoopReduction, row: _Row, width: str) ->
         out.put(f"{each} {odd}[{lane}] = {total} != {total};")
     with loops(state, outer):
         out.put(f"int64_t {at} = {inner.begin};")
-        with out.block(f"for (; {at} + {width} <= {inner.end}; {at} += {width})"), out.block(each):
-            out.put(f"const int64_t {inner.name} = {at} + {lane};")
+        with _steps(state, found, row, width) as first, out.block(each):
+            out.put(f"const int64_t {inner.name} = {first} + {lane};")
             with keeping(state, found, [f"{lanes}[{lane}]"]):
                 value = update(state, found, f"{lanes}[{lane}]")
             if odd is not None:
                 out.put(f"{odd}[{lane}] |= {value.text} != {value.text};")
         _rest(state, found, row, width)
+
+
+@contextmanager
+def _steps(
+    state: Generation, found: LoopReduction, row: _Row, width: str, *before: str
+) -> Iterator[str]:
+    """The loop over the vectors of a row, with the place where each begins. The last one of an
+    extremum is moved back to end with the row: its elements may count twice.
+    """
+    out, at, end = state.out, row.at, found.reduce[-1].end
+    moved = found.extremum
+    with scope(state, f"if ({end} - {at} >= {width})" if moved else ""):
+        for line in before:
+            out.put(line)
+        goes_on = f"{at} < {end}" if moved else f"{at} + {width} <= {end}"
+        with out.block(f"for (; {goes_on}; {at} += {width})"):
+            yield f"RLX_MIN({at}, {end} - {width})" if moved else at
 
 
 def _by_vectors(state: Generation, found: LoopReduction, row: _Row) -> None:
@@ -116,14 +134,7 @@ def _by_vectors(state: Generation, found: LoopReduction, row: _Row) -> None:
         out.put(f"__typeof__({nothing}) {masks}_0 = {nothing}, {masks}_1 = {masks}_0;")
     with loops(state, outer):
         out.put(f"int64_t {at} = {inner.begin};")
-        with ExitStack() as opened:
-            goes_on, first = f"{at} + {width} <= {inner.end}", at
-            if found.extremum:  # the last vector is moved back: elements may count twice
-                enough = f"if ({inner.end} - {inner.begin} >= {width})"
-                opened.enter_context(out.block(enough))
-                goes_on, first = f"{at} < {inner.end}", f"RLX_MIN({at}, {inner.end} - {width})"
-            out.put("#pragma GCC unroll 1")
-            opened.enter_context(out.block(f"for (; {goes_on}; {at} += {width})"))
+        with _steps(state, found, row, width, "#pragma GCC unroll 1") as first:
             out.put(f"const int64_t {inner.name} = {first};")
             load = value_of_address(state, found.term.buffer, found.term.indices, found.term.span)
             for part in range(VECTORS):

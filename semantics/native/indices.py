@@ -126,14 +126,36 @@ def _parts(
     key = (frozenset(rest.terms.items()), divisor)
     found = state.divisions.get(key)
     if found is None:
-        remainder = state.synthetic(Polynomial({}), Polynomial.of(divisor - 1))
-        quotient = None
+        quotient, remainder = _of_part(state, rest, divisor)
+        if remainder is None:
+            remainder = state.synthetic(Polynomial({}), Polynomial.of(divisor - 1))
         between = between or _by_factor(state, rest, divisor)
-        if between is not None:
+        if quotient is None and between is not None:
             quotient = state.synthetic(*between)
-            state.wholes[remainder] = (quotient, divisor, rest)
+        if quotient is not None:
+            state.wholes.append((remainder, quotient, divisor, rest))
         found = state.divisions[key] = (quotient, remainder)
     return found
+
+
+def _of_part(
+    state: IndexKnowledge, rest: Polynomial, divisor: int
+) -> tuple[str | None, str | None]:
+    """What is known of a quotient or a remainder that is divided again: ``a // 7 // 4`` is
+    ``a // 28``, and ``a % 28 % 4`` is ``a % 4``.
+    """
+    for remainder, quotient, inner, whole in state.wholes:
+        if rest.terms == Polynomial.of(quotient).terms:
+            return _whole_parts(state, whole, inner * divisor)[0], None
+        if rest.terms == Polynomial.of(remainder).terms and inner % divisor == 0:
+            return None, _whole_parts(state, whole, divisor)[1]
+    return None, None
+
+
+def _whole_parts(state: IndexKnowledge, whole: Polynomial, divisor: int) -> tuple[str | None, str]:
+    bounds = state.scope.constant_range(whole)
+    between = None if bounds is None else [Polynomial.of(bound // divisor) for bound in bounds]
+    return _parts(state, whole, divisor, between)
 
 
 def _by_factor(
@@ -153,7 +175,7 @@ def _by_factor(
 
 def rejoined(state: IndexKnowledge, value: Polynomial) -> Polynomial:
     """The sum with `quotient * divisor + remainder` simplified to the dividend."""
-    for remainder, (quotient, divisor, whole) in state.wholes.items():
+    for remainder, quotient, divisor, whole in reversed(state.wholes):
         left, right = value.coefficient(remainder), value.coefficient(quotient)
         if left is None or right is None or not left.terms:
             continue

@@ -176,7 +176,7 @@ class IndexKnowledge:
         self.sums: dict[tir.Var, Polynomial] = {}
         self.invented: set[str] = set()
         self.divisions: dict[object, tuple[str | None, str]] = {}
-        self.wholes: dict[str, tuple[str, int, Polynomial]] = {}
+        self.wholes: list[tuple[str, str, int, Polynomial]] = []
         self.inner: set[str] = set()
         self._types: Types = {}
 

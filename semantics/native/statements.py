@@ -56,7 +56,7 @@ def _nest(state: Generation, stmt: tir.Stmt) -> None:
     scope = state.scope
     scope.loops, scope.facts = {}, ()
     state.polys, state.invented = {}, set()
-    state.divisions, state.wholes = {}, {}
+    state.divisions, state.wholes = {}, []
     state.conditions, state.symbols = {}, set()
     state.fast = True
     spend(state, stmt)

@@ -47,7 +47,8 @@ def _entries(programs: Sequence[CProgram]) -> list[LoadedKernel | compiler.Compi
         return [_alone(program) for program in programs]
     chain = compiler.supposed()
     names = [_name(program, chain) for program in programs]
-    found = {name: _kept(name) for name in names}
+    folder = compiler.directory()
+    found = {name: _kept(name, folder) for name in names}
     missing = {n: p for n, p in zip(names, programs, strict=True) if found[n] is None}
     if len(missing) > 1:
         found |= dict(_compiled(missing, chain))
@@ -60,7 +61,7 @@ def _entries(programs: Sequence[CProgram]) -> list[LoadedKernel | compiler.Compi
 
 def _alone(program: CProgram) -> LoadedKernel | compiler.CompilerGaveUp:
     try:
-        kept = _kept(_name(program, compiler.supposed()))
+        kept = _kept(_name(program, compiler.supposed()), compiler.directory())
         if kept is not None:
             return kept
         library, _ = compiler.library(program.text)
@@ -86,9 +87,9 @@ _PLACE = re.compile(rb"([0-9a-f]{64}\.so) ([0-9]{1,5}) ([0-9]{1,5})")
 """What the file of a kernel says: the library, the kernel's place, how many kernels there are."""
 
 
-def _kept(name: str) -> LoadedKernel | None:
+def _kept(name: str, folder: Path) -> LoadedKernel | None:
     """A kernel of a library in the cache."""
-    said = compiler.content(compiler.directory() / name)
+    said = compiler.content(folder / name)
     found = None if said is None else _PLACE.fullmatch(said)
     if found is None:
         return None
