@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
+from itertools import chain
 from typing import NamedTuple
 
 from rlx.checker.derive import known_infos
@@ -169,7 +170,8 @@ LONG = 100
 UNDECIDED = 3
 """The number of undecided questions of a module after which no more are asked."""
 SIZES = 1, 2, 3, 10, 1000
-"""The sizes at which such a question is evaluated before it is asked."""
+LARGE = 1 << 20
+"""The sizes at which such a question is evaluated before it is asked, and that of one alone."""
 MOST_PEAKS = 4
 """The number of peaks up to which those of a callee are counted in its caller."""
 Unknown = tuple[str, Span | None, str]
@@ -264,37 +266,23 @@ class _ModuleMemory:
 
     def _largest(self, states: Sequence[_Alive]) -> tuple[_Alive, ...]:
         """Without those that are, for all sizes, at most another one."""
-        kept: list[_Alive] = []
+        kept: list[tuple[_Alive, _Values]] = []
         for state in sorted(states, key=lambda s: len(s.total.terms), reverse=True):
-            if not any(self._is_at_most(state.total, other.total) for other in kept):
-                kept.append(state)
-        return tuple(kept)
+            values = _Values(self.expr(state.total))
+            if not any(self._is_at_most(values, other) for _, other in kept):
+                kept.append((state, values))
+        return tuple(state for state, _ in kept)
 
-    def _is_at_most(self, a: Polynomial, b: Polynomial) -> bool:
+    def _is_at_most(self, a: _Values, b: _Values) -> bool:
         """Whether one is, for all sizes, proved to be at most the other."""
-        if self._has_a_size_more(a, b):
+        if self._undecided >= UNDECIDED or a.exceeds(b):
             return False
-        question = tir.LE(self.expr(a), self.expr(b))
-        if self._undecided >= UNDECIDED or tir.larger_than(LONG, question):
-            return False
-        if not all(_holds(question, size) for size in SIZES):
+        question = tir.LE(a.expr, b.expr)
+        if tir.larger_than(LONG, question):
             return False
         verdict = self.prover.always(question)
         self._undecided += verdict.status == "unknown"
         return verdict.proved
-
-    def _has_a_size_more(self, a: Polynomial, b: Polynomial) -> bool:
-        """Whether a sum of products of sizes has a size that the other one has not: so it is
-        larger, where that size is large.
-        """
-        sizes = {place for monomial in a.terms for place in monomial}
-        if min(a.terms.values(), default=0) < 0 or not all(map(self._is_size, sizes)):
-            return False
-        others = tir.free_vars(*(self._atoms[p] for monomial in b.terms for p in monomial))
-        return any(self._atoms[place] not in others for place in sizes)
-
-    def _is_size(self, place: int) -> bool:
-        return isinstance(self._atoms[place], tir.Var)
 
     def _constants(self, callee: ast.GlobalVar) -> int:
         """The bytes of those of a function and of the functions that it calls, each once."""
@@ -395,12 +383,31 @@ class _ModuleMemory:
         return tir.IntImm(0) if made is None else made
 
 
-def _holds(question: tir.PrimExpr, size: int) -> bool:
-    """Whether a condition holds, or is undefined, where all sizes are the same."""
-    try:
-        return bool(evaluate(question, dict.fromkeys(tir.free_vars(question), size)))
-    except UndefinedError:
-        return True
+class _Values:
+    """A sum, and its values where all sizes are the same, and where one of them is much larger than
+    the others.
+    """
+
+    def __init__(self, expr: tir.PrimExpr) -> None:
+        self.expr, self._free = expr, tir.free_vars(expr)
+        self._same = [self._at(size) for size in SIZES]
+        self._alone = {var: self._at(1, var) for var in self._free}
+
+    def _at(self, size: int, large: tir.Var | None = None) -> int | None:
+        """The value; None if it is undefined."""
+        sizes = dict.fromkeys(self._free, size)
+        if large is not None:
+            sizes[large] = LARGE
+        try:
+            return evaluate(self.expr, sizes)
+        except UndefinedError:
+            return None
+
+    def exceeds(self, other: _Values) -> bool:
+        """Whether one of the values is larger than the other sum is there."""
+        pairs = zip(self._same, other._same, strict=True)
+        alone = ((x, other._alone.get(var, other._same[0])) for var, x in self._alone.items())
+        return any(x is not None and y is not None and x > y for x, y in chain(pairs, alone))
 
 
 def _at_most(a: Polynomial, b: Polynomial) -> bool:
