@@ -158,12 +158,13 @@ class _Pass(Rewriter):
             return None
         made, gv, places = known
         result = _known_result(call, self.info, made.result)
-        args = tuple([call.args[at] for at in places])
+        given = [*_leaves(call)]
+        args = tuple([given[at] for at in places])
         return replace(replace(made, args=args, result=result).call(gv), span=call.span)
 
     def _remember(self, call: ast.Call, key: object, made: Staged, gv: GlobalVar) -> None:
         """Note what was made for a call, if it passes nothing but arguments of the call."""
-        at = {arg: place for place, arg in reversed([*enumerate(call.args)])}
+        at = {arg: place for place, arg in reversed([*enumerate(_leaves(call))])}
         if all(arg in at for arg in made.args):
             self._known[key] = made, gv, [at[arg] for arg in made.args]
 
@@ -292,17 +293,28 @@ class _Pass(Rewriter):
         return replace(made.call(gv), span=call.span)
 
 
-def _arguments_key(call: ast.Call, info: Mapping[Node, StructInfo]) -> object:
-    """What the PrimFunc of a call depends on, where that is the struct info of variables, numbers
-    and words alone; None where it may be more.
-    """
-    parts: list[object] = [call.op]
+def _leaves(call: ast.Call) -> Iterator[Expr]:
+    """The arguments of a call, and the fields of those that are tuples instead of these."""
     for arg in call.args:
+        yield from arg.fields if isinstance(arg, ast.Tuple) else (arg,)
+
+
+def _arguments_key(call: ast.Call, info: Mapping[Node, StructInfo]) -> object:
+    """What the PrimFunc of a call depends on, where that is the struct info of variables, shapes,
+    numbers and words alone; None where it may be more.
+    """
+    lengths = [len(arg.fields) if isinstance(arg, ast.Tuple) else -1 for arg in call.args]
+    parts: list[object] = [call.op, *lengths]
+    leaves = [*_leaves(call)]
+    for arg in leaves:
         known = info.get(arg) if isinstance(arg, ast.Var) else None
+        if isinstance(arg, ast.ShapeExpr):
+            parts.append(tuple(map(tir.interned, arg.values)))
+            continue
         if not isinstance(known, ast.TensorStructInfo) or not _has_shapes(known):
             return None
         dims = map(tir.interned, known.shape.values)  # type: ignore[union-attr]
-        parts.append((call.args.index(arg), known.dtype, known.vdevice, tuple(dims)))
+        parts.append((leaves.index(arg), known.dtype, known.vdevice, tuple(dims)))
     for name, value in call.attrs.items():
         plain = value if isinstance(value, tuple) else (value,)
         if not all(isinstance(each, str | int | float | bool | None) for each in plain):

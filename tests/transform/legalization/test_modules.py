@@ -143,6 +143,11 @@ LINES = [
     "R.nn.layer_norm(x, row, row, axes=[-1], epsilon=1e-06)",
     "R.concat((x, y), axis=0)",
     "R.concat((x, x), axis=0)",
+    "R.concat((y, x), axis=0)",
+    "R.concat((x, y, x), axis=0)",
+    "R.reshape(x, R.shape([n * 4]))",
+    "R.reshape(y, R.shape([n * 4]))",
+    "R.reshape(y, R.shape([4, n]))",
     "R.add(narrow, narrow)",
 ]
 
