@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
 
 from rlx.grammar.lines import line_start
 from rlx.grammar.nodes.node import Span
@@ -25,6 +24,8 @@ class Cascade:
         self.text = text
         self._broken: int | None = None
         self._unread: int | None = None
+        # A first line, and the line up to which all that follows is indented under it.
+        self._run = -1, 0
 
     def note(self, at: int, layout: bool) -> None:
         """Remember an error."""
@@ -97,24 +98,30 @@ class Cascade:
         """Whether a place stands in a later line than the statement around another one begins in,
         and everything from there on is indented under it, or closes its brackets.
         """
-        first = self._statement(start)
-        return self._line(at) > first and all(
-            self._width(line) > self._width(first) or self._letter(line) in (")", "]", "}")
-            for line in self._lines(first, at)
-        )
+        first, last = self._statement(start), self._line(at)
+        if last <= first:
+            return False
+        known, line = self._run
+        if known != first:
+            line = self._behind(first)
+        while 0 < line < last and self._may_stand_under(line, first):
+            line = self._behind(line)
+        self._run = first, line
+        return line >= last and self._is_under(last, first)
 
-    def _lines(self, first: int, at: int) -> Iterator[int]:
-        """Where the lines behind the first one begin, up to that of a place; blank ones, and those
-        that hold a comment alone, are none.
+    def _behind(self, line: int) -> int:
+        """Where the line behind another one begins; 0 where there is none."""
+        return self.text.find("\n", line) + 1
+
+    def _may_stand_under(self, line: int, first: int) -> bool:
+        """Whether a line is indented under another one, or its indentation says nothing: it is
+        blank, a comment alone, or inside a string.
         """
-        last = self._line(at)
-        line = self.text.find("\n", first, at) + 1
-        while line:
-            if (self._letter(line) not in ("", "\n", "#") or line == last) and self._line(
-                line
-            ) == line:
-                yield line
-            line = self.text.find("\n", line, at) + 1
+        says = self._letter(line) not in ("", "\n", "#") and self._line(line) == line
+        return not says or self._is_under(line, first)
+
+    def _is_under(self, line: int, first: int) -> bool:
+        return self._width(line) > self._width(first) or self._letter(line) in (")", "]", "}")
 
     def _letter(self, line: int) -> str:
         """The first character of a line behind its white space; none at the end of the text."""
