@@ -324,6 +324,12 @@ kind("comments inside a function", 2_000, *READ)(
 kind("syntax errors", 250, *READ)(
     lambda size: function(f"y{i} = R.add(x,, x)" for i in range(size))
 )
+kind("statements behind a wrong indentation", 250, *READ)(
+    lambda size: (
+        "@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Object):\n    1   y = x\n"
+        + indented(f"    y{i} = R.add(x, x)" for i in range(size))
+    )
+)
 kind("strange characters", 500, *READ)(lambda size: function([f"y = x {'? ' * size}"]))
 kind("statements on one line", 500, *READ)(
     lambda size: function(["; ".join(f"y{i} = R.add(x, x)" for i in range(size))])

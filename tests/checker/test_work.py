@@ -66,6 +66,11 @@ PROGRAMS: dict[str, Callable[[int], str]] = {
         + "".join(f"    y{i} = R.add(x, (x,))  # rlx: ignore[OBL-add]\n" for i in range(n))
         + "    return x\n"
     ),
+    "behind a wrong indentation": lambda n: (
+        "@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Object):\n    1   y = x\n"
+        + "".join(f"        y{i} = R.add(x, x)\n" for i in range(n))
+        + "        return x\n"
+    ),
 }
 
 
