@@ -278,6 +278,29 @@ def mentioned(head: str, at: int) -> frozenset[str]:
     return frozenset(name for each in parameters(head, at) for name in each.names)
 
 
+def changed_parameters(old: tuple[str, int], new: tuple[str, int]) -> dict[str, Span] | None:
+    """The parameters that another head annotates otherwise, with their places in it; None where the
+    heads differ in more, or in what their annotations mention. With a head stands where its ``def``
+    does.
+    """
+    if old == new:
+        return {}
+    was, now = parameters(*old), parameters(*new)
+    if not was or len(was) != len(now):
+        return None
+    changed: dict[str, Span] = {}
+    at = [0, 0]
+    for a, b in zip(was, now, strict=True):
+        if (a.name, a.names, a.binds) != (b.name, b.names, b.binds):
+            return None
+        if old[0][at[0] : a.span[0]] != new[0][at[1] : b.span[0]]:
+            return None
+        if old[0][slice(*a.span)] != new[0][slice(*b.span)]:
+            changed[b.name] = b.span
+        at = [a.span[1], b.span[1]]
+    return changed if old[0][at[0] :] == new[0][at[1] :] else None
+
+
 def needed_parts(
     head: str, at: int, needed: frozenset[str], places: Collection[Span]
 ) -> tuple[Span, ...]:

@@ -23,7 +23,7 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.suggest import closest
 from rlx.lsp.body import KnownBody, ReducedBody, body
-from rlx.lsp.cut import Cut, cut, recut, words, words_among
+from rlx.lsp.cut import Cut, changed_parameters, cut, recut, words, words_among
 from rlx.lsp.excerpt import Excerpt, Move, circle, excerpt, names_of
 from rlx.lsp.faces import Checked, of_report, report_on
 from rlx.lsp.statements import SMALL
@@ -405,7 +405,8 @@ class _Step:
         for number in self.heads:
             into, known = self.to[number], self.before.bodies.get(number)
             old, new = self.before.cut.pieces[number], self.now.pieces[into]
-            if known is None or old.head != new.head or MARK in self.now.text:
+            changed = changed_parameters((old.head, old.at), (new.head, new.at))
+            if known is None or changed is None or MARK in self.now.text:
                 continue
             before, text = known.body, self.now.of(into)[len(new.head) :]
             if before is not None and not words_among(text, {new.name}):
@@ -416,7 +417,11 @@ class _Step:
                     for first, last in said
                     if old.span[0] <= first < end
                 ]
-                made = ReducedBody(before, text, (new.head, new.at), places, self.renamed)
+                if changed and places:
+                    continue
+                places += changed.values()
+                names = self.renamed | changed.keys()
+                made = ReducedBody(before, text, (new.head, new.at), places, names)
                 if not made.failed:
                     self.bodies[into] = made
 
