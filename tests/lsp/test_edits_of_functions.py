@@ -125,7 +125,7 @@ def long_function(declared: str) -> str:
         ("R.exp(v40), w40", "R.permute_dims(v40), w40"),
         ("v41 = R.matmul(R.exp(v40), w40)", "v41 = R.reshape(v40, R.shape([8, n]))"),
         ("w40: R.Tensor((8, 8)", "w40: R.Tensor((7, 8)"),
-        ('w40: R.Tensor((8, 8), "float32")', 'w40: R.Tensor((8, 8), "flot32")'),
+        ('w40: R.Tensor((8, 8), "float32")', 'w40: R.Tensor((8, 8), "float16")'),
     ],
 )
 def test_a_statement_of_a_long_function_is_checked_with_what_it_concerns(
