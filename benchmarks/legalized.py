@@ -262,7 +262,7 @@ def shaped(case: Timed) -> Iterator[Timed]:
     yield case
     if not case.shapes or any(isinstance(d, str) for shape in case.shapes for d in shape):
         return
-    odd = [tuple(d - 3 if int(d) >= 14 else d for d in shape) for shape in case.shapes]
+    odd = [tuple(int(d) - 3 if int(d) >= 14 else d for d in shape) for shape in case.shapes]
     if tuple(odd) != case.shapes:
         yield case._replace(shapes=tuple(odd))
     first = int(case.shapes[0][0])

@@ -222,3 +222,15 @@ def f(a: T.handle, y: T.Buffer((3,), "int64")):
         y = np.zeros(3, np.int64)
         run([np.arange(4, dtype=np.int64), y])
         assert y.tolist() == [4, 5, 6]
+
+
+@pytest.mark.parametrize("index", ["i // 20, i % 20 // 5, i % 5", "i // 20, i // 5 % 4, i % 5"])
+def test_an_index_that_is_taken_apart_is_the_place_itself(index: str) -> None:
+    """Nothing is divided where elements lie one behind the other."""
+    head = 'x: T.Buffer((6, 4, 5), "float32"), y: T.Buffer((120,), "float32")'
+    kernel = native.compile(of_body(head, f"for i in range(120): y[i] = x[{index}]"))
+    values = [line for line in kernel.source.splitlines() if line.startswith("const ")]
+    assert values and not {"/", "%"} & {*"".join(values)}
+    x, y = np.arange(120, dtype=np.float32).reshape(6, 4, 5), np.zeros(120, np.float32)
+    kernel([x, y])
+    assert (y == x.ravel()).all()
