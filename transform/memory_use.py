@@ -266,14 +266,14 @@ class _ModuleMemory:
 
     def _largest(self, states: Sequence[_Alive]) -> tuple[_Alive, ...]:
         """Without those that are, for all sizes, at most another one."""
-        kept: list[tuple[_Alive, _Values]] = []
+        kept: list[tuple[_Alive, _PeakValues]] = []
         for state in sorted(states, key=lambda s: len(s.total.terms), reverse=True):
-            values = _Values(self.expr(state.total))
+            values = _PeakValues(self.expr(state.total))
             if not any(self._is_at_most(values, other) for _, other in kept):
                 kept.append((state, values))
         return tuple(state for state, _ in kept)
 
-    def _is_at_most(self, a: _Values, b: _Values) -> bool:
+    def _is_at_most(self, a: _PeakValues, b: _PeakValues) -> bool:
         """Whether one is, for all sizes, proved to be at most the other."""
         if self._undecided >= UNDECIDED or a.exceeds(b):
             return False
@@ -383,7 +383,7 @@ class _ModuleMemory:
         return tir.IntImm(0) if made is None else made
 
 
-class _Values:
+class _PeakValues:
     """A sum, and its values where all sizes are the same, and where one of them is much larger than
     the others.
     """
@@ -403,7 +403,7 @@ class _Values:
         except UndefinedError:
             return None
 
-    def exceeds(self, other: _Values) -> bool:
+    def exceeds(self, other: _PeakValues) -> bool:
         """Whether one of the values is larger than the other sum is there."""
         pairs = zip(self._same, other._same, strict=True)
         alone = ((x, other._alone.get(var, other._same[0])) for var, x in self._alone.items())
