@@ -43,6 +43,9 @@ _DEPTH = 3
 class Inequalities(Steps):
     """What follows from facts by combinations of them."""
 
+    linear = False
+    """Whether products of facts are left out, where a case distinction follows anyway."""
+
     def nonneg_fact(self, poly: Poly) -> int:
         return self.number(self.total(self.nonneg(poly)))
 
@@ -130,6 +133,8 @@ class Inequalities(Steps):
         found = self.program(poly, rows, [])
         if found is not None:
             return self.by_multipliers(poly, found)
+        if self.linear:
+            raise NotFoundError("no linear combination of the facts gives it")
         divisors = self.divisors(poly)
         if self.squares(poly):
             rows = self.rows(poly)
@@ -169,28 +174,34 @@ class Inequalities(Steps):
             least.append((whole, index))
             operand = dict(self.checker.atoms[index][1][0])
             whole = combine((1, whole), (1, {(index,): 1}), (-1, operand))
-        number = self.by_rows(whole)
+        rest = self.by_rows(whole)
         for outer, index in reversed(least):
             zero = self.by_rows(combine((1, outer), (1, {(index,): 1})))
             gives = beside("ge", outer)
             with self.case(negate(gives)) as proof:
                 point: Poly = {(index,): 1}
-                known = self.index[negate(gives)], number, zero, point
+                known = self.index[negate(gives)], rest, zero, point
 
-                def close(part: Cond, known: tuple[int, int, int, Poly] = known) -> None:
+                def close(
+                    part: Cond, known: tuple[int, int | None, int | None, Poly] = known
+                ) -> None:
                     opposite, high, low, point = known
                     equation = parts_of(part)[-1]
                     used = low if dict(equation[1]) == point else high
-                    minus: Poly = {(): -1}
-                    equal = self.index[equation]
-                    self.total([(ONE, (opposite,)), (ONE, (used,)), (minus, (equal,))])
+                    facts = [opposite] if used is None else [opposite, used]
+                    minus: Item = {(): -1}, (self.index[equation],)
+                    self.total([*((ONE, (fact,)) for fact in facts), minus])
 
                 self.cases(self.apply("max-cases", index), close)
-            number = self.number(self.apply("lemma", proofs=[proof], gives=gives))
-        return number
+            rest = self.number(self.apply("lemma", proofs=[proof], gives=gives))
+        return self.number(rest)
 
-    def by_rows(self, poly: Poly) -> int:
-        """The fact that a polynomial is at least 0, by all facts about what is in it."""
+    def by_rows(self, poly: Poly) -> int | None:
+        """The fact that a polynomial is at least 0, by all facts about what is in it; None if it is
+        0 itself.
+        """
+        if not poly:
+            return None
         number = self.index.get(beside("ge", poly), self.index.get(beside("eq", poly)))
         if number is not None:
             return number
@@ -430,7 +441,7 @@ class Inequalities(Steps):
                 for mono in poly:
                     self.checker.take(len(wanted))
                     for other in wanted:
-                        factor = _quotient(other, mono)
+                        factor = quotient(other, mono)
                         if not factor:
                             continue
                         if equation:
@@ -553,7 +564,7 @@ def without(poly: Poly, index: int) -> Poly:
     return {mono[: (at := mono.index(index))] + mono[at + 1 :]: c for mono, c in poly.items()}
 
 
-def _quotient(mono: Mono, divisor: Mono) -> Mono:
+def quotient(mono: Mono, divisor: Mono) -> Mono:
     """The other factor of a monomial; empty if there is none."""
     left = list(mono)
     for index in divisor:

@@ -34,11 +34,13 @@ from rlx.solver.proofs.draft import (
     leaves,
     parts_of,
 )
-from rlx.solver.proofs.inequalities import Inequalities, without
+from rlx.solver.proofs.inequalities import Inequalities, quotient, without
 
 _FUEL = 400_000
 _BACK = 20
 """The effort that an atom of the normal form takes."""
+_LATEST = 24
+"""So many facts are told once more, with the equations of a case."""
 _SIZES = 8
 """The maximum number of powers of two at which numbers are split."""
 
@@ -81,6 +83,10 @@ class Rewriting(Inequalities):
     """Equations between what stands in a goal and its normal form."""
 
     latest: CaseScope | None = None
+    by_quotients = False
+    """Whether quotients that are equal are looked for first, and case distinctions before products: what
+    is tried second, since it takes longer where it does not help.
+    """
 
     def highest(self, poly: Poly) -> int | None:
         """The largest value that a polynomial may have; None if no limit is known."""
@@ -89,13 +95,13 @@ class Rewriting(Inequalities):
             return None
         return intervals.interval(scope.engine, self.engine_poly(scope, poly))[1]
 
-    def scope(self, conds: Sequence[Cond]) -> CaseScope | None:
-        """The normal form under the assumptions and more conditions; None if they contradict each
-        other there.
+    def scope(self, conds: Sequence[Cond], alone: bool = False) -> CaseScope | None:
+        """The normal form under the assumptions (not if ``alone``) and more conditions; None if they
+        contradict each other there.
         """
         engine = Recording(_FUEL)
-        known = demands([self.goal, *self.assumed])
-        if not assumptions.load(engine, self.ranges, (), [*known, *self.assumed]):
+        known = [] if alone else [*demands([self.goal, *self.assumed]), *self.assumed]
+        if not assumptions.load(engine, self.ranges, (), known):
             return None
         if any(map(prim_exprs.bitwise, tir.postorder(self.goal))):
             normal_form.condition(engine, self.goal)  # which numbers bit operations give
@@ -455,12 +461,15 @@ class Rewriting(Inequalities):
         open_cases = (cases for index in asked if (cases := self.alternatives(index)) is not None)
         cases = next((each for each in (*waiting, *open_cases)), None) if splits else None
         if not atoms or cases is None:
+            before, self.linear = self.linear, self.by_quotients and cases is not None
             try:
                 self.clash(unequal)
                 return
             except NotFoundError:
                 if self.closed:
                     return
+            finally:
+                self.linear = before
         if cases is not None:
             self.cases(cases, lambda part: self.by_atoms(unequal, [], splits - 1, part))
             return
@@ -468,5 +477,38 @@ class Rewriting(Inequalities):
 
     def clash(self, unequal: Cond) -> None:
         """Close a case in which a number is not 0 that is."""
-        number = self.equal(dict(unequal[1]))
-        self.apply("clash", uses=[number, self.index[unequal]])
+        if not self.by_quotients:
+            self.apply("clash", uses=[self.equal(dict(unequal[1])), self.index[unequal]])
+            return
+        equations = [number for cond, number in self.index.items() if cond[0] == "eq"]
+        rest, items = self.reduced(dict(unequal[1]), equations)
+        if value(rest):
+            raise NotFoundError("the equations say that it is another number")
+        for cond, number in [*self.index.items()][-_LATEST:] if rest else ():
+            if cond[0] == "ge" and any(len(mono) > 1 for mono, _ in cond[1]):
+                left, known = self.reduced(dict(cond[1]), equations)
+                if known and (value(left) is None or (value(left) or 0) < 0):
+                    self.total([(ONE, (number,)), *self.scaled(known, {(): -1})])
+        if self.closed:
+            return
+        if rest:
+            items.append((ONE, (self.equal(rest),)))
+        self.apply("clash", uses=[self.number(self.total(items)), self.index[unequal]])
+
+    def reduced(self, poly: Poly, equations: list[int]) -> tuple[Poly, list[Item]]:
+        """A polynomial in which equations replace their last products, and items whose sum is the
+        difference.
+        """
+        items: list[Item] = []
+        for number in reversed(equations):
+            equation = dict(self.checker.facts[number][1])
+            last = max(equation, key=lambda mono: mono[::-1])
+            factor: Poly = {}
+            for mono, coef in poly.items():
+                rest = mono if mono == last else quotient(mono, last)
+                if rest and not coef % equation[last]:
+                    factor[() if mono == last else rest] = coef // equation[last]
+            if factor:
+                poly = combine((1, poly), (-1, self.checker.mul(factor, equation)))
+                items.append((factor, (number,)))
+        return poly, items
