@@ -19,6 +19,9 @@ _CLASSES = 600
 class Closing(Congruence):
     """The search for a proof of a case."""
 
+    tabled = False
+    """Whether the present case is one of residues."""
+
     def close(self, splits: int, scope: CaseScope | None, conds: list[Cond]) -> None:
         """Close the present case."""
         if self.closed or self.bitwise():
@@ -38,12 +41,13 @@ class Closing(Congruence):
             if self.closed:
                 return
             if cond[0] == "ne" and self.by_quotients:
-                try:
-                    self.congruent(cond)
-                except (NotFoundError, TooMuchWorkError, RecursionError):
-                    pass
-                if self.closed:
-                    return
+                for way in (self.congruent, lambda cond: self.clash_by_parts(scope, cond)):
+                    try:
+                        way(cond)
+                    except (NotFoundError, TooMuchWorkError, RecursionError):
+                        pass
+                    if self.closed:
+                        return
         for closing in (self.contradiction, lambda: self.contradictory(scope, conds)):
             try:
                 closing()
@@ -110,6 +114,12 @@ class Closing(Congruence):
         elif kind == "ge":
             fact = self.nonneg_after(scope, shift(dict(parts), -1, -1), 1)
             self.total([(ONE, (fact,)), (ONE, (number,))])
+
+    def clash_by_parts(self, scope: CaseScope | None, unequal: Cond) -> None:
+        """Close a case in which a number with common bits is not 0 that is."""
+        poly = dict(unequal[1])
+        if scope is not None and any(self.checker.atoms[i][0] == "bits" for i in self.below(poly)):
+            self.apply("clash", uses=[self.by_parts(scope, poly), self.index[unequal]])
 
     def contradictory(self, scope: CaseScope | None, conds: list[Cond]) -> None:
         """Close a case whose assumptions the normal form finds contradictory: one of those that it
@@ -263,7 +273,7 @@ class Closing(Congruence):
                 if cases is not None:
                     yield cases, self.cases
         periods = self.periods([*normal, *polys])
-        if periods:
+        if periods and not self.tabled:
             yield periods, self.tables
         for cond, number in [*self.index.items()]:
             if cond[0] == "ne" and number not in self.done and cond not in self.targets:
@@ -314,14 +324,18 @@ class Closing(Congruence):
         high = self.apply("floor-high", atom)
         rest = combine((1, {(index,): 1}), (-size, quotient))
         proofs = []
-        for residue in range(size):
-            part = beside("eq", shift(rest, -residue))
-            with self.case(part) as proof:
-                if others:
-                    self.tables(
-                        others, lambda more, part=part: close(("and", (part, *parts_of(more))))
-                    )
-                else:
-                    close(part)
-            proofs.append(proof)
+        before, self.tabled = self.tabled, True
+        try:
+            for residue in range(size):
+                part = beside("eq", shift(rest, -residue))
+                with self.case(part) as proof:
+                    if others:
+                        self.tables(
+                            others, lambda more, part=part: close(("and", (part, *parts_of(more))))
+                        )
+                    else:
+                        close(part)
+                proofs.append(proof)
+        finally:
+            self.tabled = before
         self.apply("table", None, [rest], [low, high], proofs)

@@ -4,7 +4,7 @@ facts and of their products, which a linear program finds.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations, permutations, product, repeat
 from math import gcd, lcm
@@ -43,6 +43,10 @@ _DEPTH = 3
 class Inequalities(Steps):
     """What follows from facts by combinations of them."""
 
+    by_quotients = False
+    """Whether quotients that are equal, and their upper limits, are looked for, and case distinctions
+    before products: what is tried second, since it takes longer where it does not help.
+    """
     linear = False
     """Whether products of facts are left out, where a case distinction follows anyway."""
 
@@ -157,7 +161,42 @@ class Inequalities(Steps):
             return cut
         if depth == _DEPTH and any(self.checker.atoms[i][0] == "max" for m in poly for i in m):
             return self.by_maxima(poly)
+        if depth == _DEPTH and self.by_quotients:
+            return self.multiple(poly)
         raise NotFoundError("no combination of the facts gives it")
+
+    def reduced(
+        self, poly: Poly, equations: Sequence[int] | None = None
+    ) -> tuple[Poly, list[Item]]:
+        """A polynomial in which equations, all that are known or some, replace their last products, and
+        items whose sum is the difference.
+        """
+        items: list[Item] = []
+        if equations is None:
+            equations = [number for cond, number in self.index.items() if cond[0] == "eq"]
+        for number in reversed(equations):
+            equation = dict(self.checker.facts[number][1])
+            single = [mono for mono, coef in equation.items() if mono and abs(coef) == 1]
+            last = max(single or equation, key=lambda mono: mono[::-1])
+            factor: Poly = {}
+            for mono, coef in poly.items():
+                rest = mono if mono == last else quotient(mono, last)
+                if rest and not coef % equation[last]:
+                    factor[() if mono == last else rest] = coef // equation[last]
+            if factor:
+                poly = combine((1, poly), (-1, self.checker.mul(factor, equation)))
+                items.append((factor, (number,)))
+        return poly, items
+
+    def multiple(self, poly: Poly) -> int:
+        """The fact that a polynomial is at least 0 that equations make a multiple of another."""
+        rest, items = self.reduced(poly)
+        size = gcd(*rest.values())
+        if size < 2 or not items:
+            raise NotFoundError("no combination of the facts gives it")
+        part: Poly = {mono: coef // size for mono, coef in rest.items()}
+        known = self.scaled(self.nonneg(combine((1, part))), {(): size})
+        return self.number(self.total([*known, *items]))
 
     def by_maxima(self, poly: Poly) -> int:
         """The fact that a polynomial is at least 0, because it is with each of the two values of
@@ -270,9 +309,14 @@ class Inequalities(Steps):
                 uses = [] if fact is None else [fact]
                 for rule in ("floor-low", "floor-high"):
                     self.attempt(rule, index, uses)
-                if index not in self.lows():
+                ends: list[Poly] = [] if index in self.lows() else [{(index,): 1}]
+                if self.by_quotients and index not in self.lows(-1):
+                    high, size = self.highest(dict(operands[0])), value(divisor) or 0
+                    if high is not None and size > 0:
+                        ends.append({(index,): -1, (): high // size})
+                for end in ends:
                     try:
-                        self.nonneg({(index,): 1}, depth - 1)
+                        self.nonneg(combine((1, end)), depth - 1)
                     except NotFoundError:
                         continue
 

@@ -34,7 +34,7 @@ from rlx.solver.proofs.draft import (
     leaves,
     parts_of,
 )
-from rlx.solver.proofs.inequalities import Inequalities, quotient, without
+from rlx.solver.proofs.inequalities import Inequalities, without
 
 _FUEL = 400_000
 _BACK = 20
@@ -83,10 +83,6 @@ class Rewriting(Inequalities):
     """Equations between what stands in a goal and its normal form."""
 
     latest: CaseScope | None = None
-    by_quotients = False
-    """Whether quotients that are equal are looked for first, and case distinctions before products: what
-    is tried second, since it takes longer where it does not help.
-    """
 
     def highest(self, poly: Poly) -> int | None:
         """The largest value that a polynomial may have; None if no limit is known."""
@@ -378,12 +374,9 @@ class Rewriting(Inequalities):
                 uses = [self.nonneg_fact(dict(each[0])) for kind, each in kinds if kind == "power"]
             else:
                 uses.append(square)
-        upper = []
-        for operand in map(dict, checker.atoms[index][1]):
-            a, b = self.engine_poly(scope, operand), self.engine_poly(scope, size)
-            self.remainder(scope, a, b)
-            upper.append(self.back(scope, scope.engine.div(a, b)))
-            rest = combine((1, operand), (-1, checker.mul(size, upper[-1])))
+        upper = self.parts(scope, index, size)
+        for operand, part in zip(map(dict, checker.atoms[index][1]), upper, strict=True):
+            rest = combine((1, operand), (-1, checker.mul(size, part)))
             for each in (rest, combine((1, size), (-1, ONE), (-1, rest))):
                 if value(each) is None:
                     uses.append(self.nonneg_after(scope, each, 1))
@@ -392,7 +385,16 @@ class Rewriting(Inequalities):
             if coef == -1 and checker.atoms[mono[0]][0] == "bits":  # the common lower parts
                 self.attempt("bits-limit", index, uses, [size, *upper])
                 self.limits_of_bits(mono[0], 2)
-        return number, (upper[0], upper[1])
+        return number, upper
+
+    def parts(self, scope: CaseScope, index: int, size: Poly) -> tuple[Poly, Poly]:
+        """The parts above a power of two of the two numbers whose bits an atom has."""
+        upper = []
+        for operand in map(dict, self.checker.atoms[index][1]):
+            a, b = self.engine_poly(scope, operand), self.engine_poly(scope, size)
+            self.remainder(scope, a, b)
+            upper.append(self.back(scope, scope.engine.div(a, b)))
+        return upper[0], upper[1]
 
     def floor_by_parts(self, scope: CaseScope, index: int, size: Poly) -> int:
         """The fact that a quotient is the sum of the quotients of what stands in it."""
@@ -400,14 +402,19 @@ class Rewriting(Inequalities):
         result: Poly = {}
         items: list[Item] = []
         for mono, coef in top.items():
-            part: Poly = {mono: coef}
-            if whole and not coef % whole:
-                part = {mono: coef // whole}
-            elif not mono:
-                part = {(): coef // whole} if whole else {}
+            if whole and mono and abs(coef) >= whole:
+                count = coef // whole if coef > 0 else -(-coef // whole)
+                result = combine((1, result), (count, {mono: 1}))
+                coef -= whole * count
+            if not coef:
+                continue
+            if not mono:
+                part: Poly = {(): coef // whole} if whole else {}
             elif len(mono) == 1 and self.checker.atoms[mono[0]][0] == "bits":
-                number, upper = self.split(scope, mono[0], size)
-                items.append(({(): coef}, (number,)))
+                upper = self.parts(scope, mono[0], size)
+                if any(upper):
+                    number, upper = self.split(scope, mono[0], size)
+                    items.append(({(): coef}, (number,)))
                 part = combine((coef, self.checker.common(*upper)))
             else:
                 a, b = self.engine_poly(scope, {mono: 1}), self.engine_poly(scope, size)
@@ -480,13 +487,12 @@ class Rewriting(Inequalities):
         if not self.by_quotients:
             self.apply("clash", uses=[self.equal(dict(unequal[1])), self.index[unequal]])
             return
-        equations = [number for cond, number in self.index.items() if cond[0] == "eq"]
-        rest, items = self.reduced(dict(unequal[1]), equations)
+        rest, items = self.reduced(dict(unequal[1]))
         if value(rest):
             raise NotFoundError("the equations say that it is another number")
         for cond, number in [*self.index.items()][-_LATEST:] if rest else ():
             if cond[0] == "ge" and any(len(mono) > 1 for mono, _ in cond[1]):
-                left, known = self.reduced(dict(cond[1]), equations)
+                left, known = self.reduced(dict(cond[1]))
                 if known and (value(left) is None or (value(left) or 0) < 0):
                     self.total([(ONE, (number,)), *self.scaled(known, {(): -1})])
         if self.closed:
@@ -494,21 +500,3 @@ class Rewriting(Inequalities):
         if rest:
             items.append((ONE, (self.equal(rest),)))
         self.apply("clash", uses=[self.number(self.total(items)), self.index[unequal]])
-
-    def reduced(self, poly: Poly, equations: list[int]) -> tuple[Poly, list[Item]]:
-        """A polynomial in which equations replace their last products, and items whose sum is the
-        difference.
-        """
-        items: list[Item] = []
-        for number in reversed(equations):
-            equation = dict(self.checker.facts[number][1])
-            last = max(equation, key=lambda mono: mono[::-1])
-            factor: Poly = {}
-            for mono, coef in poly.items():
-                rest = mono if mono == last else quotient(mono, last)
-                if rest and not coef % equation[last]:
-                    factor[() if mono == last else rest] = coef // equation[last]
-            if factor:
-                poly = combine((1, poly), (-1, self.checker.mul(factor, equation)))
-                items.append((factor, (number,)))
-        return poly, items
