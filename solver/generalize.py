@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
 
@@ -39,7 +40,9 @@ def generalizations(conditions: Sequence[PrimExpr]) -> Iterator[Replaced]:
 
 
 def _repeated(roots: Sequence[PrimExpr], order: Sequence[PrimExpr]) -> set[PrimExpr]:
-    """Compound integer expressions that are written more than once."""
+    """Compound integer expressions that are written more than once, without those of which a cast
+    to int64 wraps: it would not wrap the variable.
+    """
     uses = dict.fromkeys(order, 0)
     for root in roots:
         uses[root] += 1
@@ -52,6 +55,7 @@ def _repeated(roots: Sequence[PrimExpr], order: Sequence[PrimExpr]) -> set[PrimE
         if uses[node] > 1
         and tir.children(node)
         and not prim_exprs.is_boolean(node)
+        and not prim_exprs.has_wider(node, INT64.bits)
         and any(isinstance(below, tir.Var) for below in tir.postorder(node))
     }
 

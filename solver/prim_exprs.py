@@ -256,12 +256,12 @@ def wraps_to(cast: tir.Cast) -> tuple[int, int] | None:
     kind = cast.dtype
     if kind == BOOL:
         return (0, 1)
-    if kind.code == "int" and kind.bits >= 64 and not _has_wider(cast.value, kind.bits):
+    if kind.code == "int" and kind.bits >= 64 and not has_wider(cast.value, kind.bits):
         return None
     return dtype_range(kind)
 
 
-def _has_wider(expr: PrimExpr, bits: int) -> bool:
+def has_wider(expr: PrimExpr, bits: int) -> bool:
     """Whether a value of a wider type is in an expression; a cast inside has wrapped its own."""
 
     def below(node: PrimExpr) -> tuple[PrimExpr, ...]:

@@ -197,31 +197,8 @@ def _law(rng: random.Random, node: PrimExpr) -> PrimExpr | None:
     return rng.choice((tir.Add(tir.Sub(node, c), c), tir.FloorDiv(tir.Mul(node, c), c)))
 
 
-_VALUES = (
-    -9,
-    -4,
-    -3,
-    -2,
-    -1,
-    0,
-    1,
-    2,
-    3,
-    4,
-    5,
-    6,
-    7,
-    8,
-    12,
-    16,
-    100,
-    127,
-    128,
-    255,
-    256,
-    2**31,
-    2**40 + 1,
-)
+_EDGES = [2**bits + near for bits in (7, 8, 31, 32, 63, 64) for near in (-1, 0, 1)]
+_VALUES = (*range(-4, 9), -9, 12, 16, 100, 2**40 + 1, *_EDGES, *(-edge for edge in _EDGES))
 
 
 def points(goal: RandomGoal, count: int) -> Iterator[dict[tir.Var, int]]:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import lcm
+from math import gcd, lcm
 from typing import Any
 
 from rlx.solver.poly import TooMuchWorkError
 from rlx.solver.proofs.checker import Cond, Poly, beside, combine, negate, shift, value
-from rlx.solver.proofs.draft import ONE, NotFoundError, parts_of
+from rlx.solver.proofs.congruence import Congruence
+from rlx.solver.proofs.draft import ONE, SIGNS, Item, NotFoundError, parts_of
 from rlx.solver.proofs.inequalities import without
-from rlx.solver.proofs.rewriting import CaseScope, Rewriting
+from rlx.solver.proofs.rewriting import CaseScope
 
 _CLASSES = 600
 
 
-class Closing(Rewriting):
+class Closing(Congruence):
     """The search for a proof of a case."""
+
+    tabled = False
+    """Whether the present case is one of residues."""
 
     def close(self, splits: int, scope: CaseScope | None, conds: list[Cond]) -> None:
         """Close the present case."""
@@ -28,7 +32,7 @@ class Closing(Rewriting):
                 self.cases(self.index[cond], lambda part: self.aimed(splits, scope, conds, part))
                 return
         for cond in self.targets:
-            if scope is not None and cond[0] in ("ge", "ne", "eq"):
+            if scope is not None and cond[0] in SIGNS:
                 try:
                     others = [c for c in self.targets if c is not cond and c[0] != "or"]
                     self.against(self.scope([*conds, *others]) if others else scope, cond)
@@ -36,12 +40,21 @@ class Closing(Rewriting):
                     pass
             if self.closed:
                 return
-        try:
-            self.contradiction()
-            return
-        except NotFoundError:
-            if self.closed:
+            if cond[0] == "ne" and self.by_quotients:
+                for way in (self.congruent, lambda cond: self.clash_by_parts(scope, cond)):
+                    try:
+                        way(cond)
+                    except (NotFoundError, TooMuchWorkError, RecursionError):
+                        pass
+                    if self.closed:
+                        return
+        for closing in (self.contradiction, lambda: self.contradictory(scope, conds)):
+            try:
+                closing()
                 return
+            except NotFoundError:
+                if self.closed:
+                    return
         if not splits or not self.by_split(splits, scope, conds):
             raise NotFoundError("no case distinction helps")
 
@@ -102,6 +115,33 @@ class Closing(Rewriting):
             fact = self.nonneg_after(scope, shift(dict(parts), -1, -1), 1)
             self.total([(ONE, (fact,)), (ONE, (number,))])
 
+    def clash_by_parts(self, scope: CaseScope | None, unequal: Cond) -> None:
+        """Close a case in which a number with common bits is not 0 that is."""
+        poly = dict(unequal[1])
+        if scope is not None and any(self.checker.atoms[i][0] == "bits" for i in self.below(poly)):
+            self.apply("clash", uses=[self.by_parts(scope, poly), self.index[unequal]])
+
+    def contradictory(self, scope: CaseScope | None, conds: list[Cond]) -> None:
+        """Close a case whose assumptions the normal form finds contradictory: one of those that it
+        needs for that is refuted under the others.
+        """
+        if scope is not None or (conds and not self.by_quotients):
+            raise NotFoundError("the assumptions do not contradict each other")
+        claimed = [cond for cond in self.checker.facts[: self.known] if cond[0] in SIGNS]
+        core = [*dict.fromkeys([*claimed, *conds])]
+        for cond in [*core]:
+            others = [each for each in core if each != cond]
+            if self.scope(others, alone=True) is None:
+                core = others
+        for cond in core:
+            try:
+                self.against(self.scope([c for c in core if c != cond], alone=True), cond)
+            except NotFoundError:
+                pass
+            if self.closed:
+                return
+        raise NotFoundError("none of the assumptions is refuted under the others")
+
     def saturate(self) -> None:
         """Factors of what is not 0 are not 0 either; what is never negative is then at least 1, and
         equations are divided by it.
@@ -121,6 +161,7 @@ class Closing(Rewriting):
                         except NotFoundError:
                             continue
         self.strict()
+        self.rounded()
         equations = [cond for cond in self.index if cond[0] == "eq" and len(cond[1]) > 1]
         for cond in equations:
             poly = dict(cond[1])
@@ -130,20 +171,58 @@ class Closing(Rewriting):
                 divided = self.apply("cut", None, terms, [self.index[cond], least])
                 equations.append(self.checker.facts[self.number(divided)])
 
+    def rounded(self) -> None:
+        """The limits of numbers that are multiples of others but for a constant: from ``n == 6*q`` and
+        ``n <= 4`` follows ``q <= 0``.
+        """
+        limits = {(i, 1): fact for i, (_, fact) in self.lows().items()}
+        limits |= {(i, -1): fact for i, (_, fact) in self.lows(-1).items()}
+        for kind, parts in [*self.index]:
+            single = [(m, c) for m, c in parts if len(m) == 1 and abs(c) == 1]
+            if kind != "eq" or len(single) != 1:
+                continue
+            ((mono, coef),) = single
+            size = gcd(*(c for m, c in parts if m and m != mono))
+            for sign in (1, -1) if size > 1 else ():
+                limit = limits.get((mono[0], sign))
+                if limit is not None:
+                    equation: Item = {(): -sign * coef}, (self.index[kind, parts],)
+                    whole = combine((1, self.product((ONE, (limit,)))), (1, self.product(equation)))
+                    self.cut([(ONE, (limit,)), equation], whole, size)
+
+    def cut(self, items: list[Item], whole: Poly, size: int) -> None:
+        """A sum of facts divided by a number that divides all of it but its constant."""
+        fact = self.total(items)
+        if fact is not None:
+            rounded: Poly = {mono: coef // size for mono, coef in whole.items()}
+            self.apply("cut", None, [{(): size}, combine((1, rounded))], [fact])
+
     def strict(self) -> None:
         """What is not 0 and never negative is at least 1."""
         for cond, number in [*self.index.items()]:
             if cond[0] != "ne":
                 continue
+            simple = cond in self.targets
             for sign in (1, -1):
                 poly = shift(dict(cond[1]), 0, sign)
                 least = self.index.get(beside("ge", poly))
                 if least is None and beside("ge", shift(poly, -1)) not in self.index:
-                    items = self.shifted(poly)
-                    least = None if items is None else self.total(items)
+                    least = self.least(poly, simple)
                 if least is not None:
                     self.apply("strict", None, uses=[number, least])
                     break
+
+    def least(self, poly: Poly, simple: bool) -> int | None:
+        """The fact that a polynomial is at least 0, by the limits of its atoms or, if not only such are
+        asked for, by its maxima.
+        """
+        items = self.shifted(poly)
+        if items is None and not simple and any(map(self.is_max, poly)):
+            try:
+                items = self.nonneg(poly)
+            except NotFoundError:
+                return None
+        return None if items is None else self.total(items)
 
     def by_split(self, splits: int, scope: CaseScope | None, conds: list[Cond]) -> bool:
         """Close a case by a case distinction."""
@@ -152,7 +231,7 @@ class Closing(Rewriting):
 
             def inside(part: Cond) -> None:
                 more = [*conds, *(part[1] if part[0] == "and" else (part,))]
-                more = [cond for cond in more if cond[0] in ("ge", "eq", "ne")]
+                more = [cond for cond in more if cond[0] in SIGNS]
                 try:
                     below = self.scope(more)
                 except (TooMuchWorkError, RecursionError):
@@ -170,8 +249,9 @@ class Closing(Rewriting):
 
     def questions(self, scope: CaseScope | None) -> Iterator[tuple[Any, Any]]:
         """Case distinctions that may help, the best first."""
-        targets = [c for c in self.targets if c[0] in ("ge", "eq", "ne")]
-        polys = [dict(cond[1]) for cond in targets]
+        claimed = [dict(c[1]) for c in self.checker.facts[: self.known] if c[0] in SIGNS]
+        polys = [dict(cond[1]) for cond in self.targets if cond[0] in SIGNS]
+        polys += claimed if scope is None else []
         normal = []
         for poly in polys:
             if scope is not None:
@@ -193,11 +273,16 @@ class Closing(Rewriting):
                 if cases is not None:
                     yield cases, self.cases
         periods = self.periods([*normal, *polys])
-        if periods:
+        if periods and not self.tabled:
             yield periods, self.tables
         for cond, number in [*self.index.items()]:
             if cond[0] == "ne" and number not in self.done and cond not in self.targets:
                 yield number, self.cases
+        for poly in claimed:
+            for index in self.branching(poly):
+                cases = self.alternatives(index)
+                if cases is not None:
+                    yield cases, self.cases
 
     def periods(self, polys: list[Poly]) -> list[tuple[int, int]]:
         """For each variable under a division by a constant, what it matters modulo."""
@@ -239,14 +324,18 @@ class Closing(Rewriting):
         high = self.apply("floor-high", atom)
         rest = combine((1, {(index,): 1}), (-size, quotient))
         proofs = []
-        for residue in range(size):
-            part = beside("eq", shift(rest, -residue))
-            with self.case(part) as proof:
-                if others:
-                    self.tables(
-                        others, lambda more, part=part: close(("and", (part, *parts_of(more))))
-                    )
-                else:
-                    close(part)
-            proofs.append(proof)
+        before, self.tabled = self.tabled, True
+        try:
+            for residue in range(size):
+                part = beside("eq", shift(rest, -residue))
+                with self.case(part) as proof:
+                    if others:
+                        self.tables(
+                            others, lambda more, part=part: close(("and", (part, *parts_of(more))))
+                        )
+                    else:
+                        close(part)
+                proofs.append(proof)
+        finally:
+            self.tabled = before
         self.apply("table", None, [rest], [low, high], proofs)

@@ -4,7 +4,7 @@ facts and of their products, which a linear program finds.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations, permutations, product, repeat
 from math import gcd, lcm
@@ -42,6 +42,13 @@ _DEPTH = 3
 
 class Inequalities(Steps):
     """What follows from facts by combinations of them."""
+
+    by_quotients = False
+    """Whether quotients that are equal, and their upper limits, are looked for, and case distinctions
+    before products: what is tried second, since it takes longer where it does not help.
+    """
+    linear = False
+    """Whether products of facts are left out, where a case distinction follows anyway."""
 
     def nonneg_fact(self, poly: Poly) -> int:
         return self.number(self.total(self.nonneg(poly)))
@@ -130,6 +137,8 @@ class Inequalities(Steps):
         found = self.program(poly, rows, [])
         if found is not None:
             return self.by_multipliers(poly, found)
+        if self.linear:
+            raise NotFoundError("no linear combination of the facts gives it")
         divisors = self.divisors(poly)
         if self.squares(poly):
             rows = self.rows(poly)
@@ -152,7 +161,42 @@ class Inequalities(Steps):
             return cut
         if depth == _DEPTH and any(self.checker.atoms[i][0] == "max" for m in poly for i in m):
             return self.by_maxima(poly)
+        if depth == _DEPTH and self.by_quotients:
+            return self.multiple(poly)
         raise NotFoundError("no combination of the facts gives it")
+
+    def reduced(
+        self, poly: Poly, equations: Sequence[int] | None = None
+    ) -> tuple[Poly, list[Item]]:
+        """A polynomial in which equations, all that are known or some, replace their last products, and
+        items whose sum is the difference.
+        """
+        items: list[Item] = []
+        if equations is None:
+            equations = [number for cond, number in self.index.items() if cond[0] == "eq"]
+        for number in reversed(equations):
+            equation = dict(self.checker.facts[number][1])
+            single = [mono for mono, coef in equation.items() if mono and abs(coef) == 1]
+            last = max(single or equation, key=lambda mono: mono[::-1])
+            factor: Poly = {}
+            for mono, coef in poly.items():
+                rest = mono if mono == last else quotient(mono, last)
+                if rest and not coef % equation[last]:
+                    factor[() if mono == last else rest] = coef // equation[last]
+            if factor:
+                poly = combine((1, poly), (-1, self.checker.mul(factor, equation)))
+                items.append((factor, (number,)))
+        return poly, items
+
+    def multiple(self, poly: Poly) -> int:
+        """The fact that a polynomial is at least 0 that equations make a multiple of another."""
+        rest, items = self.reduced(poly)
+        size = gcd(*rest.values())
+        if size < 2 or not items:
+            raise NotFoundError("no combination of the facts gives it")
+        part: Poly = {mono: coef // size for mono, coef in rest.items()}
+        known = self.scaled(self.nonneg(combine((1, part))), {(): size})
+        return self.number(self.total([*known, *items]))
 
     def by_maxima(self, poly: Poly) -> int:
         """The fact that a polynomial is at least 0, because it is with each of the two values of
@@ -169,28 +213,34 @@ class Inequalities(Steps):
             least.append((whole, index))
             operand = dict(self.checker.atoms[index][1][0])
             whole = combine((1, whole), (1, {(index,): 1}), (-1, operand))
-        number = self.by_rows(whole)
+        rest = self.by_rows(whole)
         for outer, index in reversed(least):
             zero = self.by_rows(combine((1, outer), (1, {(index,): 1})))
             gives = beside("ge", outer)
             with self.case(negate(gives)) as proof:
                 point: Poly = {(index,): 1}
-                known = self.index[negate(gives)], number, zero, point
+                known = self.index[negate(gives)], rest, zero, point
 
-                def close(part: Cond, known: tuple[int, int, int, Poly] = known) -> None:
+                def close(
+                    part: Cond, known: tuple[int, int | None, int | None, Poly] = known
+                ) -> None:
                     opposite, high, low, point = known
                     equation = parts_of(part)[-1]
                     used = low if dict(equation[1]) == point else high
-                    minus: Poly = {(): -1}
-                    equal = self.index[equation]
-                    self.total([(ONE, (opposite,)), (ONE, (used,)), (minus, (equal,))])
+                    facts = [opposite] if used is None else [opposite, used]
+                    minus: Item = {(): -1}, (self.index[equation],)
+                    self.total([*((ONE, (fact,)) for fact in facts), minus])
 
                 self.cases(self.apply("max-cases", index), close)
-            number = self.number(self.apply("lemma", proofs=[proof], gives=gives))
-        return number
+            rest = self.number(self.apply("lemma", proofs=[proof], gives=gives))
+        return self.number(rest)
 
-    def by_rows(self, poly: Poly) -> int:
-        """The fact that a polynomial is at least 0, by all facts about what is in it."""
+    def by_rows(self, poly: Poly) -> int | None:
+        """The fact that a polynomial is at least 0, by all facts about what is in it; None if it is
+        0 itself.
+        """
+        if not poly:
+            return None
         number = self.index.get(beside("ge", poly), self.index.get(beside("eq", poly)))
         if number is not None:
             return number
@@ -259,9 +309,14 @@ class Inequalities(Steps):
                 uses = [] if fact is None else [fact]
                 for rule in ("floor-low", "floor-high"):
                     self.attempt(rule, index, uses)
-                if index not in self.lows():
+                ends: list[Poly] = [] if index in self.lows() else [{(index,): 1}]
+                if self.by_quotients and index not in self.lows(-1):
+                    high, size = self.highest(dict(operands[0])), value(divisor) or 0
+                    if high is not None and size > 0:
+                        ends.append({(index,): -1, (): high // size})
+                for end in ends:
                     try:
-                        self.nonneg({(index,): 1}, depth - 1)
+                        self.nonneg(combine((1, end)), depth - 1)
                     except NotFoundError:
                         continue
 
@@ -430,7 +485,7 @@ class Inequalities(Steps):
                 for mono in poly:
                     self.checker.take(len(wanted))
                     for other in wanted:
-                        factor = _quotient(other, mono)
+                        factor = quotient(other, mono)
                         if not factor:
                             continue
                         if equation:
@@ -553,7 +608,7 @@ def without(poly: Poly, index: int) -> Poly:
     return {mono[: (at := mono.index(index))] + mono[at + 1 :]: c for mono, c in poly.items()}
 
 
-def _quotient(mono: Mono, divisor: Mono) -> Mono:
+def quotient(mono: Mono, divisor: Mono) -> Mono:
     """The other factor of a monomial; empty if there is none."""
     left = list(mono)
     for index in divisor:

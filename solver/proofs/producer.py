@@ -117,7 +117,8 @@ def _over_atoms(conditions: Sequence[PrimExpr]) -> tuple[list[PrimExpr], set[tir
             word = re.sub(r"\W+", "_", prim_exprs.named(each)).strip("_") or "value"
             name = next(n for k in itertools.count(1) if (n := f"{word}_{k}") not in taken)
             taken.add(name)
-            known[each] = tir.Var(name, INT64)
+            kind = INT64 if prim_exprs.is_boolean(each) else tir.type_of(each)
+            known[each] = tir.Var(name, kind)
         var = known[each]
         return tir.NE(var, tir.IntImm(0, INT64)) if prim_exprs.is_boolean(each) else var
 
@@ -141,13 +142,22 @@ def found(
     """A certificate of a goal, or None if none is found. Raises RefusedError if what was found is
     none: a mistake of this module.
     """
-    if any(_wide(node) for node in tir.postorder(goal, *facts)):
+    if any(_wraps_unseen(node) for node in tir.postorder(goal, *facts)):
         return None
-    try:
-        made = Draft(goal, facts, ranges).certificate()
-    except (NotFoundError, RefusedError, TooMuchWorkError, RecursionError):
-        return None
-    except (SyntaxError, MemoryError):  # Python's parser, which the checker uses, nests no deeper
+    for by_quotients in (False, True):
+        try:
+            draft = Draft(goal, facts, ranges)
+            draft.by_quotients = by_quotients
+            made = draft.certificate()
+            break
+        except (NotFoundError, RefusedError, TooMuchWorkError, RecursionError):
+            continue
+        except (
+            SyntaxError,
+            MemoryError,
+        ):  # Python's parser, which the checker uses, nests no deeper
+            return None
+    else:
         return None
     try:
         check(made)
@@ -158,12 +168,13 @@ def found(
     return made
 
 
-def _wide(node: PrimExpr) -> bool:
-    """Whether a node has a type of values beyond int64, of which a cast to int64 wraps."""
-    match node:
-        case tir.Var(dtype=kind) | tir.IntImm(dtype=kind) | tir.Cast(dtype=kind):
-            return kind.bits > 64 or (kind.code == "uint" and kind.bits == 64)
-    return False
+def _wraps_unseen(node: PrimExpr) -> bool:
+    """Whether a node wraps a number of more than 64 bits though its text does not say so: to the
+    checker, which does not know the types of variables, ``int64(x)`` is x.
+    """
+    if not isinstance(node, tir.Cast) or node.dtype.code != "int" or node.dtype.bits < 64:
+        return False
+    return prim_exprs.wraps_to(node) is not None
 
 
 def _inside(part: Any) -> list[int]:

@@ -39,6 +39,8 @@ from rlx.solver.proofs.inequalities import Inequalities, without
 _FUEL = 400_000
 _BACK = 20
 """The effort that an atom of the normal form takes."""
+_LATEST = 24
+"""So many facts are told once more, with the equations of a case."""
 _SIZES = 8
 """The maximum number of powers of two at which numbers are split."""
 
@@ -89,13 +91,13 @@ class Rewriting(Inequalities):
             return None
         return intervals.interval(scope.engine, self.engine_poly(scope, poly))[1]
 
-    def scope(self, conds: Sequence[Cond]) -> CaseScope | None:
-        """The normal form under the assumptions and more conditions; None if they contradict each
-        other there.
+    def scope(self, conds: Sequence[Cond], alone: bool = False) -> CaseScope | None:
+        """The normal form under the assumptions (not if ``alone``) and more conditions; None if they
+        contradict each other there.
         """
         engine = Recording(_FUEL)
-        known = demands([self.goal, *self.assumed])
-        if not assumptions.load(engine, self.ranges, (), [*known, *self.assumed]):
+        known = [] if alone else [*demands([self.goal, *self.assumed]), *self.assumed]
+        if not assumptions.load(engine, self.ranges, (), known):
             return None
         if any(map(prim_exprs.bitwise, tir.postorder(self.goal))):
             normal_form.condition(engine, self.goal)  # which numbers bit operations give
@@ -372,12 +374,9 @@ class Rewriting(Inequalities):
                 uses = [self.nonneg_fact(dict(each[0])) for kind, each in kinds if kind == "power"]
             else:
                 uses.append(square)
-        upper = []
-        for operand in map(dict, checker.atoms[index][1]):
-            a, b = self.engine_poly(scope, operand), self.engine_poly(scope, size)
-            self.remainder(scope, a, b)
-            upper.append(self.back(scope, scope.engine.div(a, b)))
-            rest = combine((1, operand), (-1, checker.mul(size, upper[-1])))
+        upper = self.parts(scope, index, size)
+        for operand, part in zip(map(dict, checker.atoms[index][1]), upper, strict=True):
+            rest = combine((1, operand), (-1, checker.mul(size, part)))
             for each in (rest, combine((1, size), (-1, ONE), (-1, rest))):
                 if value(each) is None:
                     uses.append(self.nonneg_after(scope, each, 1))
@@ -386,7 +385,16 @@ class Rewriting(Inequalities):
             if coef == -1 and checker.atoms[mono[0]][0] == "bits":  # the common lower parts
                 self.attempt("bits-limit", index, uses, [size, *upper])
                 self.limits_of_bits(mono[0], 2)
-        return number, (upper[0], upper[1])
+        return number, upper
+
+    def parts(self, scope: CaseScope, index: int, size: Poly) -> tuple[Poly, Poly]:
+        """The parts above a power of two of the two numbers whose bits an atom has."""
+        upper = []
+        for operand in map(dict, self.checker.atoms[index][1]):
+            a, b = self.engine_poly(scope, operand), self.engine_poly(scope, size)
+            self.remainder(scope, a, b)
+            upper.append(self.back(scope, scope.engine.div(a, b)))
+        return upper[0], upper[1]
 
     def floor_by_parts(self, scope: CaseScope, index: int, size: Poly) -> int:
         """The fact that a quotient is the sum of the quotients of what stands in it."""
@@ -394,14 +402,19 @@ class Rewriting(Inequalities):
         result: Poly = {}
         items: list[Item] = []
         for mono, coef in top.items():
-            part: Poly = {mono: coef}
-            if whole and not coef % whole:
-                part = {mono: coef // whole}
-            elif not mono:
-                part = {(): coef // whole} if whole else {}
+            if whole and mono and abs(coef) >= whole:
+                count = coef // whole if coef > 0 else -(-coef // whole)
+                result = combine((1, result), (count, {mono: 1}))
+                coef -= whole * count
+            if not coef:
+                continue
+            if not mono:
+                part: Poly = {(): coef // whole} if whole else {}
             elif len(mono) == 1 and self.checker.atoms[mono[0]][0] == "bits":
-                number, upper = self.split(scope, mono[0], size)
-                items.append(({(): coef}, (number,)))
+                upper = self.parts(scope, mono[0], size)
+                if any(upper):
+                    number, upper = self.split(scope, mono[0], size)
+                    items.append(({(): coef}, (number,)))
                 part = combine((coef, self.checker.common(*upper)))
             else:
                 a, b = self.engine_poly(scope, {mono: 1}), self.engine_poly(scope, size)
@@ -455,12 +468,15 @@ class Rewriting(Inequalities):
         open_cases = (cases for index in asked if (cases := self.alternatives(index)) is not None)
         cases = next((each for each in (*waiting, *open_cases)), None) if splits else None
         if not atoms or cases is None:
+            before, self.linear = self.linear, self.by_quotients and cases is not None
             try:
                 self.clash(unequal)
                 return
             except NotFoundError:
                 if self.closed:
                     return
+            finally:
+                self.linear = before
         if cases is not None:
             self.cases(cases, lambda part: self.by_atoms(unequal, [], splits - 1, part))
             return
@@ -468,5 +484,19 @@ class Rewriting(Inequalities):
 
     def clash(self, unequal: Cond) -> None:
         """Close a case in which a number is not 0 that is."""
-        number = self.equal(dict(unequal[1]))
-        self.apply("clash", uses=[number, self.index[unequal]])
+        if not self.by_quotients:
+            self.apply("clash", uses=[self.equal(dict(unequal[1])), self.index[unequal]])
+            return
+        rest, items = self.reduced(dict(unequal[1]))
+        if value(rest):
+            raise NotFoundError("the equations say that it is another number")
+        for cond, number in [*self.index.items()][-_LATEST:] if rest else ():
+            if cond[0] == "ge" and any(len(mono) > 1 for mono, _ in cond[1]):
+                left, known = self.reduced(dict(cond[1]))
+                if known and (value(left) is None or (value(left) or 0) < 0):
+                    self.total([(ONE, (number,)), *self.scaled(known, {(): -1})])
+        if self.closed:
+            return
+        if rest:
+            items.append((ONE, (self.equal(rest),)))
+        self.apply("clash", uses=[self.number(self.total(items)), self.index[unequal]])

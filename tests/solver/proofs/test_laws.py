@@ -84,6 +84,13 @@ KINDS = [
     ("1 == 2", ("n < 0",)),
     ("1//(n - n) == 3", ()),
     ("if_then_else(n != 0, 8//n, 0) <= 8", ()),
+    ("n == 0", ("n < 5", "n % 6 == 0")),
+    ("n*n > 16", ("n % n > n % 3",)),
+    ("1 == 2", ("max(n, 2) >= 5", "min(4, n) <= min(3, n)")),
+    ("k % min(n, m) == k % select(n <= m, n, m)", ()),
+    ("int8(m*min(m, n)) == int8(m*select(m <= n, m, n))", ()),
+    ("max(n % m, k) == select(n*2//2 % m >= k, n*2//2 % m, k)", ()),
+    ("uint64(12 % n) == uint64(12 % (n*2//2))", ()),
 ]
 
 
@@ -103,6 +110,19 @@ def test_deep_and_shared_goals_are_left_unchecked() -> None:
         verdict = prove(goal)
         assert isinstance(verdict, Proved)
         assert verdict.certificate["proof"].endswith("unchecked")
+
+
+def test_far_assumptions_that_no_text_can_hold_are_left_out() -> None:
+    n, shared = tir.Var("n"), tir.Var("m")
+    for _ in range(200):
+        shared = tir.Add(shared, shared)
+    context = Context()
+    context.assume(tir.GE(n, tir.IntImm(3)))
+    context.assume(tir.GE(shared, tir.IntImm(0)))
+    verdict = Prover(context).always(tir.GT(tir.Mul(n, n), tir.IntImm(8)))
+    assert isinstance(verdict, Proved)
+    assert certified(verdict.certificate)
+    assert verdict.certificate["assume"] == ["n >= 3"]
 
 
 def test_that_all_values_fit_is_part_of_the_proof() -> None:
