@@ -332,8 +332,8 @@ def _check(
 
 
 def _told_once(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
-    """One of those on the same mistake, or on a word that cannot be read; no note on a text that
-    is not understood where an error inside of it says why.
+    """Keep one diagnostic for each mistake and for each word that cannot be read, and drop a note on a
+    text that is not understood if an error inside of it says why.
     """
     first: dict[object, Diagnostic] = {}
     for each in diagnostics:

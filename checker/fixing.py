@@ -113,7 +113,7 @@ def _badness(report: Report) -> tuple[int, int]:
 
 
 def _good(before: Report, after: Report, mended: Sequence[Diagnostic]) -> bool:
-    """Whether a text is no worse, and what was mended is no longer said."""
+    """Whether the edits removed their diagnostics and caused no worse ones."""
     left = {(d.code, d.message) for d in after.diagnostics}
     gone = any((d.code, d.message) not in left for d in mended)
     return gone and _badness(after) <= _badness(before)

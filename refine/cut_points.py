@@ -177,7 +177,7 @@ def _viewed(cut: TensorTerm) -> Sequence[TensorTerm]:
 
 
 def _above(frontier: set[TensorTerm], users: dict[Term, list[Term]]) -> set[Term]:
-    """What is made of the tensor of a frontier that has the fewest users, with no more between."""
+    """The terms that use the tensor of a frontier with the fewest users, at most `BETWEEN` apart."""
     level: set[Term] = {min(frontier, key=lambda each: len(users.get(each, ())))}
     found: set[Term] = set()
     for _ in range(BETWEEN + 1):

@@ -294,7 +294,7 @@ def binary(kind: type[tir.Binary], left: Any, right: Any) -> Scalar:
 
 
 def _folded(kind: type[tir.Binary], a: Scalar, b: Scalar, result: DataType) -> Scalar | None:
-    """What an operation is that is known without running it."""
+    """The value of an operation if it is known without running it; None if it is not."""
     x, y = a.value, b.value
     if a.dtype.is_float:  # x + 0.0 is not x where x is -0.0
         return _product(a, b) if kind is tir.Mul else None

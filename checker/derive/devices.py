@@ -31,7 +31,7 @@ Infos = Mapping[Node, StructInfo]
 
 
 class Placement(Record):
-    """What propagation found.
+    """The result of propagation.
 
     Attributes
     ----------

@@ -198,7 +198,7 @@ class Knowledge:
         return all(var in self.shape_vars for each in conditions for var in tir.free_vars(each))
 
     def inherit(self, node: Node, parts: Sequence[Expr]) -> None:
-        """What is made from something doubtful is so as well."""
+        """Give a node the strongest doubt of its parts."""
         if (found := self.doubts.strongest(parts)) is not None:
             self.doubts.mark(node, found)
 
@@ -244,7 +244,7 @@ class Knowledge:
         return substitute(info, known)
 
     def erased(self, info: StructInfo) -> StructInfo:
-        """What is left of an info in the present scope."""
+        """A struct info without the variables that are not in scope."""
         return erase(info, self.shapes, self.shape_vars)
 
     # Reports

@@ -63,7 +63,7 @@ def _equation(condition: tir.PrimExpr) -> tuple[tir.PrimExpr, tir.PrimExpr]:
 
 
 def weighed(relation: Relation, message: str) -> Judged:
-    """What the failure of a proof obligation amounts to."""
+    """The diagnostic for a proof obligation that is not proved."""
     match relation.kind:
         case "never":
             return Judged("error", message, evidence(relation))
@@ -164,12 +164,12 @@ def _meaningful(state: Knowledge, fresh: Collection[tir.Var], *infos: StructInfo
 
 
 def unknown_only(result: Compatibility) -> bool:
-    """Whether nothing speaks against it but that less is known than is asked."""
+    """Whether information is missing, and nothing contradicts it."""
     return result.relation is None and not result.never_fits
 
 
 def repeated(state: Knowledge, value: Expr, result: Compatibility) -> bool:
-    """Whether a warning already reported is why less is known of a value than is asked."""
+    """Whether a warning that was reported before explains why information is missing."""
     return unknown_only(result) and state.doubts.get(value) is Doubt.WARNED
 
 

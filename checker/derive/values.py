@@ -139,7 +139,7 @@ def _refined(state: DerivationState, key: Key, said: StructInfo) -> list[tuple[K
 def _parts(
     values: ValueNames, fields: tuple[ast.Expr, ...], said: TupleStructInfo
 ) -> Iterator[tuple[Key, StructInfo]]:
-    """What is said of the fields of a tuple that have names, those of literals in it included."""
+    """The struct info of each named field of a tuple, and of the tuple literals in it."""
     for field, info in zip(fields, said.fields, strict=False):
         if isinstance(field, ast.Tuple) and isinstance(info, TupleStructInfo):
             yield from _parts(values, field.fields, info)
@@ -156,7 +156,7 @@ def _around(state: Knowledge, whole: Key, at: int, field: StructInfo) -> StructI
 
 
 def sharpened(before: StructInfo, said: StructInfo) -> StructInfo:
-    """What is known of a value, with what is said where that is more; ``before`` if nothing is."""
+    """The struct info of a value, refined by another one; ``before`` itself if that adds nothing."""
     return _Sharper().of(before, said)
 
 

@@ -57,7 +57,7 @@ def seconds(default: float = DEFAULT) -> float:
 
 
 def exceeded(limit: float) -> str:
-    """What is said of a file that took too long."""
+    """The message for a file that took too long."""
     return f"given up after {limit:g} s"
 
 
@@ -87,7 +87,7 @@ class Lost(Record):
         return BUG if self.cause == "crashed" else UNABLE
 
     def __str__(self) -> str:
-        """What the user reads of it, and what to do."""
+        """The error message, with advice."""
         if self.cause == "late":
             return f"{self.reason}; {HELP}"
         if self.cause == "killed":

@@ -53,7 +53,7 @@ def _words(text: str, span: Span) -> Iterator[str]:
 
 
 def _targets(statement: list[Token]) -> set[str]:
-    """What stands in front of `=` or `:`; of a damaged statement, what can be made of it."""
+    """The names before `=` or `:`; in a damaged statement, the likely ones."""
     words: list[str] = []
     for token in statement:
         match token.type:

@@ -208,7 +208,7 @@ _NAMED = re.compile(rf'\\"{_IN_FILE.pattern}\\"')
 
 
 def in_file(name: str, data_type: DataType, shape: tuple[int, ...]) -> str:
-    """What the JSON has in the place of a tensor whose elements are in a file."""
+    """The placeholder in the JSON for a tensor whose elements are in a file."""
     return f"file {name} {data_type} {','.join(map(str, shape))}"
 
 

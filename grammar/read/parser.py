@@ -267,7 +267,7 @@ class TextReader:
             self.diagnostics.append(nothing(self.text))
 
     def _beside(self, read: list[Span]) -> None:
-        """What is wrong beside the definitions, where nothing is wrong in them."""
+        """Report errors outside of the definitions, if the definitions have none."""
         if self._has_errors():
             return
         kept = metadata_statement(self.text)
@@ -421,7 +421,7 @@ def parse_prim_expr(text: str, scope: dict[str, tir.Var] | None = None) -> tir.P
 def _with_names(
     text: str, scope: dict[str, tir.Var] | None, make: Callable[[Coerce, Entry], T]
 ) -> T:
-    """What a text is in which shape variables have names; those that it adds are put to them."""
+    """Read a text in which `scope` maps names to shape variables; names that are new are added to it."""
     names = Scope()
     names.shapes.update(scope or {})
     found = _piece(text, names, make)
@@ -431,7 +431,7 @@ def _with_names(
 
 
 def _piece(text: str, names: Scope, make: Callable[[Coerce, Entry], T]) -> T:
-    """What a text is that holds one expression."""
+    """Read a text of one expression."""
     reader = StretchReader(text, names)
     with recursion_room():
         entry = reader.read_expression(0, len(text)) or Entry(None, 0, len(text))

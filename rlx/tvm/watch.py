@@ -112,8 +112,8 @@ class Refined(Record):
 class Watch:
     """Follows a module through passes.
 
-    Passes contain passes: what was seen after the inner one is not laid to the outer one, since
-    only what is new since the last text counts.
+    Passes contain passes: a problem is attributed to the innermost pass that causes it, since only
+    what is new since the last text counts.
 
     Parameters
     ----------

@@ -203,7 +203,7 @@ class MatchedValues:
         return self.users_of.get(var, ())
 
     def counting(self, var: ast.Var) -> Callable[[], int]:
-        """What gives the number of these values."""
+        """A function that counts these values."""
         return lambda: len(self.users(var))
 
 

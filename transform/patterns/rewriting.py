@@ -225,7 +225,7 @@ class _Replacing(ExprMutator):
         return [(user, _Renamed(self._vars).expr(value)) for user, value in found]
 
     def counting(self, var: ast.Var) -> Callable[[], int]:
-        """What gives the number of these values."""
+        """A function that counts these values."""
         return self.around.counting(self.old.get(var, var))
 
 

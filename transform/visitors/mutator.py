@@ -101,7 +101,7 @@ class ExprMutator:
     _place: Place | None
 
     def __new__(cls, *args: Any, **keywords: Any) -> Self:
-        """What the walk knows is there before a subclass begins."""
+        """Set up the state of the walk before ``__init__`` of a subclass, which may not call ours."""
         made = super().__new__(cls)
         made._vars, made._place, made._changed = {}, None, set()
         made._inside = _Inside(made)
@@ -347,7 +347,7 @@ class ExprMutator:
         return found if isinstance(found, Expr) else self._given(found, EXPRESSIONS[type(expr)])
 
     def _given(self, found: object, name: str) -> Expr:
-        """What a method returned that is no expression, but may stand for one."""
+        """The expression for the result of a method that returned something else."""
         if found is None:
             words = "returned nothing: return what stands in place of the node, or the node itself"
             raise misuse(f"{type(self).__name__}.{name} {words}", self.place)
