@@ -1,4 +1,4 @@
-"""The spellings of Relax from 0.16 to 0.27, as data.
+"""The spellings of Relax in the versions of TVM, as data.
 
 A :class:`Dialect` has all spellings of one version that differ between versions; the printer uses
 nothing else. The parser accepts the spellings of all versions. Its tables below are made from the
@@ -134,13 +134,15 @@ DIALECTS: Mapping[str, Dialect] = {
     **{each.version: each for each in (_V24, _V25, _V26, _V27)},
 }
 """Every dialect by its version."""
+SPAN = " to ".join([*DIALECTS][:: len(DIALECTS) - 1])
+"""The oldest and the newest version."""
 
 _V2022 = replace(
     _V16, version="2022", info_args="type_args", constant_key="relax.expr.Constant", prototype=True
 )
 """The prototype of 2022, which cannot express many constructs of later versions."""
 
-DEFAULT = "0.27"
+DEFAULT = _V27.version
 
 
 def dialect(version: str) -> Dialect:

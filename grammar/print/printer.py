@@ -1,4 +1,4 @@
-"""The printer: from nodes to text, in any dialect from 0.16 to 0.27.
+"""The printer: from nodes to text, in any dialect.
 
 The printed text parses to a structurally equal module, and printing this module gives the same
 text. Five properties cannot be kept, because no text expresses them: adjacent binding blocks are

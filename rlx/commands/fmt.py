@@ -21,7 +21,7 @@ from rlx.checker.driver.sources import (
 from rlx.checker.driver.time_limit import Lost, TimeLimitError, each_limited
 from rlx.commands.outputs import add_format, print_record
 from rlx.grammar.command_line import CommandParser
-from rlx.grammar.dialects import DEFAULT, DIALECTS
+from rlx.grammar.dialects import DEFAULT, DIALECTS, SPAN
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.print.formatting import CHANGED, FAILED, SAME, Formatted, format_text
 from rlx.grammar.print.layout import WIDTH
@@ -86,7 +86,7 @@ def _arguments(prog: str) -> argparse.ArgumentParser:
         "--dialect",
         choices=list(DIALECTS),
         metavar="VERSION",
-        help="the version of TVM whose syntax to print: 0.16 to 0.27 (default: `target` of"
+        help=f"the version of TVM whose syntax to print: {SPAN} (default: `target` of"
         f" [tool.rlx] in pyproject.toml, or {DEFAULT})",
     )
     add("--isolated", action="store_true", help="do not read pyproject.toml of the project")

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from rlx.commands.outputs import add_format, print_record
 from rlx.generate.programs.plan import FEATURES, NEEDS, Options
 from rlx.grammar.command_line import CommandParser, integer, positive
-from rlx.grammar.dialects import DEFAULT, DIALECTS
+from rlx.grammar.dialects import DEFAULT, DIALECTS, SPAN
 from rlx.grammar.nodes.ast import IRModule
 from rlx.grammar.stack import roomy
 from rlx.grammar.streams import say_line, write_program
@@ -159,7 +159,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
         default=DEFAULT,
         choices=list(DIALECTS),
         metavar="VERSION",
-        help=f"the version of TVM whose syntax to print: 0.16 to 0.27 (default: {DEFAULT})",
+        help=f"the version of TVM whose syntax to print: {SPAN} (default: {DEFAULT})",
     )
     add(
         "--features",
