@@ -95,6 +95,8 @@ class Frame:
         Whether only :meth:`keep` has added bindings, and nothing was asked.
     blocks, known
         The blocks of the current sequence, and its checked calls.
+    infos
+        One object for equal struct infos.
     in_dataflow
         Whether the current sequence is inside a dataflow block.
     """
@@ -118,7 +120,7 @@ class Frame:
         self._kept: list[VarBinding | ast.MatchCast | Callable[[], None]] = []
         self.is_untouched = True
         self.known, self.blocks = KnownCalls(), GrowingBlocks(place)
-        self._infos = SharedInfos()
+        self.infos = SharedInfos()
         self._plain: dict[StructInfo, tuple[tir.Var, ...]] = {}
         self.in_dataflow = False
         self._normalizer = _Emitting(self)
@@ -250,7 +252,7 @@ class Frame:
     def _key(self, value: Expr) -> Key | None:
         """What the struct info of a call depends on here."""
         walk = self.walk
-        return call_key(value, self._state, self._infos, walk.in_scope, walk.block)
+        return call_key(value, self._state, self.infos, walk.in_scope, walk.block)
 
     def bind_new(self, binding: VarBinding, place: Place) -> None:
         """Bind a new variable to a value in normal form, and annotate it."""
@@ -279,7 +281,7 @@ class Frame:
         if known is not None:
             state.info_of[var] = known.info
             return
-        state.info_of[var] = self._infos.shared(state.info_of[var])
+        state.info_of[var] = self.infos.shared(state.info_of[var])
         self.annotate(var)
         if key is not None and before == len(state.scope.shape_vars):
             self.known.remember(key, binding.value, var, state)
@@ -364,9 +366,13 @@ class Frame:
         walk, plain = self._walk, self._plain
         dims = plain.get(info)
         if dims is None:
-            if info not in walk.sound or not says_shapes(info):
-                return False
-            dims = plain[info] = free_shape_vars(info)
+            alike = self.infos.shared(info)
+            dims = plain.get(alike)
+            if dims is None:
+                if info not in walk.sound or not says_shapes(info):
+                    return False
+                dims = plain[alike] = free_shape_vars(info)
+            plain[info] = dims
         home = walk.block if type(var) is DataflowVar else None
         if home is not walk.block or var in walk.bound or not walk.shape_vars.issuperset(dims):
             return False
@@ -390,7 +396,7 @@ class Frame:
         home, found = self._walk.in_scope.get(value, NOWHERE), state.info_of.get(value)
         if found is None or (home is not None and home is not self._walk.block):
             return False
-        if self._infos.shared(found) is not self._infos.shared(info):
+        if self.infos.shared(found) is not self.infos.shared(info):
             return False
         if not self._bound_again(var, value, info):
             return False
@@ -419,7 +425,7 @@ class Frame:
             value = self.flat(value, place)
             key = self._key(value)
         self.is_untouched = False
-        state, shared = self._state, self._infos.shared
+        state, shared = self._state, self.infos.shared
         known = None if key is None or wanted is None else self.known.get(key)
         if key is None and self._is_name(var, value):
             self.blocks.bindings.append(VarBinding(var, value, place, place))
@@ -462,6 +468,8 @@ class Frame:
         """Whether what is known of a value replaces its annotation: it says more, or contradicts
         it. The same in other words is not more: in a branch it may say less behind it.
         """
+        if self.infos.shared(found) is self.infos.shared(wanted):
+            return False
         if structural_equal(found, wanted):
             return False
         said = compatibility(found, wanted, self.state.prover)
@@ -648,6 +656,10 @@ class _Emitting(Normalizer):
     def fresh(self) -> str:
         """A name that the function does not have yet."""
         return self._frame.names.new("lv" if self._frame.block is not None else "gv")
+
+    def is_normal(self, seq: ast.SeqExpr) -> bool:
+        """As in general; a sequence that the function has closed is in normal form."""
+        return seq in self._frame.walk.walked or super().is_normal(seq)
 
 
 class _EmittedBlocks(Blocks):
