@@ -316,7 +316,7 @@ def _bind(state: WellFormedCheck, var: ast.Var, declared: Sequence[ast.StructInf
     if var in state.bound:
         is_bound_once(state, var)
     else:
-        state.bound.add(var)
+        state.bound[var] = None
     if type(var) is ast.DataflowVar:
         dataflow_variable_is_bound_inside(state, var)
         state.enter(var, state.block)

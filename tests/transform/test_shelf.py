@@ -353,6 +353,19 @@ def main():
     assert "R.grad.start_checkpoint(a)" in rlx.show(made)
 
 
+def test_a_call_that_always_fails_keeps_its_operands() -> None:
+    module = rlx.parse("""
+@R.function
+def main(x: R.Tensor((2, 1), "float32")):
+    at = R.ones(R.shape([]), "int64")
+    first = R.take(x, at, axis=1)
+    second = R.add(at, at)
+    return (first, second)
+""")
+    made = rlx.show(FoldConstant()(module))
+    assert "first = R.take(x, at, axis=1)" in made and 'R.const(2, "int64")' in made
+
+
 def test_a_pass_does_not_judge_the_statements_that_it_copies() -> None:
     module = rlx.parse("""
 @R.function(pure=False)

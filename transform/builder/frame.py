@@ -323,14 +323,19 @@ class Frame:
             if self._stays_legal(binding):
                 return
             said = says_all(binding, state)
-        mark, known = len(walk.added), len(state.info_of)
+        mark, known, bound = len(walk.added), len(state.info_of), len(walk.bound)
         walk_binding(walk, binding)
         if not walk.diagnostics:
             if said is None:
                 bind(state, binding)
             else:
                 state.info_of[binding.var] = state.info_of[binding.value] = said  # type: ignore[index]
-        self.settle(place, mark, known, quiet)
+        try:
+            self.settle(place, mark, known, quiet)
+        except BuildError:
+            while len(walk.bound) > bound:
+                walk.bound.popitem()
+            raise
         if binding.var is not None:
             self.values[binding.var] = binding.value
 
@@ -378,7 +383,7 @@ class Frame:
             return False
         if walk.scalars and not walk.scalars.keys().isdisjoint(dims):
             return False
-        walk.bound.add(var)
+        walk.bound[var] = None
         walk.added.append(var)
         walk.in_scope[var] = home
         infos = self._state.info_of

@@ -16,6 +16,7 @@ from rlx.grammar.nodes.visit import (
     bindings,
     called_globals,
     expressions,
+    free_vars,
     reached,
     result_of,
 )
@@ -23,6 +24,7 @@ from rlx.operators.registry import lookup
 from rlx.semantics.values import ShapeValue, Tensor, TupleValue, Value
 from rlx.solver.order import subtype
 from rlx.solver.verdict import Proved
+from rlx.transform.builder.errors import BuildError
 from rlx.transform.certain import FREES, Certainty
 from rlx.transform.lowering.passes import ModulePass
 from rlx.transform.passes.common_subexpressions import Common, writes
@@ -92,7 +94,12 @@ class _FoldConstants(ExprMutator):
         value = binding.value
         found = self._folded(self.visit_expr(value)) if isinstance(value, ast.Call) else None
         if found is None:
-            super().visit_var_binding(binding)
+            try:
+                super().visit_var_binding(binding)
+            except BuildError:  # with the constants one sees that the call always fails
+                for var in self._names.keys() & free_vars(value):
+                    self.replace_var(var, self._names[var])
+                super().visit_var_binding(binding)
         else:
             self._names[binding.var] = self.rebind(binding, found)
             self.replace_var(binding.var, found)
