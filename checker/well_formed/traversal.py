@@ -139,7 +139,7 @@ def _look_ahead(state: WellFormedCheck, function: ast.Function) -> None:
 
     found: dict[str, ast.Var] = {}
     state.later, state.unread, state.may_bind = found, set(), False
-    for expr in expressions(function):
+    for expr in expressions(function.body):
         if type(expr) is ast.ErrorExpr:
             state.may_bind |= expr.may_bind
         if isinstance(expr, ast.SeqExpr):

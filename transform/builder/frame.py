@@ -17,6 +17,7 @@ from rlx.checker.well_formed.traversal import walk_binding, walk_expression
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Binding, DataflowVar, Expr, StructInfo, VarBinding
+from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Span, changed, complete, nodes_in, same
 from rlx.grammar.nodes.python_places import Place
@@ -287,12 +288,12 @@ class Frame:
             self.known.remember(key, binding.value, var, state)
 
     def finds_nothing(self, binding: VarBinding) -> bool:
-        """Whether a new variable is bound to a call that mentions only variables and constants, of
-        which no rule but the operator's own has to be asked, and this one has nothing to say. What
-        it derives is then known.
+        """Whether a new variable is bound to a call that mentions only variables in scope and
+        literals, of which no rule but the operator's own has to be asked, and this one has nothing
+        to say. What it derives is then known.
         """
         state, value = self._state, binding.value
-        if type(value) is not ast.Call or not _NAMED.issuperset(map(type, value.args)):
+        if type(value) is not ast.Call or not all(map(self._says_nothing, value.args)):
             return False
         if state.doubts or state.signed or not is_plain(value.op.op_name):  # type: ignore[attr-defined]
             return False
@@ -304,6 +305,18 @@ class Frame:
             self._forget(known)
             return False
         return True
+
+    def _says_nothing(self, arg: Expr) -> bool:
+        """Whether no rule has to be asked of an argument whose variables are in scope."""
+        kind = type(arg)
+        if kind is ast.Tuple:
+            return _NAMED.issuperset(map(type, arg.fields))  # type: ignore[attr-defined]
+        if kind is not ast.ShapeExpr:
+            return kind in _NAMED
+        dims, walk = arg.values, self._walk  # type: ignore[attr-defined]
+        return all(
+            d.dtype is INT64 if type(d) is tir.IntImm else d in walk.shape_vars for d in dims
+        ) and walk.scalars.keys().isdisjoint(dims)
 
     def bind(self, binding: VarBinding | ast.MatchCast, place: Place, quiet: bool = False) -> None:
         """Check a binding in normal form, and add it to the block at hand. `quiet`: whether to add
