@@ -391,14 +391,16 @@ class Frame:
                     return False
                 dims = plain[alike] = free_shape_vars(info)
             plain[info] = dims
-        home = walk.block if type(var) is DataflowVar else None
-        if home is not walk.block or var in walk.bound or not walk.shape_vars.issuperset(dims):
+        local = type(var) is DataflowVar
+        if (local and walk.block is None) or var in walk.bound:
+            return False
+        if not walk.shape_vars.issuperset(dims):
             return False
         if walk.scalars and not walk.scalars.keys().isdisjoint(dims):
             return False
         walk.bound[var] = None
         walk.added.append(var)
-        walk.in_scope[var] = home
+        walk.in_scope[var] = walk.block if local else None
         infos = self._state.info_of
         infos[var] = infos[value] = info
         self.values[var] = value

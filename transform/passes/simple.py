@@ -15,6 +15,7 @@ from rlx.grammar.nodes.rewrite import Rewriter, joined
 from rlx.grammar.nodes.visit import (
     bindings,
     called_globals,
+    evaluated,
     expressions,
     free_vars,
     reached,
@@ -214,10 +215,10 @@ class CanonicalizeBindings(ModulePass):
         """
         if any(isinstance(c, ast.Op) and c.op_name.startswith(FREES) for c in callees(module)):
             return module
-        while True:  # a name that became local may be a copy that can go
+        while True:
             casts = (b for b in bindings(module) if type(b) is ast.MatchCast)
             kind = _KnownSizes if any(b.shape_vars for b in casts) else _Canonical
-            module = kind()(module)
+            before = module = kind()(module)
             functions = {
                 gv: localized(f) if isinstance(f, ast.Function) else f
                 for gv, f in module.functions.items()
@@ -225,6 +226,19 @@ class CanonicalizeBindings(ModulePass):
             if all(functions[gv] is f for gv, f in module.functions.items()):
                 return module
             module = replace(module, functions=functions)
+            if not _may_go(before, module):
+                return module
+
+
+def _may_go(before: IRModule, after: IRModule) -> bool:
+    """Whether a variable that became local may be a copy that can go now."""
+    return any(
+        old.var is not new.var and (type(new) is ast.MatchCast or type(new.value) in _COPIES)
+        for old, new in zip(bindings(before), bindings(after), strict=True)
+    )
+
+
+_COPIES = (ast.Var, ast.DataflowVar, ast.TupleGetItem, ast.Tuple)
 
 
 class _Canonical(ExprMutator):
@@ -423,7 +437,24 @@ def localized(function: ast.Function) -> ast.Function:
     """The function with variables of dataflow blocks that are used nowhere else local to their
     block.
     """
-    return function if _gives_all(function.body) else _Localized(function).function(function)
+    local = () if _gives_all(function.body) else _only_inside(function)
+    return _Localized(local).function(function) if local else function
+
+
+def _only_inside(function: ast.Function) -> set[ast.Var]:
+    """The variables that leave a dataflow block, and are used nowhere but in it."""
+    every, found = uses(function), set()
+    for block in evaluated(function, ast.DataflowBlock):
+        inside = {
+            b.var: 0
+            for b in block.bindings
+            if type(b.var) is ast.Var  # type: ignore[attr-defined]
+        }
+        for var in evaluated(block, ast.Var) if inside else ():
+            if var in inside:
+                inside[var] += 1
+        found |= {var for var, count in inside.items() if count >= every[var]}
+    return found
 
 
 def _gives_all(body: Expr) -> bool:
@@ -442,32 +473,17 @@ _WITH_BLOCKS = (ast.If, ast.Function, ast.SeqExpr)
 
 
 class _Localized(Rewriter):
-    def __init__(self, function: ast.Function) -> None:
+    def __init__(self, local: Collection[ast.Var]) -> None:
         super().__init__()
-        self._uses = uses(function)
+        self._local = local
 
-    def block(self, block: ast.BindingBlock) -> ast.BindingBlock:
-        if isinstance(block, ast.DataflowBlock):
-            block = changed(block, bindings=same(block.bindings, self.local(block.bindings)))
-        return super().block(block)
-
-    def local(self, run: Sequence[Binding]) -> Sequence[Binding]:
-        """The bindings of a run; variables that only the run uses are local to it."""
-        inside: dict[ast.Var, int] = {}
-        for binding in run:
-            for each in expressions(binding):
-                if isinstance(each, ast.Var):
-                    inside[each] = inside.get(each, 0) + 1
-        made: list[Binding] = []
-        for binding in run:
-            var = binding.var  # type: ignore[attr-defined]
-            if var is None or type(var) is not ast.Var or inside.get(var, 0) < self._uses[var]:
-                made.append(binding)
-                continue
-            info = var.struct_info_annotation
-            local = ast.DataflowVar(var.name_hint, info, var.annotation_span, var.span)
-            self.renamed[var] = local
-            made.append(replace(binding, var=local))
+    def define(self, var: ast.Var) -> ast.Var:
+        """A variable of a dataflow block in place of one that is used only there."""
+        if var not in self._local:
+            return super().define(var)
+        info = var.struct_info_annotation
+        made = ast.DataflowVar(var.name_hint, info, var.annotation_span, var.span)
+        self.renamed[var] = made
         return made
 
 
