@@ -216,7 +216,8 @@ class RemoveUnusedParameters(ModulePass):
 
     A shape variable that only the annotation of such a parameter tells is passed as a shape. A
     parameter stays if an argument is checked against it at run time, or if a caller does not know
-    the dimensions.
+    the dimensions. A parameter that is only passed on to one that goes is found by a second run, as
+    by TVM's pass.
     """
 
     def apply(self, module: IRModule) -> IRModule:
