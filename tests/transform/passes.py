@@ -22,9 +22,11 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import rlx
 from rlx.checker.check import check_text
-from rlx.generate.campaign.oracles.meaning import arguments, compare
+from rlx.generate.campaign.oracles.meaning import arguments, arrays_differ, compare
 from rlx.generate.campaign.peer import PACKED
 from rlx.generate.programs import random_module
 from rlx.generate.programs.plan import DEFAULT
@@ -267,7 +269,20 @@ def differ(one: Run, other: Run) -> str:
             return f"{type(a).__name__} {a.code} became {type(b).__name__} {b.code}: {b.message}"
     else:
         return f"{_shown(a)} became {_shown(b)}"
-    return "" if one.effects == other.effects else f"effects {one.effects} became {other.effects}"
+    same = _alike(one.effects, other.effects)
+    return "" if same else f"effects {one.effects} became {other.effects}"
+
+
+def _alike(one: Sequence[object], other: Sequence[object]) -> bool:
+    """Whether effects are the same, if numbers that were printed may differ as results may."""
+    if one == other:
+        return True
+    texts = [_NUMBER.split(str(effects)) for effects in (one, other)]
+    left, right = (np.array(_NUMBER.findall(str(e)), np.float32) for e in (one, other))
+    return texts[0] == texts[1] and not arrays_differ(left, right)
+
+
+_NUMBER = re.compile(r"-?\d+\.\d*(?:e[-+]\d+)?")
 
 
 def _shown(outcome: Outcome) -> str:

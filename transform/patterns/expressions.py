@@ -174,8 +174,11 @@ class OpPattern(Pattern):
         return self.operator.name.removeprefix("relax.")
 
 
+_COMMUTATIVE = frozenset(["relax.add", "relax.multiply"])
+
+
 class CallPattern(Pattern):
-    """A call.
+    """A call. The operands of ``add`` and ``multiply`` match in either order.
 
     Attributes
     ----------
@@ -222,6 +225,9 @@ class CallPattern(Pattern):
             if value.op is self.op.expr and (args := self._operands(value, attempt)) is not None:
                 for _ in matched_all((*self.args, *self._named), args, attempt):
                     yield from attempt.standing(self, expr)
+                if len(self.args) == 2 and self.op.operator.name in _COMMUTATIVE:
+                    for _ in matched_all(self.args, args[::-1], attempt):
+                        yield from attempt.standing(self, expr)
             return
         count = len(self.args)
         if len(value.args) == count or (self.varg_default_wildcard and len(value.args) > count):
