@@ -94,6 +94,9 @@ class ExternFuncPattern(_Named):
 
     kinds = (ast.ExternFunc,)
 
+    def __init__(self, global_symbol: str = "") -> None:
+        super().__init__(global_symbol)
+
     @property
     def global_symbol(self) -> str:
         """The name of the function; empty for any."""
@@ -581,8 +584,8 @@ class TupleGetItemPattern(Pattern):
 
     heads: Heads = frozenset([ast.TupleGetItem])
 
-    def __init__(self, tuple: Pattern, index: int | None = None) -> None:
-        self.tuple = expected(tuple)
+    def __init__(self, tuple_value: Pattern, index: int | None = None) -> None:
+        self.tuple = expected(tuple_value)
         self.index = None if index is None else natural(index, "the index of a field")
         recorded(self)
 

@@ -338,9 +338,9 @@ class NotPattern(Pattern):
         The other.
     """
 
-    def __init__(self, reject: Pattern) -> None:
-        self.reject = expected(reject)
-        if isinstance(reject, WildcardPattern):
+    def __init__(self, to_reject: Pattern) -> None:
+        self.reject = expected(to_reject)
+        if isinstance(to_reject, WildcardPattern):
             raise PatternError("nothing matches: a wildcard is everything")
         recorded(self)
 

@@ -62,7 +62,7 @@ class PatternMatchingRewriter:
         )
 
     @staticmethod
-    def from_module(module: IRModule) -> FunctionRule:
+    def from_module(mod: IRModule) -> FunctionRule:
         """The rule that replaces what the function ``pattern`` of a module computes by what its
         function ``replacement`` computes.
 
@@ -75,7 +75,7 @@ class PatternMatchingRewriter:
             If the module does not have these functions, their parameters differ, or `pattern` has
             branches, casts or local functions.
         """
-        return FunctionRule(module_of(module, here()))
+        return FunctionRule(module_of(mod, here()))
 
     def __call__(self, subject: Rewriting) -> Rewriting:
         """The module or function with all matches replaced, as :func:`rewrite_call` does it.
