@@ -161,12 +161,18 @@ class BindSymbolicVars(ModulePass):
         """The module with the changed functions."""
         if self._function is not None:
             return _with(module, self._function, lambda f: bind_symbolic_vars(f, self._sizes))
-        functions = dict(module.functions)
+        functions, known = dict(module.functions), set[tir.Var | str]()
         for gv, function in functions.items():
             if isinstance(function, ast.Function):
                 own = {*function.shape_vars, *(v.name for v in function.shape_vars)}
                 sizes = {key: size for key, size in self._sizes.items() if key in own}
                 functions[gv] = bind_symbolic_vars(function, sizes)
+                known |= own
+        for key in self._sizes:
+            if key not in known:
+                names = ", ".join(sorted(each for each in known if isinstance(each, str)))
+                words = f"no function has a shape variable {key}; there are: {names or 'none'}"
+                raise MisuseError(words, here())
         return replace(module, functions=functions)
 
 

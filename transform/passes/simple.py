@@ -11,6 +11,7 @@ from rlx.grammar.nodes.ast import Binding, Expr, IRModule
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import all_same, changed, replace, same
 from rlx.grammar.nodes.overloaded import constant
+from rlx.grammar.nodes.python_places import MisuseError, here
 from rlx.grammar.nodes.rewrite import Rewriter, joined
 from rlx.grammar.nodes.visit import (
     bindings,
@@ -53,6 +54,10 @@ class DeadCodeElimination(ModulePass):
 
     def apply(self, module: IRModule) -> IRModule:
         """The module without them."""
+        names = [gv.name_hint for gv in module.functions]
+        for name in self._entries.difference(names):
+            words = f"the module has no function {name!r}; it has: {', '.join(names) or 'none'}"
+            raise MisuseError(words, here())
         made = dead_code(module, may_fail=self._may_fail)
         first = [
             gv
@@ -122,6 +127,10 @@ class _FoldConstants(ExprMutator):
         operator = lookup(value.op_name) if isinstance(value, ast.Call) else None
         if operator is None or not operator.pure or not isinstance(value, ast.Call):
             return None
+        if operator.name == "relax.shape_of":
+            info = self.builder.struct_info(value)
+            dims = info.values if isinstance(info, ast.ShapeStructInfo) else None
+            return None if dims is None else self._constant(ast.ShapeExpr(dims))
         args = tuple(self._constant(arg) for arg in value.args)
         if None in args or any(isinstance(a, Expr) for a in value.attrs.values()):
             return None
@@ -205,7 +214,7 @@ class EliminateCommonSubexpr(ModulePass):
 class CanonicalizeBindings(ModulePass):
     """Remove copies of variables, casts that say nothing new, fields of tuples that are known,
     and tuples of all fields of another one. Shape variables of casts become the known dimensions,
-    scalar constants stand where they are used, and variables of dataflow blocks that are not used
+    constants stand where they are used, and variables of dataflow blocks that are not used
     behind them become local.
     """
 
@@ -276,12 +285,13 @@ class _Canonical(ExprMutator):
             if made is binding.var:
                 return
             local = type(binding.var) is ast.DataflowVar or type(made) is not ast.DataflowVar
-            copied = isinstance(made, ast.Var) or (_is_scalar(made) and isinstance(value, ast.Var))
+            constant = isinstance(made, ast.Constant) and isinstance(value, ast.Var)
+            copied = isinstance(made, ast.Var) or constant
             if local and copied and self._says_all(made, binding.var):
                 self.replace_var(binding.var, made)
                 return
         super().visit_var_binding(binding)
-        if _is_scalar(value):
+        if isinstance(value, ast.Constant):
             self.replace_var(binding.var, value)
 
     def _same_value(self, expr: Expr) -> Expr:
@@ -391,10 +401,6 @@ def _determined(
                 yield from _determined(one, other)
 
 
-def _is_scalar(value: Expr) -> bool:
-    return isinstance(value, ast.Constant) and value.data.shape == ()
-
-
 def _alike(one: ast.Var, other: ast.Var) -> bool:
     """Whether two variables of one value say the same of it."""
     a, b = one.struct_info_annotation, other.struct_info_annotation
@@ -403,7 +409,8 @@ def _alike(one: ast.Var, other: ast.Var) -> bool:
 
 
 class ConvertToDataflow(ModulePass):
-    """Put pure bindings that follow each other into dataflow blocks.
+    """Put pure bindings that follow each other into dataflow blocks; then
+    :class:`CanonicalizeBindings`, as in TVM.
 
     Parameters
     ----------
@@ -426,11 +433,10 @@ class ConvertToDataflow(ModulePass):
         for gv, f in normal.functions.items():
             if isinstance(f, ast.Function):
                 circle = {g for g in normal.functions if gv in reached([g], callees)}
-                made = _Dataflow(f, normal, self._least, circle).function(f)
-                functions[gv] = localized(made)
+                functions[gv] = _Dataflow(f, normal, self._least, circle).function(f)
         if all(functions[gv] is f for gv, f in normal.functions.items()):
-            return module
-        return replace(normal, functions=functions)
+            return CanonicalizeBindings().apply(module)
+        return CanonicalizeBindings().apply(replace(normal, functions=functions))
 
 
 def localized(function: ast.Function) -> ast.Function:
