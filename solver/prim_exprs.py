@@ -298,7 +298,7 @@ def smallest(dim: PrimExpr) -> int:
     if kind is tir.Var:
         return 1
     if kind is tir.IntImm:
-        return dim.value if dim.value > 0 else 0  # type: ignore[attr-defined]
+        return max(0, dim.value)  # type: ignore[attr-defined]
     if isinstance(dim, tir.Add | tir.Mul):
         one, other = smallest(dim.a), smallest(dim.b)
         return one + other if isinstance(dim, tir.Add) and one and other else one * other

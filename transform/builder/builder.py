@@ -563,6 +563,8 @@ class BlockBuilder(Asking):
         """What stands for an expression, as one; a tensor of tensor expressions is the call that
         computes it.
         """
+        if value is None:
+            raise misuse("expected a value, found None; null is rlx.op.null_value()", place)
         if type(value).__module__ != _TENSORS:
             return taken.value(value, place)
         from rlx.te.calls import call_of

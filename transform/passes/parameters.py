@@ -98,6 +98,8 @@ def bind_params(function: ast.Function, values: Values) -> ast.Function:
         (param,) = named
         info = param.struct_info_annotation
         kind = info.dtype if isinstance(info, ast.TensorStructInfo) else None
+        if kind is not None and kind.is_void:
+            kind = None
         given = value if isinstance(value, Expr) else const(value, kind)
         found[param] = given
     dims = _dimensions(found, place)

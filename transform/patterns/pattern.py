@@ -190,7 +190,15 @@ class Pattern:
         return PatternSeq([self]).only_used_by(other, index)
 
     def fork_to(self, *users: Pattern) -> None:
-        """In a :class:`PatternContext`, require that each of the other patterns uses this value."""
+        """In a :class:`PatternContext`, require that each of the other patterns uses this value.
+
+        Raises
+        ------
+        MisuseError
+            If there is none.
+        """
+        if not CONTEXTS:
+            raise MisuseError("there is no PatternContext: open one with a `with`", here())
         for user in users:
             self.used_by(user)
 
