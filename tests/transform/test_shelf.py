@@ -346,6 +346,21 @@ def main(x: R.Tensor((4,), "float32")):
     assert rlx.refines(module, made).status == "proved"
 
 
+def test_dimensions_without_a_name_stay_those_of_the_cast() -> None:
+    module = rlx.parse("""
+@R.function
+def main(x: R.Tensor((2,), "int64")):
+    n = T.int64()
+    m = T.int64()
+    s = R.tensor_to_shape(x)
+    t = R.match_cast(s, R.Shape([n, m]))
+    z = R.zeros(R.shape([m, n]), "float32")
+    return z
+""")
+    made = CanonicalizeBindings()(module)
+    assert rlx.check(made).ok and "R.match_cast(s, R.Shape([n, m]))" in rlx.show(made)
+
+
 def test_a_mark_keeps_the_name_of_a_constant() -> None:
     module = rlx.parse("""
 @R.function

@@ -330,8 +330,9 @@ class _Canonical(ExprMutator):
     def visit_match_cast(self, binding: ast.MatchCast) -> None:
         made = self.visit_expr(binding.value)
         info = self.builder.struct_info(made)
+        known = self._frame.walk.shape_vars  # those of a derived shape may have no name
         for size, dim in _determined(binding.struct_info, info):
-            if size in binding.shape_vars:
+            if size in binding.shape_vars and known.issuperset(tir.free_vars(dim)):
                 self._dims.setdefault(size, self.visit_prim_expr(dim))
         if isinstance(made, ast.Var):
             var = binding.var
