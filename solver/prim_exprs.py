@@ -298,7 +298,8 @@ def smallest(dim: PrimExpr) -> int:
     if kind is tir.Var:
         return 1
     if kind is tir.IntImm:
-        return max(0, dim.value)  # type: ignore[attr-defined]
+        value: int = dim.value  # type: ignore[attr-defined]
+        return max(value, 0)
     if isinstance(dim, tir.Add | tir.Mul):
         one, other = smallest(dim.a), smallest(dim.b)
         return one + other if isinstance(dim, tir.Add) and one and other else one * other

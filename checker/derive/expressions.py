@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from rlx.checker.derive.bindings import bind
 from rlx.checker.derive.doubts import Doubt
-from rlx.checker.derive.knowledge import DerivationScope
+from rlx.checker.derive.knowledge import AliasProver, DerivationScope
 from rlx.checker.derive.message_text import definition, own, show, written
 from rlx.checker.derive.state import DerivationState
 from rlx.grammar.nodes import ast, tir
@@ -27,7 +27,6 @@ from rlx.grammar.nodes.node import Span
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.solver.order import lub
 from rlx.solver.prim_exprs import may_be_condition
-from rlx.solver.prover import Prover
 from rlx.spec.registry import need, rule
 
 _BYTE = 8
@@ -242,7 +241,7 @@ _NOTHING = nullcontext()
 
 
 @contextmanager
-def _assuming(prover: Prover, known: tir.PrimExpr, holds: bool) -> Iterator[None]:
+def _assuming(prover: AliasProver, known: tir.PrimExpr, holds: bool) -> Iterator[None]:
     prover.push()
     prover.assume(known if holds else tir.Not(known))
     try:

@@ -163,7 +163,7 @@ class BindSymbolicVars(ModulePass):
         """The module with the changed functions."""
         if self._function is not None:
             return _with(module, self._function, lambda f: bind_symbolic_vars(f, self._sizes))
-        functions, known = dict(module.functions), set[tir.Var | str]()
+        functions, known = dict(module.functions), set[object]()
         for gv, function in functions.items():
             if isinstance(function, ast.Function):
                 own = {*function.shape_vars, *(v.name for v in function.shape_vars)}

@@ -106,8 +106,9 @@ class _FoldConstants(ExprMutator):
             try:
                 super().visit_var_binding(binding)
             except BuildError:  # with the constants one sees that the call always fails
-                for var in self._names.keys() & free_vars(value):
-                    self.replace_var(var, self._names[var])
+                for var in free_vars(value):
+                    if var in self._names:
+                        self.replace_var(var, self._names[var])
                 super().visit_var_binding(binding)
         else:
             self._names[binding.var] = self.rebind(binding, found)
@@ -455,11 +456,8 @@ def _only_inside(function: ast.Function) -> set[ast.Var]:
     """The variables that leave a dataflow block, and are used nowhere but in it."""
     every, found = uses(function), set()
     for block in evaluated(function, ast.DataflowBlock):
-        inside = {
-            b.var: 0
-            for b in block.bindings
-            if type(b.var) is ast.Var  # type: ignore[attr-defined]
-        }
+        names = [b.var for b in block.bindings]  # type: ignore[attr-defined]
+        inside = dict.fromkeys((var for var in names if type(var) is ast.Var), 0)
         for var in evaluated(block, ast.Var) if inside else ():
             if var in inside:
                 inside[var] += 1
