@@ -36,7 +36,7 @@ from rlx.transform.patterns.expressions import (
 )
 from rlx.transform.patterns.pattern import Pattern
 from rlx.transform.patterns.rewriting import rewrite, settled
-from rlx.transform.patterns.together import Together
+from rlx.transform.patterns.together import TogetherRewriter
 from rlx.transform.visitors.dispatch import callable_of
 
 Rewriting = TypeVar("Rewriting", IRModule, ast.Function)
@@ -136,7 +136,9 @@ class FunctionRule(PatternMatchingRewriter):
         context = PatternContext()
         for root in roots:
             context.add(root)
-        return Together(context, lambda match, _: self._several(match), everywhere=True)(module)
+        return TogetherRewriter(context, lambda match, _: self._several(match), everywhere=True)(
+            module
+        )
 
     def _several(self, match: Match) -> Mapping[Pattern | ast.Var, object] | None:
         made = self._made(match)

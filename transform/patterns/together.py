@@ -56,10 +56,10 @@ def rewrite_bindings(ctx: PatternContext, rewriter: Replacing, func: Rewriting) 
     """
     if not isinstance(ctx, PatternContext):
         raise MisuseError(f"expected a PatternContext, found {described(ctx)}", here())
-    return Together(ctx, rewriter)(func)
+    return TogetherRewriter(ctx, rewriter)(func)
 
 
-class Together(ExprMutator):
+class TogetherRewriter(ExprMutator):
     """Looks at each dataflow block when it is complete.
 
     Parameters
@@ -194,7 +194,7 @@ class Together(ExprMutator):
 class _EmittedOnce(Rewriter):
     """Emits each call inside of new values once, though several values share it."""
 
-    def __init__(self, around: Together) -> None:
+    def __init__(self, around: TogetherRewriter) -> None:
         super().__init__()
         self._around = around
         self._emitted: dict[ast.Call, ast.Var] = {}
