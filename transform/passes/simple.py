@@ -485,6 +485,14 @@ class _Localized(Rewriter):
         super().__init__()
         self._local = local
 
+    def block(self, block: ast.BindingBlock) -> ast.BindingBlock:
+        """A block; variables are renamed in the dataflow block that binds them alone."""
+        stays = type(block) is ast.DataflowBlock and not any(
+            b.var in self._local or isinstance(b.value, ast.Function)  # type: ignore[attr-defined]
+            for b in block.bindings
+        )
+        return block if stays else super().block(block)
+
     def define(self, var: ast.Var) -> ast.Var:
         """A variable of a dataflow block in place of one that is used only there."""
         if var not in self._local:

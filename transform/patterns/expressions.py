@@ -226,9 +226,11 @@ class CallPattern(Pattern):
             return
         if isinstance(self.op, OpPattern):
             if value.op is self.op.expr and (args := self._operands(value, attempt)) is not None:
+                found = False
                 for _ in matched_all((*self.args, *self._named), args, attempt):
+                    found = True
                     yield from attempt.standing(self, expr)
-                if len(self.args) == 2 and self.op.operator.name in _COMMUTATIVE:
+                if not found and len(self.args) == 2 and self.op.operator.name in _COMMUTATIVE:
                     for _ in matched_all(self.args, args[::-1], attempt):
                         yield from attempt.standing(self, expr)
             return

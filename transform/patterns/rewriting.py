@@ -81,7 +81,12 @@ def rewrite_call(
         If the replacements match again and again.
     """
     asked = callable_of(rewriter, "an expression and a match", here())
-    return settled(func, [lambda m: rewrite(m, pattern, lambda match: asked(match.value, match))])
+    return settled(func, [replacing(pattern, lambda match: asked(match.value, match))])
+
+
+def replacing(pattern: Pattern, replacement: Replacement) -> Callable[[IRModule], IRModule]:
+    """A step for :func:`settled`, which removes what becomes unused."""
+    return lambda module: _Replacing(pattern, replacement, cleans=False)(module)
 
 
 def settled(subject: Rewriting, steps: Sequence[Callable[[IRModule], IRModule]]) -> Rewriting:
@@ -132,14 +137,11 @@ def _tidy(module: IRModule, changed: Collection[ast.GlobalVar]) -> IRModule:
     every = module.functions
     live = reached(changed, lambda gv: called_globals(every[gv]) if gv in every else ())
     part = replace(module, functions={gv: f for gv, f in every.items() if gv in live})
-    before: IRModule | None = None
-    while part is not before and changed:
-        before = part
+    settled = not changed
+    while not settled:
         merged = part if writes(part) else Common(calls=False)(part)
         found = CanonicalizeBindings().apply(merged)
-        part = dead_code(found)
-        if found is before:
-            break
+        settled, part = found is merged, dead_code(found)
     return replace(
         module,
         functions={gv: part.functions[gv] if gv in changed else f for gv, f in every.items()},
@@ -203,9 +205,10 @@ _WITH_BLOCKS = (ast.Function, ast.If, ast.SeqExpr)
 
 
 class _Replacing(ExprMutator):
-    """Looks at each binding with the pattern."""
+    """Looks at each binding with the pattern; ``cleans`` is whether what becomes unused goes."""
 
-    def __init__(self, pattern: Pattern, replacement: Replacement) -> None:
+    def __init__(self, pattern: Pattern, replacement: Replacement, cleans: bool = True) -> None:
+        self.cleans = cleans
         self.pattern = expected(pattern)
         self.replacement = callable_of(replacement, "a match", here())
         self.around = MatchedValues({})
@@ -228,7 +231,7 @@ class _Replacing(ExprMutator):
         new = self.builder.lookup_func(gv)
         assert isinstance(new, ast.Function)
         self.changed = self.changed or (new is not function and function.ret_struct_info is None)
-        if self.idle:
+        if self.idle and self.cleans:
             without_idle(self.builder, gv, self.idle)
 
     def visit_var_binding(self, binding: ast.VarBinding) -> None:

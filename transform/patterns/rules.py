@@ -35,7 +35,7 @@ from rlx.transform.patterns.expressions import (
     wildcard,
 )
 from rlx.transform.patterns.pattern import Pattern
-from rlx.transform.patterns.rewriting import rewrite, settled
+from rlx.transform.patterns.rewriting import replacing, settled
 from rlx.transform.patterns.together import TogetherRewriter
 from rlx.transform.visitors.dispatch import callable_of
 
@@ -58,7 +58,7 @@ class PatternMatchingRewriter:
         """The rule of :func:`rewrite_call` with this pattern and this function."""
         asked = callable_of(func, "an expression and a match", here())
         return PatternMatchingRewriter(
-            [lambda module: rewrite(module, pattern, lambda match: asked(match.value, match))]
+            [replacing(pattern, lambda match: asked(match.value, match))]
         )
 
     @staticmethod
@@ -132,7 +132,7 @@ class FunctionRule(PatternMatchingRewriter):
     def _applied(self, module: IRModule) -> IRModule:
         roots = self._read.roots
         if len(roots) == 1:
-            return rewrite(module, roots[0], self._made)
+            return replacing(roots[0], self._made)(module)
         context = PatternContext()
         for root in roots:
             context.add(root)
