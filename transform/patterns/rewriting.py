@@ -137,11 +137,11 @@ def _tidy(module: IRModule, changed: Collection[ast.GlobalVar]) -> IRModule:
     every = module.functions
     live = reached(changed, lambda gv: called_globals(every[gv]) if gv in every else ())
     part = replace(module, functions={gv: f for gv, f in every.items() if gv in live})
-    settled = not changed
-    while not settled:
+    done = not changed
+    while not done:
         merged = part if writes(part) else Common(calls=False)(part)
         found = CanonicalizeBindings().apply(merged)
-        settled, part = found is merged, dead_code(found)
+        done, part = found is merged, dead_code(found)
     return replace(
         module,
         functions={gv: part.functions[gv] if gv in changed else f for gv, f in every.items()},
