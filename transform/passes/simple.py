@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from rlx.checker.normalize import normalize, normalize_function
 from rlx.grammar.nodes import ast, tir
@@ -448,7 +449,7 @@ def localized(function: ast.Function) -> ast.Function:
     """The function with variables of dataflow blocks that are used nowhere else local to their
     block.
     """
-    local = () if _gives_all(function.body) else _only_inside(function)
+    local = set() if _gives_all(function.body) else _only_inside(function)
     return _Localized(local).function(function) if local else function
 
 
@@ -480,18 +481,25 @@ def _gives_all(body: Expr) -> bool:
 _WITH_BLOCKS = (ast.If, ast.Function, ast.SeqExpr)
 
 
+_LEAVES = frozenset([ast.Var, ast.DataflowVar, ast.Constant])
+
+
 class _Localized(Rewriter):
-    def __init__(self, local: Collection[ast.Var]) -> None:
+    def __init__(self, local: AbstractSet[Expr]) -> None:
         super().__init__()
         self._local = local
 
-    def block(self, block: ast.BindingBlock) -> ast.BindingBlock:
-        """A block; variables are renamed in the dataflow block that binds them alone."""
-        stays = type(block) is ast.DataflowBlock and not any(
-            b.var in self._local or isinstance(b.value, ast.Function)  # type: ignore[attr-defined]
-            for b in block.bindings
-        )
-        return block if stays else super().block(block)
+    def binding(self, binding: Binding) -> tuple[Binding, ...]:
+        """A binding; most do not mention these variables, which is seen at once."""
+        value: Expr = binding.value  # type: ignore[attr-defined]
+        if type(value) is ast.Call and not value.attrs and type(value.op) is ast.Op:
+            parts = value.args
+        else:
+            parts = (value.tuple_value if type(value) is ast.TupleGetItem else value,)
+        leaves = _LEAVES.issuperset(map(type, parts)) and self._local.isdisjoint(parts)
+        if leaves and binding.var not in self._local:  # type: ignore[attr-defined]
+            return (binding,)
+        return super().binding(binding)
 
     def define(self, var: ast.Var) -> ast.Var:
         """A variable of a dataflow block in place of one that is used only there."""
