@@ -185,7 +185,8 @@ def run(module: IRModule, name: str, given: Sequence[Any]) -> Run:
 
     def recorded(word: str, function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any) -> Any:
-            effects.append((word, [str(getattr(a, "shape", a)) for a in args]))
+            shown = [str(getattr(a, "shape", getattr(a, "name", a))) for a in args]
+            effects.append((word, shown))
             return function(*args)
 
         return call
