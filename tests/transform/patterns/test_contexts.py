@@ -377,3 +377,41 @@ def test_bindings_one_by_one() -> None:
     text = rlx.show(rewrite.mutated_root_fn())
     assert "neg = R.negative(lv0)" in text and "R.exp" not in text and "lv1" not in text
     assert rlx.check(after).ok and rewrite.mutated_dfb() is rewrite.dfb
+
+
+def test_a_rule_outside_of_dataflow_blocks_that_calls_a_function_of_its_own() -> None:
+    head = '(a: R.Tensor((4,), "float32"), b: R.Tensor((4,), "float32"))'
+    rule = PatternMatchingRewriter.from_module(
+        rlx.parse(f"""
+@I.ir_module
+class Rule:
+    @R.function
+    def pattern{head}:
+        c = R.add(a, b)
+        d = R.subtract(a, b)
+        return (c, d)
+    @R.function
+    def replacement{head}:
+        cls = Rule
+        c = cls.sum(a, b)
+        d = R.subtract(a, b)
+        return (c, d)
+    @R.function(private=True)
+    def sum{head} -> R.Tensor((4,), "float32"):
+        c = R.add(a, b)
+        return c
+""")
+    )
+    for between, replaced in (("R.exp(x)", True), ('R.call_packed("f", x)', False)):
+        module = rlx.parse(f"""
+@R.function(pure=False)
+def main{head.replace("a:", "x:").replace("b:", "y:")}:
+    p = R.add(x, y)
+    q = {between}
+    r = R.subtract(x, y)
+    return (p, q, r)
+""")
+        made = rule(module)
+        assert rlx.check(made).ok and (len(made.functions) == 2) is replaced
+        assert replaced or made is module  # the packed function may overwrite x
+        assert rlx.refines(module, made).status == "proved"
