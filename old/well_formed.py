@@ -74,7 +74,7 @@ def bind_variable(state: OlderCriteria, var: ast.Var) -> None:
     if var.shape_var is not None:  # a scalar, as dimensions may name them since 0.26
         message = f"{var.name_hint!r} is used in a dimension: in 2022 only shape variables can be"
         state.report("OMIX-value-kind", message, var.span)
-    state.bound.add(var)
+    state.bound[var] = None
     state.names.add(var.name_hint)
     state.enter(var, state.block)
 

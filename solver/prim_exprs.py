@@ -294,10 +294,12 @@ def smallest(dim: PrimExpr) -> int:
     """A dimension if all shape variables are 1; 0 if it is not made of variables and positive
     numbers by addition and multiplication.
     """
-    if isinstance(dim, tir.Var):
+    kind = type(dim)
+    if kind is tir.Var:
         return 1
-    if isinstance(dim, tir.IntImm):
-        return max(dim.value, 0)
+    if kind is tir.IntImm:
+        value: int = dim.value  # type: ignore[attr-defined]
+        return max(value, 0)
     if isinstance(dim, tir.Add | tir.Mul):
         one, other = smallest(dim.a), smallest(dim.b)
         return one + other if isinstance(dim, tir.Add) and one and other else one * other

@@ -266,6 +266,8 @@ def scan(
     if not len(first) == len(then) == len(state):
         fail(f"{name}: {len(first)} initial values, {len(then)} updates, {len(state)} states")
     place = here()
+    if any(each.op.reduction is not None or not each.op.axes for each in then):
+        fail(f"{name}: an update is a tensor of te.compute without a reduction", place)
     axes, extents = then[0].op.axes, then[0].op.extents
     made = [
         Tensor(then[0].op, k, name if one else f"{name}_v{k}", t.shape, t.dtype)
@@ -284,8 +286,8 @@ def scan(
                 fail(
                     f"{name}: {other.name} and {each.name} have other element types or axes", place
                 )
-        if each.op.reduction is not None or len(each.op.axes) != len(axes):
-            fail(f"{name}: an update is a tensor of te.compute without a reduction", place)
+        if len(each.op.axes) != len(axes):
+            fail(f"{name}: {then[0].name} and {each.name} have other axes", place)
         through = [t for t in each.op.input_tensors if any(s.op in _reached(t) for s in state)]
         if any(t.op not in results for t in through):
             fail(f"{name}: {each.name} reads the state through {through[0].name}", place)

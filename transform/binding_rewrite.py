@@ -123,12 +123,12 @@ class DataflowBlockRewrite:
         """The function as it is now."""
         return self.root_fn
 
-    def mutate_irmodule(self, module: IRModule) -> IRModule:
+    def mutate_irmodule(self, irmodule: IRModule) -> IRModule:
         """The module with the function as it is now in place of the given one."""
         functions = {
-            gv: self.root_fn if f is self._original else f for gv, f in module.functions.items()
+            gv: self.root_fn if f is self._original else f for gv, f in irmodule.functions.items()
         }
-        return replace(module, functions=functions)
+        return replace(irmodule, functions=functions)
 
     def _put(self, block: ast.DataflowBlock) -> None:
         self._changed(_Change(self.dfb, block))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from rlx.checker.derive.bindings import bind
 from rlx.checker.derive.doubts import Doubt
-from rlx.checker.derive.knowledge import DerivationScope
+from rlx.checker.derive.knowledge import AliasProver, DerivationScope
 from rlx.checker.derive.message_text import definition, own, show, written
 from rlx.checker.derive.state import DerivationState
 from rlx.grammar.nodes import ast, tir
@@ -225,18 +225,23 @@ def if_(state: DerivationState, node: ast.If) -> StructInfo:
     return then if then is other else lub(then, other, state.prover)
 
 
-@contextmanager
-def branch_facts(state: DerivationState, condition: StructInfo, holds: bool) -> Iterator[None]:
+def branch_facts(
+    state: DerivationState, condition: StructInfo, holds: bool
+) -> AbstractContextManager[None]:
     """In a branch the condition (or its negation) holds, as far as arithmetic can say it."""
     match condition:
         case PrimStructInfo(dtype=dtype, value=tir.PrimExpr() as known) if (
             dtype == BOOL and may_be_condition(known)
         ):
-            pass
-        case _:
-            yield  # a value of another type than its annotation says is reported where it stands
-            return
-    prover = state.prover
+            return _assuming(state.prover, known, holds)
+    return _NOTHING  # a value of another type than its annotation says is reported where it stands
+
+
+_NOTHING = nullcontext()
+
+
+@contextmanager
+def _assuming(prover: AliasProver, known: tir.PrimExpr, holds: bool) -> Iterator[None]:
     prover.push()
     prover.assume(known if holds else tir.Not(known))
     try:
@@ -247,11 +252,12 @@ def branch_facts(state: DerivationState, condition: StructInfo, holds: bool) -> 
 
 def _check_condition(state: DerivationState, node: ast.If, info: StructInfo) -> None:
     """A Boolean tensor of rank 0, or a Boolean scalar (ledger 29)."""
+    answer = _is_condition(info)
+    if need("D09-condition", answer == "yes"):
+        return
     span = node.cond_span or node.span
     must = "the condition must be a Boolean tensor of rank 0 or a Boolean scalar"
     related = definition(state, node.cond)
-    answer = _is_condition(info)
-    need("D09-condition", answer == "yes")
     match answer:
         case "no":
             message = f"{must}, but it is {show(info)}"

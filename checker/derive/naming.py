@@ -22,6 +22,7 @@ from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.nodes.node import Span, replace
 from rlx.grammar.nodes.struct_infos import (
     OBJECT,
+    children,
     held_shape,
     mentioned,
     numbers,
@@ -118,7 +119,7 @@ def _by_shape(info: StructInfo) -> StructInfo:
 def _names_a_shape(info: StructInfo) -> bool:
     if type(info) is TensorStructInfo:
         return isinstance(info.shape, ast.Var)
-    return any(isinstance(var, ast.Var) for var in mentioned(info))
+    return bool(children(info)) and any(isinstance(var, ast.Var) for var in mentioned(info))
 
 
 def _is_shape(state: Knowledge, var: ast.Var, span: Span | None, quiet: bool) -> bool:
@@ -192,7 +193,7 @@ def elements(state: Knowledge, var: ast.Var, info: TensorStructInfo | ShapeStruc
     """A dimension is an int64, and a tensor has at most as many elements as one can count."""
     shape = info if isinstance(info, ShapeStructInfo) else info.shape
     values = shape.values if isinstance(shape, ShapeStructInfo | ShapeExpr) else None
-    counts = [smallest(dim) for dim in values or ()]
+    counts = list(map(smallest, values or ()))
     for dim, least in zip(values or (), counts, strict=True):
         if not need("D19-dimension", least <= MOST):
             message = f"{var.name_hint!r} is {show(info)}: {show(dim)} is at least {least:,}"

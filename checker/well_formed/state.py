@@ -83,7 +83,7 @@ class WellFormedCheck:
         self.diagnostics: list[Diagnostic] = []
         self.in_scope: dict[ast.Var, ast.DataflowBlock | None] = {}
         self.added: list[ast.Var | tir.Var] = []
-        self.bound: set[ast.Var] = set()
+        self.bound: dict[ast.Var, None] = {}
         self.shape_vars: set[tir.Var] = set()
         self.scalars: dict[tir.Var, ast.Var] = {}
         self.block: ast.DataflowBlock | None = None
@@ -295,7 +295,7 @@ def is_bound_once(state: WellFormedCheck, var: ast.Var) -> None:
     """No variable is bound a second time."""
     if not need("WF02-twice", var not in state.bound) and state.once((var, "twice")):
         state.report("WF02-twice", f"{var.name_hint!r} is bound a second time", var.span)
-    state.bound.add(var)
+    state.bound[var] = None
 
 
 @rule("WF03", "well-formed", refuses=True)

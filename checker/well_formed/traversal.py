@@ -139,7 +139,7 @@ def _look_ahead(state: WellFormedCheck, function: ast.Function) -> None:
 
     found: dict[str, ast.Var] = {}
     state.later, state.unread, state.may_bind = found, set(), False
-    for expr in expressions(function):
+    for expr in expressions(function.body):
         if type(expr) is ast.ErrorExpr:
             state.may_bind |= expr.may_bind
         if isinstance(expr, ast.SeqExpr):
@@ -316,7 +316,7 @@ def _bind(state: WellFormedCheck, var: ast.Var, declared: Sequence[ast.StructInf
     if var in state.bound:
         is_bound_once(state, var)
     else:
-        state.bound.add(var)
+        state.bound[var] = None
     if type(var) is ast.DataflowVar:
         dataflow_variable_is_bound_inside(state, var)
         state.enter(var, state.block)

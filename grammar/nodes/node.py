@@ -359,9 +359,12 @@ def nodes_in(value: Any) -> list[Node]:
             return []
     is_sequence = kind is tuple or kind is list or isinstance(value, _SEQUENCES)
     parts = value if is_sequence else value.values()
-    if _PLAIN.issuperset(map(type, parts)):
-        return []
-    return [node for part in parts if type(part) not in _PLAIN for node in nodes_in(part)]
+    return [node for part in parts if not _is_plain(part) for node in nodes_in(part)]
+
+
+def _is_plain(value: Any) -> bool:
+    kind = type(value)
+    return kind in _PLAIN or (kind is tuple and _PLAIN.issuperset(map(type, value)))
 
 
 _SEQUENCES = (tuple, list)

@@ -107,6 +107,14 @@ def length(given: ast.Expr) -> int:
     )
 
 
+_OPERATORS = {
+    **{name: f"{name}(x, …)" for name in ("astype", "max", "mean", "min", "reshape", "sum")},
+    "T": "permute_dims(x)",
+    "transpose": "permute_dims(x, …)",
+}
+"""The operators for attributes that arrays have."""
+
+
 def missing(given: object, name: str) -> str:
     """What to write instead of an attribute that an expression does not have."""
     words = f"{type(given).__name__!r} object has no attribute {name!r}"
@@ -116,7 +124,11 @@ def missing(given: object, name: str) -> str:
             if isinstance(given, ast.Var)
             else f"x = bb.emit(…), then x.struct_info.{name}"
         )
-        words += f": write {known}; rlx.op.shape_of(x) is the shape as a value"
+        words += f": write {known}"
+        if name == "shape":
+            words += "; rlx.op.shape_of(x) is the shape as a value"
+    elif name in _OPERATORS:
+        words += f": write rlx.op.{_OPERATORS[name]}"
     elif name in ("struct_info", "ty") and not isinstance(given, ast.Var):
         words += ": bind it, x = bb.emit(…), and read x.struct_info, or ask bb.struct_info(…)"
     elif name in _ELSEWHERE and isinstance(given, ast.Var):

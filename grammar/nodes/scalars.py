@@ -106,6 +106,8 @@ def postorder(
 
 def larger_than(limit: int, expr: PrimExpr) -> bool:
     """Whether an expression has more nodes; no more of them are visited."""
+    if type(expr) in _LEAVES:
+        return limit < 1
     try:
         postorder(expr, limit=limit)
     except TooLargeError:

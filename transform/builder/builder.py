@@ -109,15 +109,15 @@ class Asking(ModuleFunctions):
         """The shape variables in scope, by name."""
         return self._open("shape_vars", here()).shape_vars()
 
-    def unique_name(self, hint: str) -> str:
+    def unique_name(self, name_prefix: str) -> str:
         """A name that is unused in the current function or, outside functions, in the module.
 
         Raises
         ------
         BuildError
-            If the hint is not a text.
+            If it is not a text.
         """
-        text = taken.text(hint, "a name", here())
+        text = taken.text(name_prefix, "a name", here())
         frame = self._innermost
         return (self._names if frame is None else frame.names).new(text)
 
@@ -200,10 +200,9 @@ class BlockBuilder(Asking):
         self,
         name: str,
         params: Sequence[ast.Var] | ast.Var | None = None,
-        *,
         attrs: Mapping[str, object] | None = None,
-        private: bool = False,
         pure: bool = True,
+        private: bool = False,
         ret_struct_info: StructInfo | str | None = None,
     ) -> Iterator[GlobalVar]:
         """Build a function in a ``with`` statement, whose block ends with :meth:`emit_func_output`.
@@ -564,6 +563,8 @@ class BlockBuilder(Asking):
         """What stands for an expression, as one; a tensor of tensor expressions is the call that
         computes it.
         """
+        if value is None:
+            raise misuse("expected a value, found None; null is rlx.op.null_value()", place)
         if type(value).__module__ != _TENSORS:
             return taken.value(value, place)
         from rlx.te.calls import call_of

@@ -17,6 +17,7 @@ from rlx.checker.well_formed.traversal import walk_binding, walk_expression
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Binding, DataflowVar, Expr, StructInfo, VarBinding
+from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Span, changed, complete, nodes_in, same
 from rlx.grammar.nodes.python_places import Place
@@ -95,6 +96,8 @@ class Frame:
         Whether only :meth:`keep` has added bindings, and nothing was asked.
     blocks, known
         The blocks of the current sequence, and its checked calls.
+    infos
+        One object for equal struct infos.
     in_dataflow
         Whether the current sequence is inside a dataflow block.
     """
@@ -118,7 +121,7 @@ class Frame:
         self._kept: list[VarBinding | ast.MatchCast | Callable[[], None]] = []
         self.is_untouched = True
         self.known, self.blocks = KnownCalls(), GrowingBlocks(place)
-        self._infos = SharedInfos()
+        self.infos = SharedInfos()
         self._plain: dict[StructInfo, tuple[tir.Var, ...]] = {}
         self.in_dataflow = False
         self._normalizer = _Emitting(self)
@@ -250,7 +253,7 @@ class Frame:
     def _key(self, value: Expr) -> Key | None:
         """What the struct info of a call depends on here."""
         walk = self.walk
-        return call_key(value, self._state, self._infos, walk.in_scope, walk.block)
+        return call_key(value, self._state, self.infos, walk.in_scope, walk.block)
 
     def bind_new(self, binding: VarBinding, place: Place) -> None:
         """Bind a new variable to a value in normal form, and annotate it."""
@@ -279,18 +282,18 @@ class Frame:
         if known is not None:
             state.info_of[var] = known.info
             return
-        state.info_of[var] = self._infos.shared(state.info_of[var])
+        state.info_of[var] = self.infos.shared(state.info_of[var])
         self.annotate(var)
         if key is not None and before == len(state.scope.shape_vars):
             self.known.remember(key, binding.value, var, state)
 
     def finds_nothing(self, binding: VarBinding) -> bool:
-        """Whether a new variable is bound to a call that mentions only variables and constants, of
-        which no rule but the operator's own has to be asked, and this one has nothing to say. What
-        it derives is then known.
+        """Whether a new variable is bound to a call that mentions only variables in scope and
+        literals, of which no rule but the operator's own has to be asked, and this one has nothing
+        to say. What it derives is then known.
         """
         state, value = self._state, binding.value
-        if type(value) is not ast.Call or not _NAMED.issuperset(map(type, value.args)):
+        if type(value) is not ast.Call or not all(map(self._says_nothing, value.args)):
             return False
         if state.doubts or state.signed or not is_plain(value.op.op_name):  # type: ignore[attr-defined]
             return False
@@ -302,6 +305,18 @@ class Frame:
             self._forget(known)
             return False
         return True
+
+    def _says_nothing(self, arg: Expr) -> bool:
+        """Whether no rule has to be asked of an argument whose variables are in scope."""
+        kind = type(arg)
+        if kind is ast.Tuple:
+            return _NAMED.issuperset(map(type, arg.fields))  # type: ignore[attr-defined]
+        if kind is not ast.ShapeExpr:
+            return kind in _NAMED
+        dims, walk = arg.values, self._walk  # type: ignore[attr-defined]
+        return all(
+            d.dtype is INT64 if type(d) is tir.IntImm else d in walk.shape_vars for d in dims
+        ) and walk.scalars.keys().isdisjoint(dims)
 
     def bind(self, binding: VarBinding | ast.MatchCast, place: Place, quiet: bool = False) -> None:
         """Check a binding in normal form, and add it to the block at hand. `quiet`: whether to add
@@ -321,14 +336,19 @@ class Frame:
             if self._stays_legal(binding):
                 return
             said = says_all(binding, state)
-        mark, known = len(walk.added), len(state.info_of)
+        mark, known, bound = len(walk.added), len(state.info_of), len(walk.bound)
         walk_binding(walk, binding)
         if not walk.diagnostics:
             if said is None:
                 bind(state, binding)
             else:
                 state.info_of[binding.var] = state.info_of[binding.value] = said  # type: ignore[index]
-        self.settle(place, mark, known, quiet)
+        try:
+            self.settle(place, mark, known, quiet)
+        except BuildError:
+            while len(walk.bound) > bound:
+                walk.bound.popitem()
+            raise
         if binding.var is not None:
             self.values[binding.var] = binding.value
 
@@ -364,17 +384,23 @@ class Frame:
         walk, plain = self._walk, self._plain
         dims = plain.get(info)
         if dims is None:
-            if info not in walk.sound or not says_shapes(info):
-                return False
-            dims = plain[info] = free_shape_vars(info)
-        home = walk.block if type(var) is DataflowVar else None
-        if home is not walk.block or var in walk.bound or not walk.shape_vars.issuperset(dims):
+            alike = self.infos.shared(info)
+            dims = plain.get(alike)
+            if dims is None:
+                if info not in walk.sound or not says_shapes(info):
+                    return False
+                dims = plain[alike] = free_shape_vars(info)
+            plain[info] = dims
+        local = type(var) is DataflowVar
+        if (local and walk.block is None) or var in walk.bound:
+            return False
+        if not walk.shape_vars.issuperset(dims):
             return False
         if walk.scalars and not walk.scalars.keys().isdisjoint(dims):
             return False
-        walk.bound.add(var)
+        walk.bound[var] = None
         walk.added.append(var)
-        walk.in_scope[var] = home
+        walk.in_scope[var] = walk.block if local else None
         infos = self._state.info_of
         infos[var] = infos[value] = info
         self.values[var] = value
@@ -390,7 +416,7 @@ class Frame:
         home, found = self._walk.in_scope.get(value, NOWHERE), state.info_of.get(value)
         if found is None or (home is not None and home is not self._walk.block):
             return False
-        if self._infos.shared(found) is not self._infos.shared(info):
+        if self.infos.shared(found) is not self.infos.shared(info):
             return False
         if not self._bound_again(var, value, info):
             return False
@@ -419,7 +445,7 @@ class Frame:
             value = self.flat(value, place)
             key = self._key(value)
         self.is_untouched = False
-        state, shared = self._state, self._infos.shared
+        state, shared = self._state, self.infos.shared
         known = None if key is None or wanted is None else self.known.get(key)
         if key is None and self._is_name(var, value):
             self.blocks.bindings.append(VarBinding(var, value, place, place))
@@ -462,6 +488,8 @@ class Frame:
         """Whether what is known of a value replaces its annotation: it says more, or contradicts
         it. The same in other words is not more: in a branch it may say less behind it.
         """
+        if self.infos.shared(found) is self.infos.shared(wanted):
+            return False
         if structural_equal(found, wanted):
             return False
         said = compatibility(found, wanted, self.state.prover)
@@ -648,6 +676,10 @@ class _Emitting(Normalizer):
     def fresh(self) -> str:
         """A name that the function does not have yet."""
         return self._frame.names.new("lv" if self._frame.block is not None else "gv")
+
+    def is_normal(self, seq: ast.SeqExpr) -> bool:
+        """As in general; a sequence that the function has closed is in normal form."""
+        return seq in self._frame.walk.walked or super().is_normal(seq)
 
 
 class _EmittedBlocks(Blocks):

@@ -126,14 +126,17 @@ def _variable(
 
 
 def _constant(constant: ast.Constant, key: list[object], operator: str) -> bool:
-    """Add the type and the shape of a constant. False if the rule may look at its numbers: rules
-    look at integers, such as indices.
+    """Add the type and the shape of a constant, and the number where the rule may look at it: rules
+    look at integers, such as indices. False if there are several.
     """
     data = constant.data
     key += (ast.Constant, data.dtype, data.shape)
-    if data.dtype.is_float:
-        return not constant.distribution
-    return data.shape == () and not constant.distribution and _takes_numbers(operator)
+    if not data.dtype.is_float:
+        if data.shape != ():
+            return False
+        if not _takes_numbers(operator):
+            key.append(data.value)
+    return not constant.distribution
 
 
 @cache

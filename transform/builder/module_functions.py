@@ -41,7 +41,7 @@ class ModuleFunctions:
         self._frames: list[Frame] = []
         self._found: list[Diagnostic] = []
 
-    def add_func(self, function: Function | PrimFunc, name: str) -> GlobalVar:
+    def add_func(self, func: Function | PrimFunc, func_name: str) -> GlobalVar:
         """Add a function under a name; a number is appended if the name is taken.
 
         A function that the module already contains under another name is not added again.
@@ -56,7 +56,7 @@ class ModuleFunctions:
         BuildError
             If the function violates a rule.
         """
-        return self._add(function, name, self.define)
+        return self._add(func, func_name, self.define)
 
     def add_proved(self, function: PrimFunc, name: str) -> GlobalVar:
         """As :meth:`add_func`, for a PrimFunc that is legal because of how it was made: it is not
@@ -92,7 +92,7 @@ class ModuleFunctions:
     def _define_proved(self, gv: GlobalVar, function: PrimFunc) -> None:
         self._signatures.put(gv, _named(function, gv.name_hint))
 
-    def update_func(self, gv: GlobalVar | str, function: Function | PrimFunc) -> None:
+    def update_func(self, gv: GlobalVar | str, updated_func: Function | PrimFunc) -> None:
         """Replace the function with this name.
 
         Raises
@@ -105,7 +105,7 @@ class ModuleFunctions:
         known = self._globals.get(name)
         if known is None or (isinstance(gv, GlobalVar) and gv is not known):
             raise misuse(f"the module has no function {name!r}", place)
-        self._set(known, _named(taken.function(function, place), name), place)
+        self._set(known, _named(taken.function(updated_func, place), name), place)
         for frame in self._frames:
             frame.state.info_of.pop(known, None)
 

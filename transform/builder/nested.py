@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import partial
 from typing import NamedTuple
 
@@ -97,7 +97,7 @@ def _leave(frame: Frame, before: OuterSequence, found: ast.SeqExpr, place: Place
     scope = state.scope
     if scope.pushed or scope.shape_vars or scope.before:
         frame.known.clear()  # less is known of dimensions behind it
-    state.info_of[found] = expressions.end(state, found, before.scope)
+    state.info_of[found] = frame.infos.shared(expressions.end(state, found, before.scope))
     walk.walked.add(found)
     walk.leave(before.mark)
     walk.block, frame.in_dataflow = before.block, before.outside
@@ -140,13 +140,21 @@ def close_function(
     return function
 
 
-@contextmanager
-def assuming(frame: Frame, condition: Expr, holds: bool) -> Iterator[None]:
+def assuming(frame: Frame, condition: Expr, holds: bool) -> AbstractContextManager[None]:
     """Assume a condition on shape variables inside the ``with`` statement."""
-    facts, known = ExitStack(), frame.known
     said = condition.struct_info_annotation if isinstance(condition, ast.Var) else None
-    if type(said) is not ast.TensorStructInfo:  # whose elements say nothing of shapes
-        frame.known = KnownCalls()
+    if type(said) is ast.TensorStructInfo:  # whose elements say nothing of shapes
+        return _NOTHING
+    return _assuming(frame, condition, holds)
+
+
+_NOTHING = nullcontext()
+
+
+@contextmanager
+def _assuming(frame: Frame, condition: Expr, holds: bool) -> Iterator[None]:
+    facts, known = ExitStack(), frame.known
+    frame.known = KnownCalls()
 
     def begin() -> None:
         state = frame.state

@@ -175,27 +175,29 @@ class FunctionalPass(ModulePass):
         return found
 
 
-def module_pass(given: Any = None, opt_level: int = 0, *, name: str | None = None) -> Any:
+def module_pass(pass_func: Any = None, opt_level: int = 0, *, name: str | None = None) -> Any:
     """Make a pass of ``f(module, context)``, or of a class with ``transform_module``.
 
     Used as ``@module_pass`` or ``@module_pass(name="Name")``. The class is then called with its
     own arguments and returns a pass.
     """
-    return _decorated(given, name, opt_level, "transform_module", lambda change: change)
+    return _decorated(pass_func, name, opt_level, "transform_module", lambda change: change)
 
 
-def function_pass(given: Any = None, opt_level: int = 0, *, name: str | None = None) -> Any:
+def function_pass(pass_func: Any = None, opt_level: int = 0, *, name: str | None = None) -> Any:
     """Make a pass of ``f(function, module, context)``, which is called with each Relax function and
     returns the new one, or of a class with ``transform_function``.
     """
-    return _decorated(given, name, opt_level, "transform_function", _of_functions)
+    return _decorated(pass_func, name, opt_level, "transform_function", _of_functions)
 
 
-def dataflowblock_pass(given: Any = None, opt_level: int = 0, *, name: str | None = None) -> Any:
+def dataflowblock_pass(
+    pass_func: Any = None, opt_level: int = 0, *, name: str | None = None
+) -> Any:
     """Make a pass of ``f(block, module, context)``, which is called with each dataflow block and
     returns the new one, or of a class with ``transform_dataflowblock``.
     """
-    return _decorated(given, name, opt_level, "transform_dataflowblock", _of_blocks)
+    return _decorated(pass_func, name, opt_level, "transform_dataflowblock", _of_blocks)
 
 
 Change = Callable[[IRModule, PassContext], IRModule]

@@ -71,8 +71,10 @@ def _scalar(part: object) -> object:
 
 
 def _part_key(value: Expr) -> Key | None:
-    """A key of a tuple or of a field of one."""
+    """A key of a tuple, of a field of one, or of a literal."""
     match value:
+        case ast.Constant() | ast.ShapeExpr() | ast.PrimValue():
+            return (type(value), _leaf(value))
         case ast.Tuple(fields=fields) if fields:
             return (ast.Tuple, *map(_leaf, fields))
         case ast.TupleGetItem(tuple_value=whole, index=index):

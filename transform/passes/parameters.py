@@ -98,6 +98,8 @@ def bind_params(function: ast.Function, values: Values) -> ast.Function:
         (param,) = named
         info = param.struct_info_annotation
         kind = info.dtype if isinstance(info, ast.TensorStructInfo) else None
+        if kind is not None and kind.is_void:
+            kind = None
         given = value if isinstance(value, Expr) else const(value, kind)
         found[param] = given
     dims = _dimensions(found, place)
@@ -161,12 +163,18 @@ class BindSymbolicVars(ModulePass):
         """The module with the changed functions."""
         if self._function is not None:
             return _with(module, self._function, lambda f: bind_symbolic_vars(f, self._sizes))
-        functions = dict(module.functions)
+        functions, known = dict(module.functions), set[object]()
         for gv, function in functions.items():
             if isinstance(function, ast.Function):
                 own = {*function.shape_vars, *(v.name for v in function.shape_vars)}
                 sizes = {key: size for key, size in self._sizes.items() if key in own}
                 functions[gv] = bind_symbolic_vars(function, sizes)
+                known |= own
+        for key in self._sizes:
+            if key not in known:
+                names = ", ".join(sorted(each for each in known if isinstance(each, str)))
+                words = f"no function has a shape variable {key}; there are: {names or 'none'}"
+                raise MisuseError(words, here())
         return replace(module, functions=functions)
 
 

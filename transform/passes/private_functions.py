@@ -26,7 +26,7 @@ from rlx.transform.builder.names import Names
 from rlx.transform.lowering.passes import ModulePass
 from rlx.transform.passes.dead_code import dead_code
 from rlx.transform.passes.parameters import WithValues
-from rlx.transform.passes.simple import without_unreached
+from rlx.transform.passes.simple import CanonicalizeBindings, without_unreached
 from rlx.transform.visitors.mutator import ExprMutator
 from rlx.transform.visitors.uses import uses
 
@@ -54,7 +54,8 @@ def _reached(module: IRModule) -> IRModule:
 
 
 class InlinePrivateFunctions(ModulePass):
-    """Put the bodies of private functions in place of their calls, and remove the functions.
+    """Put the bodies of private functions in place of their calls, and remove the functions, and
+    then copies and what is unused.
 
     Recursive functions, functions with branches that are called in dataflow blocks, and calls whose
     arguments are not proved to be of the parameters' types stay.
@@ -76,6 +77,8 @@ class InlinePrivateFunctions(ModulePass):
         }
         made = _Inline(plain)(normal)
         found = _reached(made)
+        if made is not normal:
+            return dead_code(CanonicalizeBindings().apply(found))
         return module if found is whole else found
 
 
@@ -216,7 +219,8 @@ class RemoveUnusedParameters(ModulePass):
 
     A shape variable that only the annotation of such a parameter tells is passed as a shape. A
     parameter stays if an argument is checked against it at run time, or if a caller does not know
-    the dimensions.
+    the dimensions. A parameter that is only passed on to one that goes is found by a second run, as
+    by TVM's pass.
     """
 
     def apply(self, module: IRModule) -> IRModule:
@@ -233,7 +237,9 @@ class RemoveUnusedParameters(ModulePass):
                 stay, dims = _telling(f, stay, set(dims)), []
             if len(stay) < len(f.params):
                 kept[gv], passed[gv] = stay, dims
-        return _chosen(normal, kept, {}, passed, checked.dims) if kept else module
+        if not kept:
+            return module
+        return _reached(dead_code(_chosen(normal, kept, {}, passed, checked.dims)))
 
 
 class _Checked(ExprMutator):
@@ -347,7 +353,10 @@ class RemoveUnusedOutputs(ModulePass):
             for gv, f in private.items()
             if gv in asked and len(asked[gv]) < len(_fields(f) or ())
         }
-        return dead_code(_chosen(normal, {}, kept, {}, {})) if kept else module
+        if not kept:
+            return module
+        made = CanonicalizeBindings().apply(_chosen(normal, {}, kept, {}, {}))
+        return _reached(dead_code(made))
 
 
 def _fields(function: ast.Function) -> tuple[Expr, ...] | None:
@@ -362,7 +371,8 @@ def _fields(function: ast.Function) -> tuple[Expr, ...] | None:
     if ret is not None and not isinstance(ret, ast.TupleStructInfo):
         return None
     if not isinstance(result, ast.Tuple):
-        return None
+        count = 0 if ret is None else len(ret.fields)
+        return tuple(ast.TupleGetItem(body.body, k) for k in range(count)) or None
     local = next(evaluated(result, ast.DataflowVar), None)
     return result.fields if local is None else None
 

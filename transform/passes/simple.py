@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from rlx.checker.normalize import normalize, normalize_function
 from rlx.grammar.nodes import ast, tir
@@ -11,11 +12,14 @@ from rlx.grammar.nodes.ast import Binding, Expr, IRModule
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import all_same, changed, replace, same
 from rlx.grammar.nodes.overloaded import constant
+from rlx.grammar.nodes.python_places import MisuseError, described, here
 from rlx.grammar.nodes.rewrite import Rewriter, joined
 from rlx.grammar.nodes.visit import (
     bindings,
     called_globals,
+    evaluated,
     expressions,
+    free_vars,
     reached,
     result_of,
 )
@@ -23,6 +27,7 @@ from rlx.operators.registry import lookup
 from rlx.semantics.values import ShapeValue, Tensor, TupleValue, Value
 from rlx.solver.order import subtype
 from rlx.solver.verdict import Proved
+from rlx.transform.builder.errors import BuildError
 from rlx.transform.certain import FREES, Certainty
 from rlx.transform.lowering.passes import ModulePass
 from rlx.transform.passes.common_subexpressions import Common, writes
@@ -46,10 +51,17 @@ class DeadCodeElimination(ModulePass):
     """
 
     def __init__(self, entry_functions: Sequence[str] = (), *, may_fail: bool = False) -> None:
+        if not isinstance(entry_functions, list | tuple):
+            words = f"expected names of functions in a list, found {described(entry_functions)}"
+            raise MisuseError(words, here())
         self._entries, self._may_fail = frozenset(entry_functions), may_fail
 
     def apply(self, module: IRModule) -> IRModule:
         """The module without them."""
+        names = [gv.name_hint for gv in module.functions]
+        for name in self._entries.difference(names):
+            words = f"the module has no function {name!r}; it has: {', '.join(names) or 'none'}"
+            raise MisuseError(words, here())
         made = dead_code(module, may_fail=self._may_fail)
         first = [
             gv
@@ -92,7 +104,13 @@ class _FoldConstants(ExprMutator):
         value = binding.value
         found = self._folded(self.visit_expr(value)) if isinstance(value, ast.Call) else None
         if found is None:
-            super().visit_var_binding(binding)
+            try:
+                super().visit_var_binding(binding)
+            except BuildError:  # with the constants one sees that the call always fails
+                for var in free_vars(value):
+                    if var in self._names:
+                        self.replace_var(var, self._names[var])
+                super().visit_var_binding(binding)
         else:
             self._names[binding.var] = self.rebind(binding, found)
             self.replace_var(binding.var, found)
@@ -114,6 +132,10 @@ class _FoldConstants(ExprMutator):
         operator = lookup(value.op_name) if isinstance(value, ast.Call) else None
         if operator is None or not operator.pure or not isinstance(value, ast.Call):
             return None
+        if operator.name == "relax.shape_of":
+            info = self.builder.struct_info(value)
+            dims = info.values if isinstance(info, ast.ShapeStructInfo) else None
+            return None if dims is None else self._constant(ast.ShapeExpr(dims))
         args = tuple(self._constant(arg) for arg in value.args)
         if None in args or any(isinstance(a, Expr) for a in value.attrs.values()):
             return None
@@ -197,7 +219,7 @@ class EliminateCommonSubexpr(ModulePass):
 class CanonicalizeBindings(ModulePass):
     """Remove copies of variables, casts that say nothing new, fields of tuples that are known,
     and tuples of all fields of another one. Shape variables of casts become the known dimensions,
-    scalar constants stand where they are used, and variables of dataflow blocks that are not used
+    constants stand where they are used, and variables of dataflow blocks that are not used
     behind them become local.
     """
 
@@ -207,10 +229,10 @@ class CanonicalizeBindings(ModulePass):
         """
         if any(isinstance(c, ast.Op) and c.op_name.startswith(FREES) for c in callees(module)):
             return module
-        while True:  # a name that became local may be a copy that can go
+        while True:
             casts = (b for b in bindings(module) if type(b) is ast.MatchCast)
             kind = _KnownSizes if any(b.shape_vars for b in casts) else _Canonical
-            module = kind()(module)
+            before = module = kind()(module)
             functions = {
                 gv: localized(f) if isinstance(f, ast.Function) else f
                 for gv, f in module.functions.items()
@@ -218,6 +240,19 @@ class CanonicalizeBindings(ModulePass):
             if all(functions[gv] is f for gv, f in module.functions.items()):
                 return module
             module = replace(module, functions=functions)
+            if not _may_go(before, module):
+                return module
+
+
+def _may_go(before: IRModule, after: IRModule) -> bool:
+    """Whether a variable that became local may be a copy that can go now."""
+    return any(
+        old.var is not new.var and (type(new) is ast.MatchCast or type(new.value) in _COPIES)
+        for old, new in zip(bindings(before), bindings(after), strict=True)
+    )
+
+
+_COPIES = (ast.Var, ast.DataflowVar, ast.TupleGetItem, ast.Tuple)
 
 
 class _Canonical(ExprMutator):
@@ -255,12 +290,13 @@ class _Canonical(ExprMutator):
             if made is binding.var:
                 return
             local = type(binding.var) is ast.DataflowVar or type(made) is not ast.DataflowVar
-            copied = isinstance(made, ast.Var) or (_is_scalar(made) and isinstance(value, ast.Var))
+            constant = isinstance(made, ast.Constant) and isinstance(value, ast.Var)
+            copied = isinstance(made, ast.Var) or constant
             if local and copied and self._says_all(made, binding.var):
                 self.replace_var(binding.var, made)
                 return
         super().visit_var_binding(binding)
-        if _is_scalar(value):
+        if isinstance(value, ast.Constant):
             self.replace_var(binding.var, value)
 
     def _same_value(self, expr: Expr) -> Expr:
@@ -296,8 +332,9 @@ class _Canonical(ExprMutator):
     def visit_match_cast(self, binding: ast.MatchCast) -> None:
         made = self.visit_expr(binding.value)
         info = self.builder.struct_info(made)
+        known = self._frame.walk.shape_vars  # those of a derived shape may have no name
         for size, dim in _determined(binding.struct_info, info):
-            if size in binding.shape_vars:
+            if size in binding.shape_vars and known.issuperset(tir.free_vars(dim)):
                 self._dims.setdefault(size, self.visit_prim_expr(dim))
         if isinstance(made, ast.Var):
             var = binding.var
@@ -370,10 +407,6 @@ def _determined(
                 yield from _determined(one, other)
 
 
-def _is_scalar(value: Expr) -> bool:
-    return isinstance(value, ast.Constant) and value.data.shape == ()
-
-
 def _alike(one: ast.Var, other: ast.Var) -> bool:
     """Whether two variables of one value say the same of it."""
     a, b = one.struct_info_annotation, other.struct_info_annotation
@@ -382,7 +415,8 @@ def _alike(one: ast.Var, other: ast.Var) -> bool:
 
 
 class ConvertToDataflow(ModulePass):
-    """Put pure bindings that follow each other into dataflow blocks.
+    """Put pure bindings that follow each other into dataflow blocks; then
+    :class:`CanonicalizeBindings`, as in TVM.
 
     Parameters
     ----------
@@ -405,18 +439,31 @@ class ConvertToDataflow(ModulePass):
         for gv, f in normal.functions.items():
             if isinstance(f, ast.Function):
                 circle = {g for g in normal.functions if gv in reached([g], callees)}
-                made = _Dataflow(f, normal, self._least, circle).function(f)
-                functions[gv] = localized(made)
+                functions[gv] = _Dataflow(f, normal, self._least, circle).function(f)
         if all(functions[gv] is f for gv, f in normal.functions.items()):
-            return module
-        return replace(normal, functions=functions)
+            return CanonicalizeBindings().apply(module)
+        return CanonicalizeBindings().apply(replace(normal, functions=functions))
 
 
 def localized(function: ast.Function) -> ast.Function:
     """The function with variables of dataflow blocks that are used nowhere else local to their
     block.
     """
-    return function if _gives_all(function.body) else _Localized(function).function(function)
+    local = set() if _gives_all(function.body) else _only_inside(function)
+    return _Localized(local).function(function) if local else function
+
+
+def _only_inside(function: ast.Function) -> set[ast.Var]:
+    """The variables that leave a dataflow block, and are used nowhere but in it."""
+    every, found = uses(function), set()
+    for block in evaluated(function, ast.DataflowBlock):
+        names = [b.var for b in block.bindings]  # type: ignore[attr-defined]
+        inside = dict.fromkeys((var for var in names if type(var) is ast.Var), 0)
+        for var in evaluated(block, ast.Var) if inside else ():
+            if var in inside:
+                inside[var] += 1
+        found |= {var for var, count in inside.items() if count >= every[var]}
+    return found
 
 
 def _gives_all(body: Expr) -> bool:
@@ -434,33 +481,33 @@ def _gives_all(body: Expr) -> bool:
 _WITH_BLOCKS = (ast.If, ast.Function, ast.SeqExpr)
 
 
+_LEAVES = frozenset([ast.Var, ast.DataflowVar, ast.Constant])
+
+
 class _Localized(Rewriter):
-    def __init__(self, function: ast.Function) -> None:
+    def __init__(self, local: AbstractSet[Expr]) -> None:
         super().__init__()
-        self._uses = uses(function)
+        self._local = local
 
-    def block(self, block: ast.BindingBlock) -> ast.BindingBlock:
-        if isinstance(block, ast.DataflowBlock):
-            block = changed(block, bindings=same(block.bindings, self.local(block.bindings)))
-        return super().block(block)
+    def binding(self, binding: Binding) -> tuple[Binding, ...]:
+        """A binding; most do not mention these variables, which is seen at once."""
+        value: Expr = binding.value  # type: ignore[attr-defined]
+        if type(value) is ast.Call and not value.attrs and type(value.op) is ast.Op:
+            parts = value.args
+        else:
+            parts = (value.tuple_value if type(value) is ast.TupleGetItem else value,)
+        leaves = _LEAVES.issuperset(map(type, parts)) and self._local.isdisjoint(parts)
+        if leaves and binding.var not in self._local:  # type: ignore[attr-defined]
+            return (binding,)
+        return super().binding(binding)
 
-    def local(self, run: Sequence[Binding]) -> Sequence[Binding]:
-        """The bindings of a run; variables that only the run uses are local to it."""
-        inside: dict[ast.Var, int] = {}
-        for binding in run:
-            for each in expressions(binding):
-                if isinstance(each, ast.Var):
-                    inside[each] = inside.get(each, 0) + 1
-        made: list[Binding] = []
-        for binding in run:
-            var = binding.var  # type: ignore[attr-defined]
-            if var is None or type(var) is not ast.Var or inside.get(var, 0) < self._uses[var]:
-                made.append(binding)
-                continue
-            info = var.struct_info_annotation
-            local = ast.DataflowVar(var.name_hint, info, var.annotation_span, var.span)
-            self.renamed[var] = local
-            made.append(replace(binding, var=local))
+    def define(self, var: ast.Var) -> ast.Var:
+        """A variable of a dataflow block in place of one that is used only there."""
+        if var not in self._local:
+            return super().define(var)
+        info = var.struct_info_annotation
+        made = ast.DataflowVar(var.name_hint, info, var.annotation_span, var.span)
+        self.renamed[var] = made
         return made
 
 

@@ -132,7 +132,7 @@ class PatternContext:
             for link in self.links
         )
 
-    def match_dfb(self, block: ast.BindingBlock) -> dict[Pattern, Expr] | None:
+    def match_dfb(self, dfb: ast.BindingBlock) -> dict[Pattern, Expr] | None:
         """The first match in a block: the variables of the patterns and of their parts; None if
         there is none.
 
@@ -141,9 +141,9 @@ class PatternContext:
         MisuseError
             If it is not a block.
         """
-        if not isinstance(block, ast.BindingBlock):
-            raise MisuseError(f"expected a dataflow block, found {described(block)}", here())
-        bound = [b for b in block.bindings if isinstance(b, ast.VarBinding)]
+        if not isinstance(dfb, ast.BindingBlock):
+            raise MisuseError(f"expected a dataflow block, found {described(dfb)}", here())
+        bound = [b for b in dfb.bindings if isinstance(b, ast.VarBinding)]
         users = users_in(bound)
         around = MatchedValues({b.var: b.value for b in bound}, users=lambda: users)
         for attempt, _ in self.matches(around, bound):

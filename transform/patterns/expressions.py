@@ -94,6 +94,9 @@ class ExternFuncPattern(_Named):
 
     kinds = (ast.ExternFunc,)
 
+    def __init__(self, global_symbol: str = "") -> None:
+        super().__init__(global_symbol)
+
     @property
     def global_symbol(self) -> str:
         """The name of the function; empty for any."""
@@ -174,8 +177,11 @@ class OpPattern(Pattern):
         return self.operator.name.removeprefix("relax.")
 
 
+_COMMUTATIVE = frozenset(["relax.add", "relax.multiply"])
+
+
 class CallPattern(Pattern):
-    """A call.
+    """A call. The operands of ``add`` and ``multiply`` match in either order.
 
     Attributes
     ----------
@@ -220,8 +226,13 @@ class CallPattern(Pattern):
             return
         if isinstance(self.op, OpPattern):
             if value.op is self.op.expr and (args := self._operands(value, attempt)) is not None:
+                found = False
                 for _ in matched_all((*self.args, *self._named), args, attempt):
+                    found = True
                     yield from attempt.standing(self, expr)
+                if not found and len(self.args) == 2 and self.op.operator.name in _COMMUTATIVE:
+                    for _ in matched_all(self.args, args[::-1], attempt):
+                        yield from attempt.standing(self, expr)
             return
         count = len(self.args)
         if len(value.args) == count or (self.varg_default_wildcard and len(value.args) > count):
@@ -575,8 +586,8 @@ class TupleGetItemPattern(Pattern):
 
     heads: Heads = frozenset([ast.TupleGetItem])
 
-    def __init__(self, tuple: Pattern, index: int | None = None) -> None:
-        self.tuple = expected(tuple)
+    def __init__(self, tuple_value: Pattern, index: int | None = None) -> None:
+        self.tuple = expected(tuple_value)
         self.index = None if index is None else natural(index, "the index of a field")
         recorded(self)
 

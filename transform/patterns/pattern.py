@@ -190,7 +190,15 @@ class Pattern:
         return PatternSeq([self]).only_used_by(other, index)
 
     def fork_to(self, *users: Pattern) -> None:
-        """In a :class:`PatternContext`, require that each of the other patterns uses this value."""
+        """In a :class:`PatternContext`, require that each of the other patterns uses this value.
+
+        Raises
+        ------
+        MisuseError
+            If there is none.
+        """
+        if not CONTEXTS:
+            raise MisuseError("there is no PatternContext: open one with a `with`", here())
         for user in users:
             self.used_by(user)
 
@@ -338,9 +346,9 @@ class NotPattern(Pattern):
         The other.
     """
 
-    def __init__(self, reject: Pattern) -> None:
-        self.reject = expected(reject)
-        if isinstance(reject, WildcardPattern):
+    def __init__(self, to_reject: Pattern) -> None:
+        self.reject = expected(to_reject)
+        if isinstance(to_reject, WildcardPattern):
             raise PatternError("nothing matches: a wildcard is everything")
         recorded(self)
 

@@ -9,9 +9,19 @@ from rlx.checker.derive.state import DerivationState
 from rlx.checker.normalize import normalize, normalize_function
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, IRModule, StructInfo
+from rlx.grammar.nodes.equal import structural_equal
+from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.python_places import here, module_of
 from rlx.grammar.nodes.rewrite import Rewriter
-from rlx.grammar.nodes.visit import bindings, bindings_in, evaluated, expressions, result_of
+from rlx.grammar.nodes.visit import (
+    bindings,
+    bindings_in,
+    called_globals,
+    evaluated,
+    expressions,
+    reached,
+    result_of,
+)
 from rlx.grammar.stack import recursion_room
 from rlx.solver.prover import Prover
 from rlx.transform.builder import taken
@@ -19,7 +29,7 @@ from rlx.transform.builder.builder import BlockBuilder
 from rlx.transform.certain import Certainty
 from rlx.transform.patterns.attempt import Attempt, Match, MatchedValues, Users
 from rlx.transform.patterns.context import fits_head
-from rlx.transform.patterns.pattern import Pattern, expected
+from rlx.transform.patterns.pattern import Pattern, PatternError, expected
 from rlx.transform.visitors.dispatch import callable_of, module_around
 from rlx.transform.visitors.mutator import ExprMutator
 from rlx.transform.visitors.uses import Without, unneeded
@@ -54,17 +64,88 @@ def rewrite_call(
     rewriter: Callable[[Expr, Match], Expr | None],
     func: Rewriting,
 ) -> Rewriting:
-    """As :func:`rewrite`, in the words of TVM.
+    """Replace the matches of a pattern until none is left, as TVM does. In a function that changes,
+    copies, equal values and unused values go, too. :func:`rewrite` replaces each match once.
 
     Parameters
     ----------
     rewriter
-        Called with the matched expression and the match.
+        Called with the matched expression and the match. It returns the new value, or the old one
+        to leave it.
     func
         A function or a module.
+
+    Raises
+    ------
+    PatternError
+        If the replacements match again and again.
     """
     asked = callable_of(rewriter, "an expression and a match", here())
-    return rewrite(func, pattern, lambda match: asked(match.value, match))
+    return settled(func, [replacing(pattern, lambda match: asked(match.value, match))])
+
+
+def replacing(pattern: Pattern, replacement: Replacement) -> Callable[[IRModule], IRModule]:
+    """A step for :func:`settled`, which removes what becomes unused."""
+    return lambda module: _Replacing(pattern, replacement, cleans=False)(module)
+
+
+def settled(subject: Rewriting, steps: Sequence[Callable[[IRModule], IRModule]]) -> Rewriting:
+    """What rewriting steps make of a module or a function when they change nothing any more.
+
+    Raises
+    ------
+    PatternError
+        If they never end.
+    """
+    if isinstance(subject, ast.Function):
+        gv, around = module_around(subject)
+        return settled(around, steps).functions[gv]  # type: ignore[return-value]
+    module = module_of(subject, here())
+    most = GROWTH * (1 + _size(module))
+    for _ in range(ROUNDS):
+        before = module
+        for step in steps:
+            module = step(module)
+        old = before.functions
+        module = _tidy(module, {gv for gv, f in module.functions.items() if f is not old.get(gv)})
+        if all(gv in old and structural_equal(f, old[gv]) for gv, f in module.functions.items()):
+            return before
+        if _size(module) > most:
+            break
+    words = "what takes the place of a match matches again and again"
+    raise PatternError(f"{words}: rewrite(module, pattern, …) replaces each match once")
+
+
+ROUNDS = GROWTH = 100
+"""The number of rounds, and the growth of the module, after which rewriting is given up."""
+
+
+def _size(module: IRModule) -> int:
+    return sum(
+        1 for f in module.functions.values() if isinstance(f, ast.Function) for _ in bindings(f)
+    )
+
+
+def _tidy(module: IRModule, changed: Collection[ast.GlobalVar]) -> IRModule:
+    """A module in which the functions that changed have no copies, equal values and unused
+    values.
+    """
+    from rlx.transform.passes.common_subexpressions import Common, writes
+    from rlx.transform.passes.dead_code import dead_code
+    from rlx.transform.passes.simple import CanonicalizeBindings
+
+    every = module.functions
+    live = reached(changed, lambda gv: called_globals(every[gv]) if gv in every else ())
+    part = replace(module, functions={gv: f for gv, f in every.items() if gv in live})
+    done = not changed
+    while not done:
+        merged = part if writes(part) else Common(calls=False)(part)
+        found = CanonicalizeBindings().apply(merged)
+        done, part = found is merged, dead_code(found)
+    return replace(
+        module,
+        functions={gv: part.functions[gv] if gv in changed else f for gv, f in every.items()},
+    )
 
 
 def find(subject: IRModule | ast.Function, pattern: Pattern) -> list[Match]:
@@ -124,9 +205,10 @@ _WITH_BLOCKS = (ast.Function, ast.If, ast.SeqExpr)
 
 
 class _Replacing(ExprMutator):
-    """Looks at each binding with the pattern."""
+    """Looks at each binding with the pattern; ``cleans`` is whether what becomes unused goes."""
 
-    def __init__(self, pattern: Pattern, replacement: Replacement) -> None:
+    def __init__(self, pattern: Pattern, replacement: Replacement, cleans: bool = True) -> None:
+        self.cleans = cleans
         self.pattern = expected(pattern)
         self.replacement = callable_of(replacement, "a match", here())
         self.around = MatchedValues({})
@@ -149,7 +231,7 @@ class _Replacing(ExprMutator):
         new = self.builder.lookup_func(gv)
         assert isinstance(new, ast.Function)
         self.changed = self.changed or (new is not function and function.ret_struct_info is None)
-        if self.idle:
+        if self.idle and self.cleans:
             without_idle(self.builder, gv, self.idle)
 
     def visit_var_binding(self, binding: ast.VarBinding) -> None:

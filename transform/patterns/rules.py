@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
+from rlx.checker.derive.naming import signature
 from rlx.checker.normalize import normalize_function
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, IRModule, StructInfo
+from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.python_places import MisuseError, here, module_of
 from rlx.grammar.nodes.rewrite import Rewriter
+from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.nodes.visit import bindings
 from rlx.operators.registry import lookup
@@ -32,9 +35,9 @@ from rlx.transform.patterns.expressions import (
     wildcard,
 )
 from rlx.transform.patterns.pattern import Pattern
-from rlx.transform.patterns.rewriting import rewrite_call
-from rlx.transform.patterns.together import rewrite_bindings
-from rlx.transform.visitors.dispatch import module_around
+from rlx.transform.patterns.rewriting import replacing, settled
+from rlx.transform.patterns.together import TogetherRewriter
+from rlx.transform.visitors.dispatch import callable_of
 
 Rewriting = TypeVar("Rewriting", IRModule, ast.Function)
 
@@ -53,10 +56,13 @@ class PatternMatchingRewriter:
         pattern: Pattern, func: Callable[[Expr, Match], Expr | None]
     ) -> PatternMatchingRewriter:
         """The rule of :func:`rewrite_call` with this pattern and this function."""
-        return PatternMatchingRewriter([lambda module: rewrite_call(pattern, func, module)])
+        asked = callable_of(func, "an expression and a match", here())
+        return PatternMatchingRewriter(
+            [replacing(pattern, lambda match: asked(match.value, match))]
+        )
 
     @staticmethod
-    def from_module(module: IRModule) -> FunctionRule:
+    def from_module(mod: IRModule) -> FunctionRule:
         """The rule that replaces what the function ``pattern`` of a module computes by what its
         function ``replacement`` computes.
 
@@ -69,26 +75,20 @@ class PatternMatchingRewriter:
             If the module does not have these functions, their parameters differ, or `pattern` has
             branches, casts or local functions.
         """
-        return FunctionRule(module_of(module, here()))
+        return FunctionRule(module_of(mod, here()))
 
     def __call__(self, subject: Rewriting) -> Rewriting:
-        """The module or function with all matches replaced.
+        """The module or function with all matches replaced, as :func:`rewrite_call` does it.
 
         Raises
         ------
         BuildError
             If a new value violates a rule.
         """
-        if isinstance(subject, ast.Function):
-            gv, around = module_around(subject)
-            return self(around).functions[gv]  # type: ignore[return-value]
-        module = module_of(subject, here())
-        for rewriter in self._rewriters:
-            module = rewriter(module)
-        return module
+        return settled(subject, self._rewriters)
 
     def __or__(self, other: PatternMatchingRewriter) -> PatternMatchingRewriter:
-        """This rule, then the other one."""
+        """This rule and the other one, until none of them matches."""
         return PatternMatchingRewriter((*self._rewriters, *other._rewriters))
 
 
@@ -109,24 +109,36 @@ class FunctionRule(PatternMatchingRewriter):
         pattern, replacement = found
         if not isinstance(pattern, ast.Function) or not isinstance(replacement, ast.Function):
             raise MisuseError("expected the Relax functions 'pattern' and 'replacement'", place)
-        if len(pattern.params) != len(replacement.params):
+        if not structural_equal(signature(pattern, OBJECT), signature(replacement, OBJECT)):
             raise MisuseError("'pattern' and 'replacement' have different parameters", place)
+        self._helpers = {gv: f for gv, f in module.functions.items() if f not in found}
         self.before, self.after = _alone(pattern, module), _alone(replacement, module)
         self._read = _FunctionPatterns(normalize_function(pattern))
         self._replacement = normalize_function(replacement)
         super().__init__([self._rewritten])
 
     def _rewritten(self, module: IRModule) -> IRModule:
+        from rlx.transform.passes.simple import without_unreached
+
+        helpers = {gv: f for gv, f in self._helpers.items() if gv not in module.functions}
+        if not helpers:
+            return self._applied(module)
+        for name in {gv.name_hint for gv in module.functions} & {g.name_hint for g in helpers}:
+            raise MisuseError(f"the module and the rule have a function {name!r} each", here())
+        whole = replace(module, functions={**module.functions, **helpers})
+        made = self._applied(whole)
+        return module if made is whole else without_unreached(made, tuple(module.functions))
+
+    def _applied(self, module: IRModule) -> IRModule:
         roots = self._read.roots
         if len(roots) == 1:
-            return rewrite_call(roots[0], lambda _, match: self._one(match), module)
+            return replacing(roots[0], self._made)(module)
         context = PatternContext()
         for root in roots:
             context.add(root)
-        return rewrite_bindings(context, lambda match, _: self._several(match), module)
-
-    def _one(self, match: Match) -> Expr | None:
-        return self._made(match)
+        return TogetherRewriter(context, lambda match, _: self._several(match), everywhere=True)(
+            module
+        )
 
     def _several(self, match: Match) -> Mapping[Pattern | ast.Var, object] | None:
         made = self._made(match)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
+from rlx.checker.memory import IN_PLACE
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Binding, Expr, IRModule, StructInfo
 from rlx.grammar.nodes.python_places import MisuseError, described, here
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.print.printer import show
+from rlx.operators.registry import lookup
 from rlx.solver.order import subtype
 from rlx.solver.prover import Prover
 from rlx.transform.builder import taken
@@ -54,14 +56,22 @@ def rewrite_bindings(ctx: PatternContext, rewriter: Replacing, func: Rewriting) 
     """
     if not isinstance(ctx, PatternContext):
         raise MisuseError(f"expected a PatternContext, found {described(ctx)}", here())
-    return _Together(ctx, rewriter)(func)
+    return TogetherRewriter(ctx, rewriter)(func)
 
 
-class _Together(ExprMutator):
-    """Looks at each dataflow block when it is complete."""
+class TogetherRewriter(ExprMutator):
+    """Looks at each dataflow block when it is complete.
 
-    def __init__(self, context: PatternContext, replacement: Replacing) -> None:
-        self.context = context
+    Parameters
+    ----------
+    everywhere
+        Whether it looks at ordinary blocks, too.
+    """
+
+    def __init__(
+        self, context: PatternContext, replacement: Replacing, everywhere: bool = False
+    ) -> None:
+        self.context, self.everywhere = context, everywhere
         self.replacement = callable_of(replacement, "a match and the block's values", here())
         self.users_of: Users = {}
         self.idle: set[ast.Var] = set()
@@ -74,8 +84,17 @@ class _Together(ExprMutator):
         if self.idle:
             without_idle(self.builder, gv, self.idle)
 
+    def visit_binding_block(self, block: ast.BindingBlock) -> None:
+        super().visit_binding_block(block)
+        if self.everywhere and type(block) is ast.BindingBlock:
+            self._replaced()
+
     def visit_dataflow_block(self, block: ast.DataflowBlock) -> None:
         super().visit_dataflow_block(block)
+        self._replaced()
+
+    def _replaced(self) -> None:
+        """Replace what matches in the block at hand."""
         bindings = self._frame.bindings()
         candidates = [b for b in bindings if isinstance(b, ast.VarBinding)]
         self.users_of = users_in(candidates)
@@ -92,7 +111,7 @@ class _Together(ExprMutator):
             start = min(places)
             stretch = slice(start, max(places) + 1)
             order = _order(bindings[stretch], list(roots.values()))
-            if order is not None:
+            if order is not None and all(map(self._may_move, (*order[0], *order[1]))):
                 done.update(root.var for root in roots.values())
                 first = next(iter(roots.values()))
                 match = Match(ast.Var(""), first.value, attempt, True, self.builder)
@@ -129,6 +148,9 @@ class _Together(ExprMutator):
         before, behind = order
         self._in_scope(made, behind, max(self.rank[root.var] for root in roots.values()))
         bindings[stretch] = [*before, *made, *behind]
+
+    def _may_move(self, binding: Binding) -> bool:
+        return self._frame.is_dataflow or _may_move(binding)
 
     def _in_scope(self, made: list[Binding], behind: list[Binding], last: int) -> None:
         """New values use nothing that is bound behind them."""
@@ -172,7 +194,7 @@ class _Together(ExprMutator):
 class _EmittedOnce(Rewriter):
     """Emits each call inside of new values once, though several values share it."""
 
-    def __init__(self, around: _Together) -> None:
+    def __init__(self, around: TogetherRewriter) -> None:
         super().__init__()
         self._around = around
         self._emitted: dict[ast.Call, ast.Var] = {}
@@ -201,6 +223,15 @@ def _place(bindings: Sequence[Binding], binding: Binding, start: int) -> int:
         return bindings.index(binding, start)
     except ValueError:
         return bindings.index(binding)
+
+
+def _may_move(binding: Binding) -> bool:
+    """Whether a binding has no effects, and overwrites nothing."""
+    value: Expr = binding.value  # type: ignore[attr-defined]
+    if not isinstance(value, ast.Call):
+        return not isinstance(value, ast.If | ast.SeqExpr | ast.Function)
+    operator = lookup(value.op_name)
+    return operator is not None and operator.pure and operator.name not in IN_PLACE
 
 
 def _mentioned(binding: Binding) -> set[ast.Var]:

@@ -11,7 +11,7 @@ from rlx.checker.normalize import normalize_function
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, GlobalVar, IRModule, StructInfo
 from rlx.grammar.nodes.node import Node, changed, nodes_in, replace, same
-from rlx.grammar.nodes.python_places import Place, here, module_of
+from rlx.grammar.nodes.python_places import MisuseError, Place, here, module_of
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.nodes.visit import bindings, bound_vars, called_globals
@@ -102,6 +102,9 @@ class ExprMutator:
 
     def __new__(cls, *args: Any, **keywords: Any) -> Self:
         """Set up the state of the walk before ``__init__`` of a subclass, which may not call ours."""
+        if (args or keywords) and cls.__init__ is object.__init__:
+            name = cls.__name__
+            raise MisuseError(f"{name} takes no arguments: write {name}()(module)", here())
         made = super().__new__(cls)
         made._vars, made._place, made._changed = {}, None, set()
         made._inside = _Inside(made)

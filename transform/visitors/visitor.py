@@ -64,6 +64,9 @@ class ExprVisitor:
 
     def __new__(cls, *args: Any, **keywords: Any) -> Self:
         """What the walk knows is there before a subclass begins."""
+        if (args or keywords) and cls.__init__ is object.__init__:
+            name = cls.__name__
+            raise MisuseError(f"{name} takes no arguments: write {name}().visit(module)", here())
         made = super().__new__(cls)
         made.scope, made.function, made.block = {}, None, None
         return made

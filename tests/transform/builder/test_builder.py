@@ -10,6 +10,7 @@ import rlx
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Call, op
 from rlx.grammar.nodes.equal import structural_equal
+from rlx.transform import DeadCodeElimination, wildcard
 
 F = 'R.Tensor(("n", 4), "float32")'
 
@@ -339,6 +340,8 @@ def test_names_of_tvm_say_what_to_write() -> None:
         (bb, "begin_scope", "no scope is needed"),
         (x, "name", r"write x\.name_hint"),
         (x, "ty", r"write x\.struct_info"),
+        (x, "T", r"write rlx\.op\.permute_dims\(x\)"),
+        (x, "sum", r"write rlx\.op\.sum\(x, …\)"),
     ):
         with pytest.raises(AttributeError, match=instead):
             getattr(owner, name)
@@ -347,6 +350,23 @@ def test_names_of_tvm_say_what_to_write() -> None:
     with pytest.raises(KeyError, match="no function 'f'; it has: main"):
         module.get_global_var("f")
     assert x.struct_info.dtype == "float32" and x.struct_info.dtype in {"float32"}
+
+
+def test_mistakes_say_what_to_write() -> None:
+    bb: Any = rlx.BlockBuilder()
+    x = rlx.Var("x", "R.Tensor")
+    for mistake, instead in (
+        (lambda: rlx.ExprMutator(bb.get()), r"takes no arguments: write ExprMutator\(\)\(module\)"),
+        (lambda: rlx.ExprVisitor(bb.get()), r"write ExprVisitor\(\)\.visit\(module\)"),
+        (lambda: wildcard().fork_to(wildcard()), "there is no PatternContext"),
+        (lambda: DeadCodeElimination("main"), "names of functions in a list, found str 'main'"),
+    ):
+        with pytest.raises(rlx.MisuseError, match=instead):
+            mistake()
+    with bb.function("main", [x]):
+        with pytest.raises(rlx.BuildError, match="found None"):
+            bb.emit(None)
+        bb.emit_func_output(x)
 
 
 def test_a_packed_function_with_effects() -> None:

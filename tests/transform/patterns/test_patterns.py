@@ -66,6 +66,8 @@ def test_each_form() -> None:
     assert places(is_op("matmul")) == ["m"]
     assert places(is_op("relax.add")(is_op("matmul")(x, wildcard()), wildcard())) == ["a"]
     assert places(is_op("add")(x, x)) == []
+    assert places(is_op("add")(x, is_op("matmul"))) == ["a"]
+    assert places(is_op("matmul")(is_var("w"), x)) == []
     assert places(is_op("add") | is_op("nn.relu")) == ["a", "r"]
     assert places(is_op("matmul")(is_var("x"), is_var())) == ["m"]
     assert places(is_op("matmul")(is_var("y"), is_var())) == []
