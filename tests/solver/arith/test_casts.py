@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 
 import pytest
@@ -27,7 +28,7 @@ def cast_of_cast(number: int, outer: str, inner: str) -> int:
     return inside if outer == "int64" and inner != "uint64" else wrapped(inside, outer)
 
 
-FORMS = {
+FORMS: dict[str, Callable[[int, int, int], bool]] = {
     "{outer}({inner}(n)) == {inner}(n)": lambda both, inner, _: both == inner,
     "{outer}({inner}(n)) - {inner}(n) <= 0": lambda both, inner, _: both <= inner,
     "{outer}({inner}(n)) == {outer}(n)": lambda both, _, outer: both == outer,

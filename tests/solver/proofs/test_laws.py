@@ -116,7 +116,8 @@ def test_deep_and_shared_goals_are_left_unchecked() -> None:
 
 
 def test_far_assumptions_that_no_text_can_hold_are_left_out() -> None:
-    n, shared = tir.Var("n"), tir.Var("m")
+    n = tir.Var("n")
+    shared: tir.PrimExpr = tir.Var("m")
     for _ in range(200):
         shared = tir.Add(shared, shared)
     context = Context()
