@@ -161,14 +161,18 @@ def compare(
             numbers = () if found.level else _numbers(found, before[name], after[name])
             special = found.level is None and floats == "bitwise"
             real = (found.level or floats) == "real"
-            example = differing(before, after, name, contract, assume, runs, numbers, special, real)
+            searched = differing(
+                before, after, name, contract, assume, runs, numbers, special, real
+            )
+            example = searched.example
             if example is None and found.level is not None:
                 if found.level == "real":
                     level = "real"
                 continue
             if found.level is not None:
                 done = (*done[:-1], FunctionProof(name, found.notes, found.names, CONTRADICTED))
-            said = found.reason if len(todo) == 1 else f"{name}: {found.reason}"
+            reason = "; ".join(filter(None, [found.reason, searched.ended]))
+            said = reason if len(todo) == 1 else f"{name}: {reason}"
             status = "unknown" if example is None else "refuted"
             return Refinement(
                 status,
