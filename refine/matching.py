@@ -571,8 +571,8 @@ class Matcher:
         return self._split(condition, then)
 
     def _split(self, condition: PrimExpr, then: Callable[[], bool]) -> bool:
-        if self.splits >= SPLITS:
-            raise Exhausted
+        if self.splits >= SPLITS:  # another order of axes may need fewer
+            return False
         decided = self._decided(condition)
         if decided is not None:
             with self.scope():
@@ -1249,7 +1249,9 @@ class Matcher:
             return decide("REFINE-reduce-order", False)
         place = self.trail.attempt()
         more = x if len(x.axes) > len(y.axes) else y
-        for order, turned_axes in self._ways(x, y, more, free):
+        # Elements that are the initial value on both sides are guards once they are opened.
+        early = x.init[0] is not y.init[0] and max(map(self.deepest, (x, y))) > 0
+        for order, turned_axes in islice(self._ways(x, y, more, free), 1 if early else None):
             plain = range(len(x.axes)), range(len(y.axes))
             orders = (order, plain[1]) if more is x else (plain[0], order)
             if self._related(x, y, orders, (more, turned_axes)):

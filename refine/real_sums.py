@@ -21,7 +21,7 @@ from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine import real_cases, terms
 from rlx.refine.facts import index_bound, polynomial, sum_of
 from rlx.refine.loops_exit import both, conjuncts
-from rlx.refine.matching import SPLITS, Exhausted, Matcher
+from rlx.refine.matching import Exhausted, Matcher
 from rlx.refine.terms import Reduce, ScanTerm
 from rlx.solver.evaluate import UndefinedError, evaluate
 
@@ -62,8 +62,6 @@ def _equal(matcher: Matcher, x: Sum, y: Sum, rounds: int) -> bool:
     for atom in atoms:
         condition = matcher.inner_condition(atom)
         if condition is not None:
-            if matcher.splits >= SPLITS:
-                raise Exhausted
             return matcher.split(
                 condition,
                 lambda: _equal(matcher, _again(matcher, x), _again(matcher, y), rounds - 1),
