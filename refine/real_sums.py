@@ -362,10 +362,7 @@ def _is_zero(x: PrimExpr) -> bool:
 def _is_infinite(x: PrimExpr) -> bool:
     """Whether a number, or one of those that a choice is between, is written and no real one."""
     match x:
-        case (
-            tir.Select(true_value=a, false_value=b)
-            | tir.Call(op="if_then_else", args=(_, a, b))
-        ):
+        case tir.Select(true_value=a, false_value=b) | tir.Call(op="if_then_else", args=(_, a, b)):
             return _is_infinite(a) or _is_infinite(b)
     return isinstance(x, tir.FloatImm) and not isfinite(x.value)
 

@@ -54,7 +54,7 @@ ITERATIONS = 2
 """The iterations of loops of PrimFuncs that each step of the fuel grants."""
 WORK = 400_000
 """The iterations in all runs of a pair; they take a few seconds."""
-SMALLER = 12
+SMALLER = 16
 """The most runs in search of a smaller counterexample."""
 ELEMENTS = 2_000_000
 """Inputs with more elements are not run."""
@@ -112,7 +112,6 @@ def differing(
         return Searched(None)
     names = tuple(gv.name_hint for gv in after.functions)
     interface = Interface(entry, function, other, names)
-    found: Counterexample | None = None
     bound = bound_constants(contract, interface)
     contract = BY_PASS.get(contract or "", contract)
     pair = _Pair.loaded((before, after), interface, contract)
@@ -129,32 +128,22 @@ def differing(
     if special:
         tried += [(sizes, draw) for sizes in chosen[:SPECIAL] for draw in _SPECIAL_DRAWS]
     tried.sort(key=lambda each: max(each[0].values(), default=0) > SMALL)  # quick ones first
-    smaller = 0
-    for seed, (sizes, draw) in enumerate(tried):
-        if found is not None:
-            if sum(sizes.values()) >= _weight(found.sizes):
-                continue
-            smaller += 1
-        if smaller > SMALLER:
-            break
-        if pair.work <= 0:
-            return Searched(found, f"runs ended at the limit of work, with {seed} of {len(tried)} inputs")
+
+    def example(seed: int, sizes: dict[tir.Var, int], draw: Draw) -> Counterexample | None:
         made = _inputs(function, sizes, seed, draw)
         if made is None:
-            continue
+            return None
         values, numbers = made
         for k, constant in bound.items():
             values[k] = _constant(constant.data)
         if not _admitted(assume, numbers):
-            continue
+            return None
         shown = pair.differ(values)
-        if shown is None or (found is not None and _weight(numbers) >= _weight(found.sizes)):
-            continue
-        if real and pair.only_rounded(values):
-            continue
+        if shown is None or (real and pair.only_rounded(values)):
+            return None
         difference, one, two = shown
         params = [param.name_hint for param in function.params]
-        found = Counterexample(
+        return Counterexample(
             entry,
             numbers,
             dict(zip(params, map(_plain, values), strict=True)),
@@ -162,7 +151,24 @@ def differing(
             _plain(two.value) if isinstance(two, Returned) else str(two),
             difference,
         )
-    return Searched(found)
+
+    for seed, (sizes, draw) in enumerate(tried):
+        if pair.work <= 0:
+            ran = f"{seed} of {len(tried)} inputs"
+            return Searched(None, f"the runs were ended at the limit of work, with {ran}")
+        found = example(seed, sizes, draw)
+        if found is not None:
+            filled = 0 not in sizes.values()  # then empty tensors say less
+            less = [
+                each
+                for each in sorted(chosen, key=lambda each: sum(each.values()))
+                if sum(each.values()) < sum(sizes.values()) and not (filled and 0 in each.values())
+            ]
+            tries = SMALLER // max(len(less), 1) or 1
+            again = [each for each in less[:SMALLER] for _ in range(tries)]
+            smaller = (example(k, each, draw) for k, each in enumerate(again, len(tried)))
+            return Searched(next(filter(None, smaller), found))
+    return Searched(None)
 
 
 class _Pair:
@@ -352,10 +358,6 @@ def _admitted(assume: Sequence[str], sizes: Mapping[str, int]) -> bool:
         if not Prover().always(condition).proved:
             return False
     return True
-
-
-def _weight(sizes: Mapping[str, int]) -> int:
-    return sum(sizes.values())
 
 
 def _sizes(

@@ -13,6 +13,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from rlx.checker.check import check_text
@@ -59,7 +60,9 @@ def program(seed: int) -> str:
     made = re.findall(r"^        (\w+)(?:: .*)? = ", body, re.MULTILINE)
     made += re.findall(r"^            R\.output\((.*)\)", body, re.MULTILINE)
     body = re.sub(r"\) -> .*:\n", "):\n", body, count=1)
-    body = re.sub(r"^        return .*", f"        return ({', '.join(made)},)", body, flags=re.M)
+    body = re.sub(
+        r"^        return .*", f"        return ({', '.join(made)},)", body, flags=re.MULTILINE
+    )
     live = module(head + main + body) or module(text)
     return text if live is None else print_module(DeadCodeElimination()(live))
 
@@ -156,7 +159,7 @@ def in_other_words(text: str) -> Iterator[tuple[str, str]]:
     """The same program: renamed, in another order, and with its operators as loops."""
     yield "renamed", re.sub(r"\b(gv|lv|p)(\d+)\b", r"\1_\2x", text)
     lines = text.splitlines()
-    for k, (line, following) in enumerate(zip(lines, lines[1:], strict=False)):
+    for k, (line, following) in enumerate(pairwise(lines)):
         name, other = (re.match(r"\s+(\w+)(?:: .*)? = R\.", each) for each in (line, following))
         apart = name and other and not re.search(rf"\b{name[1]}\b", following)
         if apart and indent(line) == indent(following) and "match_cast" not in line + following:
@@ -192,9 +195,7 @@ def of_mutants(
                 yield f"proved ({found.level}), but {example}\n{before}\n{mutant}"
 
 
-def of_programs(
-    seeds: Sequence[int], answers: Counter[str], most: int = MUTANTS
-) -> Iterator[str]:
+def of_programs(seeds: Sequence[int], answers: Counter[str], most: int = MUTANTS) -> Iterator[str]:
     """Random programs and mutants of them, answered against what their runs show."""
     for k in seeds:
         text = program(k)
