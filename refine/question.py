@@ -14,6 +14,7 @@ from rlx.refine import cut_points, real_sums, terms
 from rlx.refine.answer import Counterexample, Refinement
 from rlx.refine.contracts import (
     BY_PASS,
+    CONTRACTS,
     Interface,
     InterfaceError,
     arguments_of,
@@ -60,6 +61,9 @@ LEVELS = ("bitwise", "real")
 FAULTS = ("may vanish", "kept")
 
 UNEQUAL = "the results are not proved to be equal"
+
+BIT_FOR_BIT = '; floats="real" asks for exact real numbers, which may be computed in any order'
+"""What is said where bits may depend on the order of operations."""
 
 STUCK = 4_000
 """The most steps of a comparison as a whole, after one of a binding failed."""
@@ -109,6 +113,30 @@ def entries(before: ast.IRModule, after: ast.IRModule, entry: str | None) -> tup
     if not wanted:
         raise InterfaceError("BEFORE has no functions")
     return tuple(wanted)
+
+
+def known_options(
+    floats: str, faults: str, assume: str | Sequence[str], contract: str | None
+) -> list[str]:
+    """The conditions as a list, once the options are known to be good.
+
+    Raises
+    ------
+    ValueError
+        If an option has no such value.
+    TypeError
+        If a condition is no text.
+    """
+    for name, found, choices in (("floats", floats, LEVELS), ("faults", faults, FAULTS)):
+        if found not in choices:
+            raise ValueError(f"{name}: expected {' or '.join(map(repr, choices))}, found {found!r}")
+    if contract is not None and contract not in {**CONTRACTS, **BY_PASS}:
+        known = " or ".join(map(repr, CONTRACTS))
+        raise ValueError(f"contract: expected None, {known}, found {contract!r}")
+    conditions = [assume] if isinstance(assume, str) else assume
+    if not (isinstance(conditions, Sequence) and all(isinstance(c, str) for c in conditions)):
+        raise TypeError(f'assume: expected conditions such as "n % 4 == 0", found {assume!r}')
+    return list(conditions)
 
 
 def _known_sizes(assume: Sequence[str], functions: Sequence[object]) -> None:
@@ -352,6 +380,8 @@ class _FunctionPair:
             if ours_name and theirs_name:
                 reason += f"; `{theirs_name}` of AFTER is not proved to be `{ours_name}` of BEFORE"
                 matcher.explain(*stuck)
+        if reason == UNEQUAL and not matcher.real:
+            reason += BIT_FOR_BIT
         return _Outcome(None, reason, notes, names, _unjoined(matcher, names), undecided)
 
     def _called(
