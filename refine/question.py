@@ -380,7 +380,7 @@ class _FunctionPair:
             if ours_name and theirs_name:
                 reason += f"; `{theirs_name}` of AFTER is not proved to be `{ours_name}` of BEFORE"
                 matcher.explain(*stuck)
-        if reason == UNEQUAL and not matcher.real:
+        if not matcher.real and (reason == UNEQUAL or stuck is not None):
             reason += BIT_FOR_BIT
         return _Outcome(None, reason, notes, names, _unjoined(matcher, names), undecided)
 
