@@ -501,7 +501,7 @@ class _FunctionPair:
                     and each.path == check.path[: len(each.path)]
                     and matcher.facts.equal(each.key[2], extent)
                 ]
-                return _inside(matcher, indices, extent, known)
+                return _inside(matcher, indices, extent, list(_with_arguments(known)))
             case (str() as kind, tuple() as dims, tuple() as kept) if kind == FILLED:
                 known = [
                     each.key[1:]
@@ -621,6 +621,28 @@ def _filled(
     used = tir.free_vars(*dims, *kept, *[d for over, result in known for d in (*over, *result)])
     return passes(list(used)[:SIZES_SPLIT])
 
+
+def _with_arguments(known: Sequence[Term]) -> Iterator[Term]:
+    """Terms, and the tensors of which they have all elements."""
+    todo = list(known)
+    while todo:
+        term = todo.pop()
+        yield term
+        match term:
+            case ResultTerm(of=ApplicationTerm(name=name, arguments=arguments)):
+                todo += arguments if name in _ARRANGED else ()
+            case TupleTerm(fields=fields):
+                todo += fields
+
+
+_ARRANGED = frozenset(
+    f"relax.{name}"
+    for name in (
+        *("reshape", "permute_dims", "expand_dims", "squeeze", "flatten", "flip", "concat"),
+        "stack",
+    )
+)
+"""Operators whose results have all elements of their arguments, and no others."""
 
 SIZES_SPLIT = 6
 """The most sizes for which it is looked at whether they are 0."""
