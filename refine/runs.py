@@ -239,7 +239,7 @@ class _Pair:
         """A run of one program."""
         limit = self._limits[side]
         granted = self._iterations.left = min(limit * ITERATIONS, self.work)
-        found = self._programs[side].run(self._interface.name, values, fuel=limit)
+        found: Outcome = self._programs[side].run(self._interface.name, values, fuel=limit)
         self.work -= granted - max(self._iterations.left, 0)
         if isinstance(found, OutOfFuel):
             self._limits[side] = max(limit // 4, 100)
