@@ -24,7 +24,7 @@ from rlx.semantics.outcome import (
     OutOfFuel,
     Returned,
 )
-from rlx.semantics.tir import Fuel
+from rlx.semantics.tir import SharedFuel
 from rlx.semantics.values import (
     UNIT,
     FunctionName,
@@ -178,7 +178,7 @@ class _Pair:
         self,
         modules: tuple[ast.IRModule, ast.IRModule],
         programs: tuple[Any, Any],
-        iterations: Fuel,
+        iterations: SharedFuel,
         interface: Interface,
         contract: str | None,
         side: _Values,
@@ -205,7 +205,7 @@ class _Pair:
         side = _Values()
         lazy = {name: Packed(call, name) for name, call in side.functions.items()}
         packed = lazy if contract == "lazy" else {}
-        fuel = Fuel(0)
+        fuel = SharedFuel(0)
         try:
             ours, theirs = (
                 load(module, packed=packed, backend="steps", output=quiet, iterations=fuel)

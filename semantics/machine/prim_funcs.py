@@ -35,7 +35,7 @@ from rlx.spec.registry import rule
 
 if TYPE_CHECKING:
     from rlx.semantics.native import Kernel
-    from rlx.semantics.tir import Fuel
+    from rlx.semantics.tir import SharedFuel
 
 
 Unwritten = dict[int, np.ndarray[Any, Any] | None]
@@ -91,7 +91,7 @@ class PrimFuncs:
     def __init__(
         self,
         backend: str,
-        fuel: int | Fuel | Mapping[str, int] | None,
+        fuel: int | SharedFuel | Mapping[str, int] | None,
         call: Mapping[str, Callable[..., Any]],
     ) -> None:
         self.backend, self.call = backend, call
@@ -164,7 +164,11 @@ class PrimFuncs:
             self.notes.append(note)
 
     def _tracked(
-        self, func: tir.PrimFunc, args: Sequence[Any], unwritten: Unwritten, fuel: int | Fuel | None
+        self,
+        func: tir.PrimFunc,
+        args: Sequence[Any],
+        unwritten: Unwritten,
+        fuel: int | SharedFuel | None,
     ) -> Unwritten:
         """Run by the reference evaluator, which knows what was written."""
         from rlx.semantics.tir import evaluate

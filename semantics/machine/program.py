@@ -40,7 +40,7 @@ from rlx.spec.registry import rule, rule_of
 
 if TYPE_CHECKING:
     from rlx.checker.derive import Derivation
-    from rlx.semantics.tir import Fuel
+    from rlx.semantics.tir import SharedFuel
 
 
 External = Packed | Callable[..., Any]
@@ -68,7 +68,7 @@ class MachineProgram:
         packed: Mapping[str, External],
         backend: str,
         output: Callable[[str], None],
-        iterations: int | Fuel | Mapping[str, int] | None,
+        iterations: int | SharedFuel | Mapping[str, int] | None,
     ) -> None:
         self.module = settled(normalize(module))
         self.output = output
@@ -251,7 +251,7 @@ def load(
     packed: Mapping[str, External] | None = None,
     backend: str = "native",
     output: Callable[[str], None] = print,
-    iterations: int | Fuel | Mapping[str, int] | None = None,
+    iterations: int | SharedFuel | Mapping[str, int] | None = None,
 ) -> MachineProgram:
     """Prepare a module to run.
 
@@ -266,8 +266,8 @@ def load(
     output
         Called with each line that the program prints.
     iterations
-        Fuel for the loops of each run of a PrimFunc (E-tir-fuel): one number, or one for each way
-        in which they run, ``"native"`` and ``"steps"``; a :class:`rlx.semantics.tir.Fuel` that all
+        SharedFuel for the loops of each run of a PrimFunc (E-tir-fuel): one number, or one for each way
+        in which they run, ``"native"`` and ``"steps"``; a :class:`rlx.semantics.tir.SharedFuel` that all
         runs by the reference evaluator share; None for no limit.
     """
     return MachineProgram(module, packed or {}, backend, output, iterations)

@@ -166,8 +166,8 @@ WHILE = 10
 """Units of fuel for an iteration of a `while` loop."""
 
 
-class Fuel:
-    """Fuel that several runs share."""
+class SharedFuel:
+    """SharedFuel that several runs share."""
 
     __slots__ = ("left",)
 

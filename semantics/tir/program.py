@@ -13,7 +13,7 @@ import numpy as np
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.visit import shape_vars_of
 from rlx.semantics.tir.arguments import Values, bind
-from rlx.semantics.tir.memory import Fuel, TirRun
+from rlx.semantics.tir.memory import SharedFuel, TirRun
 from rlx.semantics.tir.statements import Execute, FunctionEnd, StatementCompiler
 from rlx.semantics.tir.values import Number, fault
 from rlx.spec.registry import rule
@@ -67,7 +67,7 @@ class TirProgram:
         self,
         args: Sequence[Argument],
         *,
-        fuel: int | Fuel | None = None,
+        fuel: int | SharedFuel | None = None,
         call: Mapping[str, Callable[..., Any]] = {},
         unwritten: Collection[int] = (),
         memory: int = MEMORY_LIMIT,
@@ -75,7 +75,7 @@ class TirProgram:
         """Run on arguments; see :func:`evaluate`."""
         values: Values = bind(self.func, args, unwritten)
         frame: list[Any] = [None] * (len(self.slots) + 1)
-        limits = TirRun(fuel.left if isinstance(fuel, Fuel) else fuel, memory, call)
+        limits = TirRun(fuel.left if isinstance(fuel, SharedFuel) else fuel, memory, call)
         frame[0] = limits
         for node, value in values.items():
             frame[self.slots[node]] = value
@@ -86,7 +86,7 @@ class TirProgram:
             found: Number = end.args[0]
             return found
         finally:
-            if isinstance(fuel, Fuel):
+            if isinstance(fuel, SharedFuel):
                 fuel.left = limits.fuel
         if self.func.ret_type is not None:
             no_value(self.func)
@@ -103,7 +103,7 @@ def evaluate(
     func: tir.PrimFunc,
     args: Sequence[Argument],
     *,
-    fuel: int | Fuel | None = None,
+    fuel: int | SharedFuel | None = None,
     call: Mapping[str, Callable[..., Any]] = {},
     unwritten: Collection[int] = (),
     memory: int = MEMORY_LIMIT,
