@@ -266,7 +266,7 @@ def load(
     output
         Called with each line that the program prints.
     iterations
-        SharedFuel for the loops of each run of a PrimFunc (E-tir-fuel): one number, or one for each way
+        Fuel for the loops of each run of a PrimFunc (E-tir-fuel): one number, or one for each way
         in which they run, ``"native"`` and ``"steps"``; a :class:`rlx.semantics.tir.SharedFuel` that all
         runs by the reference evaluator share; None for no limit.
     """

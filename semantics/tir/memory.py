@@ -167,7 +167,7 @@ WHILE = 10
 
 
 class SharedFuel:
-    """SharedFuel that several runs share."""
+    """Fuel that several runs share."""
 
     __slots__ = ("left",)
 
