@@ -150,6 +150,11 @@ def mean(x: Array, axis: Any = None, keepdims: bool = False) -> Any:
         return np.divide(total, x.size // max(np.size(total), 1), dtype=x.dtype)
 
 
+def truncated(total: Array, count: Any) -> Array:
+    """Integers divided by positive ones, rounded towards zero; of the lowest there is no opposite."""
+    return np.asarray(total // count + ((total < 0) & (total % count != 0)))
+
+
 def kind_of(dtype: DataType | None, other: Kind) -> Kind:
     """The type given by a parameter, or the default if it is omitted."""
     return other if dtype is None else numpy_dtype(dtype)

@@ -275,7 +275,7 @@ def _mean(x: Array, around: Sides, plan: Plan, counted: Sides) -> Array:
     count = _counts(x.shape[2:], around, plan, counted)
     if arrays.is_float(x.dtype):
         return np.asarray(total / np.asarray(count, x.dtype))
-    return np.asarray(np.sign(total) * (np.abs(total) // count)).astype(x.dtype)
+    return arrays.truncated(total, count).astype(x.dtype)
 
 
 _POOLS: dict[str, Callable[[Array, Sides, Plan, Sides], Array]] = {"max": _maximum, "avg": _mean}

@@ -233,8 +233,7 @@ def mean_of(x: Array, axis: tuple[int, ...], keep: bool) -> Any:
         return arrays.mean(x, axis=axis, keepdims=keep)
     total = np.sum(x, axis=axis, keepdims=keep, dtype=_exact(x))
     count = int(np.prod([x.shape[a] for a in axis], dtype=np.int64))
-    # As the division of integers: towards zero.
-    return (np.abs(total) // count * np.sign(total)).astype(x.dtype)
+    return arrays.truncated(total, count).astype(x.dtype)
 
 
 def _variance(x: Array, axis: tuple[int, ...], keep: bool) -> Any:

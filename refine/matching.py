@@ -144,6 +144,7 @@ class Matcher:
         self.functions: dict[str, None] = {}
         self._definitions: dict[TensorTerm, TensorTerm | None] = {}
         self._tensors: dict[tuple[TensorTerm, TensorTerm], bool] = {}
+        self._unjoined: dict[tuple[TensorTerm, TensorTerm], Unjoined | None] = {}
         self._applications: dict[tuple[ApplicationTerm, ApplicationTerm], bool] = {}
         self._elements: list[dict[tuple[PrimExpr, PrimExpr], bool]] = [{}]
         self._numbers: dict[PrimExpr, int] = {}
@@ -265,6 +266,8 @@ class Matcher:
             if not found:
                 self.trail.drop(place)
             self._tensors[(a, b)] = found
+        elif not found and self.mismatch is None:
+            self.mismatch = self._unjoined.get((a, b))
         return found
 
     def _same_tensors(self, a: TensorTerm, b: TensorTerm) -> bool:
@@ -334,7 +337,7 @@ class Matcher:
 
     def try_equal(self, a: TensorTerm, b: TensorTerm, steps: int) -> bool:
         """Whether two tensors are equal, without a look below the tensors that both are made of, and
-        with little work. If not, nothing is remembered.
+        with little work. If not, nothing is remembered, unless there is nothing below.
         """
         tensors, applications = dict(self._tensors), dict(self._applications)
         cuts = [self.representatives.get(t, t) for t in _below(b)]
@@ -343,15 +346,19 @@ class Matcher:
         ]
         self._frozen = frozenset([*cuts, *views])
         outer, self.limit = self.limit, min(self.limit, self.steps + steps)
-        found, place = False, self.trail.attempt()
+        found, ended, place = False, False, self.trail.attempt()
         try:
             with suppress(Exhausted, RecursionError):
                 found = self.tensors(a, b)
+                ended = True
         finally:
-            self._frozen, self.limit = frozenset(), outer
+            frozen, self._frozen, self.limit = self._frozen, frozenset(), outer
         if not found:
             self.trail.drop(place)
-            self._tensors, self._applications = tensors, applications
+            if ended and all(self.opened(tensor) is None for tensor in frozen):
+                self._unjoined[a, b] = self.mismatch
+            else:
+                self._tensors, self._applications = tensors, applications
             self.mismatch = None
         return found
 
@@ -571,8 +578,8 @@ class Matcher:
         return self._split(condition, then)
 
     def _split(self, condition: PrimExpr, then: Callable[[], bool]) -> bool:
-        if self.splits >= SPLITS:
-            raise Exhausted
+        if self.splits >= SPLITS:  # another order of axes may need fewer
+            return False
         decided = self._decided(condition)
         if decided is not None:
             with self.scope():
@@ -1249,7 +1256,9 @@ class Matcher:
             return decide("REFINE-reduce-order", False)
         place = self.trail.attempt()
         more = x if len(x.axes) > len(y.axes) else y
-        for order, turned_axes in self._ways(x, y, more, free):
+        # Elements that are the initial value on both sides are guards once they are opened.
+        early = x.init[0] is not y.init[0] and max(map(self.deepest, (x, y))) > 0
+        for order, turned_axes in islice(self._ways(x, y, more, free), 1 if early else None):
             plain = range(len(x.axes)), range(len(y.axes))
             orders = (order, plain[1]) if more is x else (plain[0], order)
             if self._related(x, y, orders, (more, turned_axes)):

@@ -14,6 +14,7 @@ from rlx.refine import cut_points, real_sums, terms
 from rlx.refine.answer import Counterexample, Refinement
 from rlx.refine.contracts import (
     BY_PASS,
+    CONTRACTS,
     Interface,
     InterfaceError,
     arguments_of,
@@ -60,6 +61,9 @@ LEVELS = ("bitwise", "real")
 FAULTS = ("may vanish", "kept")
 
 UNEQUAL = "the results are not proved to be equal"
+
+BIT_FOR_BIT = '; floats="real" asks for exact real numbers, which may be computed in any order'
+"""What is said where bits may depend on the order of operations."""
 
 STUCK = 4_000
 """The most steps of a comparison as a whole, after one of a binding failed."""
@@ -109,6 +113,30 @@ def entries(before: ast.IRModule, after: ast.IRModule, entry: str | None) -> tup
     if not wanted:
         raise InterfaceError("BEFORE has no functions")
     return tuple(wanted)
+
+
+def known_options(
+    floats: str, faults: str, assume: str | Sequence[str], contract: str | None
+) -> list[str]:
+    """The conditions as a list, once the options are known to be good.
+
+    Raises
+    ------
+    ValueError
+        If an option has no such value.
+    TypeError
+        If a condition is no text.
+    """
+    for name, found, choices in (("floats", floats, LEVELS), ("faults", faults, FAULTS)):
+        if found not in choices:
+            raise ValueError(f"{name}: expected {' or '.join(map(repr, choices))}, found {found!r}")
+    if contract is not None and contract not in {**CONTRACTS, **BY_PASS}:
+        known = " or ".join(map(repr, CONTRACTS))
+        raise ValueError(f"contract: expected None, {known}, found {contract!r}")
+    conditions = [assume] if isinstance(assume, str) else assume
+    if not (isinstance(conditions, Sequence) and all(isinstance(c, str) for c in conditions)):
+        raise TypeError(f'assume: expected conditions such as "n % 4 == 0", found {assume!r}')
+    return list(conditions)
 
 
 def _known_sizes(assume: Sequence[str], functions: Sequence[object]) -> None:
@@ -161,14 +189,18 @@ def compare(
             numbers = () if found.level else _numbers(found, before[name], after[name])
             special = found.level is None and floats == "bitwise"
             real = (found.level or floats) == "real"
-            example = differing(before, after, name, contract, assume, runs, numbers, special, real)
+            searched = differing(
+                before, after, name, contract, assume, runs, numbers, special, real
+            )
+            example = searched.example
             if example is None and found.level is not None:
                 if found.level == "real":
                     level = "real"
                 continue
             if found.level is not None:
                 done = (*done[:-1], FunctionProof(name, found.notes, found.names, CONTRADICTED))
-            said = found.reason if len(todo) == 1 else f"{name}: {found.reason}"
+            reason = "; ".join(filter(None, [found.reason, searched.ended]))
+            said = reason if len(todo) == 1 else f"{name}: {reason}"
             status = "unknown" if example is None else "refuted"
             return Refinement(
                 status,
@@ -348,6 +380,8 @@ class _FunctionPair:
             if ours_name and theirs_name:
                 reason += f"; `{theirs_name}` of AFTER is not proved to be `{ours_name}` of BEFORE"
                 matcher.explain(*stuck)
+        if not matcher.real and (reason == UNEQUAL or stuck is not None):
+            reason += BIT_FOR_BIT
         return _Outcome(None, reason, notes, names, _unjoined(matcher, names), undecided)
 
     def _called(
@@ -467,7 +501,7 @@ class _FunctionPair:
                     and each.path == check.path[: len(each.path)]
                     and matcher.facts.equal(each.key[2], extent)
                 ]
-                return _inside(matcher, indices, extent, known)
+                return _inside(matcher, indices, extent, list(_with_arguments(known)))
             case (str() as kind, tuple() as dims, tuple() as kept) if kind == FILLED:
                 known = [
                     each.key[1:]
@@ -587,6 +621,28 @@ def _filled(
     used = tir.free_vars(*dims, *kept, *[d for over, result in known for d in (*over, *result)])
     return passes(list(used)[:SIZES_SPLIT])
 
+
+def _with_arguments(known: Sequence[Term]) -> Iterator[Term]:
+    """Terms, and the tensors of which they have all elements."""
+    todo = list(known)
+    while todo:
+        term = todo.pop()
+        yield term
+        match term:
+            case ResultTerm(of=ApplicationTerm(name=name, arguments=arguments)):
+                todo += arguments if name in _ARRANGED else ()
+            case TupleTerm(fields=fields):
+                todo += fields
+
+
+_ARRANGED = frozenset(
+    f"relax.{name}"
+    for name in (
+        *("reshape", "permute_dims", "expand_dims", "squeeze", "flatten", "flip", "concat"),
+        "stack",
+    )
+)
+"""Operators whose results have all elements of their arguments, and no others."""
 
 SIZES_SPLIT = 6
 """The most sizes for which it is looked at whether they are 0."""

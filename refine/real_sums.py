@@ -21,7 +21,7 @@ from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine import real_cases, terms
 from rlx.refine.facts import index_bound, polynomial, sum_of
 from rlx.refine.loops_exit import both, conjuncts
-from rlx.refine.matching import SPLITS, Exhausted, Matcher
+from rlx.refine.matching import Exhausted, Matcher
 from rlx.refine.terms import Reduce, ScanTerm
 from rlx.solver.evaluate import UndefinedError, evaluate
 
@@ -62,8 +62,6 @@ def _equal(matcher: Matcher, x: Sum, y: Sum, rounds: int) -> bool:
     for atom in atoms:
         condition = matcher.inner_condition(atom)
         if condition is not None:
-            if matcher.splits >= SPLITS:
-                raise Exhausted
             return matcher.split(
                 condition,
                 lambda: _equal(matcher, _again(matcher, x), _again(matcher, y), rounds - 1),
@@ -361,6 +359,14 @@ def _is_zero(x: PrimExpr) -> bool:
     return isinstance(x, tir.FloatImm | tir.IntImm) and x.value == 0
 
 
+def _is_infinite(x: PrimExpr) -> bool:
+    """Whether a number, or one of those that a choice is between, is written and no real one."""
+    match x:
+        case tir.Select(true_value=a, false_value=b) | tir.Call(op="if_then_else", args=(_, a, b)):
+            return _is_infinite(a) or _is_infinite(b)
+    return isinstance(x, tir.FloatImm) and not isfinite(x.value)
+
+
 def _guarded(atom: PrimExpr) -> tuple[PrimExpr, PrimExpr]:
     """The condition under which a factor may differ from 0, and what it is then."""
     match atom:
@@ -413,23 +419,15 @@ class _Normal:
         if not (kind.is_float or kind.is_integer):
             return {(x,): Fraction(1)}
         match x:
-            case tir.Add(a=a, b=b):
-                found = dict(self.sum(a))
-                _add(found, self.sum(b))
-                return found
-            case tir.Sub(a=a, b=b):
-                found = dict(self.sum(a))
-                _add(found, {mono: -factor for mono, factor in self.sum(b).items()})
-                return found
-            case tir.Mul(a=a, b=b):
-                return _times(self._matcher, self.sum(a), self.sum(b))
+            case tir.Add() | tir.Sub() | tir.Mul():
+                return self._finite(self._arithmetic(x), x)
         if kind.is_integer:
             return self._whole(x)
         match x:
             case tir.FloatImm(value=value) if isfinite(value):
                 return {(): Fraction(value)} if value else {}
             case tir.Div(a=a, b=b):
-                return _times(self._matcher, self.sum(a), self._inverse(b))
+                return self._finite(_times(self._matcher, self.sum(a), self._inverse(b)), x)
             case tir.Cast(value=inner) if tir.type_of(inner).is_float:
                 return self.sum(inner)
             case tir.Cast(value=condition) if tir.type_of(condition) == BOOL:
@@ -467,6 +465,20 @@ class _Normal:
             case Reduce() if x.combiner.name == "sum":
                 return self._reduction(x)
         return {(x,): Fraction(1)}
+
+    def _arithmetic(self, x: tir.Add | tir.Sub | tir.Mul) -> Sum:
+        one, other = self.sum(x.a), self.sum(x.b)
+        if isinstance(x, tir.Mul):
+            return _times(self._matcher, one, other)
+        found = dict(one)
+        _add(found, other if isinstance(x, tir.Add) else {m: -f for m, f in other.items()})
+        return found
+
+    def _finite(self, found: Sum, x: PrimExpr) -> Sum:
+        """A sum ``x``; as a whole where a part is infinite, with which no other part cancels."""
+        if any(_is_infinite(atom) for mono in found for atom in mono):
+            return {(x,): Fraction(1)}
+        return found
 
     def _exponential(self, a: PrimExpr, kind: DataType) -> Sum:
         """The exponential of a sum: the product of those of its monomials."""

@@ -12,7 +12,7 @@ from typing import Any
 from rlx.checker.check import check_text
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import numpy_type
-from rlx.grammar.nodes.node import complete, replace
+from rlx.grammar.nodes.node import Record, complete, replace
 from rlx.grammar.print.printer import print_module
 from rlx.refine.answer import Counterexample
 from rlx.refine.contracts import BY_PASS, Interface, arguments_of, bound_constants
@@ -24,6 +24,7 @@ from rlx.semantics.outcome import (
     OutOfFuel,
     Returned,
 )
+from rlx.semantics.tir import SharedFuel
 from rlx.semantics.values import (
     UNIT,
     FunctionName,
@@ -37,6 +38,8 @@ from rlx.semantics.values import (
 
 SIZES = (2, 1, 3, 0, 4, 5, 8)
 """The numbers that shape variables get, those that show most first."""
+SMALL = 3
+"""Sizes up to it are tried before all others."""
 BOUNDARIES = 6
 """The most shape variables that are at their boundary while the others are not."""
 RUNS = 14
@@ -47,13 +50,33 @@ SPECIAL = 4
 """The combinations of sizes with special inputs."""
 FUEL = 20_000
 """The steps of a run. Where one did not end, others get a quarter: most of them will not, either."""
-ITERATIONS = 20_000
+ITERATIONS = 2
+"""The iterations of loops of PrimFuncs that each step of the fuel grants."""
+WORK = 400_000
+"""The iterations in all runs of a pair; they take a few seconds."""
+SMALLER = 16
+"""The most runs in search of a smaller counterexample."""
 ELEMENTS = 2_000_000
 """Inputs with more elements are not run."""
 _ELSEWHERE = ("E-extern-registered",)
 """Faults of the surroundings: a packed function that is not there shows nothing."""
 TOLERANCE = {"float64": 1e-9, "float32": 1e-4, "float16": 3e-2, "bfloat16": 2e-1}
 """Differences up to it are no evidence: the rounding of functions and the order of sums are free."""
+
+
+class Searched(Record):
+    """What runs showed.
+
+    Attributes
+    ----------
+    example
+        Inputs on which the programs differ, the smallest that were found.
+    ended
+        Why not all inputs were tried; empty if they were.
+    """
+
+    example: Counterexample | None
+    ended: str = ""
 
 
 def differing(
@@ -66,8 +89,8 @@ def differing(
     boundaries: Sequence[int] = (),
     special: bool = False,
     real: bool = False,
-) -> Counterexample | None:
-    """Inputs on which two programs were run and differ; None if none were found.
+) -> Searched:
+    """Inputs on which two programs were run and differ.
 
     Parameters
     ----------
@@ -86,43 +109,41 @@ def differing(
     """
     function, other = before[entry], after[entry]
     if not (isinstance(function, ast.Function) and isinstance(other, ast.Function)):
-        return None
+        return Searched(None)
     names = tuple(gv.name_hint for gv in after.functions)
     interface = Interface(entry, function, other, names)
-    found: Counterexample | None = None
     bound = bound_constants(contract, interface)
     contract = BY_PASS.get(contract or "", contract)
     pair = _Pair.loaded((before, after), interface, contract)
     if pair is None:
-        return None
+        return Searched(None)
     chosen = [*_sizes(function, SIZES, runs), *_around(function, boundaries)]
     tried: list[tuple[dict[tir.Var, int], Draw]] = [
         (sizes, _whole) for sizes in chosen for _ in range(SEEDS)
     ]
-    near = partial(_near, [*boundaries, 2, 10])
-    more: tuple[Draw, ...] = (_signed, _last, near, _wide, *_LIMITS)
+    more: list[Draw] = [partial(_near, [*boundaries, 2, 10])]
+    if _takes_integers(function):
+        more += [_signed, _last, _wide, *_LIMITS]
     tried += [(sizes, draw) for sizes in chosen[:SPECIAL] for draw in more]
     if special:
         tried += [(sizes, draw) for sizes in chosen[:SPECIAL] for draw in _SPECIAL_DRAWS]
-    for seed, (sizes, draw) in enumerate(tried):
-        if found is not None and sum(sizes.values()) >= _weight(found.sizes):
-            continue
+    tried.sort(key=lambda each: max(each[0].values(), default=0) > SMALL)  # quick ones first
+
+    def example(seed: int, sizes: dict[tir.Var, int], draw: Draw) -> Counterexample | None:
         made = _inputs(function, sizes, seed, draw)
         if made is None:
-            continue
+            return None
         values, numbers = made
         for k, constant in bound.items():
             values[k] = _constant(constant.data)
         if not _admitted(assume, numbers):
-            continue
+            return None
         shown = pair.differ(values)
-        if shown is None or (found is not None and _weight(numbers) >= _weight(found.sizes)):
-            continue
-        if real and pair.only_rounded(values):
-            continue
+        if shown is None or (real and pair.only_rounded(values)):
+            return None
         difference, one, two = shown
         params = [param.name_hint for param in function.params]
-        found = Counterexample(
+        return Counterexample(
             entry,
             numbers,
             dict(zip(params, map(_plain, values), strict=True)),
@@ -130,7 +151,24 @@ def differing(
             _plain(two.value) if isinstance(two, Returned) else str(two),
             difference,
         )
-    return found
+
+    for seed, (sizes, draw) in enumerate(tried):
+        if pair.work <= 0:
+            ran = f"{seed} of {len(tried)} inputs"
+            return Searched(None, f"the runs were ended at the limit of work, with {ran}")
+        found = example(seed, sizes, draw)
+        if found is not None:
+            filled = 0 not in sizes.values()  # then empty tensors say less
+            less = [
+                each
+                for each in sorted(chosen, key=lambda each: sum(each.values()))
+                if sum(each.values()) < sum(sizes.values()) and not (filled and 0 in each.values())
+            ]
+            tries = SMALLER // max(len(less), 1) or 1
+            again = [each for each in less[:SMALLER] for _ in range(tries)]
+            smaller = (example(k, each, draw) for k, each in enumerate(again, len(tried)))
+            return Searched(next(filter(None, smaller), found))
+    return Searched(None)
 
 
 class _Pair:
@@ -140,13 +178,16 @@ class _Pair:
         self,
         modules: tuple[ast.IRModule, ast.IRModule],
         programs: tuple[Any, Any],
+        iterations: SharedFuel,
         interface: Interface,
         contract: str | None,
         side: _Values,
     ) -> None:
         self._modules, self._programs = modules, programs
         self._interface, self._contract, self._side = interface, contract, side
-        self._fuel = FUEL
+        self._iterations = iterations
+        self._limits = [FUEL, FUEL]
+        self.work = WORK
 
     @classmethod
     def loaded(
@@ -164,29 +205,27 @@ class _Pair:
         side = _Values()
         lazy = {name: Packed(call, name) for name, call in side.functions.items()}
         packed = lazy if contract == "lazy" else {}
+        fuel = SharedFuel(0)
         try:
             ours, theirs = (
-                load(module, packed=packed, backend="steps", output=quiet, iterations=ITERATIONS)
+                load(module, packed=packed, backend="steps", output=quiet, iterations=fuel)
                 for module in modules
             )
         except Exception:  # noqa: BLE001
             return None
         side.program = theirs
-        return cls(modules, (ours, theirs), interface, contract, side)
+        return cls(modules, (ours, theirs), fuel, interface, contract, side)
 
     def differ(self, values: Sequence[Value]) -> tuple[str, Returned, Outcome] | None:
         """How the runs differ, and how they end; None if they agree, or show nothing."""
-        entry, (ours, theirs) = self._interface.name, self._programs
         try:
             first = deepcopy(list(values))
-            one = ours.run(entry, first, fuel=self._fuel)
-            if isinstance(one, OutOfFuel):
-                self._fuel = max(self._fuel // 4, 100)
+            one = self._run(0, first)
             if not isinstance(one, Returned):
                 return None
             copies = deepcopy(list(values))
             given = arguments_of(self._contract, self._interface, copies, self._side)
-            two = self._side.outcome(theirs.run(entry, given, fuel=FUEL), one)
+            two = self._side.outcome(self._run(1, given), one)
         except (ValueError, TypeError, MemoryError):
             return None
         if self._contract == "sizes" and isinstance(two, CheckFailed):
@@ -195,6 +234,16 @@ class _Pair:
         if not difference and self._contract is None:
             difference = _arguments_differ(self._interface.before, first, given)
         return (difference, one, two) if difference else None
+
+    def _run(self, side: int, values: Sequence[Value]) -> Outcome:
+        """A run of one program."""
+        limit = self._limits[side]
+        granted = self._iterations.left = min(limit * ITERATIONS, self.work)
+        found: Outcome = self._programs[side].run(self._interface.name, values, fuel=limit)
+        self.work -= granted - max(self._iterations.left, 0)
+        if isinstance(found, OutOfFuel):
+            self._limits[side] = max(limit // 4, 100)
+        return found
 
     def only_rounded(self, values: Sequence[Value]) -> bool:
         """Whether runs with wider floats agree."""
@@ -309,10 +358,6 @@ def _admitted(assume: Sequence[str], sizes: Mapping[str, int]) -> bool:
         if not Prover().always(condition).proved:
             return False
     return True
-
-
-def _weight(sizes: Mapping[str, int]) -> int:
-    return sum(sizes.values())
 
 
 def _sizes(
@@ -465,6 +510,18 @@ def _fine(random: Any, array: Any) -> Any:
 
 _LIMITS: tuple[Draw, ...] = tuple(partial(_limit, k) for k in range(2))
 _SPECIAL_DRAWS: tuple[Draw, ...] = (_odd, _odd, _fine, *(partial(_alike, k) for k in range(3)))
+
+
+def _takes_integers(function: ast.Function) -> bool:
+    """Whether there are integers among the elements of the arguments."""
+    stack = [param.struct_info_annotation for param in function.params]
+    while stack:
+        match stack.pop():
+            case ast.TensorStructInfo(dtype=dtype) if dtype is None or dtype.is_integer:
+                return True
+            case ast.TupleStructInfo(fields=fields):
+                stack += fields
+    return False
 
 
 def _tensors(value: Value) -> Iterator[Tensor]:

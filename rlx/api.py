@@ -447,17 +447,10 @@ def refines(
         As :func:`check`.
     """
     from rlx.checker.check import IllFormedError
-    from rlx.refine.contracts import BY_PASS, CONTRACTS
-    from rlx.refine.question import FAULTS, LEVELS, compare
+    from rlx.refine.question import compare, known_options
 
     name_or_none("entry", entry)
-    for name, found, choices in (("floats", floats, LEVELS), ("faults", faults, FAULTS)):
-        if found not in choices:
-            raise ValueError(f"{name}: expected {' or '.join(map(repr, choices))}, found {found!r}")
-    if contract is not None and contract not in {**CONTRACTS, **BY_PASS}:
-        known = " or ".join(map(repr, CONTRACTS))
-        raise ValueError(f"contract: expected None, {known}, found {contract!r}")
-    conditions = [assume] if isinstance(assume, str) else list(assume)
+    conditions = known_options(floats, faults, assume, contract)
     reports = [check(before), check(after)]
     for report in reports:
         if not report.ok:

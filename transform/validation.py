@@ -57,7 +57,7 @@ def validated(
     Raises
     ------
     ValueError
-        If `unknown` has no such value.
+        If an option has no such value.
 
     Notes
     -----
@@ -69,10 +69,15 @@ def validated(
         expected = " or ".join(map(repr, UNKNOWN))
         raise ValueError(f"unknown: expected {expected}, found {unknown!r}")
 
+    # The judge stands above this room, so it is fetched when it is needed.
+    if (floats, faults, assume, contract) != ("bitwise", "may vanish", (), None):
+        import_module("rlx.refine.question").known_options(floats, faults, assume, contract)
+
     def judge(name: str, before: Any, after: Any) -> Any:
         if after is before:
             return after
-        # The judge stands above this room, so it is fetched when a pass has run.
+        if after is None:
+            raise TypeError(f"{name} returned None: a pass returns a module")
         refines = import_module("rlx.api").refines
         options = {"floats": floats, "faults": faults, "assume": assume, "contract": contract}
         answer = refines(before, after, **options)

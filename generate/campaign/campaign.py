@@ -23,7 +23,7 @@ FOR_REDUCTION = 0.25
 """The share of the time in which findings are reduced."""
 
 GRACE = 0.04
-"""The share of the time that programs under way may take longer."""
+"""The share of the time, at its end, in which programs under way may end and none is begun."""
 
 ENDING = 0.2
 """Seconds in which a chunk that is ended gives its results."""
@@ -97,8 +97,8 @@ def campaign(
     """Examine programs until the time is up; the findings that are new.
 
     If there are findings without a file, the last :data:`FOR_REDUCTION` of the time is left for
-    them. What is not done :data:`GRACE` of the time after its end is given up; the very first has
-    :data:`FIRST` seconds.
+    them. None is begun in the last :data:`GRACE` of the time, and what is not done at its end is
+    given up; the very first has :data:`FIRST` seconds.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def campaign(
     running: dict[Future[ChunkResult], int] = {}
     while True:
         share = 1 - FOR_REDUCTION if state.findings.keys() - state.kept else 1
-        left = seconds * share - (time.monotonic() - started)
+        left = seconds * (share - GRACE) - (time.monotonic() - started)
         while len(running) < 2 * jobs and left > 0:
             first = next(todo)
             running[submit(first)] = first

@@ -96,7 +96,8 @@ class Instrument:
             raise TypeError(f"known: expected a folder, found {shown(known)}")
         table = [] if known is None else by_choice(Path(known))
         watch = Watch(tuple(sizes) if run else (), seed, table, refine)
-        return pass_instrument(_Watching)(watch, stop)
+        named = type(cls.__name__, (_Watching,), {})  # what TVM prints
+        return pass_instrument(named)(watch, stop)
 
 
 class _Watching:

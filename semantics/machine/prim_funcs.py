@@ -35,6 +35,7 @@ from rlx.spec.registry import rule
 
 if TYPE_CHECKING:
     from rlx.semantics.native import Kernel
+    from rlx.semantics.tir import SharedFuel
 
 
 Unwritten = dict[int, np.ndarray[Any, Any] | None]
@@ -77,8 +78,8 @@ class PrimFuncs:
 
     Attributes
     ----------
-    fuel
-        The fuel of each run, natively and by the reference evaluator.
+    fuel, stepwise
+        The fuel of each run natively, and of each or of all by the reference evaluator.
     call
         The external functions that they may call.
     returned
@@ -90,11 +91,13 @@ class PrimFuncs:
     def __init__(
         self,
         backend: str,
-        fuel: int | Mapping[str, int] | None,
+        fuel: int | SharedFuel | Mapping[str, int] | None,
         call: Mapping[str, Callable[..., Any]],
     ) -> None:
         self.backend, self.call = backend, call
-        self.fuel = fuel if isinstance(fuel, Mapping) else {"native": fuel, "steps": fuel}
+        self.stepwise = fuel["steps"] if isinstance(fuel, Mapping) else fuel
+        native = fuel["native"] if isinstance(fuel, Mapping) else fuel
+        self.fuel = native if isinstance(native, int) else None
         self.notes: list[str] = []
         self.returned: int | float | None = None
         self._runners: dict[tir.PrimFunc, Kernel | Exception] = {}
@@ -118,7 +121,7 @@ class PrimFuncs:
         """
         runner = self.native(func)
         if runner is None:
-            return self._tracked(func, args, unwritten, self.fuel["steps"])
+            return self._tracked(func, args, unwritten, self.stepwise)
         self.returned = None
         if unwritten and not (
             self.filled(func).issuperset(unwritten)
@@ -128,7 +131,7 @@ class PrimFuncs:
             if left is not None:
                 return left
             self._note(f"{name} runs as native code, which does not track unwritten elements")
-        self.returned = runner(args, self.fuel["native"])
+        self.returned = runner(args, self.fuel)
         untouched = unwritten.keys() - self.writes(func) if unwritten else ()
         return {k: unwritten[k] for k in untouched}
 
@@ -161,7 +164,11 @@ class PrimFuncs:
             self.notes.append(note)
 
     def _tracked(
-        self, func: tir.PrimFunc, args: Sequence[Any], unwritten: Unwritten, fuel: int | None
+        self,
+        func: tir.PrimFunc,
+        args: Sequence[Any],
+        unwritten: Unwritten,
+        fuel: int | SharedFuel | None,
     ) -> Unwritten:
         """Run by the reference evaluator, which knows what was written."""
         from rlx.semantics.tir import evaluate
@@ -181,7 +188,7 @@ class PrimFuncs:
         """Run by the reference evaluator if that takes few iterations; else nothing is changed, and
         None.
         """
-        limit = self.fuel["native"]
+        limit = self.fuel
         limit = SHORT if limit is None else min(limit, SHORT)
         if func in self._long or sum(a.size for a in args if isinstance(a, np.ndarray)) > SHORT:
             return None

@@ -40,6 +40,7 @@ from rlx.spec.registry import rule, rule_of
 
 if TYPE_CHECKING:
     from rlx.checker.derive import Derivation
+    from rlx.semantics.tir import SharedFuel
 
 
 External = Packed | Callable[..., Any]
@@ -67,7 +68,7 @@ class MachineProgram:
         packed: Mapping[str, External],
         backend: str,
         output: Callable[[str], None],
-        iterations: int | Mapping[str, int] | None,
+        iterations: int | SharedFuel | Mapping[str, int] | None,
     ) -> None:
         self.module = settled(normalize(module))
         self.output = output
@@ -250,7 +251,7 @@ def load(
     packed: Mapping[str, External] | None = None,
     backend: str = "native",
     output: Callable[[str], None] = print,
-    iterations: int | Mapping[str, int] | None = None,
+    iterations: int | SharedFuel | Mapping[str, int] | None = None,
 ) -> MachineProgram:
     """Prepare a module to run.
 
@@ -266,7 +267,8 @@ def load(
         Called with each line that the program prints.
     iterations
         Fuel for the loops of each run of a PrimFunc (E-tir-fuel): one number, or one for each way
-        in which they run, ``"native"`` and ``"steps"``; None for no limit.
+        in which they run, ``"native"`` and ``"steps"``; a :class:`rlx.semantics.tir.SharedFuel` that all
+        runs by the reference evaluator share; None for no limit.
     """
     return MachineProgram(module, packed or {}, backend, output, iterations)
 

@@ -166,6 +166,15 @@ WHILE = 10
 """Units of fuel for an iteration of a `while` loop."""
 
 
+class SharedFuel:
+    """Fuel that several runs share."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, left: float) -> None:
+        self.left = left
+
+
 class TirRun:
     """The limits of a run, and the external functions.
 
@@ -181,7 +190,9 @@ class TirRun:
 
     __slots__ = ("call", "fuel", "room")
 
-    def __init__(self, fuel: int | None, room: int, call: Mapping[str, Callable[..., Any]]) -> None:
+    def __init__(
+        self, fuel: float | None, room: int, call: Mapping[str, Callable[..., Any]]
+    ) -> None:
         self.fuel: float = math.inf if fuel is None else fuel
         self.room = room
         self.call = call

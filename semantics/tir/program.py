@@ -13,7 +13,7 @@ import numpy as np
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.visit import shape_vars_of
 from rlx.semantics.tir.arguments import Values, bind
-from rlx.semantics.tir.memory import TirRun
+from rlx.semantics.tir.memory import SharedFuel, TirRun
 from rlx.semantics.tir.statements import Execute, FunctionEnd, StatementCompiler
 from rlx.semantics.tir.values import Number, fault
 from rlx.spec.registry import rule
@@ -67,7 +67,7 @@ class TirProgram:
         self,
         args: Sequence[Argument],
         *,
-        fuel: int | None = None,
+        fuel: int | SharedFuel | None = None,
         call: Mapping[str, Callable[..., Any]] = {},
         unwritten: Collection[int] = (),
         memory: int = MEMORY_LIMIT,
@@ -75,7 +75,8 @@ class TirProgram:
         """Run on arguments; see :func:`evaluate`."""
         values: Values = bind(self.func, args, unwritten)
         frame: list[Any] = [None] * (len(self.slots) + 1)
-        frame[0] = TirRun(fuel, memory, call)
+        limits = TirRun(fuel.left if isinstance(fuel, SharedFuel) else fuel, memory, call)
+        frame[0] = limits
         for node, value in values.items():
             frame[self.slots[node]] = value
         try:
@@ -84,6 +85,9 @@ class TirProgram:
         except FunctionEnd as end:
             found: Number = end.args[0]
             return found
+        finally:
+            if isinstance(fuel, SharedFuel):
+                fuel.left = limits.fuel
         if self.func.ret_type is not None:
             no_value(self.func)
         return None
@@ -99,7 +103,7 @@ def evaluate(
     func: tir.PrimFunc,
     args: Sequence[Argument],
     *,
-    fuel: int | None = None,
+    fuel: int | SharedFuel | None = None,
     call: Mapping[str, Callable[..., Any]] = {},
     unwritten: Collection[int] = (),
     memory: int = MEMORY_LIMIT,
@@ -114,7 +118,8 @@ def evaluate(
         Its arguments in order: an array for a buffer, a number for a scalar. Trailing scalars may
         be omitted if the shapes of arrays determine them.
     fuel
-        Units of fuel for iterations of loops (E-tir-fuel); None for no limit.
+        Units of fuel for iterations of loops (E-tir-fuel), perhaps shared with other runs; None for
+        no limit.
     call
         The external functions that it may call, by name.
     unwritten

@@ -199,6 +199,40 @@ def test_wrong_options(options: dict[str, str]) -> None:
     """The message lists what is possible."""
     with pytest.raises(ValueError, match="expected"):
         rlx.refines(BEFORE, SAME, **options)
+    with pytest.raises(TypeError, match="assume: expected conditions"):
+        rlx.refines(BEFORE, SAME, assume=[3])  # type: ignore[list-item]
+
+
+def test_bits_that_depend_on_an_order() -> None:
+    """The answer names the question that does not ask for them."""
+    sums = PROGRAM.format(result="R.sum(R.sum(a, axis=[0]))"), PROGRAM.format(result="R.sum(a)")
+    found = rlx.refines(*sums)
+    assert found.unknown and 'floats="real"' in found.reason
+    assert rlx.refines(*sums, floats="real").level == "real"
+
+
+def test_long_runs_are_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a kernel takes many iterations, not all inputs are tried, and the answer says so."""
+    monkeypatch.setattr("rlx.refine.runs.WORK", 1_000)
+    before = """
+@R.function
+def main(x: R.Tensor((200,), "float32")):
+    return R.asinh(R.sinh(x))
+"""
+    after = """
+@I.ir_module
+class Module:
+    @T.prim_func(private=True)
+    def copy(x: T.Buffer((200,), "float32"), y: T.Buffer((200,), "float32")):
+        for i in range(200):
+            y[i] = x[i]
+
+    @R.function
+    def main(x: R.Tensor((200,), "float32")):
+        return R.call_tir(Module.copy, (x,), out_sinfo=R.Tensor((200,), "float32"))
+"""
+    found = rlx.refines(before, after, floats="real")
+    assert found.unknown and "the runs were ended at the limit of work" in found.reason
 
 
 def test_a_program_with_errors() -> None:

@@ -53,6 +53,19 @@ def test_a_wrong_pass(wrong: rlx.ExprMutator) -> None:
     assert error.value.answer.counterexample.entry == "main"
 
 
+def test_wrong_options_and_no_module() -> None:
+    """Options are looked at before a pass runs, and what it returns before it is compared."""
+    with pytest.raises(ValueError, match="floats: expected 'bitwise' or 'real'"):
+        validated(floats="exact")
+    with pytest.raises(TypeError, match="nothing returned None"):
+
+        @validated
+        def nothing(module: ast.IRModule) -> None:
+            """Forgets its result."""
+
+        nothing(rlx.load(TEXT))
+
+
 def test_a_pass_that_is_not_understood() -> None:
     """It warns, raises, or says nothing, as it is asked to."""
     module = rlx.load(TEXT)

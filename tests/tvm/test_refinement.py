@@ -56,6 +56,7 @@ def test_modules_and_functions_of_tvm(module: Any) -> None:
 def test_the_instrument(module: Any) -> None:
     """What was proved of each pass; the first wrong one stops the pipeline."""
     instrument = rlx.tvm.Instrument(refine=True)
+    assert 'name="Instrument"' in str(instrument)
     with tvm.transform.PassContext(instruments=[instrument]):
         legalized(module)
     (row,) = [each for each in instrument.refined if each.pass_name == "LegalizeOps"]

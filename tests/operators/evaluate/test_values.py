@@ -103,6 +103,7 @@ CASES: list[tuple[str, tuple[Any, ...], dict[str, Any], Any]] = [
     ("sum", (BOOLEANS,), {}, np.array(True)),
     ("mean", (GRID,), {"axis": (1,), "keepdims": True}, f32([1], [4])),
     ("mean", (i64(-3, 0),), {}, np.array(-1, np.int64)),
+    ("mean", (i64(-(1 << 63), -2, 2),), {}, np.array(-((1 << 63) // 3), np.int64)),
     ("variance", (f32(1, 3),), {}, np.array(1, np.float32)),
     ("max", (np.zeros((0, 0), np.float32),), {"axis": (1,)}, np.zeros((0,), np.float32)),
     ("argmax", (f32(1, 3, 3),), {}, np.array(1, np.int64)),
