@@ -177,7 +177,9 @@ def _viewed(cut: TensorTerm) -> Sequence[TensorTerm]:
 
 
 def _above(frontier: set[TensorTerm], users: dict[Term, list[Term]]) -> set[Term]:
-    """The terms that use the tensor of a frontier with the fewest users, at most `BETWEEN` apart."""
+    """The terms that are made of the tensor of a frontier with the fewest users, with at most `BETWEEN`
+    other terms between.
+    """
     level: set[Term] = {min(frontier, key=lambda each: len(users.get(each, ())))}
     found: set[Term] = set()
     for _ in range(BETWEEN + 1):

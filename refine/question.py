@@ -63,7 +63,7 @@ FAULTS = ("may vanish", "kept")
 UNEQUAL = "the results are not proved to be equal"
 
 BIT_FOR_BIT = '; floats="real" asks for exact real numbers, which may be computed in any order'
-"""What is said where bits may depend on the order of operations."""
+"""The advice where bits may depend on the order of operations."""
 
 STUCK = 4_000
 """The most steps of a comparison as a whole, after one of a binding failed."""
@@ -635,13 +635,8 @@ def _with_arguments(known: Sequence[Term]) -> Iterator[Term]:
                 todo += fields
 
 
-_ARRANGED = frozenset(
-    f"relax.{name}"
-    for name in (
-        *("reshape", "permute_dims", "expand_dims", "squeeze", "flatten", "flip", "concat"),
-        "stack",
-    )
-)
+_MOVES = ("reshape", "permute_dims", "expand_dims", "squeeze", "flatten", "flip", "concat", "stack")
+_ARRANGED = frozenset(f"relax.{name}" for name in _MOVES)
 """Operators whose results have all elements of their arguments, and no others."""
 
 SIZES_SPLIT = 6

@@ -170,8 +170,9 @@ LONG = 100
 UNDECIDED = 3
 """The number of undecided questions of a module after which no more are asked."""
 SIZES = 1, 2, 3, 10, 1000
+"""The sizes, the same for all variables, at which such a question is evaluated before it is asked."""
 LARGE = 1 << 20
-"""The sizes at which such a question is evaluated before it is asked, and that of one alone."""
+"""The size of one variable, where all others are 1, at which it is evaluated, too."""
 MOST_PEAKS = 4
 """The number of peaks up to which those of a callee are counted in its caller."""
 Unknown = tuple[str, Span | None, str]

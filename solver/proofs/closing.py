@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from math import gcd, lcm
 from typing import Any
 
@@ -32,22 +33,8 @@ class Closing(Congruence):
                 self.cases(self.index[cond], lambda part: self.aimed(splits, scope, conds, part))
                 return
         for cond in self.targets:
-            if scope is not None and cond[0] in SIGNS:
-                try:
-                    others = [c for c in self.targets if c is not cond and c[0] != "or"]
-                    self.against(self.scope([*conds, *others]) if others else scope, cond)
-                except (NotFoundError, TooMuchWorkError, RecursionError):
-                    pass
-            if self.closed:
+            if cond[0] in SIGNS and any(map(self.tried, self.ways(cond, scope, conds))):
                 return
-            if cond[0] == "ne" and self.by_quotients:
-                for way in (self.congruent, lambda cond: self.clash_by_parts(scope, cond)):
-                    try:
-                        way(cond)
-                    except (NotFoundError, TooMuchWorkError, RecursionError):
-                        pass
-                    if self.closed:
-                        return
         for closing in (self.contradiction, lambda: self.contradictory(scope, conds)):
             try:
                 closing()
@@ -57,6 +44,24 @@ class Closing(Congruence):
                     return
         if not splits or not self.by_split(splits, scope, conds):
             raise NotFoundError("no case distinction helps")
+
+    def ways(
+        self, cond: Cond, scope: CaseScope | None, conds: list[Cond]
+    ) -> Iterator[Callable[[], None]]:
+        """Ways to refute a condition of the negated goal."""
+        others = [c for c in self.targets if c is not cond and c[0] != "or"]
+        if scope is not None:
+            yield lambda: self.against(self.scope([*conds, *others]) if others else scope, cond)
+        if cond[0] == "ne" and self.thorough:
+            yield lambda: self.congruent(cond)
+            if scope is not None:
+                yield lambda: self.clash_by_parts(scope, cond)
+
+    def tried(self, way: Callable[[], None]) -> bool:
+        """Whether a way closes the present case."""
+        with suppress(NotFoundError, TooMuchWorkError, RecursionError):
+            way()
+        return self.closed
 
     def bitwise(self) -> bool:
         """Close a case where the goal holds for each bit."""
@@ -115,17 +120,17 @@ class Closing(Congruence):
             fact = self.nonneg_after(scope, shift(dict(parts), -1, -1), 1)
             self.total([(ONE, (fact,)), (ONE, (number,))])
 
-    def clash_by_parts(self, scope: CaseScope | None, unequal: Cond) -> None:
+    def clash_by_parts(self, scope: CaseScope, unequal: Cond) -> None:
         """Close a case in which a number with common bits is not 0 that is."""
         poly = dict(unequal[1])
-        if scope is not None and any(self.checker.atoms[i][0] == "bits" for i in self.below(poly)):
+        if any(self.checker.atoms[i][0] == "bits" for i in self.below(poly)):
             self.apply("clash", uses=[self.by_parts(scope, poly), self.index[unequal]])
 
     def contradictory(self, scope: CaseScope | None, conds: list[Cond]) -> None:
         """Close a case whose assumptions the normal form finds contradictory: one of those that it
         needs for that is refuted under the others.
         """
-        if scope is not None or (conds and not self.by_quotients):
+        if scope is not None or (conds and not self.thorough):
             raise NotFoundError("the assumptions do not contradict each other")
         claimed = [cond for cond in self.checker.facts[: self.known] if cond[0] in SIGNS]
         core = [*dict.fromkeys([*claimed, *conds])]
@@ -134,10 +139,8 @@ class Closing(Congruence):
             if self.scope(others, alone=True) is None:
                 core = others
         for cond in core:
-            try:
+            with suppress(NotFoundError):
                 self.against(self.scope([c for c in core if c != cond], alone=True), cond)
-            except NotFoundError:
-                pass
             if self.closed:
                 return
         raise NotFoundError("none of the assumptions is refuted under the others")
@@ -187,15 +190,7 @@ class Closing(Congruence):
                 limit = limits.get((mono[0], sign))
                 if limit is not None:
                     equation: Item = {(): -sign * coef}, (self.index[kind, parts],)
-                    whole = combine((1, self.product((ONE, (limit,)))), (1, self.product(equation)))
-                    self.cut([(ONE, (limit,)), equation], whole, size)
-
-    def cut(self, items: list[Item], whole: Poly, size: int) -> None:
-        """A sum of facts divided by a number that divides all of it but its constant."""
-        fact = self.total(items)
-        if fact is not None:
-            rounded: Poly = {mono: coef // size for mono, coef in whole.items()}
-            self.apply("cut", None, [{(): size}, combine((1, rounded))], [fact])
+                    self.cut([(ONE, (limit,)), equation], size)
 
     def strict(self) -> None:
         """What is not 0 and never negative is at least 1."""
@@ -259,27 +254,23 @@ class Closing(Congruence):
                     normal.append(self.back(scope, self.engine_poly(scope, poly)))
                 except (NotFoundError, TooMuchWorkError):
                     normal.append(poly)
-        for poly in [*normal, *polys]:
-            for index in self.branching(poly):
-                cases = self.alternatives(index)
-                if cases is not None:
-                    yield cases, self.cases
+        yield from self.distinctions([*normal, *polys])
         for cond, number in [*self.index.items()]:
             if cond[0] == "or" and number not in self.done:
                 yield number, self.cases
-        for poly in polys:
-            for index in self.branching(poly, inner=True):
-                cases = self.alternatives(index)
-                if cases is not None:
-                    yield cases, self.cases
+        yield from self.distinctions(polys, inner=True)
         periods = self.periods([*normal, *polys])
         if periods and not self.tabled:
             yield periods, self.tables
         for cond, number in [*self.index.items()]:
             if cond[0] == "ne" and number not in self.done and cond not in self.targets:
                 yield number, self.cases
-        for poly in claimed:
-            for index in self.branching(poly):
+        yield from self.distinctions(claimed)
+
+    def distinctions(self, polys: list[Poly], inner: bool = False) -> Iterator[tuple[Any, Any]]:
+        """The cases of the maxima and choices in polynomials."""
+        for poly in polys:
+            for index in self.branching(poly, inner):
                 cases = self.alternatives(index)
                 if cases is not None:
                     yield cases, self.cases

@@ -29,14 +29,14 @@ class Congruence(Rewriting):
         quotients = [i for i in self.below(poly) if self.checker.atoms[i][0] == "div"]
         equations = list[int]()
         for pair in [*self.alike(sorted(quotients))][:_PAIRS]:
-            equations += self.equal_quotients(*pair)
+            equations += self.equal_by_operands(*pair)
         if not equations:
             raise NotFoundError("no quotients are equal")
         rest, items = self.reduced(poly, equations)
         known = [*items, *self.zero(rest)]
         self.apply("clash", uses=[self.number(self.total(known)), self.index[unequal]])
 
-    def equal_quotients(self, first: int, second: int) -> list[int]:
+    def equal_by_operands(self, first: int, second: int) -> list[int]:
         """The facts that two quotients are equal, and their operands; none if that is not proved."""
         (top, below), (other_top, other_below) = (
             [dict(part) for part in self.checker.atoms[i][1]] for i in (first, second)

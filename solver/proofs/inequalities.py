@@ -43,9 +43,9 @@ _DEPTH = 3
 class Inequalities(Steps):
     """What follows from facts by combinations of them."""
 
-    by_quotients = False
-    """Whether quotients that are equal, and their upper limits, are looked for, and case distinctions
-    before products: what is tried second, since it takes longer where it does not help.
+    thorough = False
+    """Whether equal quotients and upper limits of quotients are looked for, and cases distinguished
+    before facts are multiplied. It takes longer where it does not help, so it is the second attempt.
     """
     linear = False
     """Whether products of facts are left out, where a case distinction follows anyway."""
@@ -161,7 +161,7 @@ class Inequalities(Steps):
             return cut
         if depth == _DEPTH and any(self.checker.atoms[i][0] == "max" for m in poly for i in m):
             return self.by_maxima(poly)
-        if depth == _DEPTH and self.by_quotients:
+        if depth == _DEPTH and self.thorough:
             return self.multiple(poly)
         raise NotFoundError("no combination of the facts gives it")
 
@@ -310,7 +310,7 @@ class Inequalities(Steps):
                 for rule in ("floor-low", "floor-high"):
                     self.attempt(rule, index, uses)
                 ends: list[Poly] = [] if index in self.lows() else [{(index,): 1}]
-                if self.by_quotients and index not in self.lows(-1):
+                if self.thorough and index not in self.lows(-1):
                     high, size = self.highest(dict(operands[0])), value(divisor) or 0
                     if high is not None and size > 0:
                         ends.append({(index,): -1, (): high // size})
@@ -586,21 +586,25 @@ class Inequalities(Steps):
             poly = combine(*((1, self.product(item)) for item in items))
             size = gcd(*(coef for mono, coef in poly.items() if mono))
             if size > 1 and poly.get((), 0) % size:
-                self.divide(items, poly, size)
+                self.divide(items, size)
                 return True
         return False
 
-    def divide(self, items: list[Item], poly: Poly, size: int) -> None:
+    def divide(self, items: list[Item], size: int) -> None:
         """Close a case by an equation whose constant is no multiple of a number."""
-        cuts = []
-        for sign in (1, -1):
-            number = self.number(self.total(self.scaled(items, {(): sign})))
-            rounded: Poly = {m: sign * c // size for m, c in poly.items()}
-            cut = self.number(
-                self.apply("cut", None, [{(): size}, combine((1, rounded))], [number])
-            )
-            cuts.append((ONE, (cut,)))
-        self.total(cuts)
+        both = [self.cut(self.scaled(items, {(): sign}), size) for sign in (1, -1)]
+        self.total([(ONE, (self.number(fact),)) for fact in both])
+
+    def cut(self, items: list[Item], size: int) -> int | None:
+        """The fact that a sum of facts gives, divided by a number that divides all of it but its
+        constant; None if it closes the case.
+        """
+        fact = self.total(items)
+        if fact is None:
+            return None
+        whole = dict(self.checker.facts[fact][1])
+        rounded: Poly = {mono: coef // size for mono, coef in whole.items()}
+        return self.apply("cut", None, [{(): size}, combine((1, rounded))], [fact])
 
 
 def without(poly: Poly, index: int) -> Poly:

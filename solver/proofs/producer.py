@@ -144,20 +144,8 @@ def found(
     """
     if any(_wraps_unseen(node) for node in tir.postorder(goal, *facts)):
         return None
-    for by_quotients in (False, True):
-        try:
-            draft = Draft(goal, facts, ranges)
-            draft.by_quotients = by_quotients
-            made = draft.certificate()
-            break
-        except (NotFoundError, RefusedError, TooMuchWorkError, RecursionError):
-            continue
-        except (
-            SyntaxError,
-            MemoryError,
-        ):  # Python's parser, which the checker uses, nests no deeper
-            return None
-    else:
+    made = _attempt(goal, facts, ranges) or _attempt(goal, facts, ranges, thorough=True)
+    if made is None:
         return None
     try:
         check(made)
@@ -166,6 +154,23 @@ def found(
             return None
         raise
     return made
+
+
+def _attempt(
+    goal: PrimExpr,
+    facts: Sequence[PrimExpr],
+    ranges: Sequence[tuple[tir.Var, Range]],
+    thorough: bool = False,
+) -> dict[str, Any] | None:
+    """A certificate that is not checked yet, or None."""
+    try:
+        draft = Draft(goal, facts, ranges)
+        draft.thorough = thorough
+        return draft.certificate()
+    except (NotFoundError, RefusedError, TooMuchWorkError, RecursionError):
+        return None
+    except (SyntaxError, MemoryError):  # Python's parser, which the checker uses, nests no deeper
+        return None
 
 
 def _wraps_unseen(node: PrimExpr) -> bool:

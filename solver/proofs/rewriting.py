@@ -40,7 +40,7 @@ _FUEL = 400_000
 _BACK = 20
 """The effort that an atom of the normal form takes."""
 _LATEST = 24
-"""So many facts are told once more, with the equations of a case."""
+"""The maximum number of facts, the latest ones, in which the equations of a case are used."""
 _SIZES = 8
 """The maximum number of powers of two at which numbers are split."""
 
@@ -468,7 +468,7 @@ class Rewriting(Inequalities):
         open_cases = (cases for index in asked if (cases := self.alternatives(index)) is not None)
         cases = next((each for each in (*waiting, *open_cases)), None) if splits else None
         if not atoms or cases is None:
-            before, self.linear = self.linear, self.by_quotients and cases is not None
+            before, self.linear = self.linear, self.thorough and cases is not None
             try:
                 self.clash(unequal)
                 return
@@ -484,7 +484,7 @@ class Rewriting(Inequalities):
 
     def clash(self, unequal: Cond) -> None:
         """Close a case in which a number is not 0 that is."""
-        if not self.by_quotients:
+        if not self.thorough:
             self.apply("clash", uses=[self.equal(dict(unequal[1])), self.index[unequal]])
             return
         rest, items = self.reduced(dict(unequal[1]))

@@ -63,7 +63,7 @@ class ExprVisitor:
             raise missing_attribute(self, name)
 
     def __new__(cls, *args: Any, **keywords: Any) -> Self:
-        """What the walk knows is there before a subclass begins."""
+        """Set up the state of the walk before ``__init__`` of a subclass, which may not call ours."""
         if (args or keywords) and cls.__init__ is object.__init__:
             name = cls.__name__
             raise MisuseError(f"{name} takes no arguments: write {name}().visit(module)", here())
