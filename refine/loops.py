@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import INT32, DataType
 from rlx.grammar.nodes.node import Record, Span, replace
+from rlx.grammar.nodes.prim_operators import INTEGER_DIVISIONS
 from rlx.grammar.nodes.tir import Buffer, PrimExpr
 from rlx.refine import terms
 from rlx.refine.facts import Facts
@@ -346,8 +347,7 @@ class Reader:
             self._store_lanes(stmt, count)
             return
         buffer, indices = self._place(stmt.buffer, stmt.indices, stmt.span)
-        value = self.converted(stmt.value)
-        value = tir.interned(tir.converted(value, buffer.dtype, None))
+        value = terms.stored(self.converted(stmt.value), buffer.dtype)
         self.inside(buffer, indices, "a write is", stmt.span)
         if buffer not in self.contents:
             raise Unread(f"{buffer.name} has no memory here", stmt.span)
@@ -625,6 +625,8 @@ class Reader:
             operands = []
             for child in tir.children(node):
                 operands.append((yield child))
+            if isinstance(node, INTEGER_DIVISIONS):
+                self.divisor(operands[1])
             return tir.with_operands(node, operands) if operands else node
 
         def reduction(node: Reduce) -> tir.Visit[PrimExpr]:
@@ -671,6 +673,13 @@ class Reader:
             zero = terms.index(0, tir.type_of(index))
             for condition in (tir.LE(zero, index), tir.LT(index, limit)):
                 self.need(tir.interned(condition), f"{what} inside {buffer.name}", span)
+
+    def divisor(self, expr: PrimExpr) -> None:
+        """Prove that an integer is not 0, or need it."""
+        if not (isinstance(expr, tir.IntImm) and expr.value):
+            zero = terms.index(0, tir.type_of(expr))
+            condition = tir.interned(tir.NE(expr, zero))
+            self.need(condition, "a divisor is not 0", self._span)
 
     def need(self, condition: PrimExpr, why: str, span: Span | None) -> None:
         """Prove a condition, or say that it must hold."""

@@ -15,7 +15,7 @@ from itertools import combinations, islice, permutations
 from typing import Any
 
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.dtype import BOOL, INT64, DataType
+from rlx.grammar.nodes.dtype import BOOL, INT64, DataType, limits
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.prim_operators import BY_NODE
 from rlx.grammar.nodes.tir import PrimExpr
@@ -1034,6 +1034,7 @@ class Matcher:
             not isinstance(inner, Reduce)
             or inner.combiner.name != x.combiner.name
             or inner.init != x.init
+            or (x.combiner.name == "prod" and not self._is_one(x.init[0]))
             or any(not set(axes).isdisjoint(tir.free_vars(e)) for e in inner.extents)
         ):
             return None
@@ -1069,9 +1070,9 @@ class Matcher:
 
     def _pulled(self, x: Reduce) -> PrimExpr | None:
         """An extremum over elements that grow with one number: that of a sum with the same number
-        for all, or of an extremum with it. None if it is not of this form.
+        for all, or of an extremum with it. None if it is not of this form, or its initial value matters.
         """
-        if x.guard is not terms.TRUE or not self._filled(x):
+        if x.guard is not terms.TRUE or not self._lowest(x):
             return None
         axes = terms.fresh(x.axes)
         _, (source,) = terms.opened(x, axes)
@@ -1271,9 +1272,13 @@ class Matcher:
         """Whether the initial value of a maximum, or a minimum, does not matter."""
         (init, *others) = x.init
         sign = {"max": -1, "min": 1}.get(x.combiner.name)
-        if others or sign is None or not isinstance(init, tir.FloatImm):
+        kind = tir.type_of(x)
+        if others or sign is None or not isinstance(init, tir.FloatImm | tir.IntImm):
             return False
-        extreme = init.value * sign >= _LARGEST.get(str(x.dtype), math.inf)
+        if isinstance(init, tir.FloatImm):
+            extreme = init.value * sign >= _LARGEST.get(str(kind), math.inf)
+        else:
+            extreme = kind.is_integer and init.value == limits(kind)[sign > 0]
         return extreme and self._filled(x)
 
     def _filled(self, x: Reduce) -> bool:

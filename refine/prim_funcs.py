@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.nodes.node import Record
+from rlx.grammar.nodes.prim_operators import INTEGER_DIVISIONS
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine import terms
 from rlx.refine.definitions import Unopened
@@ -78,15 +80,22 @@ class LoopsOpener:
         facts: Facts,
         read: Callable[[], Iterable[TensorTerm]],
         known: Mapping[TensorTerm, TensorTerm],
+        opened: Callable[[TensorTerm], TensorTerm] = lambda tensor: tensor,
+        filled: Sequence[tuple[Sequence[PrimExpr], Sequence[PrimExpr]]] = (),
     ) -> bool:
         """Whether a call of a PrimFunc cannot fail.
 
         Parameters
         ----------
         read
-            Gives tensors whose elements are computed without a failure: what they read is there.
+            Gives tensors whose elements are computed without a failure: what they read is there,
+            and what they divide by is not 0.
         known
             Tensors of the program that are equal to tensors that ``read`` mentions.
+        opened
+            The definition of a tensor of the program, or itself.
+        filled
+            Extents of which none is 0 unless one of the others is.
         """
         try:
             call = self._call(application)
@@ -114,9 +123,19 @@ class LoopsOpener:
                 for tensor in read() if terms.tensors_of(condition) else ():
                     assume_reads(tensor, axes, extents, facts)
                     _assume_read_elements(tensor, condition, facts)
-                if facts.holds(condition) is not True:
+                if facts.holds(condition) is True:
+                    continue
+                if not isinstance(condition, tir.NE):
+                    return False
+                if not _is_divisor(condition, read, opened, filled, facts):
                     return False
         return True
+
+    def filled_by(self, application: ApplicationTerm) -> Iterator[TensorTerm]:
+        """The tensors that a call of a PrimFunc fills, as far as its loops can be read."""
+        with suppress(Unopened):
+            call = self._call(application)
+            yield from map(call.filled.tensor, call.holes.outputs.values())
 
     def _call(self, application: ApplicationTerm) -> CallOfLoops:
         found = self._calls.get(application)
@@ -185,6 +204,98 @@ class LoopsOpener:
         differ = tuple([e for e in equal if e.a is not e.b])
         places = first if isinstance(first, tuple) else range(first, first + len(outlines))
         return CallOfLoops(holes, FilledHoles(tensors, variables), tuple(places), differ)
+
+
+def _is_divisor(
+    condition: tir.NE,
+    read: Callable[[], Iterable[TensorTerm]],
+    opened: Callable[[TensorTerm], TensorTerm],
+    filled: Sequence[tuple[Sequence[PrimExpr], Sequence[PrimExpr]]],
+    facts: Facts,
+) -> bool:
+    """Whether a number is not 0: by the sizes of what is not empty, because something divides by it
+    that is computed without a failure, or by its definition.
+    """
+    one = terms.index(1)
+    for dims, kept in filled:
+        if all(facts.holds(tir.LE(one, dim)) is True for dim in kept):
+            for dim in dims:
+                facts.assume(tir.LE(one, dim))
+    if facts.holds(condition) is True:
+        return True
+    for _ in range(MOST_OPENED):
+        if any(_divides(tensor, condition.a, facts) for tensor in read()):
+            return True
+        tensors = {tensor: opened(tensor) for tensor in terms.tensors_of(condition)}
+        if all(tensor is own for tensor, own in tensors.items()):
+            return False
+        condition = _with_elements(condition, tensors)
+        if facts.holds(condition) is True:
+            return True
+    return False
+
+
+MOST_OPENED = 8
+"""How often what a divisor is read from is replaced by its definition."""
+
+
+def _with_elements(expr: PrimExpr, tensors: Mapping[TensorTerm, TensorTerm]) -> Any:
+    """An expression that reads the elements of other tensors."""
+
+    def new(node: PrimExpr, operands: list[PrimExpr]) -> PrimExpr:
+        if isinstance(node, tir.BufferLoad):
+            return terms.element(tensors.get(node.buffer, node.buffer), operands)  # type: ignore[call-overload]
+        return terms.rebuilt(node, operands)
+
+    return tir.interned(tir.fold(tir.interned(expr), new, {}))
+
+
+def _divides(tensor: TensorTerm, divisor: PrimExpr, facts: Facts) -> bool:
+    """Whether some element of a tensor is computed by a division by a number."""
+    if not isinstance(tensor, Lambda):
+        return False
+    stack, seen = [tensor.element], set[PrimExpr]()
+    while stack:
+        node = stack.pop()
+        if node in seen or isinstance(node, terms.Reduce):
+            continue
+        seen.add(node)
+        if isinstance(node, INTEGER_DIVISIONS):
+            place: dict[tir.Var, PrimExpr] = {}
+            if _matched(node.b, divisor, tensor.axes, place) and _exists(tensor, place, facts):
+                return True
+        decides = isinstance(node, tir.Call) and node.op == "if_then_else"
+        stack += tir.children(node)[:1] if decides else tir.children(node)
+    return False
+
+
+def _matched(
+    pattern: PrimExpr,
+    expr: PrimExpr,
+    axes: Sequence[tir.Var],
+    place: dict[tir.Var, PrimExpr],
+) -> bool:
+    """Whether an expression is another one at some values of axes, which are put into the place."""
+    if isinstance(pattern, tir.Var) and pattern in axes:
+        return place.setdefault(pattern, expr) is expr
+    if pattern is expr:
+        return True
+    parts, others = tir.children(pattern), tir.children(expr)
+    if type(pattern) is not type(expr) or len(parts) != len(others) or not parts:
+        return False
+    if tir.interned(tir.with_operands(pattern, others)) is not expr:
+        return False
+    return all(_matched(a, b, axes, place) for a, b in zip(parts, others, strict=True))
+
+
+def _exists(tensor: Lambda, place: dict[tir.Var, PrimExpr], facts: Facts) -> bool:
+    """Whether a tensor has an element at a place; axes that are not in it are 0."""
+    for axis, extent in zip(tensor.axes, tensor.shape, strict=True):
+        value = place.setdefault(axis, terms.index(0, axis.dtype))
+        inside = (tir.LE(terms.index(0), value), tir.LT(value, extent))
+        if not all(facts.holds(each) is True for each in inside):
+            return False
+    return True
 
 
 def _is_unwritten(tensor: TensorTerm) -> bool:
@@ -288,12 +399,7 @@ def _place(
                 return None
         elif not facts.equal(own, wanted):
             return None
-    for axis, extent in zip(tensor.axes, tensor.shape, strict=True):
-        value = place.setdefault(axis, terms.index(0, axis.dtype))
-        inside = (tir.LE(tir.IntImm(0), value), tir.LT(value, extent))
-        if not all(facts.holds(each) is True for each in inside):
-            return None
-    return place
+    return place if _exists(tensor, place, facts) else None
 
 
 def _parts(

@@ -513,7 +513,12 @@ class _FunctionPair:
                 return _filled(matcher, dims, kept, known)
             case ("call", ApplicationTerm() as made) if made.name == CALL_TIR:
                 return self._loops.safe(
-                    made, matcher.facts, lambda: self._computed(ours), matcher.representatives
+                    made,
+                    matcher.facts,
+                    lambda: self._computed(ours),
+                    matcher.representatives,
+                    self._definition,
+                    [check.key[1:] for check in ours.checks if _is_filled(check)],
                 )
             case (kind, ResultTerm() as result) if kind == WRITTEN:
                 same = matcher.representatives.get(result, result)
@@ -533,6 +538,19 @@ class _FunctionPair:
         for made in side.applied:
             with suppress(Unopened):
                 yield from self._definitions.stages(made)
+        for check in side.checks:
+            match check:
+                case RunCheck(path=(), key=("call", ApplicationTerm() as made)) if (
+                    made.name == CALL_TIR
+                ):
+                    yield from self._loops.filled_by(made)
+
+    def _definition(self, tensor: TensorTerm) -> TensorTerm:
+        """What a tensor of a program is computed by, or itself."""
+        if isinstance(tensor, ResultTerm):
+            with suppress(Unopened):
+                return self._opened(tensor, "bitwise")
+        return tensor
 
     def _found(self, check: RunCheck, side: Execution, matcher: Matcher) -> bool:
         """Whether the other side has the same check on a path that is always taken then."""
@@ -578,6 +596,11 @@ def _fail_alike(matcher: Matcher, p: ApplicationTerm, q: ApplicationTerm) -> boo
                 and matcher.equal(at, place)
             )
     return False
+
+
+def _is_filled(check: RunCheck) -> bool:
+    """Whether a check is made on each path, and says that something is not empty."""
+    return not check.path and isinstance(check.key, tuple) and check.key[0] == FILLED
 
 
 def _filled(

@@ -327,6 +327,12 @@ def _cancelled(matcher: Matcher, atoms: list[PrimExpr]) -> list[PrimExpr]:
     return atoms
 
 
+PARTIAL = frozenset(
+    [*("log", "log2", "log10", "log1p", "sqrt", "rsqrt", "pow", "fmod"), *("acos", "asin", "acosh")]
+)
+"""Functions that are not defined for all real numbers."""
+
+
 def _is_inverse(x: PrimExpr) -> TypeGuard[tir.Div]:
     return isinstance(x, tir.Div) and isinstance(x.a, tir.FloatImm) and x.a.value == 1
 
@@ -420,14 +426,15 @@ class _Normal:
             return {(x,): Fraction(1)}
         match x:
             case tir.Add() | tir.Sub() | tir.Mul():
-                return self._finite(self._arithmetic(x), x)
+                return self._arithmetic(x)
         if kind.is_integer:
             return self._whole(x)
         match x:
             case tir.FloatImm(value=value) if isfinite(value):
                 return {(): Fraction(value)} if value else {}
             case tir.Div(a=a, b=b):
-                return self._finite(_times(self._matcher, self.sum(a), self._inverse(b)), x)
+                parts = self.sum(a), self._inverse(b)
+                return self._defined(_times(self._matcher, *parts), parts, x)
             case tir.Cast(value=inner) if tir.type_of(inner).is_float:
                 return self.sum(inner)
             case tir.Cast(value=condition) if tir.type_of(condition) == BOOL:
@@ -469,16 +476,35 @@ class _Normal:
     def _arithmetic(self, x: tir.Add | tir.Sub | tir.Mul) -> Sum:
         one, other = self.sum(x.a), self.sum(x.b)
         if isinstance(x, tir.Mul):
-            return _times(self._matcher, one, other)
-        found = dict(one)
-        _add(found, other if isinstance(x, tir.Add) else {m: -f for m, f in other.items()})
-        return found
+            found = _times(self._matcher, one, other)
+        else:
+            found = dict(one)
+            _add(found, other if isinstance(x, tir.Add) else {m: -f for m, f in other.items()})
+        return self._defined(found, (one, other), x)
 
-    def _finite(self, found: Sum, x: PrimExpr) -> Sum:
-        """A sum ``x``; as a whole where a part is infinite, with which no other part cancels."""
-        if any(_is_infinite(atom) for mono in found for atom in mono):
+    def _defined(self, found: Sum, parts: Sequence[Sum], x: PrimExpr) -> Sum:
+        """A sum ``x`` of parts; as a whole where one is infinite, with which no other cancels, or
+        what is not defined for all numbers has cancelled.
+        """
+        left = {atom for mono in found for atom in mono}
+        given = {atom for part in parts for mono in part for atom in mono}
+        if any(map(_is_infinite, left)) or any(map(self._is_partial, given - left)):
             return {(x,): Fraction(1)}
         return found
+
+    def _is_partial(self, atom: PrimExpr) -> bool:
+        """Whether a factor is not defined for all real numbers, as far as can be seen."""
+        for node in tir.postorder(atom):
+            match node:
+                case tir.Div(b=divisor):
+                    size = isinstance(divisor, tir.Cast) and self._matcher.facts.is_index(
+                        divisor.value
+                    )
+                    if not size and not _is_positive(self._matcher, divisor):
+                        return True
+                case tir.Call(op=op) if op in PARTIAL:
+                    return True
+        return False
 
     def _exponential(self, a: PrimExpr, kind: DataType) -> Sum:
         """The exponential of a sum: the product of those of its monomials."""

@@ -30,7 +30,7 @@ from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.dtype import INT64, DataType
+from rlx.grammar.nodes.dtype import INT64, DataType, limits
 from rlx.grammar.nodes.node import Node
 from rlx.grammar.nodes.tir import PrimExpr
 
@@ -857,6 +857,15 @@ def all_of(conditions: Iterable[PrimExpr]) -> PrimExpr:
     for each in conditions:
         found = each if found is TRUE else found if each is TRUE else tir.And(found, each)
     return found
+
+
+def stored(value: PrimExpr, kind: DataType) -> PrimExpr:
+    """A value as a buffer of a type holds it: an integer literal that is beyond the type wraps."""
+    found = tir.converted(value, kind, None)
+    if isinstance(found, tir.IntImm) and kind.is_integer:
+        low, high = limits(kind)
+        found = tir.IntImm(low + (found.value - low) % (high - low + 1), kind)
+    return tir.interned(found)
 
 
 def index(value: int, kind: DataType = INT64) -> PrimExpr:
