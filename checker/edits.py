@@ -126,9 +126,8 @@ def let_it_be_entered(place: EditPlace) -> Edit | None:
     if head is None:
         return None
     for at, token in enumerate(head):
-        match token:
-            case Token(type="TARGET", value="private"):
-                return _without_argument(head, at)
+        if token.type == "TARGET" and token.value == "private":
+            return _without_argument(head, at)
     return None
 
 

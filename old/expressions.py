@@ -17,10 +17,8 @@ CONDITION = DynTensorType(0, dtype("bool"))
 
 def is_boolean(node: Expr) -> bool:
     """Whether an expression is `True` or `False`."""
-    match node:
-        case ast.PrimValue(value=tir.IntImm(dtype=kind)):
-            return kind == CONDITION.dtype
-    return False
+    value = node.value if isinstance(node, ast.PrimValue) else None
+    return isinstance(value, tir.IntImm) and value.dtype == CONDITION.dtype
 
 
 @rule("OT-var", "checked type")

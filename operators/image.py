@@ -76,10 +76,10 @@ def _resize(count: int) -> Rule:
 
 def _region(site: Site, roi: object) -> None:
     """The region of interest of a resize is a tuple of numbers."""
-    match roi:
-        case None | float() | tuple() | list() | ast.Tuple() | ast.PrimValue(value=FloatImm()):
-            return
-    site.fail("D14-argument", "roi must be a tuple of numbers", 2)
+    if isinstance(roi, ast.PrimValue):
+        roi = roi.value
+    if roi is not None and not isinstance(roi, (float, tuple, list, ast.Tuple, FloatImm)):
+        site.fail("D14-argument", "roi must be a tuple of numbers", 2)
 
 
 operator(

@@ -159,8 +159,10 @@ def head_of(text: str) -> ast.Function:
     from rlx.grammar.read.parser import parse
 
     parsed = parse(text, "<type of a function>")
-    match [f for module in parsed.modules for f in module.functions.values()]:
-        case [ast.Function() as head] if not any(d.is_error for d in parsed.diagnostics):
+    heads = [f for module in parsed.modules for f in module.functions.values()]
+    if len(heads) == 1 and not any(d.is_error for d in parsed.diagnostics):
+        head = heads[0]
+        if isinstance(head, ast.Function):
             return head
     raise ValueError(text)
 

@@ -82,10 +82,11 @@ def _exchanged(
         for at, (given, param) in enumerate(zip(found, wanted, strict=True))
         if given is not param and not state.poisoned(node.args[at]) and not same_kind(given, param)
     ]
-    match wrong:
-        case [first, second] if same_kind(found[first], wanted[second]):
-            return (first, second) if same_kind(found[second], wanted[first]) else None
-    return None
+    if len(wrong) != 2:
+        return None
+    first, second = wrong
+    crossed = same_kind(found[first], wanted[second]) and same_kind(found[second], wanted[first])
+    return (first, second) if crossed else None
 
 
 def same_kind(given: StructInfo, wanted: StructInfo) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from rlx.checker.derive.arguments import check_arguments
 from rlx.checker.derive.doubts import Doubt
+from rlx.checker.derive.knowledge import arithmetic_condition
 from rlx.checker.derive.message_text import callee, definition, of_global, own, show, written
 from rlx.checker.derive.state import DerivationState, Effects
 from rlx.checker.lowered.objects import LOWERED
@@ -13,13 +14,11 @@ from rlx.checker.memory import IN_PLACE
 from rlx.grammar.diagnostic import Edit
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import FuncStructInfo, StructInfo, TensorStructInfo, TupleStructInfo
-from rlx.grammar.nodes.dtype import BOOL
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.suggest import did_you_mean
 from rlx.operators import is_known, lookup, similar
 from rlx.operators.derived_dimensions import shortened
 from rlx.operators.foreign_names import argument_order
-from rlx.solver.prim_exprs import may_be_condition
 from rlx.spec.registry import need, rule
 
 
@@ -59,17 +58,10 @@ def _call_operator(state: DerivationState, node: ast.Call, op: ast.Op) -> Struct
     elif "warning" in severities:
         state.doubt(node, Doubt.WARNED)
     elif op.op_name == "relax.assert_op" and node.args:
-        _asserted(state, state.info(node.args[0]))
+        asserted = arithmetic_condition(state.info(node.args[0]))
+        if asserted is not None:
+            state.remember(asserted)
     return info
-
-
-def _asserted(state: DerivationState, condition: StructInfo) -> None:
-    """Behind an assertion its condition holds, as far as arithmetic can say it."""
-    match condition:
-        case ast.PrimStructInfo(dtype=dtype, value=tir.PrimExpr() as known) if (
-            dtype == BOOL and may_be_condition(known)
-        ):
-            state.remember(known)
 
 
 SUGGESTED = 200

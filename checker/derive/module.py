@@ -219,9 +219,8 @@ def _widened(extent: tir.PrimExpr, wide: dict[tir.Var, tir.Var]) -> tir.PrimExpr
                 return wide.get(node)
         return None
 
-    match extent:
-        case tir.IntImm() | tir.Var():
-            return widen(extent) or extent
+    if isinstance(extent, (tir.IntImm, tir.Var)):
+        return widen(extent) or extent
     (found,) = tir.transform((extent,), widen)
     return found
 

@@ -109,9 +109,8 @@ def mismatch(
         return None
     wanted = _unplaced(found, wanted)
     result = compatibility(found, wanted, state.prover)
-    match result.kind:
-        case "possible" | "incompatible" if free_vars(found) or free_vars(wanted):
-            result = compatibility(_spelled(state, found), _spelled(state, wanted), state.prover)
+    if not result.compatible and (free_vars(found) or free_vars(wanted)):
+        result = compatibility(_spelled(state, found), _spelled(state, wanted), state.prover)
     match result.kind:
         case "compatible":
             need(label, True)

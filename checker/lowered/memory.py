@@ -184,14 +184,13 @@ class Memory:
         """Whether two tensors have a byte in common; None if they may have one."""
         if piece.storage is None or other.storage is not piece.storage:
             return False
-        match piece.offset, other.offset:
-            case tir.PrimExpr() as begin, tir.PrimExpr() as beside:
-                key = piece.place, other.place
-                if key not in self._apart:
-                    self._apart[key] = apart((begin, piece.end), (beside, other.end))
-                found = self._apart[key]
-                return None if found is None else not found
-        return False  # the run alone can tell
+        if piece.offset is None or other.offset is None:
+            return False  # the run alone can tell
+        key = piece.place, other.place
+        if key not in self._apart:
+            self._apart[key] = apart((piece.offset, piece.end), (other.offset, other.end))
+        found = self._apart[key]
+        return None if found is None else not found
 
     @rule("MEM-fits", "memory")
     def fits(self, piece: Laid, other: str | None) -> None:
@@ -206,13 +205,12 @@ class Memory:
             message = f"{piece.name} begins at byte {piece.offset}, before its memory"
             self._tell("MEM-fits-start", piece, message, piece.span, None, True)
             return
-        match piece.storage, piece.end:
-            case MemoryPiece(size=tir.PrimExpr() as size) as storage, tir.PrimExpr() as end:
-                if at_most(end, size):
-                    return
-                message = f"{piece.name} ends at byte {end}, but {storage.name} has {size}"
-                wrong = never(tir.LE(end, size))
-                self._tell("MEM-fits-end", piece, message, piece.span, storage.span, wrong)
+        size = None if piece.storage is None else piece.storage.size
+        if piece.storage is None or size is None or piece.end is None or at_most(piece.end, size):
+            return
+        message = f"{piece.name} ends at byte {piece.end}, but {piece.storage.name} has {size}"
+        wrong = never(tir.LE(piece.end, size))
+        self._tell("MEM-fits-end", piece, message, piece.span, piece.storage.span, wrong)
 
     @rule("MEM-leak", "memory")
     def end(self) -> None:

@@ -126,9 +126,9 @@ class KnownValues:
             dims = self._of_tensor(leaf)
         if dims is not None:
             return len(dims)
-        match self.info(leaf):
-            case ast.TensorStructInfo(ndim=ndim) | ast.ShapeStructInfo(ndim=ndim) if ndim >= 0:
-                return ndim
+        info = self.info(leaf)
+        if isinstance(info, (ast.TensorStructInfo, ast.ShapeStructInfo)) and info.ndim >= 0:
+            return info.ndim
         return None
 
     def keep(self, number: tir.PrimExpr) -> None:

@@ -88,9 +88,9 @@ class Applied:
             rule = premise_rule(diagnostic.code)
             if rule is None:
                 continue
-            match [r for r in record.inner if r.name == rule.identifier]:
-                case [*_, last]:
-                    found.setdefault(last, []).append(diagnostic)
+            inner = [r for r in record.inner if r.name == rule.identifier]
+            if inner:
+                found.setdefault(inner[-1], []).append(diagnostic)
         return found
 
     def _inner(

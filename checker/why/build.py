@@ -141,9 +141,9 @@ class StepBuilder:
     def expression(self, expr: ast.Expr) -> Step:
         """The step that gives an expression its struct info."""
         if isinstance(expr, ast.Var) and is_nameless(expr, self.source):
-            match self.index.home.get(expr):
-                case _, ast.VarBinding(value=value) if not isinstance(value, ast.Var):
-                    return self.expression(value)
+            _, binding = self.index.home.get(expr, (None, None))
+            if isinstance(binding, ast.VarBinding) and not isinstance(binding.value, ast.Var):
+                return self.expression(binding.value)
         found = self._steps.get(expr)
         if found is not None:
             return found
@@ -173,9 +173,8 @@ class StepBuilder:
         """That the struct info was derived without a device, which propagation added afterwards."""
         after = self.info_of.get(node)
         before = next((table[node] for table in self._tables if node in table), after)
-        match before, after:
-            case StructInfo(), StructInfo() if before is not after:
-                step.has("", rule_step("VDEV-propagate", f"{show(before)} ⇒ {show(after)}"))
+        if isinstance(before, StructInfo) and isinstance(after, StructInfo) and before is not after:
+            step.has("", rule_step("VDEV-propagate", f"{show(before)} ⇒ {show(after)}"))
 
     def _parts(self, expr: ast.Expr, step: Step) -> Iterator[tuple[str, Step]]:
         """The derivations of what an expression is made of."""
@@ -339,9 +338,8 @@ class StepBuilder:
             rule, what = "D15", f"what {self.index.functions.get(function, 'it')} returns"
         info = self.info_of.get(seq)
         step = rule_step(rule, what if info is None else f"{what} : {show(info)}", span, info)
-        match function:
-            case ast.Function(ret_struct_info=StructInfo() as said):
-                step.takes("annotated", show(said))
+        if function is not None and function.ret_struct_info is not None:
+            step.takes("annotated", show(function.ret_struct_info))
 
         def fill(step: Step) -> None:
             record = self.records.get(function or seq)

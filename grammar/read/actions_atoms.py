@@ -316,10 +316,8 @@ class AtomActions(ExpressionActions):
         value = entry.value
         if isinstance(value, (str, int)):
             return value
-        if self.scope.in_prim_func():  # the variable of a T.Let
-            match value:
-                case Name(text=name) | tir.Var(name=name):
-                    return name
+        if self.scope.in_prim_func() and isinstance(value, (Name, tir.Var)):  # of a T.Let
+            return value.text if isinstance(value, Name) else value.name
         raise Rejected(f"expected a string as key, found {describe(value)}", *entry.span)
 
     def do_keyword(self, span: Span, name: Entry, value: Entry) -> Keyword:

@@ -406,12 +406,12 @@ _OF_SCALARS = {
 
 
 def _builtin(head: str, arguments: Arguments) -> Any:
-    match head, arguments.positional:
-        case "float", [Entry(value=value)]:
-            with suppress(ValueError, OverflowError):
-                if isinstance(value, (str, int, float)):
-                    return float(value)
-            raise Rejected("float(…) takes a number", *arguments.span)
+    if head == "float" and len(arguments.positional) == 1:
+        value = arguments.positional[0].value
+        with suppress(ValueError, OverflowError):
+            if isinstance(value, (str, int, float)):
+                return float(value)
+        raise Rejected("float(…) takes a number", *arguments.span)
     return Form(head, arguments.positional, arguments.keywords)
 
 

@@ -142,9 +142,8 @@ def sequence(
 
 def unfolded(items: list[Entry]) -> list[Entry]:
     """Arguments or subscripts, which may be written as one list or tuple."""
-    match items:
-        case [Entry(value=Sequence(items=listed))]:
-            return list(listed)
+    if len(items) == 1 and isinstance(items[0].value, Sequence):
+        return list(items[0].value.items)
     return items
 
 

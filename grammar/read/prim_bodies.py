@@ -255,9 +255,9 @@ class PrimLoops:
     def _of_grid(self, form: Form, extent: Entry) -> Range:
         """One loop of `T.grid`: an extent, or the tuple of a start and an extent."""
         literal = self._data_type(form)
-        match extent.value:
-            case Tuple(items=[start, count]):
-                return self.coerce.prim(start, literal), self.coerce.prim(count, literal)
+        if isinstance(extent.value, Tuple) and len(extent.value.items) == 2:
+            start, count = extent.value.items
+            return self.coerce.prim(start, literal), self.coerce.prim(count, literal)
         return _from_zero(self.coerce.prim(extent, literal))
 
     def _data_type(self, form: Form) -> DataType:

@@ -158,9 +158,8 @@ def _plain_assignment(tokens: Sequence[Token]) -> tuple[list[Sequence[Token]], i
 
 def _is_flat(targets: Sequence[Token]) -> bool:
     """Whether targets are ``a, b`` or ``(a, b)``."""
-    match targets:
-        case [Token(type="LPAR"), *inside, Token(type="RPAR")]:
-            targets = inside
+    if len(targets) > 1 and (targets[0].type, targets[-1].type) == ("LPAR", "RPAR"):
+        targets = targets[1:-1]
     return bool(targets) and all(
         token.type == "COMMA" if at % 2 else token.type in ("NAME", "TARGET")
         for at, token in enumerate(targets)

@@ -192,9 +192,8 @@ def _outside_name(expr: tir.Call) -> tuple[DataType, str, list[tir.PrimExpr]]:
             case _:
                 opaque(expr)
         del args[0]
-    match args:
-        case [tir.StringImm(value=name), *rest]:
-            return result, name, rest
+    if args and isinstance(args[0], tir.StringImm):
+        return result, args[0].value, args[1:]
     return opaque(expr).dtype, "", []
 
 
