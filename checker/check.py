@@ -321,7 +321,7 @@ def _check(
         diagnostics = with_edits(diagnostics, source, modules)
     return Report(
         source,
-        _sorted(diagnostics, source),
+        tuple(replace(d, source=source, mistake=None) for d in sorted(diagnostics, key=position)),
         gathered.obligations,
         tuple(gathered.normal),
         gathered.info,
@@ -351,11 +351,6 @@ def _holds_one(note: Diagnostic, places: Sequence[Span]) -> bool:
     assert note.span is not None
     first, last = note.span
     return any(first <= start and end <= last for start, end in places)
-
-
-def _sorted(diagnostics: list[Diagnostic], source: Source) -> tuple[Diagnostic, ...]:
-    """In order of position, at one place the gravest first, each with its text."""
-    return tuple(replace(d, source=source, mistake=None) for d in sorted(diagnostics, key=position))
 
 
 def position(diagnostic: Diagnostic) -> tuple[Span | tuple[()], int, str]:

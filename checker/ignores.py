@@ -50,7 +50,10 @@ def without_ignored(source: Source, diagnostics: Sequence[Diagnostic]) -> list[D
 
     def silences(line: int, code: str) -> bool:
         if (line, code) not in silenced:
-            found = [(at, _matching(ignore, code)) for at, ignore in on_line.get(line, ())]
+            found = [
+                (at, [selector for selector, _ in ignore.codes if matches(selector, code)])
+                for at, ignore in on_line.get(line, ())
+            ]
             for at, selectors in found:
                 used[at].update(selectors)
             silenced[line, code] = any(selectors for _, selectors in found)
@@ -92,11 +95,6 @@ def _lines(diagnostic: Diagnostic, source: Source) -> set[int]:
         return set()
     start, end = diagnostic.span
     return {source.position(start)[0], source.position(max(start, end - 1))[0]}
-
-
-def _matching(ignore: Ignore, code: str) -> list[str]:
-    """The selectors of a comment that name a code."""
-    return [selector for selector, _ in ignore.codes if matches(selector, code)]
 
 
 def _unused(ignore: Ignore, used: set[str], source: Source, complete: bool) -> Iterator[Diagnostic]:

@@ -41,13 +41,10 @@ class Judge:
             return
         blocks_are_consolidated(self, body)
         for binding in bindings_in(body):
-            self._binding(binding)
+            if isinstance(binding, ast.MatchCast) and not is_leaf(binding.value):
+                value_is_flat(self, binding.value, (binding.value,), binding.value_span)
+            self._value(binding.value, binding.value_span)
         result_is_leaf(self, body)
-
-    def _binding(self, binding: ast.VarBinding | ast.MatchCast) -> None:
-        if isinstance(binding, ast.MatchCast) and not is_leaf(binding.value):
-            value_is_flat(self, binding.value, (binding.value,), binding.value_span)
-        self._value(binding.value, binding.value_span)
 
     def _value(self, value: ast.Expr, span: Span | None) -> None:
         match value:

@@ -380,16 +380,15 @@ def _converted(text: str, path: str, system: str) -> Formatted:
         for each in made
         for loss in each.lost
     ]
-    beyond = [d for each in made for d in _beyond(each.module)] if system == "2022" else []
+    beyond = (
+        [d for each in made for d in well_formed(each.module) if d.code.startswith("OMIX")]
+        if system == "2022"
+        else []
+    )
     if beyond:
         return Formatted(None, tuple(map(str, _at([*lost, *beyond], source))), CHANGED)
     formatted = translated(parsed, [each.module for each in made], path, system)
     return replace(formatted, complaints=(*map(str, _at(lost, source)), *formatted.complaints))
-
-
-def _beyond(module: ast.IRModule) -> list[Diagnostic]:
-    """What of a module the older system has no words for."""
-    return [d for d in well_formed(module) if d.code.startswith("OMIX")]
 
 
 def _at(found: Sequence[Diagnostic], source: Source) -> list[Diagnostic]:

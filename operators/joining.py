@@ -202,7 +202,13 @@ def part_lengths(site: Site, length: PrimExpr, cut: int | tuple[int, ...]) -> li
     """The lengths of the parts of an axis, which must not be negative."""
     if isinstance(cut, int):
         return _sections(site, length, cut)
-    _ascending(site, cut)
+    # TVM derives a type for indices that do not ascend from 0, which it then does not compile.
+    if list(cut) != sorted(cut) or any(k < 0 for k in cut):
+        site.warn(
+            "OBL-split-indices",
+            (f"the indices {list(cut)} must ascend from 0; otherwise the parts overlap"),
+            1,
+        )
     low = 0
     found: list[PrimExpr] = []
     for high in cut:
@@ -217,16 +223,6 @@ def _between(low: int, high: int, length: PrimExpr) -> PrimExpr:
         return ZERO
     before = minimum(const(high), length)
     return sub(before, minimum(const(low), length)) if low else before
-
-
-def _ascending(site: Site, cut: tuple[int, ...]) -> None:
-    """Indices ascend from 0; TVM derives a type for others, which it then does not compile."""
-    if list(cut) != sorted(cut) or any(k < 0 for k in cut):
-        site.warn(
-            "OBL-split-indices",
-            (f"the indices {list(cut)} must ascend from 0; otherwise the parts overlap"),
-            1,
-        )
 
 
 def _sections(site: Site, length: PrimExpr, count: int) -> list[PrimExpr]:

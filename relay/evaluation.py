@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from rlx.grammar.nodes.node import Span
 from rlx.grammar.stack import finished
 from rlx.relay.nodes import (
     RelayCall,
@@ -135,7 +134,11 @@ class Evaluator:
         """Evaluate the nodes of a scope in order; its value is that of its result."""
         dims = dict(outer)
         for item in scope.items:
-            self._spend(item.span)  # type: ignore[attr-defined]
+            self._span = item.span or self._span  # type: ignore[attr-defined]
+            self._fuel -= 1
+            if self._fuel < 0:
+                words = "the run did not end within its limit of nodes"
+                raise faults.OutOfFuelStop("RL-run-fuel", words)
             match item:
                 case RelayLet(var=var, value=value):
                     found = self._value(value, memo)
@@ -202,14 +205,6 @@ class Evaluator:
         from rlx.semantics.machine.control import truth
 
         return truth(self._value(cond, memo))
-
-    def _spend(self, span: Span | None) -> None:
-        self._span = span or self._span
-        self._fuel -= 1
-        if self._fuel < 0:
-            raise faults.OutOfFuelStop(
-                "RL-run-fuel", "the run did not end within its limit of nodes"
-            )
 
 
 @rule("RL-check", "Relay evaluation")

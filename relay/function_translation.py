@@ -71,20 +71,17 @@ class FunctionTranslation:
         self._dims: dict[EvaluationScope, Dimensions] = {}
         self._bound: dict[RelayFunction, tuple[tir.Var, ...]] = {}
         self._enter(function, self._signatures[None])
-        self._enter_literals()
-        self._translate()
-        self.function = self._function(function, self._schedule.root)
-        self.signature = with_binders(self._know.infos[self.function], ())
-
-    # ------------------------------------------------------------ functions
-
-    def _enter_literals(self) -> None:
-        """Know the parameters of all functions inside, the outer ones first."""
+        # The parameters of all functions inside are entered, the outer ones first.
         for node, _ in reversed(self._schedule.order):
             if isinstance(node, RelayFunction):
                 outer = self._signatures[self._schedule.scope_of[node].function]
                 self._signatures[node] = outer.inner()
                 self._enter(node, self._signatures[node])
+        self._translate()
+        self.function = self._function(function, self._schedule.root)
+        self.signature = with_binders(self._know.infos[self.function], ())
+
+    # ------------------------------------------------------------ functions
 
     def _dims_of(self, scope: EvaluationScope) -> Dimensions:
         """The shape variables in a scope: of the signatures and the lets around it."""
@@ -140,17 +137,13 @@ class FunctionTranslation:
         said = None if ret is NOTHING or ret is OBJECT else ret
         bound = self._bound[function]
         place: Span | None = getattr(function.ret, "span", None)
-        self._left_out(function)
-        made = ast.Function(params, body, said, None, {}, bound, span=function.span, ret_span=place)
-        self._know.infos[made] = FuncStructInfo(infos, ret)
-        return made
-
-    def _left_out(self, function: RelayFunction) -> None:
-        """Say which attributes of a function Relax has no counterpart for."""
         start = function.span[0] if function.span else 0
         for name in function.attrs:
             words = f"the attribute {name} of a function has no meaning in Relax and is left out"
             self._lose("RL-operator-attribute", words, (start, start + 1))
+        made = ast.Function(params, body, said, None, {}, bound, span=function.span, ret_span=place)
+        self._know.infos[made] = FuncStructInfo(infos, ret)
+        return made
 
     def _sequence(self, scope: EvaluationScope) -> ast.SeqExpr:
         bindings = tuple(self._bindings.get(scope, ()))
@@ -224,18 +217,16 @@ class FunctionTranslation:
             case RelayProjection(value=value, index=index, span=span):
                 return ast.TupleGetItem(self._atom(value), index, span)
             case RelayIf(cond=cond, span=span):
-                return self._branches(node, self._atom(cond), span)
+                yes, no = self._schedule.inner[node]
+                branches = self._atom(cond), self._sequence(yes), self._sequence(no)
+                made = ast.If(*branches, node.cond.span, span)  # type: ignore[attr-defined]
+                infos = [self._know.info(self._atom(scope.result)) for scope in (yes, no)]
+                known = self._dims_of(self._schedule.scope_of[node]).known
+                self._know.infos[made] = erase(self._know.joined(*infos), frozenset(), known)
+                return made
             case RelayFunction():
                 return self._function(node, self._schedule.inner[node][0])
         raise AssertionError(f"no translation of {node!r}")
-
-    def _branches(self, node: RelayIf, cond: ast.Expr, span: Span | None) -> ast.Expr:
-        yes, no = self._schedule.inner[node]
-        made = ast.If(cond, self._sequence(yes), self._sequence(no), node.cond.span, span)  # type: ignore[attr-defined]
-        infos = [self._know.info(self._atom(scope.result)) for scope in (yes, no)]
-        known = self._dims_of(self._schedule.scope_of[node]).known
-        self._know.infos[made] = erase(self._know.joined(*infos), frozenset(), known)
-        return made
 
     @rule("RL-operator", "Relay translation")
     def _operator(

@@ -85,7 +85,12 @@ class OperatorRunner:
             If there is none.
         """
         if not is_in_table(name):
-            return _outside(name, values, call.attrs, self._packed)
+            if name not in self._packed:
+                words = f"the operator {name} is not known, and no packed function has its name"
+                raise UnsupportedStop("RL-operator-known", words)
+            return to_value(
+                self._packed[name](*map(to_plain, values), *call.attrs.values()), values
+            )
         signature = tuple(map(_signature, values))
         known = self._prepared.get(call)
         if known is not None and known.signature == signature:
@@ -113,18 +118,6 @@ def _atom(arg: RelayExpr) -> ast.Expr:
     return ast.Constant(arg.data) if isinstance(arg, RelayConstant) else ast.Var("x")
 
 
-def _outside(
-    name: str,
-    values: Sequence[Value],
-    attrs: Mapping[str, object],
-    packed: Mapping[str, Callable[..., Any]],
-) -> Value:
-    if name not in packed:
-        words = f"the operator {name} is not known, and no packed function has its name"
-        raise UnsupportedStop("RL-operator-known", words)
-    return to_value(packed[name](*map(to_plain, values), *attrs.values()), values)
-
-
 class _OperatorRun:
     """Evaluates nested calls of Relax's operators as Relax's machine does."""
 
@@ -145,7 +138,14 @@ class _OperatorRun:
     def _evaluated(self, expr: ast.Expr) -> Value:
         match expr:
             case ast.Call(args=args):
-                return self._call(expr, [self.evaluate(arg) for arg in args])
+                operator = lookup(expr.op_name)
+                assert operator is not None
+                prepared = self._keywords.get(expr)
+                if prepared is None:
+                    prepared = self._keywords[expr] = Keywords(expr, ScopeSlots(), {})
+                return computed(
+                    prepared, operator, expr, [self.evaluate(arg) for arg in args], NO_FRAME
+                )
             case ast.Tuple(fields=fields):
                 return TupleValue(tuple(self.evaluate(field) for field in fields))
             case ast.TupleGetItem(tuple_value=whole, index=index):
@@ -161,11 +161,3 @@ class _OperatorRun:
             case ast.Constant(data=data):
                 return to_value(array_of(data))
         raise AssertionError(f"no value for {expr!r}")
-
-    def _call(self, call: ast.Call, values: Sequence[Value]) -> Value:
-        operator = lookup(call.op_name)
-        assert operator is not None
-        prepared = self._keywords.get(call)
-        if prepared is None:
-            prepared = self._keywords[call] = Keywords(call, ScopeSlots(), {})
-        return computed(prepared, operator, call, values, NO_FRAME)

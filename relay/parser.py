@@ -151,11 +151,18 @@ class ModuleReader(ExpressionReader):
                 try:
                     self._definition(functions, places)
                 except Abandoned:
-                    self._to_definition()
+                    if not self._at_definition():
+                        self.take()
+                    while not self.sees("END") and not self._at_head():
+                        self.take()
         except Stopped:
             pass
         else:
-            self._mentioned(places)
+            for name, span in self.mentions.items():
+                if name not in places:
+                    near = did_you_mean(closest(name, places))
+                    words = f"there is no function {name}"
+                    self.error(words, span, near, code="RL-name-bound")
             if not functions and not self.diagnostics:
                 self.error("expected a function: def @main(…) { … }", (0, min(1, len(text))))
         return RelayModule(functions, text)
@@ -238,13 +245,6 @@ class ModuleReader(ExpressionReader):
         named = self.tokens[first : self.at]
         self.type_params = frozenset(t.text for t in named if t.kind == "NAME")
 
-    def _to_definition(self) -> None:
-        """Pass over the rest of a definition."""
-        if not self._at_definition():
-            self.take()
-        while not self.sees("END") and not self._at_head():
-            self.take()
-
     def _at_head(self) -> bool:
         """Whether a definition begins, of any kind."""
         head = self.is_word("def", "type", "extern") or self._at_prim_func()
@@ -253,11 +253,3 @@ class ModuleReader(ExpressionReader):
     def _at_prim_func(self) -> bool:
         """Whether a function of TIR begins: ``@name = primfn(…)``."""
         return self.sees("GLOBAL") and self.peek(2).text == "primfn"
-
-    def _mentioned(self, places: dict[str, Span]) -> None:
-        """Report functions that are called and not there."""
-        for name, span in self.mentions.items():
-            if name not in places:
-                near = did_you_mean(closest(name, places))
-                words = f"there is no function {name}"
-                self.error(words, span, near, code="RL-name-bound")

@@ -110,7 +110,9 @@ class _QuestionReader:
                     break
                 value = level.chain.finish()
                 if len(self._levels) == 1:
-                    return self._last(value)
+                    if self._token:
+                        raise self._error("an operator or the end")
+                    return value
                 operand = self._ended(level, value)
 
     def binary(self, word: str, left: PrimExpr, right: PrimExpr) -> PrimExpr:
@@ -181,11 +183,6 @@ class _QuestionReader:
     def _front(self, word: str, strength: int) -> None:
         self._deeper()
         self._levels[-1].chain.prefix(word, strength)
-
-    def _last(self, value: PrimExpr) -> PrimExpr:
-        if self._token:
-            raise self._error("an operator or the end")
-        return value
 
     def _ended(self, level: _Level, value: PrimExpr) -> PrimExpr | None:
         """What stood in brackets as an operand of what is around it; None where a call's next

@@ -52,7 +52,12 @@ def check_arguments(state: DerivationState, node: ast.Call, function: FuncStruct
         return instance
     if function.binders:
         need("D14-binding", not instance.binding.conflicts)
-    blamed = _check_conflicts(state, node, function, instance.binding.conflicts)
+    # Each variable that two arguments bind to different values is reported once (ledger 12).
+    blamed: set[object] = set()
+    for conflict in instance.binding.conflicts:
+        if conflict.var not in blamed:
+            blamed.add(conflict.var)
+            _report_conflict(state, node, function, conflict)
     for index, (given, wanted) in enumerate(zip(found, instance.params, strict=True)):
         if state.poisoned(node.args[index]):
             continue
@@ -189,20 +194,6 @@ def _blame(
         f"check it at run time before the call: R.match_cast({named(arg)}, {written(wanted)})"
     )
     state.add("D14-argument", "warning", message, place, **extra)
-
-
-def _check_conflicts(
-    state: DerivationState, node: ast.Call, function: FuncStructInfo, conflicts: Sequence[Conflict]
-) -> set[object]:
-    """Report each variable that two arguments bind to different values (ledger 12); these
-    variables.
-    """
-    blamed: set[object] = set()
-    for conflict in conflicts:
-        if conflict.var not in blamed:
-            blamed.add(conflict.var)
-            _report_conflict(state, node, function, conflict)
-    return blamed
 
 
 def _report_conflict(

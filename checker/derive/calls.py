@@ -37,7 +37,13 @@ def _call_operator(state: DerivationState, node: ast.Call, op: ast.Op) -> Struct
     """An operator knows the struct info of its calls, and whether they have effects."""
     operator = lookup(op.op_name)
     if operator is None:
-        return _call_unknown(state, node, op)
+        # Nothing is known of the result, so an annotation is believed.
+        state.doubt(node, Doubt.UNSAID if is_known(op.op_name) else Doubt.WRONG)
+        state.unknown_operators.add(op.op_name)
+        _report_unknown(state, node, op.op_name)
+        if node.sinfo_args:
+            return default_derive(node)
+        return OBJECT
     need("D14-operator", True)
     if op.op_name in IN_PLACE:
         state.overwrites = True
@@ -66,16 +72,6 @@ def _call_operator(state: DerivationState, node: ast.Call, op: ast.Op) -> Struct
 
 SUGGESTED = 200
 """The number of unknown operators of a text for which a similar one is looked for."""
-
-
-def _call_unknown(state: DerivationState, node: ast.Call, op: ast.Op) -> StructInfo:
-    """Nothing is known of the result, so an annotation is believed."""
-    state.doubt(node, Doubt.UNSAID if is_known(op.op_name) else Doubt.WRONG)
-    state.unknown_operators.add(op.op_name)
-    _report_unknown(state, node, op.op_name)
-    if node.sinfo_args:
-        return default_derive(node)
-    return OBJECT
 
 
 def _report_unknown(state: DerivationState, node: ast.Call, name: str) -> None:

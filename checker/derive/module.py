@@ -64,7 +64,9 @@ def end(state: DerivationState, node: ast.Function, body: StructInfo, opened: Op
         _check_result(state, node, body, wanted)
     _tell_unchecked(state, node)
     state.effects = opened.effects
-    _leave_parameters(state)
+    # The result may mention the shape variables of the signature, but no parameter (ledger 31).
+    state.shapes.difference_update(state.scope.shapes)
+    state.scope.shapes.clear()
     result = node.ret_struct_info or bounded(state.erased(body))
     state.leave(opened.scope)
     if wanted is None:
@@ -76,12 +78,6 @@ def end(state: DerivationState, node: ast.Function, body: StructInfo, opened: Op
 def function(state: DerivationState, node: ast.Function) -> StructInfo:
     opened = begin(state, node)
     return end(state, node, state.info(node.body), opened)
-
-
-def _leave_parameters(state: DerivationState) -> None:
-    """The result may mention the shape variables of the signature, but no parameter (ledger 31)."""
-    state.shapes.difference_update(state.scope.shapes)
-    state.scope.shapes.clear()
 
 
 def _check_result(
@@ -96,7 +92,7 @@ def _check_result(
         state.effects.unchecked += 1
         return
     extra = policy.explained(result)
-    extra["related"] = _annotation(node)
+    extra["related"] = (Label(node.ret_span, "the annotation"),) if node.ret_span else ()
     body = node.body.body if isinstance(node.body, ast.SeqExpr) else node.body
     extra["label"] = show(found)
     promised = f"the result is annotated {show(wanted)}"
@@ -132,10 +128,6 @@ def _tell_unchecked(state: DerivationState, node: ast.Function) -> None:
     message = f"{what} where a known shape is expected; run-time checks decide"
     notes = ("the function has relax.force_pure, so rlx assumes that its calls check the shapes",)
     state.add("D15-unchecked", "note", message, node.name_span or node.span, notes=notes)
-
-
-def _annotation(node: ast.Function) -> tuple[Label, ...]:
-    return (Label(node.ret_span, "the annotation"),) if node.ret_span else ()
 
 
 def _result_span(node: ast.Function) -> Span | None:

@@ -214,13 +214,13 @@ class DerivationState(Knowledge, OperatorContext):
         """The value that a variable is bound to, if it is a call of an operator."""
         if self._calls is None:
             inside = evaluated(self.module, ast.VarBinding)
-            self._calls = {b.var: b.value for b in inside if _is_operation(b.value)}
+            self._calls = {
+                b.var: b.value
+                for b in inside
+                if type(b.value) is ast.Call and type(b.value.op) is ast.Op
+            }
         return self._calls.get(var)
 
     def vdevices(self) -> Sequence[tuple[str, int]]:
         """The virtual devices that the module declares."""
         return declared(self.module)
-
-
-def _is_operation(value: Expr) -> bool:
-    return type(value) is ast.Call and type(value.op) is ast.Op

@@ -118,7 +118,12 @@ def _value(state: Analysis, binding: ast.VarBinding) -> None:
     if var in state.idle:
         return
     if isinstance(value, ast.Function):
-        _literal(state, var, value)
+        # A local function is known by its own signature.
+        state.functions[var] = value
+        state.entries[value] = EntryCalls(var in state.used)
+        state.names[value] = f"{state.names[state.owners[-1]]}.{var.name_hint}"
+        state.info_of[var] = signature(value)
+        state.bind(var, state.info(value))
         return
     found = state.info(value)
     wanted = var.struct_info_annotation
@@ -141,15 +146,6 @@ def _annotated(state: Analysis, found: StructInfo, wanted: StructInfo | None) ->
     if decide("CHECK-annotation-proved", state.trusting or state.proves(found, wanted)):
         return naming.kept(found, wanted)
     return OBJECT
-
-
-def _literal(state: Analysis, var: ast.Var, function: ast.Function) -> None:
-    """A local function: its own signature is what holds of it."""
-    state.functions[var] = function
-    state.entries[function] = EntryCalls(var in state.used)
-    state.names[function] = f"{state.names[state.owners[-1]]}.{var.name_hint}"
-    state.info_of[var] = signature(function)
-    state.bind(var, state.info(function))
 
 
 def _cast(state: Analysis, binding: ast.MatchCast) -> None:

@@ -127,7 +127,10 @@ class CallEffects:
                 for k, value in enumerate(values)
             )
             return Effect(touches, noalias=is_noalias(callee))
-        summary = self._summary(name)
+        if self._summaries is None:
+            self._summarise()
+            assert self._summaries is not None
+        summary = self._summaries.get(name)
         if summary is None or len(args) != len(summary.accesses):
             return _unknown(args)
         touches = tuple(
@@ -137,12 +140,6 @@ class CallEffects:
         )
         result = tuple(args[k] for k in sorted(summary.returned))
         return Effect(touches, summary.keeps, result)
-
-    def _summary(self, name: ast.GlobalVar) -> _Summary | None:
-        if self._summaries is None:
-            self._summarise()
-            assert self._summaries is not None
-        return self._summaries.get(name)
 
     def _summarise(self) -> None:
         """Follow all Relax functions until nothing changes; calls among them begin with nothing."""

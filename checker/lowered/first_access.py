@@ -74,7 +74,7 @@ class _Seen:
                     pending += [(each, certain) for each in reversed(stmts)]
                 case tir.BufferStore(buffer=buffer, indices=indices, value=value):
                     self._expressions((*indices, value), certain)
-                    self._stored(buffer, certain)
+                    _note(self._writes, self._parts.get(buffer, buffer), certain)
                 case tir.For(min=low, extent=extent, step=step, body=body):
                     self._expressions(
                         (low, extent) if step is None else (low, extent, step), certain
@@ -102,20 +102,15 @@ class _Seen:
                 case _:
                     raise _HiddenError
 
-    def _stored(self, buffer: tir.Buffer, certain: bool) -> None:
-        _note(self._writes, self._parts.get(buffer, buffer), certain)
-
     def _expressions(self, exprs: Iterable[tir.PrimExpr], certain: bool) -> None:
         for expr in exprs:
             for node in tir.postorder(expr):
                 if isinstance(node, tir.BufferLoad):
-                    self._loaded(self._parts.get(node.buffer, node.buffer), certain)
+                    buffer = self._parts.get(node.buffer, node.buffer)
+                    if buffer not in self._writes:  # else a store came first, on some way at least
+                        _note(self._reads, buffer, certain)
                 elif isinstance(node, tir.OpaqueExpr) or _hides(node):
                     raise _HiddenError
-
-    def _loaded(self, buffer: tir.Buffer, certain: bool) -> None:
-        if buffer not in self._writes:  # else a store came first, on some way at least
-            _note(self._reads, buffer, certain)
 
 
 def _note(accesses: dict[tir.Buffer, bool | None], buffer: tir.Buffer, certain: bool) -> None:

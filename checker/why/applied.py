@@ -103,7 +103,10 @@ class Applied:
     ) -> None:
         """A rule, a question, a comparison or a binding inside of a rule."""
         if record.kind == "binding":
-            self._images(step, record)
+            mapping: Mapping[Any, Any] = getattr(record.result, "mapping", None) or {}
+            whose = "callee's " if step.code == "D14" else ""
+            for var, image in mapping.items():
+                step.takes(f"{whose}{show(var)}", values.value_text(image))
             return
         if record.name.startswith(_REWRITES) and changed_nothing(record):
             return
@@ -116,13 +119,6 @@ class Applied:
         found.holds(code for code in found.held if code not in failed)
         step.has("", found)
         inside.add(found)
-
-    def _images(self, step: Step, record: RuleApplication) -> None:
-        """What shape variables stand for at a call or a cast."""
-        mapping: Mapping[Any, Any] = getattr(record.result, "mapping", None) or {}
-        whose = "callee's " if step.code == "D14" else ""
-        for var, image in mapping.items():
-            step.takes(f"{whose}{show(var)}", values.value_text(image))
 
     def _of_record(self, record: RuleApplication, fails: bool) -> Step | None:
         match record.kind:

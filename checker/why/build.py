@@ -56,15 +56,14 @@ class Index:
                     self.sequences[node.true_branch] = "the branch taken if it is true"
                     self.sequences[node.false_branch] = "the branch taken if it is false"
                 elif isinstance(node, ast.SeqExpr):
-                    self._index_bindings(node)
-
-    def _index_bindings(self, seq: ast.SeqExpr) -> None:
-        for binding in bindings_in(seq):
-            if (var := binding.var) is None:
-                continue
-            self.home.setdefault(var, ("binding", binding))
-            if isinstance(binding, ast.VarBinding) and isinstance(binding.value, ast.Function):
-                self.functions.setdefault(binding.value, var.name_hint)
+                    for binding in bindings_in(node):
+                        if (var := binding.var) is None:
+                            continue
+                        self.home.setdefault(var, ("binding", binding))
+                        if isinstance(binding, ast.VarBinding) and isinstance(
+                            binding.value, ast.Function
+                        ):
+                            self.functions.setdefault(binding.value, var.name_hint)
 
 
 TEXT = 72
@@ -149,7 +148,9 @@ class StepBuilder:
             return found
         info = self.info_of.get(expr)
         record = self.records.get(expr)
-        name = record.name if record is not None else "D02" if _is_variable(expr) else ""
+        name = "" if record is None else record.name
+        if record is None and isinstance(expr, ast.Var | ast.GlobalVar | ast.Op):
+            name = "D02"
         if info is None or not name:
             text = f"{self.text(expr)}: nothing was derived because of an earlier error"
             return self._once(expr, Step("note", text, span=_span(expr)), None)
@@ -393,10 +394,6 @@ class StepBuilder:
         if span is not None:
             return on_one_line(self.source.text, span, TEXT)
         return cut(show(expr), TEXT)
-
-
-def _is_variable(expr: ast.Expr) -> bool:
-    return isinstance(expr, ast.Var | ast.GlobalVar | ast.Op)
 
 
 def _span(expr: ast.Expr) -> Span | None:

@@ -84,7 +84,10 @@ class TextReader:
 
     def read(self) -> Parsed:
         """Parse the whole text."""
-        self._refuse_long_lines()
+        for start, end in long_lines(self.text):
+            words = f"this line of {end - start} characters is too long to be read"
+            self._error(words, (start, start + 1))
+            self.text = self.text[:start] + " " * (end - start) + self.text[end:]
         if "pyfunc" in self.text:
             from rlx.grammar.read.undecorated import without_python_functions
 
@@ -139,12 +142,6 @@ class TextReader:
 
     def _error(self, message: str, span: Span | None) -> None:
         self.diagnostics.append(Diagnostic("PARSE", "error", message, span))
-
-    def _refuse_long_lines(self) -> None:
-        for start, end in long_lines(self.text):
-            words = f"this line of {end - start} characters is too long to be read"
-            self._error(words, (start, start + 1))
-            self.text = self.text[:start] + " " * (end - start) + self.text[end:]
 
     def _read_metadata(self) -> None:
         found = metadata_span(self.text)

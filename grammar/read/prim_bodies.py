@@ -170,7 +170,9 @@ class PrimLoops:
         for k, name in enumerate(targets):
             if any(name.value == each.value for each in targets[:k]):
                 self.reports.error(f"two loops have the variable {name.value!r}", name.span)
-        together = self._one_for_all(targets, form)
+        # One name stands for the tuple of all variables: `for i in T.grid(n, m)`.
+        grid = isinstance(form, Form) and form.head == "T.grid"
+        together = grid and len(targets) == 1 and len(form.args) != 1
         ranges: list[Range] | None = None
         if isinstance(form, Form):
             count = len(form.args) if together else len(targets)
@@ -185,11 +187,6 @@ class PrimLoops:
             self.scope.bind(name.value, Tuple([Entry(var, *name.span) for var in found]))
         opened.value = (form, None if ranges is None else list(zip(found, ranges, strict=True)))
         return opened
-
-    def _one_for_all(self, names: list[Entry], form: Any) -> bool:
-        """Whether one name stands for the tuple of all variables: `for i in T.grid(n, m)`."""
-        grid = isinstance(form, Form) and form.head == "T.grid"
-        return grid and len(names) == 1 and len(form.args) != 1
 
     def _variable(self, name: Entry, within: Range | None) -> tir.Var:
         data_type = INT32

@@ -159,7 +159,12 @@ for each in (before, module):
     print({entry})"""
     elif not of_a_pass:
         then = "module.show()"
-    printed = _for_tvm(program)
+    from rlx.api import parse
+    from rlx.grammar.nodes.node import replace
+    from rlx.grammar.print.weights import print_with_weights
+
+    module = parse(program)
+    printed = print_with_weights(replace(module, name=module.name or "Module", bare=False))
     readable = without_files(printed, 'metadata = tvm.get_global_func("weights")()')
     if readable != printed:
         given = f"{_weights(program, weights)}{given}"
@@ -212,16 +217,6 @@ def arrays(program: str) -> dict[str, Value]:
 
     found = ((str(at), constant(each)) for at, each in enumerate(constants(parse(program))))
     return {name: value for name, value in found if value is not None}
-
-
-def _for_tvm(program: str) -> str:
-    """The program as a module that TVM reads."""
-    from rlx.api import parse
-    from rlx.grammar.nodes.node import replace
-    from rlx.grammar.print.weights import print_with_weights
-
-    module = parse(program)
-    return print_with_weights(replace(module, name=module.name or "Module", bare=False))
 
 
 def _arguments(pipeline: Pipeline, program: str) -> str:

@@ -251,7 +251,7 @@ class Telling:
             problem=problem.pass_name,
             kind=problem.kind,
             cause=problem.report.errors[0].code if problem.kind == ILLEGAL else problem.kind,
-            message=_shown(problem),
+            message=str(problem.report).strip() if problem.kind == ILLEGAL else problem.message,
             before=problem.before,
             after=problem.after,
         )
@@ -318,11 +318,6 @@ def words(error: Exception) -> str:
     last = frames[-1]
     path = last.filename.rpartition("site-packages/")[2]
     return f"{said}\n  {path}:{last.lineno}, in {last.name}\n    {last.line}"
-
-
-def _shown(problem: Problem) -> str:
-    """The errors of a problem as `relax-check` prints them; the difference of the values."""
-    return str(problem.report).strip() if problem.kind == ILLEGAL else problem.message
 
 
 if __name__ == "__main__":

@@ -130,18 +130,14 @@ def _of_today(arguments: argparse.Namespace) -> str | None:
     return next((f"--{n.replace('_', '-')}" for n in names if getattr(arguments, n)), None)
 
 
-def _older() -> Callable[[str, str], Report]:
-    from rlx.old.check import check_text
-
-    return check_text
-
-
 def _by(
     arguments: argparse.Namespace, project: ProjectSettings
 ) -> Callable[[str, str], Report] | None:
     """The check of a text that the options ask for."""
     if arguments.spec:
-        return _older()
+        from rlx.old.check import check_text
+
+        return check_text
     if arguments.builder:
         from rlx.tvm.building import check_for_tvm
 

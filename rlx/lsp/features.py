@@ -429,13 +429,9 @@ def _sources(to: Server, opened: Iterable[Params]) -> Iterator[tuple[str, Source
     now = {each["uri"]: Source(each["text"], path_of(each["uri"])) for each in opened}
     yield from now.items()
     for source in to.files():
-        uri = _uri(source.path)
+        uri = f"file://{quote(os.path.abspath(source.path))}"
         if uri not in now:
             yield uri, source
-
-
-def _uri(path: str) -> str:
-    return f"file://{quote(os.path.abspath(path))}"
 
 
 def _every(symbols: Iterable[Symbol]) -> Iterator[Symbol]:

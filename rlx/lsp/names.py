@@ -199,17 +199,14 @@ class _Resolver:
                 branches = [_ScopeOfNames(scope)] if kind == "IF" else []
             end = self._statement(scope, branches[-1] if branches else None)
             if kind == "ELSE" and not self.is_prim:
-                self._join(scope, branches)
+                # What all branches bind is one variable behind them.
+                for name in set.intersection(*(set(branch.bound) for branch in branches)):
+                    keys = [branch.bound[name][0] for branch in branches]
+                    for key in keys[1:]:
+                        if self._root(key) != self._root(keys[0]):
+                            self.same[self._root(key)] = self._root(keys[0])
+                    scope.bound[name] = branches[0].bound[name]
         return end
-
-    def _join(self, scope: _ScopeOfNames, branches: Sequence[_ScopeOfNames]) -> None:
-        """What all branches bind is one variable behind them."""
-        for name in set.intersection(*(set(branch.bound) for branch in branches)):
-            keys = [branch.bound[name][0] for branch in branches]
-            for key in keys[1:]:
-                if self._root(key) != self._root(keys[0]):
-                    self.same[self._root(key)] = self._root(keys[0])
-            scope.bound[name] = branches[0].bound[name]
 
     def _statement(self, scope: _ScopeOfNames, branch: _ScopeOfNames | None) -> int:
         start = self.at

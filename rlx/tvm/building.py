@@ -259,7 +259,7 @@ def _operator(
     elif not _known(form) and _computes(call):
         reason = ("refuses", "CodeGenVM cannot emit this Relax operator directly")
     if reason is None:
-        refused = _of_arguments(name, call, info, bound)
+        refused = _of_layouts(name, call) or _of_values(name, call, info, bound)
         if refused is not None:
             said, help = refused
             yield _error("TVM-operator", f"TVM does not build this R.{name}: {said}", span, help)
@@ -321,16 +321,6 @@ def _computes(call: ast.Call) -> bool:
     assert isinstance(call.op, ast.Op)
     operator = lookup(call.op.op_name)
     return operator is not None and operator.definition is not None
-
-
-def _of_arguments(
-    name: str,
-    call: ast.Call,
-    info: Mapping[Node, StructInfo],
-    bound: Mapping[ast.Expr, ast.Expr],
-) -> tuple[str, str] | None:
-    """What TVM's legalisation refuses of a call, whatever its types are, and what to do."""
-    return _of_layouts(name, call) or _of_values(name, call, info, bound)
 
 
 def _of_layouts(name: str, call: ast.Call) -> tuple[str, str] | None:
