@@ -82,7 +82,7 @@ class Report(Record):
         )
 
     def __str__(self) -> str:
-        """What `relax-check` prints of it."""
+        """The report as `relax-check` prints it."""
         from rlx.checker.render import human
         from rlx.checker.render.files import FileReport
 
@@ -150,8 +150,8 @@ def check_text(text: str, path: str = "<text>", target: str | None = None) -> Re
 
 
 def _refused_by_python(text: str, said: Sequence[Diagnostic]) -> Iterator[Diagnostic]:
-    """What Python refuses while TVM reads a text that is no Python file: unknown names, missing
-    annotations. Names of imports are known there.
+    """Mistakes that Python reports while TVM reads a text that is no Python file: unknown names,
+    missing annotations. Names of imports are known there.
     """
     from rlx.grammar.read.parser import parse
     from rlx.grammar.read.undecorated import not_imported
@@ -221,7 +221,9 @@ def check_modules(
 
 
 class Findings:
-    """What the rules of a specification, here of today's, have found in the modules of a text."""
+    """The diagnostics that the rules of a specification, here today's, report on the modules of a
+    text.
+    """
 
     def __init__(
         self,

@@ -98,7 +98,7 @@ def _lines(diagnostic: Diagnostic, source: Source) -> set[int]:
 
 
 def _unused(ignore: Ignore, used: set[str], source: Source, complete: bool) -> Iterator[Diagnostic]:
-    """What is wrong with a comment; where the text could not be read, only what is certain."""
+    """The mistakes in a comment; in a text that could not be read, only those that are certain."""
     if not ignore.codes:
         yield Diagnostic(
             "IGNORE-codes",

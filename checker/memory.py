@@ -50,7 +50,7 @@ NOWHERE: Held = frozenset()
 
 
 class FunctionSummary(NamedTuple):
-    """What a call of a function does with memory.
+    """The effect of a call of a function on memory.
 
     Attributes
     ----------

@@ -79,7 +79,7 @@ _WORDS: dict[type[ast.Expr], str] = {
 
 
 def _word(expr: ast.Expr) -> str:
-    """What a message calls an expression."""
+    """The name of an expression in a message."""
     return _WORDS.get(type(expr), "an expression")
 
 

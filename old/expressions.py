@@ -95,7 +95,7 @@ def field_type(state: OlderDerivation, node: ast.TupleGetItem) -> Type:
 
 
 def cast_help(found: Type, wanted: str) -> str | None:
-    """What to insert where an object may be of the type that is expected."""
+    """The help where an object may be of the type that is expected."""
     return f"insert a cast: R.cast(…, type_args={wanted})" if found == OBJECT else None
 
 

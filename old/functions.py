@@ -54,7 +54,7 @@ def module_types(state: OlderDerivation) -> None:
 
 
 def signature(function: ast.Function) -> FuncType:
-    """What the annotations of a function say; a result without one is an object."""
+    """The signature that the annotations of a function give; a result without one is an object."""
     taken = tuple(
         type_of(p.struct_info_annotation or ast.ObjectStructInfo()) for p in function.params
     )
@@ -63,7 +63,7 @@ def signature(function: ast.Function) -> FuncType:
 
 
 def declared_purity(function: ast.Function) -> bool | None:
-    """What a function says of its purity; None if nothing."""
+    """The declared purity of a function; None if it declares none."""
     if function.attrs.get("force_pure") or function.attrs.get("relax.force_pure"):
         return True
     said = function.attrs.get("pure", function.is_pure)
@@ -219,4 +219,4 @@ def _compound(state: OlderDerivation, expr: Expr) -> Type:
 
 
 _ATTRIBUTES = (ast.PrimValue, ast.StringImm, ast.DataTypeImm, ast.ExternFunc, ast.Op)
-"""What stands among the arguments of operators and has a meaning there alone."""
+"""Expressions that have a meaning as arguments of operators alone."""

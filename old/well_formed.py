@@ -360,7 +360,7 @@ def operator_is_older(state: OlderCriteria, call: ast.Call) -> None:
 
 
 ATTRIBUTES = (ast.PrimValue, ast.StringImm, ast.DataTypeImm)
-"""What operators take as attributes, and nothing else as a value."""
+"""Expressions that operators take as attributes, and nothing else takes as a value."""
 
 
 def well_formed(module: ast.IRModule, captured: Collection[Node] = frozenset()) -> list[Diagnostic]:

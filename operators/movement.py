@@ -833,7 +833,7 @@ def reshape_value(x: Array, shape: tuple[int | str, ...]) -> Array:
 
 
 def _without(dims: Sequence[int], copied: set[int], wanted: Sequence[int | str]) -> int:
-    """What is inferred beside a dimension of 0: the lengths that do not stand on both sides, as
+    """The inferred length beside a dimension of 0: the lengths that do not stand on both sides, as
     ``n*4 // n`` is 4 for all n.
     """
     rest = [n for k, n in enumerate(dims) if k not in copied]

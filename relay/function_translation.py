@@ -110,7 +110,7 @@ class FunctionTranslation:
         self._bound[function] = tuple(v for v in bound if v not in before)
 
     def _guess(self, param: RelayVar) -> StructInfo:
-        """What a parameter without a type is, by its use: operators take tensors."""
+        """The type of a parameter without one, by its use: operators take tensors."""
         match self._roles.get(param):
             case "function":
                 return FuncStructInfo(None, OBJECT, True, "default")
@@ -206,7 +206,7 @@ class FunctionTranslation:
         return self._vars[node]
 
     def _value(self, node: RelayExpr) -> ast.Expr:
-        """What a let binds."""
+        """The value that a let binds."""
         match node:
             case RelayCall(op=RelayOp(name=name, span=place), args=args):
                 return self._operator(node, name, tuple(map(self._atom, args)), place)
@@ -307,8 +307,8 @@ class FunctionTranslation:
 
 
 def _roles(schedule: Schedule) -> dict[RelayExpr, str]:
-    """What is called, and of what a field is taken; by the value that a variable is bound to,
-    too.
+    """The roles of values: called, or a tuple of which a field is taken; also by the value that a
+    variable is bound to.
     """
     found: dict[RelayExpr, str] = {}
     for node, binds in reversed(schedule.order):

@@ -228,7 +228,7 @@ class LiteralReader(TypeReader):
 
 
 def unquoted(text: str) -> str:
-    """What a string in quotation marks says."""
+    """The content of a string in quotation marks."""
     if text[0] == "'":
         inner = text[1:-1].replace("\\'", "'")
         text = '"' + re.sub(r'(?<!\\)"', r'\\"', inner) + '"'

@@ -125,7 +125,7 @@ class _OperatorRun:
         self._values, self._keywords = values, keywords
 
     def info_of(self, expr: ast.Expr) -> ast.StructInfo:
-        """What is known of an operand: its shape and element type."""
+        """The known struct info of an operand: its shape and element type."""
         if expr not in self._values:
             raise OperandError("the type of an operand that is a call is not known here")
         return struct_info_of(self._values[expr])

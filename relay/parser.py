@@ -30,7 +30,7 @@ from rlx.spec.registry import refuted
 
 
 def too_deep(function: RelayFunction) -> Diagnostic | None:
-    """What to report of a function whose nodes lead from scope to scope, or from tuple to tuple,
+    """The diagnostic for a function whose nodes lead from scope to scope, or from tuple to tuple,
     more often than the limits allow.
     """
     schedule = Schedule(function.body)
@@ -74,7 +74,7 @@ _FRAMES = 500_000
 
 
 class RelayText(NamedTuple):
-    """What a text holds: its module, None if it has errors; and what is wrong with it."""
+    """The content of a text: its module, None if it has errors; and the diagnostics."""
 
     module: RelayModule | None
     diagnostics: tuple[Diagnostic, ...]
@@ -130,7 +130,7 @@ def read(text: str, path: str = "<text>") -> RelayText:
 
 
 def _other_language(text: str, wrong: list[Diagnostic]) -> list[Diagnostic]:
-    """What is wrong with a text; if that is a program of Python, this alone."""
+    """The mistakes in a text; if it is a program of Python, this alone."""
     found = _PYTHON.search(text) if wrong else None
     if found is None or _RELAY.search(text):
         return wrong

@@ -35,7 +35,7 @@ class Dimensions:
         self._taken = taken
 
     def inner(self) -> Dimensions:
-        """Those of a function inside this one, which are these at first."""
+        """The dimensions of a function inside this one, which are these at first."""
         made = Dimensions(self._taken)
         made.named.update(self.named)
         made.known.update(self.known)

@@ -107,8 +107,8 @@ def _closure(value: Closure) -> StructInfo:
 
 
 def _without_trailing(info: FuncStructInfo, trailing: tuple[Value, ...]) -> StructInfo:
-    """What is left of a function's struct info when its last arguments are given, and with them
-    some shape variables.
+    """The struct info of a function whose last arguments are given, and with them some shape
+    variables.
     """
     from rlx.solver.order import substitute
 
@@ -177,7 +177,9 @@ def known_of(head: ast.Function) -> ast.FuncStructInfo:
 
 
 def declared_by(types: tuple[ast.StructInfo, ...]) -> ast.StructInfo:
-    """What type arguments of a call declare: one of them the value, several its fields."""
+    """The type that the type arguments of a call declare: one is that of the value, several are
+    those of its fields.
+    """
     return types[0] if len(types) == 1 else ast.TupleStructInfo(types)
 
 

@@ -277,7 +277,7 @@ def _exact(engine: Engine, cond: Cond) -> Cond:
 
 
 def _residue(engine: Engine, poly: Poly, modulus: int) -> int | None:
-    """What a polynomial in variables always is modulo a number, by its prime powers."""
+    """The residue that a polynomial in variables always has modulo a number, by its prime powers."""
     indices = sorted({i for mono in poly.terms for i in mono})
     if any(not engine.atoms[i].is_variable for i in indices) or modulus > _MODULUS:
         return None

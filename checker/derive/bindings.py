@@ -138,7 +138,7 @@ def _bind_cast(state: DerivationState, binding: ast.MatchCast) -> None:
 
 
 def _believed(target: StructInfo, found: StructInfo) -> StructInfo:
-    """What a value is after a cast: a cast does not make a function pure."""
+    """The type of a value after a cast: a cast does not make a function pure."""
     match target, found:
         case ast.FuncStructInfo(purity=True), ast.FuncStructInfo(purity=True):
             return target
@@ -157,8 +157,8 @@ def _believed(target: StructInfo, found: StructInfo) -> StructInfo:
 
 
 def _settled(binding: ast.MatchCast, found: StructInfo) -> StructInfo:
-    """What a value is cast to; a match of shapes alone keeps the kind, the element type and the
-    device of the value.
+    """The type that a cast gives its value; a match of shapes alone keeps the kind, the element
+    type and the device of the value.
 
     That is written into the binding, for all who read it later.
     """

@@ -181,8 +181,8 @@ def _not_a_function(state: DerivationState, node: ast.Call, info: StructInfo) ->
 
 
 def opaque_result(node: ast.Call, function: FuncStructInfo) -> StructInfo:
-    """What a call of a packed function yields: what the call says, what the annotation says, or
-    Object.
+    """The result of a call of a packed function: as the call declares it, else as the annotation
+    does, else Object.
     """
     if function.derive_func == "default":
         return default_derive(node)
@@ -202,7 +202,7 @@ def default_derive(node: ast.Call) -> StructInfo:
 
 
 def _no_self(state: DerivationState, node: ast.Call) -> str | None:
-    """What to do with a first parameter `self`."""
+    """The help for a function whose first parameter is `self`."""
     function = state.module.functions.get(node.op) if isinstance(node.op, ast.GlobalVar) else None
     params = function.params if isinstance(function, ast.Function) else ()
     if not params or params[0].name_hint != "self":
@@ -241,7 +241,7 @@ FORCE_PURE = "relax.force_pure"
 
 
 def effects_of(function: ast.Function) -> Effects:
-    """What the body of a function may do; nothing said means pure."""
+    """The effects that the body of a function may have; a function that declares nothing is pure."""
     lowered = forced(function.attrs)
     pure = function.is_pure is not False and not lowered
     return Effects(pure, lowered)

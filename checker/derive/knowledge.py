@@ -88,7 +88,7 @@ NEAREST = 4
 """The number of facts under which they are asked afterwards: those nearest to the question."""
 
 ALLOWANCE = 500_000
-"""What questions under more than :data:`WHOLE` facts may cost in one function: steps of the prover
+"""The budget of questions under more than :data:`WHOLE` facts in one function: steps of the prover
 and units of Z3's ``rlimit``.
 """
 
@@ -100,7 +100,7 @@ A = TypeVar("A", Verdict, Relation)
 
 
 class DerivationScope:
-    """What a function or a SeqExpr brings into scope, to be taken out again when it ends.
+    """The names that a function or a SeqExpr brings into scope, to be removed when it ends.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class DerivationScope:
 
 
 class Knowledge:
-    """What is known at one moment of the derivation of a module.
+    """The knowledge at one moment of the derivation of a module.
 
     Attributes
     ----------

@@ -37,7 +37,9 @@ from rlx.spec.registry import rule
 
 
 class Opened(NamedTuple):
-    """What a function replaces when it begins, and what its annotation promises."""
+    """The state that a function replaces when it begins, and the result that its annotation
+    promises.
+    """
 
     scope: DerivationScope
     effects: Effects
@@ -240,7 +242,7 @@ RULES: Mapping[type[Node], Rule] = {
 
 
 class Derivation(Record):
-    """What deriving a module gave.
+    """The result of deriving a module.
 
     Attributes
     ----------

@@ -151,8 +151,8 @@ def _ranks_agree(
 
 
 def shape_of(state: Knowledge, var: ast.Var) -> ast.Var | ShapeExpr:
-    """What is known of the shape that a variable holds: its dimensions, or which variable holds the
-    same.
+    """The known shape that a variable holds: its dimensions, or a variable that holds the same
+    shape.
     """
     root = state.held.get(var, var)
     if isinstance(root, ShapeExpr):
@@ -173,8 +173,8 @@ def shape_of(state: Knowledge, var: ast.Var) -> ast.Var | ShapeExpr:
 
 
 def kept(found: StructInfo, wanted: StructInfo) -> StructInfo:
-    """What an annotation makes of a value: where it leaves the number of a scalar or shape open,
-    that stays known.
+    """The type of a value under an annotation: the number of a scalar or shape that the annotation
+    leaves open stays known.
     """
     match found, wanted:
         case PrimStructInfo(), PrimStructInfo(value=None) if found.dtype == wanted.dtype:

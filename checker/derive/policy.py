@@ -39,7 +39,7 @@ _ZERO = "it fails if all shape variables are at least 1; if one of them is 0, it
 
 
 class Judged(Record):
-    """What to report, apart from where: ``extra`` are fields of the diagnostic."""
+    """A decision about what to report; ``extra`` are fields of the diagnostic."""
 
     severity: str
     message: str
@@ -138,9 +138,7 @@ def typed(info: StructInfo) -> bool:
 
 
 def _unplaced(found: StructInfo, wanted: StructInfo) -> StructInfo:
-    """What is expected, without the device if none is known yet: propagation finds it
-    afterwards.
-    """
+    """The expected type without its device if none is known yet: propagation finds it afterwards."""
     match found, wanted:
         case TensorStructInfo(vdevice=None), TensorStructInfo(vdevice=VDevice()):
             return TensorStructInfo(wanted.shape, wanted.dtype, wanted.ndim)

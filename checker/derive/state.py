@@ -21,7 +21,7 @@ Rule = Callable[["DerivationState", Any], StructInfo]
 
 
 class Effects:
-    """What the place at hand allows.
+    """The effects that are allowed at the current place.
 
     Attributes
     ----------

@@ -28,7 +28,7 @@ class ConfigurationError(Exception):
 
 
 class ProjectSettings(Record):
-    """What a project says.
+    """The settings of a project.
 
     Attributes
     ----------

@@ -71,7 +71,7 @@ class Analysis(DerivationState):
         self._unused: dict[ast.Function, set[tir.Var]] = {}
 
     def info(self, expr: ast.Expr) -> StructInfo:
-        """What is guaranteed of an expression; a PrimFunc is no closure, whatever its signature
+        """The guaranteed type of an expression; a PrimFunc is not a closure, whatever its signature
         says.
         """
         if isinstance(self.module.functions.get(expr), tir.PrimFunc):  # type: ignore[call-overload]
@@ -138,8 +138,8 @@ def _value(state: Analysis, binding: ast.VarBinding) -> None:
 
 @rule("CHECK-annotation", "dynamic check")
 def _annotated(state: Analysis, found: StructInfo, wanted: StructInfo | None) -> StructInfo:
-    """What an annotation that nobody checks leaves: all that follows believes it, so no more than
-    it proves.
+    """The type that remains under an annotation that no run checks: what follows believes it, so it
+    may not say more than what is proved.
     """
     if wanted is None:
         return found
@@ -193,7 +193,7 @@ def _forget(state: Analysis, variables: Sequence[tir.Var]) -> None:
 
 
 def _learn(state: Analysis, judgement: PartJudge) -> None:
-    """What a check that succeeded says of shape variables."""
+    """Record the numbers of shape variables that a successful check gives."""
     prover = state.prover
     for var, image in judgement.images.items():
         if image is not None:

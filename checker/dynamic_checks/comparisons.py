@@ -36,7 +36,7 @@ from rlx.spec.registry import decide, rule
 
 Info = StructInfo | None
 Held = Mapping[Node, StructInfo]
-"""What is guaranteed of variables, to look up those that hold shapes."""
+"""The guaranteed types of variables, to look up those that hold shapes."""
 
 _ZERO = tir.IntImm(0)
 
@@ -128,7 +128,7 @@ class PartJudge:
                     self.images[var] = None
 
     def _given(self, found: Info, demand: Demand) -> PrimExpr | None:
-        """What is known to stand where a demand compares a number."""
+        """The number that is known to stand where a demand compares one."""
         if found is None or type(found) is not type(demand.whole):
             return None
         if isinstance(found, PrimStructInfo):
@@ -362,7 +362,7 @@ def _device(device: VDevice) -> str:
 
 
 def _inside(found: Info, fields: Sequence[int]) -> Info:
-    """What is known of a field of fields; None where nothing is."""
+    """The known type of a field of a tuple; None if it is not known."""
     for at in fields:
         if not isinstance(found, TupleStructInfo) or at >= len(found.fields):
             return None

@@ -13,7 +13,7 @@ Key = tuple[Path, str]
 
 
 class EntryCalls:
-    """What is known of the calls of one function.
+    """The knowledge about the calls of one function.
 
     Attributes
     ----------

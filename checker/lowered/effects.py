@@ -60,7 +60,7 @@ class Touch(NamedTuple):
 
 
 class Effect(NamedTuple):
-    """What a call does with memory.
+    """The effect of a call on memory.
 
     Attributes
     ----------
@@ -81,7 +81,9 @@ class Effect(NamedTuple):
 
 
 class _Summary(NamedTuple):
-    """What a Relax function does first with the memory of each parameter; which ones it may return."""
+    """A function's first access to the memory of each parameter, and the parameters that it may
+    return.
+    """
 
     accesses: tuple[MemoryAccess, ...]
     returned: frozenset[int]
@@ -224,7 +226,7 @@ class _Follow(MemoryWalk):
 
 
 def _then(before: bool | None, now: bool | None, certain: bool) -> bool | None:
-    """What is known once something else may happen, too: what happened for certain stays so."""
+    """The knowledge after a second event may have happened: what was certain stays certain."""
     if before is True or now is False:
         return before
     return now if certain else None
@@ -249,7 +251,7 @@ def _external(name: str, args: Sequence[ast.Expr]) -> Effect:
 
 
 def _unknown(args: Sequence[ast.Expr]) -> Effect:
-    """What nobody says: all may be read, written, kept and given back."""
+    """The effect of an unknown function: it may read, write, keep and return every argument."""
     values = tuple(_flat(args))
     return Effect(_all(values, UNKNOWN), True, values)
 

@@ -10,7 +10,7 @@ from rlx.grammar.nodes import tir
 
 
 class MemoryAccess(NamedTuple):
-    """What a function does with the memory of a parameter.
+    """The first access of a function to the memory of a parameter.
 
     Attributes
     ----------

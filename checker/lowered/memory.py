@@ -14,7 +14,9 @@ from rlx.spec.registry import reported, rule
 
 
 class Event(NamedTuple):
-    """What happened to a piece of memory: where, whether on every way here, by which tensor."""
+    """A write to a piece of memory: its place, whether it happens on every way here, and by which
+    tensor.
+    """
 
     span: Span | None
     certain: bool
@@ -33,7 +35,7 @@ class Use(NamedTuple):
 
 
 class State(NamedTuple):
-    """What is known at one point.
+    """The state of memory at one point.
 
     Attributes
     ----------
@@ -140,7 +142,7 @@ class Memory:
             self._tell("MEM-written-before", piece, message, span, piece.span, False)
 
     def _within(self, written: Use, other: Use, span: Span | None, apart: bool) -> None:
-        """What a call writes and what it reads lie in bytes of their own.
+        """The bytes that a call writes are disjoint from those that it reads.
 
         USE-aliased judges a tensor that is passed twice.
         """
@@ -226,7 +228,7 @@ class Memory:
     # Branches
 
     def state(self) -> State:
-        """What is known now."""
+        """The present state."""
         return State(
             tuple(self._alive),
             dict(self._killed),

@@ -50,7 +50,7 @@ def rule_step(
 
 
 def said(diagnostic: Diagnostic) -> tuple[object, ...]:
-    """What a diagnostic says, and where: a report holds copies of those that rules made."""
+    """The words and the place of a diagnostic: a report holds copies of those that rules made."""
     return diagnostic.code, diagnostic.severity, diagnostic.message, diagnostic.span
 
 
@@ -67,7 +67,9 @@ class Applied:
         self.final = frozenset(map(said, final))
 
     def add(self, step: Step, record: RuleApplication) -> None:
-        """What a rule asked, compared and found wrong; and which of its premises did not fail."""
+        """Add the questions, comparisons and mistakes of a rule, and the premises that did not
+        fail.
+        """
         reported = [d for d in record.diagnostics if said(d) in self.final]
         elsewhere = self._reattributed(record, reported)
         inside = StepsInside(step)
@@ -82,7 +84,7 @@ class Applied:
     def _reattributed(
         self, record: RuleApplication, reported: Iterable[Diagnostic]
     ) -> Mapping[RuleApplication, list[Diagnostic]]:
-        """What a rule inside found wrong before it gave up: the call reports it."""
+        """Mistakes that a rule inside found before it gave up: the call reports them."""
         found: dict[RuleApplication, list[Diagnostic]] = {}
         for diagnostic in reported:
             rule = premise_rule(diagnostic.code)
@@ -188,5 +190,5 @@ def _withhold(step: Step, code: str) -> None:
 
 
 def _visible(records: Iterable[RuleApplication]) -> Iterator[RuleApplication]:
-    """What happened inside of a rule, without what has its own place in the tree."""
+    """The events inside of a rule, without those that have their own place in the tree."""
     return (r for r in records if r.name not in OF_EXPRESSIONS)

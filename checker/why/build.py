@@ -20,7 +20,7 @@ from rlx.spec import premise_rule
 
 
 class Index:
-    """What a derivation has to look up.
+    """The tables in which a derivation looks things up.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class StepBuilder:
         self._steps: dict[object, Step] = {}
 
     def _read(self, roots: Iterable[RuleApplication]) -> None:
-        """Which application gave each subject its struct info, and where each report was made."""
+        """Note which application gave each subject its struct info, and where each report was made."""
         stack: list[tuple[RuleApplication, Node | None]] = [(record, None) for record in roots]
         while stack:
             record, subject = stack.pop()
@@ -171,7 +171,7 @@ class StepBuilder:
             self._placed(step, expr)
 
     def _placed(self, step: Step, node: Node) -> None:
-        """That the struct info was derived without a device, which propagation added afterwards."""
+        """Add the step of propagation where the struct info was derived without a device."""
         after = self.info_of.get(node)
         before = next((table[node] for table in self._tables if node in table), after)
         if isinstance(before, StructInfo) and isinstance(after, StructInfo) and before is not after:
@@ -328,7 +328,9 @@ class StepBuilder:
             self._placed(step, binding.var)  # type: ignore[attr-defined]
 
     def _result(self, seq: ast.SeqExpr) -> Step:
-        """What a function or a branch yields: its last expression, without the bindings."""
+        """The step of the result of a function or a branch: its last expression, without the
+        bindings.
+        """
         key = ("result", seq)
         found = self._steps.get(key)
         if found is not None:
@@ -364,7 +366,7 @@ class StepBuilder:
         return self.expression(subject)
 
     def _outside(self, diagnostic: Diagnostic, record: RuleApplication | None) -> Step:
-        """What is wrong by a rule that gives no struct info: well-formedness, syntax, PrimFuncs."""
+        """Diagnostics of rules that give no struct info: well-formedness, syntax, PrimFuncs."""
         rule = premise_rule(diagnostic.code)
         if rule is None:
             return failed_premise(diagnostic)

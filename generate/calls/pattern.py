@@ -61,7 +61,7 @@ class Given(Record):
 
 
 class MadeSlot(Record):
-    """What a call of another operator gives: a storage, say."""
+    """The result of a call of another operator, such as a storage."""
 
     operator: str
 

@@ -106,7 +106,7 @@ class Collector(OperatorContext):
         return var
 
     def vdevices(self) -> Sequence[tuple[str, int]]:
-        """Those that calls are generated with."""
+        """The virtual devices that calls are generated with."""
         return (("llvm", 0), ("cuda", 0))
 
     def known(self, info: StructInfo) -> StructInfo:

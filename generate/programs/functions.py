@@ -148,7 +148,7 @@ class _Scalars(Rewriter):
 
 
 def result(builder: FunctionBuilder, head: Choices) -> tuple[Expr, StructInfo]:
-    """What a function or a branch yields: a value, or a tuple of some."""
+    """The result of a function or a branch: a value, or a tuple of some."""
     values = [v for v in builder.frame.order if not v.local]
     if not values:
         kind = dtype(head.pick(_KINDS))

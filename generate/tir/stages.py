@@ -53,7 +53,7 @@ class Stages:
         return body
 
     def terms(self, axes: Sequence[Axis]) -> Terms:
-        """What expressions inside of these loops are made of."""
+        """The values from which expressions inside these loops are made."""
         return Terms(self.choices, self.readable, axes, self.rare)
 
     def store(self, out: Buffer, axes: Sequence[Axis]) -> Stmt:

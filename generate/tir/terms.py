@@ -23,7 +23,7 @@ Axis = tuple[Var, PrimExpr]
 
 
 class Terms:
-    """What expressions are made of at one place.
+    """The values from which expressions are made at one place.
 
     Attributes
     ----------
@@ -126,7 +126,7 @@ class Terms:
         return tir.Let(var, value, tir.Add(var, var))
 
     def cast(self, value: PrimExpr, kind: DataType) -> PrimExpr:
-        """What another buffer holds, or an axis, in this type."""
+        """An element of another buffer, or an axis, cast to this type."""
         others = [b for b in self.buffers if b.dtype != kind]
         if others:
             load = self.load(self.choices.pick(others))

@@ -116,7 +116,7 @@ _OPERATORS = {
 
 
 def missing(given: object, name: str) -> str:
-    """What to write instead of an attribute that an expression does not have."""
+    """The replacement for an attribute that an expression does not have."""
     words = f"{type(given).__name__!r} object has no attribute {name!r}"
     if name in ("shape", "dtype", "ndim"):
         known = (

@@ -143,8 +143,8 @@ class _ModulePrinter:
         return "\n".join(lines) + "\n"
 
     def _top(self, start: int) -> list[str]:
-        """What stands above the module: comments and imports of the source, the header, and the
-        shape variables.
+        """The lines above the module: comments and imports of the source, the header, and the shape
+        variables.
         """
         declared: list[str] = []
         for name in self._type_vars():

@@ -415,7 +415,7 @@ def attribute_of(context: ReadContext, value: Any, name: str, span: Span) -> Any
 
 
 TYPE_ATTRIBUTES = ("struct_info", "ty")
-"""What gives the type of a value, in one version of TVM or another."""
+"""The attributes that give the type of a value, in one version of TVM or another."""
 
 
 def _part_of_type(context: ReadContext, info: ast.StructInfo, name: str, span: Span) -> Any:

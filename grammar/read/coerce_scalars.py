@@ -63,7 +63,7 @@ _OF_PRIM_FUNCS = frozenset(
         *("T.target", "T.Target", "T.index_map", "T.LetStmt", "T.iter_var"),
     ]
 )
-"""What is no scalar, but a value in a PrimFunc."""
+"""Values in a PrimFunc that are not scalars."""
 
 
 class ScalarCoercion:
@@ -192,7 +192,9 @@ class ScalarCoercion:
         return self.prim(found if isinstance(found.value, float) else entry)
 
     def computed(self, entry: Entry) -> Entry:
-        """What Python computes from literals alone, such as `2 ** 3`; anything else as it is."""
+        """The value that Python computes from literals alone, such as `2 ** 3`; anything else as it
+        is.
+        """
         if isinstance(entry.value, tir.PrimExpr) and not isinstance(entry.value, tir.Var):
             from rlx.grammar.read.literals import number
 

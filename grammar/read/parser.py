@@ -252,7 +252,7 @@ class TextReader:
     # ------------------------------------------------------------ what is no definition
 
     def _python(self, around: Surroundings, read: list[Span]) -> None:
-        """What a Python file lacks: decorators, names, or any Relax."""
+        """Report what a Python file lacks: decorators, names, or any Relax."""
         from rlx.grammar.read.python_names import unknown_names
         from rlx.grammar.read.undecorated import missing, nothing, unread
 

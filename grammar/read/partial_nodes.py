@@ -177,7 +177,7 @@ class BuiltInName(CapturedName):
 
 
 NONE = BuiltInName("None")
-"""What a name stands for that Python code binds to None."""
+"""The value of a name that Python code binds to None."""
 
 
 class Captured:
@@ -295,4 +295,4 @@ _WORDS = (
     (ast.Expr, "an expression"),
     (Slice, "a slice"),
 )
-"""What is said of values, the more special kinds first."""
+"""Descriptions of values in messages, the more special kinds first."""

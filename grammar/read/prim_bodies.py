@@ -88,7 +88,7 @@ class PrimBodies:
         return body
 
     def _without_block(self, part: Part) -> list[tir.Stmt]:
-        """What describes a block, and stands in none: only allocations mean something there."""
+        """Read a description of a block outside of any block: only an allocation is allowed there."""
         if part.kind == "alloc":
             return [part.value]
         word = _WORDS.get(part.kind, f"T.{part.kind}")

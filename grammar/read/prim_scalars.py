@@ -213,7 +213,7 @@ def offset_type(expr: tir.PrimExpr, names: Mapping[str, object]) -> DataType | N
 
 
 VOID_POINTER = ("void", "global")
-"""What `T.handle` points to, which says nothing of it."""
+"""The arguments by which `T.handle` says nothing of the memory."""
 _POINTERS = frozenset(["tvm_stack_alloca", "handle"])
 """The intrinsics that give pointers without an element type."""
 

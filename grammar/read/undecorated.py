@@ -219,7 +219,7 @@ def nothing(text: str) -> Diagnostic:
 
 
 def _annotating(names: Collection[str]) -> Iterator[str]:
-    """What stands before the dot in names such as `R.Tensor`."""
+    """The prefixes of names such as `R.Tensor`."""
     for name in names:
         module, _, last = name.rpartition(".")
         if module and last in _ANNOTATIONS:

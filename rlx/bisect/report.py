@@ -14,7 +14,7 @@ from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
 VERSION = 1
 
 WEIGHTS = "weights.npz"
-"""What a report without a file of its own calls the file of the large constants."""
+"""The name that a report without a file of its own gives the file of the large constants."""
 
 
 def markdown(
@@ -57,7 +57,7 @@ def markdown(
 
 
 def nothing(fine: Fine, pipeline: Pipeline, path: str) -> str:
-    """What is said if no pass is to blame, with what was not compared."""
+    """The report if no pass is to blame, with the parts that were not compared."""
     lines = [f"{visible(path)}: no pass of {visible(pipeline.expression)} did anything wrong"]
     if pipeline.sizes or pipeline.inputs is not None:
         if not fine.compared:

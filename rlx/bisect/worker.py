@@ -38,7 +38,7 @@ ENOUGH = 20
 
 PARSER, OURS, BUILD = "TVM's parser", "relax-check", "the build"
 CODE, RUN = "the code generation of the virtual machine", "the run of the virtual machine"
-"""What is under way besides passes."""
+"""The work besides passes."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -117,8 +117,8 @@ def _target(text: str) -> Any:
 def _taker(
     expression: str, scope: Any, build: bool, weights: Weights | None
 ) -> Callable[[str, Telling], None]:
-    """What takes a text through the pipeline, and builds the result if asked, watched by an
-    instrument.
+    """The function that takes a text through the pipeline, and builds the result if asked, watched
+    by an instrument.
     """
     import tvm
     from tvm import relax
@@ -259,7 +259,7 @@ class Telling:
 
 
 class _Instrument:
-    """What TVM calls."""
+    """The instrument that TVM calls."""
 
     def __init__(self, told: Telling) -> None:
         self.told = told
@@ -296,8 +296,8 @@ def _examine(text: str, take: Callable[[str, Telling], None], told: Telling) -> 
 
 
 def cause(error: Exception) -> str:
-    """What stays of an error while its program is reduced: its type, the shape of its message, and
-    the function that raised it.
+    """The part of an error that stays while its program is reduced: its type, the shape of its
+    message, and the function that raised it.
     """
     from rlx.generate.campaign.finding import cause_of
 
@@ -307,7 +307,7 @@ def cause(error: Exception) -> str:
 
 
 def words(error: Exception) -> str:
-    """What an error says, and where it was raised if it says too little, such as an assertion."""
+    """The message of an error, and where it was raised if it says too little, such as an assertion."""
     said = str(error).strip()[-2000:]
     if len(said) > ENOUGH and not isinstance(error, AssertionError):
         return said

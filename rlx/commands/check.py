@@ -105,7 +105,9 @@ def main(argv: Sequence[str], prog: str = PROGRAM) -> int:
 
 @contextmanager
 def _colours(when: str, otherwise: str) -> Iterator[None]:
-    """What `--color` asks for, told to this process and its children; then as before."""
+    """Set the colours that `--color` asks for, for this process and its children; then restore
+    them.
+    """
     before = {name: os.environ.get(name) for name in ("NO_COLOR", "FORCE_COLOR")}
     if when != "auto":
         os.environ.pop("NO_COLOR", None)
@@ -280,7 +282,7 @@ def _selection(
 
 
 def _swapped(project: ProjectSettings, unknown: Sequence[str]) -> str:
-    """What to write where codes stand in the place of a pattern."""
+    """The hint for an entry whose codes stand in the place of the pattern."""
     for pattern, codes in project.per_file:
         if set(codes) <= set(unknown) and not _unknown_selectors(Selection((pattern,)), ()):
             return f"; per-file-ignores takes the pattern first: {codes[0]!r}, then {pattern!r}"
@@ -290,7 +292,7 @@ def _swapped(project: ProjectSettings, unknown: Sequence[str]) -> str:
 def _make(
     arguments: argparse.Namespace, project: ProjectSettings, selection: Selection
 ) -> Callable[[str, str], Mended]:
-    """What becomes of a text: with edits, or with comments."""
+    """The function that mends a text: with edits, or with comments."""
     from rlx.checker.check import check_text
     from rlx.checker.driver.add_ignores import with_ignores
     from rlx.checker.fixing import mended
@@ -419,7 +421,7 @@ def _operators(
 
 
 def _refusals() -> tuple[type[Exception], ...]:
-    """What can be wrong with the settings, and with the user's own operators."""
+    """The mistakes in the settings, and in the user's own operators."""
     from rlx.checker.driver.configuration import ConfigurationError
     from rlx.checker.driver.time_limit import TimeLimitError
     from rlx.operators.external import OperatorsError

@@ -183,7 +183,7 @@ def _all_given(answer: FunctionMemory, names: set[str]) -> None:
 
 
 def _answers(module: IRModule, entries: Sequence[str], tvm: bool) -> list[FunctionMemory]:
-    """What each function needs; the module is planned once for all of them."""
+    """The memory that each function needs; the module is planned once for all of them."""
     from rlx.commands.memory_report import FunctionMemory, Plan
     from rlx.transform.memory_use import memory_uses
 

@@ -365,7 +365,7 @@ class _Literal:
 
 
 def _declared(call: ast.Call) -> ast.StructInfo | None:
-    """What a call declares of its value: by its type arguments, or by the annotation of an opaque
+    """The declared type of a call's value: by its type arguments, or by the annotation of an opaque
     callee.
     """
     if call.sinfo_args:

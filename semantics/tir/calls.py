@@ -198,7 +198,7 @@ def _outside_name(expr: tir.Call) -> tuple[DataType, str, list[tir.PrimExpr]]:
 
 
 def _brought(result: DataType) -> Callable[[Any], Any]:
-    """What converts a function's value to the type that the call says; no pointer is a number."""
+    """The conversion of a function's value to the type of the call; a pointer is not a number."""
     if not (result.is_float or result.is_integer):
         return lambda value: value
     plain = into(result)
