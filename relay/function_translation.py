@@ -233,7 +233,11 @@ class FunctionTranslation:
         self, node: RelayCall, name: str, args: tuple[ast.Expr, ...], place: Span | None
     ) -> ast.Expr:
         if not is_in_table(name):
-            return self._by_name(node, name, args, place)
+            words = f"{name} is not a known operator: it becomes a packed function of the same name"
+            self._say("RL-operator-known", "note", words, place, did_you_mean(similar(name)))
+            tensor = self._roles.get(node) not in ("function", "tuple")
+            result = UNKNOWN_TENSOR if tensor else OBJECT
+            return packed_call(name, args, node.attrs, result, node.span)
         call = OperatorCall(name, args, node.attrs, self._know.info)
         try:
             made = translated(call)
@@ -285,15 +289,6 @@ class FunctionTranslation:
         var = ast.Var(self._unused("lv"), None, None, span)
         self._emit(scope, var, value, span)
         return var
-
-    def _by_name(
-        self, node: RelayCall, name: str, args: tuple[ast.Expr, ...], place: Span | None
-    ) -> ast.Expr:
-        words = f"{name} is not a known operator: it becomes a packed function of the same name"
-        self._say("RL-operator-known", "note", words, place, did_you_mean(similar(name)))
-        tensor = self._roles.get(node) not in ("function", "tuple")
-        result = UNKNOWN_TENSOR if tensor else OBJECT
-        return packed_call(name, args, node.attrs, result, node.span)
 
     def _say(
         self, code: str, severity: str, message: str, span: Span | None, help: str | None = None

@@ -41,7 +41,12 @@ class TypeReader(Cursor):
     def _type(self) -> RelayType | None:
         match self.token:
             case RelayToken(kind="("):
-                return self._tuple_type()
+                start = self.expect("(").start
+                fields: list[RelayType | None] = []
+                for _ in self.items(")"):
+                    fields.append(self.type())
+                end = self.expect(")", "',' or ')'").end
+                return RelayTupleType(tuple(fields), (start, end))
             case RelayToken(text="_"):
                 self.take()
             case RelayToken(text="fn"):
@@ -56,14 +61,6 @@ class TypeReader(Cursor):
             case _:
                 self.unexpected("a type such as Tensor[(2, 3), float32]")
         return None
-
-    def _tuple_type(self) -> RelayTupleType:
-        start = self.expect("(").start
-        fields: list[RelayType | None] = []
-        for _ in self.items(")"):
-            fields.append(self.type())
-        end = self.expect(")", "',' or ')'").end
-        return RelayTupleType(tuple(fields), (start, end))
 
     def _func_type(self) -> RelayFuncType:
         start = self.take().start

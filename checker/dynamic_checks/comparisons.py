@@ -235,7 +235,7 @@ class PartJudge:
             self.parts.append(self._bound(wanted, path, premise))
             return "binds"
         said = substitute_prim(wanted, self._known) if self._known else wanted
-        unknown = self._unknown(wanted)
+        unknown = any(self.images.get(v, v) is None for v in tir.free_vars(wanted))
         if not decide("CHECK-number-known", found is not None and not unknown) or found is None:
             tensor = isinstance(demand.whole, TensorStructInfo)
             negative = tensor and not unknown and self._negative(said)
@@ -280,10 +280,6 @@ class PartJudge:
         if isinstance(size, tir.IntImm):
             return size.value < 0
         return self._never(tir.GE(size, _ZERO))
-
-    def _unknown(self, wanted: PrimExpr) -> bool:
-        """Whether a dimension depends on a variable that is bound here to an unknown number."""
-        return any(self.images.get(v, v) is None for v in tir.free_vars(wanted))
 
     def _equal(
         self, said: PrimExpr, found: PrimExpr, path: Path, premise: str, name: str

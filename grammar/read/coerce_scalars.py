@@ -135,7 +135,9 @@ class ScalarCoercion:
                 return self._quoted(entry)
             case CapturedName(text=text):
                 refuse_built_in(entry, "a number")
-                return self._captured_dimension(text, span)
+                found = self.scope.shape_var(text, span)
+                self.captured.add(found)
+                return found
             case Name(text=text):
                 return self._undefined_dimension(text, span)
             case ast.PrimValue(value=inner):
@@ -239,11 +241,6 @@ class ScalarCoercion:
             if later is None or later[0] <= start < later[1]:
                 self.postponed.setdefault(var.name, self.implicit.pop(var))
         self._first_quoted.clear()
-
-    def _captured_dimension(self, text: str, span: Span) -> tir.Var:
-        found = self.scope.shape_var(text, span)
-        self.captured.add(found)
-        return found
 
     def refuse_unknown(self, head: str, span: Span) -> None:
         """Reject a form whose head `T.…` does not exist in any version of TVM; in statements of

@@ -144,11 +144,7 @@ def _by(
         from rlx.tvm.building import check_for_tvm
 
         return check_for_tvm
-    return _for_target(arguments.target or project.target)
-
-
-def _for_target(target: str | None) -> Callable[[str, str], Report] | None:
-    """The check of a text for a version of TVM; None without one."""
+    target = arguments.target or project.target
     if target is None:
         return None
     from rlx.checker.check import check_text
@@ -170,7 +166,12 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
         complain_line(f"{prog}: {error}")
         return UNABLE
     if arguments.show_files:
-        return _show_files(arguments.path, project, prog)
+        missing = [p for p in arguments.path if p != STDIN and not os.path.lexists(p)]
+        for path in _found([p for p in arguments.path if p not in missing], project):
+            say(f"{visible(path)}\n")
+        for path in missing:
+            complain_line(f"{prog}: {visible(path)}: there is no such file")
+        return UNABLE if missing else CLEAN
     if arguments.output_file and (hindered := hindrance(arguments.output_file)):
         complain_line(f"{prog}: {arguments.output_file}: {hindered}")
         return UNABLE
@@ -375,16 +376,6 @@ def _found(paths: Sequence[str], project: ProjectSettings) -> list[str]:
     from rlx.checker.driver.sources import find
 
     return find(paths, project.excludes)[0]
-
-
-def _show_files(paths: Sequence[str], project: ProjectSettings, prog: str) -> int:
-    """List the files that would be checked."""
-    missing = [p for p in paths if p != STDIN and not os.path.lexists(p)]
-    for path in _found([p for p in paths if p not in missing], project):
-        say(f"{visible(path)}\n")
-    for path in missing:
-        complain_line(f"{prog}: {visible(path)}: there is no such file")
-    return UNABLE if missing else CLEAN
 
 
 def status(files: Sequence[FileReport], strict: bool = False) -> int:
