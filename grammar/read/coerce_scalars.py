@@ -135,9 +135,9 @@ class ScalarCoercion:
                 return self._quoted(entry)
             case CapturedName(text=text):
                 refuse_built_in(entry, "a number")
-                found = self.scope.shape_var(text, span)
-                self.captured.add(found)
-                return found
+                dimension = self.scope.shape_var(text, span)
+                self.captured.add(dimension)
+                return dimension
             case Name(text=text):
                 return self._undefined_dimension(text, span)
             case ast.PrimValue(value=inner):

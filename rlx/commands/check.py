@@ -137,9 +137,9 @@ def _by(
 ) -> Callable[[str, str], Report] | None:
     """The check of a text that the options ask for."""
     if arguments.spec:
-        from rlx.old.check import check_text
+        from rlx.old import check as older
 
-        return check_text
+        return older.check_text
     if arguments.builder:
         from rlx.tvm.building import check_for_tvm
 
