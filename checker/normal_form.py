@@ -8,8 +8,6 @@ from rlx.grammar.nodes.node import Span
 from rlx.grammar.nodes.visit import bindings_in, is_leaf
 from rlx.spec.registry import need, reported, rule
 
-__all__ = ["normal_form"]
-
 
 def normal_form(module: ast.IRModule) -> list[Diagnostic]:
     """The violations of normal form in a module."""

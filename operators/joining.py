@@ -30,7 +30,7 @@ from rlx.operators.late import np, te
 from rlx.operators.parameters import IntOrInts, Tensor, Tensors
 from rlx.operators.registry import computes, defines, operator
 from rlx.operators.rule_helpers import agree, axis, fields, known, place, ranked, resized, tensor
-from rlx.operators.site import Dims, Site, Together, show
+from rlx.operators.site import Dims, ObligationGroup, Site, show
 from rlx.spec.registry import rule
 
 
@@ -62,7 +62,7 @@ def joined(site: Site, tensors: Sequence[Tensor], along: int | None) -> Dims | N
     return (*first[:along], length, *first[along + 1 :])
 
 
-def _all_proved(site: Site, lengths: Together) -> bool:
+def _all_proved(site: Site, lengths: ObligationGroup) -> bool:
     """Whether what has been asked for holds always."""
     return all(site.ctx.prover.always(c).status == "proved" for c, _ in lengths.open)
 

@@ -19,7 +19,7 @@ from rlx.operators.parameters import IntList, Ints, Tensor
 from rlx.operators.reduction import first_best, mean_of, need_elements
 from rlx.operators.registry import Rule, computes, defines, operator
 from rlx.operators.rule_helpers import gradient, ranked, tensor
-from rlx.operators.site import Behind, Site
+from rlx.operators.site import ForwardCall, Site
 from rlx.operators.windows import (
     SPATIAL,
     Sides,
@@ -189,7 +189,7 @@ def pool_backward(
 ) -> StructInfo:
     """The gradient of a pool with respect to its input."""
     window = (pool_size, strides, padding_, dilation, ceil_mode, count_include_pad)
-    inner = Behind(site.operator, site.call, site.ctx)
+    inner = ForwardCall(site.operator, site.call, site.ctx)
     gradient(site, output_grad, _POOL2D(inner, data, *window, layout_, out_layout))
     return data
 

@@ -441,7 +441,7 @@ def _blame(
         return
     arg = node.args[index]
     found = state.info_of[arg]
-    extra = {} if guess else policy.explained(result)
+    extra = {} if guess else policy.notes_for(result)
     extra["related"] = (*definition(state, arg), *of_global(state, node.op))
     if guess:
         extra["notes"] = ("no argument determines its shape variables",)

@@ -93,7 +93,7 @@ def _check_result(
     if state.effects.lowered and policy.unknown_only(result):
         state.effects.unchecked += 1
         return
-    extra = policy.explained(result)
+    extra = policy.notes_for(result)
     extra["related"] = (Label(node.ret_span, "the annotation"),) if node.ret_span else ()
     body = node.body.body if isinstance(node.body, ast.SeqExpr) else node.body
     extra["label"] = show(found)

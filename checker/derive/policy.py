@@ -38,7 +38,7 @@ _TRUE = tir.IntImm(1, BOOL)
 _ZERO = "it fails if all shape variables are at least 1; if one of them is 0, it may hold"
 
 
-class Judged(Record):
+class Decision(Record):
     """A decision about what to report; ``extra`` are fields of the diagnostic."""
 
     severity: str
@@ -46,7 +46,7 @@ class Judged(Record):
     extra: dict[str, object]
 
 
-def judged(condition: tir.PrimExpr | Sequence[tir.PrimExpr], prover: Prover) -> Relation:
+def relation_of(condition: tir.PrimExpr | Sequence[tir.PrimExpr], prover: Prover) -> Relation:
     """How often a condition, or all of several together, hold."""
     return prover.relate_all([_equation(c) for c in conditions_of(condition)])
 
@@ -62,16 +62,16 @@ def _equation(condition: tir.PrimExpr) -> tuple[tir.PrimExpr, tir.PrimExpr]:
     return condition, _TRUE
 
 
-def weighed(relation: Relation, message: str) -> Judged:
+def decision_on(relation: Relation, message: str) -> Decision:
     """The diagnostic for a proof obligation that is not proved."""
     match relation.kind:
         case "never":
-            return Judged("error", message, evidence(relation))
+            return Decision("error", message, evidence(relation))
         case "sometimes":
-            return Judged("warning", message, evidence(relation))
+            return Decision("warning", message, evidence(relation))
     reason = f"; {relation.reason}" if relation.reason else ""
     note = f"neither proved nor refuted{reason}"
-    return Judged("note", message, {"notes": (note,)})
+    return Decision("note", message, {"notes": (note,)})
 
 
 def evidence(relation: Relation) -> dict[str, object]:
@@ -170,7 +170,7 @@ def repeated(state: Knowledge, value: Expr, result: Compatibility) -> bool:
     return unknown_only(result) and state.doubts.get(value) is Doubt.WARNED
 
 
-def explained(result: Compatibility) -> dict[str, object]:
+def notes_for(result: Compatibility) -> dict[str, object]:
     """Notes that say where two infos differ, with the counterexample."""
     extra = evidence(result.relation) if result.relation is not None else {}
     if result.path or result.relation is not None:

@@ -163,7 +163,7 @@ class DerivationState(Knowledge, OperatorContext):
         """Prove an obligation of the call at hand; see :meth:`OperatorContext.require`."""
         if not self.judges:
             return True
-        relation = policy.judged(condition, self.prover)
+        relation = policy.relation_of(condition, self.prover)
         match relation.kind:
             case "always":
                 self.proved += 1
@@ -181,7 +181,7 @@ class DerivationState(Knowledge, OperatorContext):
             case _:
                 self.refuted += 1
         text = message if isinstance(message, str) else message()
-        found = policy.weighed(relation, text)
+        found = policy.decision_on(relation, text)
         self.report(code, found.severity, found.message, at, **found.extra)
         return relation.kind in ("sometimes", "unknown")
 

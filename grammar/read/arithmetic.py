@@ -421,6 +421,3 @@ def _no_numbers(coerce: Operands, parts: tuple[Entry, ...]) -> None:
                 shown = f'{value}, "{info.dtype}"'
             words = "a number in tensor arithmetic must be written as a constant"
             raise Rejected(words, start, end, f"write R.const({shown})")
-
-
-__all__ = ["binary", "fold", "prefix", "prim", "relax"]

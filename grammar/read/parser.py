@@ -342,8 +342,6 @@ _BEHIND_HEAD = re.compile(r"^[ \t]*(?:@|def\b)", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 _LONE_RETURN = re.compile(r"\r(?!\n)")
 
-__all__ = ["ParseError", "Parsed", "parse", "parse_expr", "parse_prim_expr", "parse_struct_info"]
-
 
 class ParseError(SyntaxError):
     """A text has syntax errors, which are in ``diagnostics``."""
