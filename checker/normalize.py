@@ -16,6 +16,8 @@ from rlx.grammar.nodes.python_places import here, module_of
 from rlx.grammar.nodes.rewrite import joined
 from rlx.grammar.nodes.visit import LEAVES, argument_places, is_leaf
 
+__all__ = ["is_in_normal_form", "keep_as_normal", "normalize", "normalize_function"]
+
 
 def normalize(module: ast.IRModule) -> ast.IRModule:
     """The module in normal form (NF1 to NF5); the same module where it is so already.

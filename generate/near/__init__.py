@@ -12,6 +12,8 @@ from rlx.generate.programs.module import build
 from rlx.generate.programs.plan import FEATURES, Options, random_plan
 from rlx.grammar.nodes.ast import IRModule
 
+__all__ = ["CODES", "near_miss"]
+
 CODES = (*STEPS, *BROKEN, *BREAKS, *MODULES, *FORMS)
 """The premises that can be made to fail."""
 
