@@ -82,7 +82,7 @@ class Report(Record):
         )
 
     def __str__(self) -> str:
-        """What `relax-check` prints of it."""
+        """The report as `relax-check` prints it."""
         from rlx.checker.render import human
         from rlx.checker.render.files import FileReport
 
@@ -150,8 +150,8 @@ def check_text(text: str, path: str = "<text>", target: str | None = None) -> Re
 
 
 def _refused_by_python(text: str, said: Sequence[Diagnostic]) -> Iterator[Diagnostic]:
-    """What Python refuses while TVM reads a text that is no Python file: unknown names, missing
-    annotations. Names of imports are known there.
+    """Mistakes that Python reports while TVM reads a text that is no Python file: unknown names,
+    missing annotations. Names of imports are known there.
     """
     from rlx.grammar.read.parser import parse
     from rlx.grammar.read.undecorated import not_imported
@@ -221,7 +221,9 @@ def check_modules(
 
 
 class Findings:
-    """What the rules of a specification, here of today's, have found in the modules of a text."""
+    """The diagnostics that the rules of a specification, here today's, report on the modules of a
+    text.
+    """
 
     def __init__(
         self,
@@ -321,7 +323,7 @@ def _check(
         diagnostics = with_edits(diagnostics, source, modules)
     return Report(
         source,
-        _sorted(diagnostics, source),
+        tuple(replace(d, source=source, mistake=None) for d in sorted(diagnostics, key=position)),
         gathered.obligations,
         tuple(gathered.normal),
         gathered.info,
@@ -351,11 +353,6 @@ def _holds_one(note: Diagnostic, places: Sequence[Span]) -> bool:
     assert note.span is not None
     first, last = note.span
     return any(first <= start and end <= last for start, end in places)
-
-
-def _sorted(diagnostics: list[Diagnostic], source: Source) -> tuple[Diagnostic, ...]:
-    """In order of position, at one place the gravest first, each with its text."""
-    return tuple(replace(d, source=source, mistake=None) for d in sorted(diagnostics, key=position))
 
 
 def position(diagnostic: Diagnostic) -> tuple[Span | tuple[()], int, str]:

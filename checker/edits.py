@@ -19,7 +19,7 @@ from rlx.grammar.read.source_tokens import closing, statements
 
 
 class EditPlace(Record):
-    """What an edit is made from."""
+    """The diagnostic and the text from which an edit is made."""
 
     diagnostic: Diagnostic
     span: Span
@@ -46,7 +46,7 @@ class EditPlace(Record):
 
 Make = Callable[[EditPlace], Edit | None]
 EDITS: dict[str, Make] = {}
-"""What mends the diagnostics of a code."""
+"""The functions that propose an edit, by the codes of the diagnostics."""
 
 
 def mends(*codes: str) -> Callable[[Make], Make]:
@@ -126,9 +126,8 @@ def let_it_be_entered(place: EditPlace) -> Edit | None:
     if head is None:
         return None
     for at, token in enumerate(head):
-        match token:
-            case Token(type="TARGET", value="private"):
-                return _without_argument(head, at)
+        if token.type == "TARGET" and token.value == "private":
+            return _without_argument(head, at)
     return None
 
 

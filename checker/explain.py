@@ -277,8 +277,8 @@ def explain(code: str, prog: str = "relax-check") -> int:
 
 
 def explained(code: str) -> str | None:
-    """What is behind a code, what an operator takes, or the rules whose ids begin with a word (``WF``,
-    ``OBL``, ``OBL-reshape``); None if there is none of that name.
+    """The explanation of a code, the parameters of an operator, or the rules whose ids begin with a
+    word (``WF``, ``OBL``, ``OBL-reshape``); None if there is none of that name.
     """
     from rlx.operators.reference import described as operator
     from rlx.spec import premise_rule
@@ -332,7 +332,7 @@ def codes() -> list[str]:
 
 
 class Described(NamedTuple):
-    """What a report says about a rule, or about a code outside the rules.
+    """The description of a rule in a report, or of a code outside the rules.
 
     Attributes
     ----------
@@ -379,7 +379,7 @@ def _markdown(rule: Rule) -> str:
 
 
 def titles() -> dict[str, str]:
-    """What each rule is called, and each code outside the rules."""
+    """The title of each rule, and of each code outside the rules."""
     from rlx.spec import rules
 
     outside = {code: title for code, (title, _) in OUTSIDE.items()}

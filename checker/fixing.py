@@ -91,7 +91,7 @@ def with_edits_applied(text: str, edits: Sequence[Edit]) -> str:
 
 
 def _apart(proposals: Sequence[Diagnostic]) -> list[Diagnostic]:
-    """Those whose edits do not touch each other, the first of each such group."""
+    """The diagnostics whose edits do not touch each other, the first of each group that does."""
     chosen: list[Diagnostic] = []
     taken: list[Edit] = []
     for proposal in proposals:

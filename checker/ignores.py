@@ -50,7 +50,10 @@ def without_ignored(source: Source, diagnostics: Sequence[Diagnostic]) -> list[D
 
     def silences(line: int, code: str) -> bool:
         if (line, code) not in silenced:
-            found = [(at, _matching(ignore, code)) for at, ignore in on_line.get(line, ())]
+            found = [
+                (at, [selector for selector, _ in ignore.codes if matches(selector, code)])
+                for at, ignore in on_line.get(line, ())
+            ]
             for at, selectors in found:
                 used[at].update(selectors)
             silenced[line, code] = any(selectors for _, selectors in found)
@@ -94,13 +97,8 @@ def _lines(diagnostic: Diagnostic, source: Source) -> set[int]:
     return {source.position(start)[0], source.position(max(start, end - 1))[0]}
 
 
-def _matching(ignore: Ignore, code: str) -> list[str]:
-    """The selectors of a comment that name a code."""
-    return [selector for selector, _ in ignore.codes if matches(selector, code)]
-
-
 def _unused(ignore: Ignore, used: set[str], source: Source, complete: bool) -> Iterator[Diagnostic]:
-    """What is wrong with a comment; where the text could not be read, only what is certain."""
+    """The mistakes in a comment; in a text that could not be read, only those that are certain."""
     if not ignore.codes:
         yield Diagnostic(
             "IGNORE-codes",

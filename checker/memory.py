@@ -50,7 +50,7 @@ NOWHERE: Held = frozenset()
 
 
 class FunctionSummary(NamedTuple):
-    """What a call of a function does with memory.
+    """The effect of a call of a function on memory.
 
     Attributes
     ----------
@@ -254,9 +254,10 @@ class MemoryWalk:
             return _perhaps(tuple(map(self.memory, (callee, *given))), call)
         if name == "relax.make_closure":
             return _union(map(self.memory, call.args))
-        match name, call.args:
-            case "relax.call_pure_packed", (ast.ExternFunc(global_symbol=external), *given):
-                return self._external(external, given, call)
+        if name == "relax.call_pure_packed" and call.args:
+            external, *given = call.args
+            if isinstance(external, ast.ExternFunc):
+                return self._external(external.global_symbol, given, call)
         shares = sharing(name)
         if shares == "never" or not call.args:
             return frozenset([call])

@@ -8,8 +8,6 @@ from rlx.grammar.nodes.node import Span
 from rlx.grammar.nodes.visit import bindings_in, is_leaf
 from rlx.spec.registry import need, reported, rule
 
-__all__ = ["normal_form"]
-
 
 def normal_form(module: ast.IRModule) -> list[Diagnostic]:
     """The violations of normal form in a module."""
@@ -41,13 +39,10 @@ class Judge:
             return
         blocks_are_consolidated(self, body)
         for binding in bindings_in(body):
-            self._binding(binding)
+            if isinstance(binding, ast.MatchCast) and not is_leaf(binding.value):
+                value_is_flat(self, binding.value, (binding.value,), binding.value_span)
+            self._value(binding.value, binding.value_span)
         result_is_leaf(self, body)
-
-    def _binding(self, binding: ast.VarBinding | ast.MatchCast) -> None:
-        if isinstance(binding, ast.MatchCast) and not is_leaf(binding.value):
-            value_is_flat(self, binding.value, (binding.value,), binding.value_span)
-        self._value(binding.value, binding.value_span)
 
     def _value(self, value: ast.Expr, span: Span | None) -> None:
         match value:
@@ -82,7 +77,7 @@ _WORDS: dict[type[ast.Expr], str] = {
 
 
 def _word(expr: ast.Expr) -> str:
-    """What a message calls an expression."""
+    """The name of an expression in a message."""
     return _WORDS.get(type(expr), "an expression")
 
 

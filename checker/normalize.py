@@ -257,7 +257,7 @@ class Blocks:
             self.span = span
 
     def end_of_block(self) -> None:
-        """What follows a SeqExpr's blocks is bound in an ordinary block."""
+        """Begin an ordinary block for the result of a SeqExpr."""
         self.open(ast.BindingBlock, None)
 
     def add(self, binding: ast.Binding) -> None:

@@ -45,7 +45,7 @@ def overwritten(module: ast.IRModule) -> list[Diagnostic]:
 
 
 class _Write(NamedTuple):
-    """What overwrote memory: a call, its argument or -1, and the only cell that it surely wrote."""
+    """A write to memory: the call, its argument or -1, and the only cell that it surely wrote."""
 
     call: ast.Call
     at: int
@@ -78,7 +78,9 @@ class _Overwriting(MemoryWalk):
         return found
 
     def ways(self, node: ast.If) -> tuple[Held, Held]:
-        """What one branch overwrites is not overwritten in the other, and may be its result."""
+        """A value that one branch overwrites is not overwritten in the other, and may be its
+        result.
+        """
         gone, partly = dict(self.gone), dict(self.partly)
         then = bounded(self.sequence(node.true_branch))
         after, self.gone, self.partly = (self.gone, self.partly), gone, partly
@@ -113,7 +115,7 @@ class _Overwriting(MemoryWalk):
 
     @rule("USE-aliased", "overwriting")
     def _apart(self, call: ast.Call, callee: tir.PrimFunc) -> None:
-        """What a PrimFunc with noalias stores to is in no other argument."""
+        """The memory that a PrimFunc with noalias stores to is in no other argument."""
         from rlx.operators.prim_call import stored
 
         written = stored(callee)
@@ -173,7 +175,7 @@ class _Overwriting(MemoryWalk):
                 self._tell(write, span, "it is used again", found == {write.only})
 
     def _tell(self, write: _Write, span: Span | None, how: str, certain: bool = False) -> None:
-        """What a call overwrites is not used again."""
+        """A value that a call overwrites is not used again."""
         call, at, _ = write
         if (call, at) in self.told:
             return

@@ -23,7 +23,7 @@ class Elements(Protocol):
 
 
 SPECIAL = np.array([-0.0, 1e30, np.inf, -np.inf, np.nan])
-"""What drawn floats may be besides small numbers, the plainest first."""
+"""Values that drawn floats may have besides small numbers, the plainest first."""
 
 
 class RandomElements:

@@ -16,7 +16,7 @@ PATHS = (
     *("DIR", "FILE", "FILE.npz", "FILE:LINE[:COLUMN]", "MODULE", "PATH"),
     *("A", "B", "BEFORE", "AFTER", "OTHER"),
 )
-"""What parsers call an argument that is a file."""
+"""The metavariables of arguments that are files."""
 
 _CHOICE = re.compile(r"argument (?P<names>\S+): invalid choice: '(?P<given>[^']*)'")
 
@@ -107,7 +107,7 @@ class CommandParser(argparse.ArgumentParser):
         super().error(visible(f"{message}; {hint}" if hint else message))
 
     def _for_words_left(self, message: str) -> str | None:
-        """What to write for words that no argument takes: a value needs its option, a condition quotes."""
+        """The hint for words that no argument takes: a value needs its option, a condition quotes."""
         left = message.removeprefix("unrecognized arguments: ")
         if left == message:
             return None

@@ -190,7 +190,7 @@ STRING_OPERATORS = (
 
 
 def _every(*fields: str) -> tuple[str, ...]:
-    """What any version writes there, each spelling once, older ones first."""
+    """The spellings of all versions, each once, older ones first."""
     return tuple(dict.fromkeys(getattr(d, field) for d in DIALECTS.values() for field in fields))
 
 

@@ -32,7 +32,7 @@ OUTSIDE = ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGXCPU")
 
 
 def from_outside(status: int) -> str | None:
-    """What to say of a process that something else has ended; None if it ended by itself.
+    """The words for a process that something else has ended; None if it ended by itself.
 
     Parameters
     ----------

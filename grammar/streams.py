@@ -193,7 +193,9 @@ def complain(text: str) -> None:
 
 
 def _complain(text: str) -> None:
-    """What standard error cannot take (a full disk) is lost, and changes no exit status."""
+    """Write to standard error. Text that it cannot take (a full disk) is lost, without another exit
+    status.
+    """
     with suppress(OSError):
         _stderr().write(text)
 

@@ -60,7 +60,7 @@ def closest_names(name: str, known: Iterable[str]) -> list[str]:
 
 
 def effort(known: Iterable[str]) -> int:
-    """What it costs to compare a word with these: 1 for a short one, more for a long one."""
+    """The cost of comparing a word with these: 1 for a short one, more for a long one."""
     return sum(1 + len(word) // 16 for word in known)
 
 

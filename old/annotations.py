@@ -74,7 +74,7 @@ def struct_info(type: Type, shape: Expr) -> StructInfo:
 
 
 def insert_cast(wanted: Type) -> str:
-    """What to do where a value may be of the type that is expected."""
+    """The help where a value may be of the type that is expected."""
     from rlx.grammar.print.printer import print_node
 
     return f"insert a cast: R.cast(…, type_args={print_node(struct_info(wanted, UNKNOWN), '2022')})"
@@ -100,7 +100,7 @@ def has_older_words(info: StructInfo, complain: Complain, *, nested: bool = Fals
 
 
 def _beyond(info: StructInfo, nested: bool) -> str | None:
-    """What an annotation says that the older system does not know; None if nothing."""
+    """The part of an annotation that the older system does not know; None if there is none."""
     match info:
         case ast.PrimStructInfo():
             return "scalars beside tensors: use a tensor of rank 0"

@@ -76,7 +76,7 @@ def packed_shape(node: ast.Call) -> Expr:
 
 
 def inferred(state: OlderDerivation, node: ast.Call) -> StructInfo:
-    """What the operator infers of a call: `FInferType` and `FInferShape` in one.
+    """The inference of an operator for a call: `FInferType` and `FInferShape` in one.
 
     What it finds wrong is added to the diagnostics.
     """

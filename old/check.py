@@ -63,7 +63,7 @@ def check_modules(
 
 
 class _Findings(check.Findings):
-    """What the rules of 2022 have found in the modules of a text."""
+    """The diagnostics that the rules of 2022 report on the modules of a text."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -197,7 +197,7 @@ class _To2022(_Conversion):
         return replace(node, struct_info=self._pattern(node.struct_info), by_shape=True)
 
     def _pattern(self, info: StructInfo) -> StructInfo:
-        """What a match compares: an annotation of its own, which stays as it is."""
+        """The annotation that a match compares with: a copy that the conversion leaves as it is."""
         pattern = replace(info)
         self.patterns[id(pattern)] = pattern
         return pattern
@@ -252,7 +252,7 @@ class _To2022(_Conversion):
         return found
 
     def _info(self, info: StructInfo) -> StructInfo:
-        """What types and shape annotations of 2022 say of an annotation."""
+        """Translate an annotation into types and shape annotations of 2022."""
         match info:
             case ast.ShapeStructInfo(values=tuple()):
                 self.lose("the dimensions of a shape: `R.Shape` has none", info)
@@ -339,7 +339,7 @@ def _without_shapes(info: StructInfo) -> Any:
 
 
 SYSTEMS = ("2022", "0.27")
-"""What a text can be translated to."""
+"""The systems that a text can be translated to."""
 
 
 @recursion_room()
@@ -380,16 +380,15 @@ def _converted(text: str, path: str, system: str) -> Formatted:
         for each in made
         for loss in each.lost
     ]
-    beyond = [d for each in made for d in _beyond(each.module)] if system == "2022" else []
+    beyond = (
+        [d for each in made for d in well_formed(each.module) if d.code.startswith("OMIX")]
+        if system == "2022"
+        else []
+    )
     if beyond:
         return Formatted(None, tuple(map(str, _at([*lost, *beyond], source))), CHANGED)
     formatted = translated(parsed, [each.module for each in made], path, system)
     return replace(formatted, complaints=(*map(str, _at(lost, source)), *formatted.complaints))
-
-
-def _beyond(module: ast.IRModule) -> list[Diagnostic]:
-    """What of a module the older system has no words for."""
-    return [d for d in well_formed(module) if d.code.startswith("OMIX")]
 
 
 def _at(found: Sequence[Diagnostic], source: Source) -> list[Diagnostic]:

@@ -17,10 +17,8 @@ CONDITION = DynTensorType(0, dtype("bool"))
 
 def is_boolean(node: Expr) -> bool:
     """Whether an expression is `True` or `False`."""
-    match node:
-        case ast.PrimValue(value=tir.IntImm(dtype=kind)):
-            return kind == CONDITION.dtype
-    return False
+    value = node.value if isinstance(node, ast.PrimValue) else None
+    return isinstance(value, tir.IntImm) and value.dtype == CONDITION.dtype
 
 
 @rule("OT-var", "checked type")
@@ -97,7 +95,7 @@ def field_type(state: OlderDerivation, node: ast.TupleGetItem) -> Type:
 
 
 def cast_help(found: Type, wanted: str) -> str | None:
-    """What to insert where an object may be of the type that is expected."""
+    """The help where an object may be of the type that is expected."""
     return f"insert a cast: R.cast(…, type_args={wanted})" if found == OBJECT else None
 
 

@@ -54,7 +54,7 @@ def module_types(state: OlderDerivation) -> None:
 
 
 def signature(function: ast.Function) -> FuncType:
-    """What the annotations of a function say; a result without one is an object."""
+    """The signature that the annotations of a function give; a result without one is an object."""
     taken = tuple(
         type_of(p.struct_info_annotation or ast.ObjectStructInfo()) for p in function.params
     )
@@ -63,7 +63,7 @@ def signature(function: ast.Function) -> FuncType:
 
 
 def declared_purity(function: ast.Function) -> bool | None:
-    """What a function says of its purity; None if nothing."""
+    """The declared purity of a function; None if it declares none."""
     if function.attrs.get("force_pure") or function.attrs.get("relax.force_pure"):
         return True
     said = function.attrs.get("pure", function.is_pure)
@@ -87,7 +87,12 @@ def function_type(
         state.bind_typed(param, type, shape_of_annotation(info))
     found = visit(state, function.body)
     ret = result_type(state, function, found)
-    pure = _purity(state, function)
+    said = declared_purity(function)
+    forced = function.attrs.get("force_pure") or function.attrs.get("relax.force_pure")
+    if said and state.impure and not forced:
+        message = "the function is declared pure, but a call in it may have side effects"
+        state.add("OT-function-pure", "error", message, function.name_span or function.span)
+    pure = not state.impure if said is None else said
     state.leave(outer)
     state.dataflow, state.impure = dataflow, impure
     return FuncType(own.arg_types, ret, pure)
@@ -114,15 +119,6 @@ def result_type(state: OlderDerivation, function: ast.Function, found: Type) -> 
     return wanted
 
 
-def _purity(state: OlderDerivation, function: ast.Function) -> bool:
-    said = declared_purity(function)
-    forced = function.attrs.get("force_pure") or function.attrs.get("relax.force_pure")
-    if said and state.impure and not forced:
-        message = "the function is declared pure, but a call in it may have side effects"
-        state.add("OT-function-pure", "error", message, function.name_span or function.span)
-    return not state.impure if said is None else said
-
-
 @rule("OS-function", "shape computation")
 def function_shape(function: ast.Function) -> Expr:
     """A function has no shape."""
@@ -136,21 +132,19 @@ def seq_type(state: OlderDerivation, node: ast.SeqExpr) -> Type:
     for block in node.blocks:
         state.dataflow = isinstance(block, ast.DataflowBlock)
         for binding in block.bindings:
-            _value(state, binding)
+            match binding:
+                case ast.VarBinding(var=var, value=ast.Function() as function):
+                    state.set(
+                        function, function_type(state, function, var), function_shape(function)
+                    )
+                    state.functions[function] = function
+                case ast.VarBinding(value=value) | ast.MatchCast(value=value):
+                    visit(state, value)
             bind(state, binding)
         state.dataflow = outer
     found = visit(state, node.body)
     state.inherit(node, (node.body,))
     return found
-
-
-def _value(state: OlderDerivation, binding: ast.Binding) -> None:
-    match binding:
-        case ast.VarBinding(var=var, value=ast.Function() as function):
-            state.set(function, function_type(state, function, var), function_shape(function))
-            state.functions[function] = function
-        case ast.VarBinding(value=value) | ast.MatchCast(value=value):
-            visit(state, value)
 
 
 @rule("OS-seq", "shape computation")
@@ -225,4 +219,4 @@ def _compound(state: OlderDerivation, expr: Expr) -> Type:
 
 
 _ATTRIBUTES = (ast.PrimValue, ast.StringImm, ast.DataTypeImm, ast.ExternFunc, ast.Op)
-"""What stands among the arguments of operators and has a meaning there alone."""
+"""Expressions that have a meaning as arguments of operators alone."""

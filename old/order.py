@@ -112,7 +112,7 @@ def find_glb(T1: Type, T2: Type) -> Type | None:
 
 
 def _glb_of_tensors(one: DynTensorType, other: DynTensorType) -> DynTensorType | None:
-    """What one leaves open the other may say (ledger OLDGLB)."""
+    """A dimension that one tensor type leaves open is taken from the other (ledger OLDGLB)."""
     ndim = other.ndim if one.ndim == -1 else one.ndim
     dtype = other.dtype if one.dtype.is_void else one.dtype
     if other.ndim not in (-1, ndim) or other.dtype not in (VOID, dtype):

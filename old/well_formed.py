@@ -48,13 +48,9 @@ def dataflow_variable(state: OlderCriteria, var: ast.DataflowVar, span: Span | N
     if (var in state.in_scope and home is not state.block and home not in state.blocks_around) or (
         var not in state.in_scope and var in state.bound
     ):
-        _escaped(state, var, span)
-
-
-def _escaped(state: OlderCriteria, var: ast.Var, span: Span | None) -> None:
-    message = f"{var.name_hint!r} is a dataflow variable, and its block has ended"
-    help = f"add R.output({var.name_hint}) to the end of the block"
-    state.report("OWF01-escape", message, span, help=help)
+        message = f"{var.name_hint!r} is a dataflow variable, and its block has ended"
+        help = f"add R.output({var.name_hint}) to the end of the block"
+        state.report("OWF01-escape", message, span, help=help)
 
 
 def bind_dataflow_variable(state: OlderCriteria, var: ast.DataflowVar) -> None:
@@ -364,7 +360,7 @@ def operator_is_older(state: OlderCriteria, call: ast.Call) -> None:
 
 
 ATTRIBUTES = (ast.PrimValue, ast.StringImm, ast.DataTypeImm)
-"""What operators take as attributes, and nothing else as a value."""
+"""Expressions that operators take as attributes, and nothing else takes as a value."""
 
 
 def well_formed(module: ast.IRModule, captured: Collection[Node] = frozenset()) -> list[Diagnostic]:

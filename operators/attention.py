@@ -176,7 +176,7 @@ def attention_value(
 
 @rule("E-mask", "computation")
 def _seen(queries: int, keys: int, causal: str, window: Any) -> Array:
-    """Which keys a query sees: those not behind its place, and of a window the last so many."""
+    """The keys that a query sees: those not behind its place, and of a window the last so many."""
     if causal not in ("TopLeft", "BottomRight"):
         raise OperatorFault("E-mask-name", f"unknown causal_mask {causal!r}")
     offset = abs(keys - queries) if causal == "BottomRight" else 0

@@ -77,7 +77,7 @@ def plan(site: Site) -> tuple[Reader, ...]:
 
 
 def _unknown_keyword(site: Site, keyword: str) -> tuple[str, dict[str, object]]:
-    """What is wrong with a keyword, and the parameter that was meant, or all there are."""
+    """The message for an unknown keyword, and the parameter that was meant, or all there are."""
     from rlx.grammar.diagnostic import Edit
     from rlx.grammar.suggest import did_you_mean
     from rlx.operators.binding import meant

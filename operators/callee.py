@@ -33,7 +33,9 @@ def declared_result(types: Sequence[StructInfo]) -> StructInfo:
 
 
 def _signature(site: Site, code: str, func: Expr, wanted: str) -> FuncStructInfo | None:
-    """What is known of a function that is called; None where not even that it is one is known."""
+    """The known signature of a function that is called; None if it is not even known to be a
+    function.
+    """
     info = site.ctx.info(func)
     if isinstance(info, FuncStructInfo):
         return info

@@ -67,7 +67,7 @@ def positive(site: Site, groups: int) -> None:
 
 
 class _Attributes(Record):
-    """What a call says besides its operands, in the order of the parameters."""
+    """The attributes of a call, in the order of the parameters."""
 
     strides: Ints
     padding: Ints
@@ -384,7 +384,7 @@ def transposed_value(count: int) -> Function:
 
 
 def _spread_out(x: Array, w: Array, place: tuple[int, ...], groups: int) -> Array:
-    """What each element adds to the outputs at one place of its window."""
+    """The amounts that each element adds to the outputs at one place of its window."""
     at: Any = (slice(None), slice(None), *place)
     weights = w[at]
     parts = [
@@ -474,7 +474,7 @@ def _transposed_definition(
     channel = te.reduce_axis((0, inputs), name="c")
 
     def product(*i: te.Scalar) -> Any:
-        """What the channels of one element add to a place of its window."""
+        """The amount that one channel adds to an output at a place of its window."""
         first = channel if groups == 1 else i[1] // w.shape[1] * inputs + channel
         inner = i[1] if groups == 1 else i[1] % w.shape[1]
         value = exprs.wide(exprs.convert(exprs.wide(x(i[0], first, *i[2 + count :])), out.dtype))

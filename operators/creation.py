@@ -184,7 +184,7 @@ def full_like_definition(
 
 
 def _filler(site: Site, value: TensorStructInfo) -> None:
-    """What fills a tensor has rank 0."""
+    """The value that fills a tensor has rank 0."""
     rank(site, value, 1, 0)
     known(site, "rank", (1, value))
 

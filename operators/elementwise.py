@@ -1068,17 +1068,15 @@ def _binary_definition(name: str) -> Definition:
     return define
 
 
-def _alike(a: DataType, b: DataType) -> DataType:
-    """The type that elements of two types are compared in (E-compare)."""
-    return max(a, b, key=lambda kind: (kind.is_float, kind.bits, kind.code == "uint"))
-
-
 def _comparison_definition(name: str) -> Definition:
     kind = _RELATIONS[name]
 
     def define(out: Result, x1: Any, x2: Any) -> te.Tensor:
         a, b = _operands(x1, x2)
-        meet = _alike(a.dtype, b.dtype)
+        # The type that elements of two types are compared in (E-compare).
+        meet = max(
+            a.dtype, b.dtype, key=lambda kind: (kind.is_float, kind.bits, kind.code == "uint")
+        )
 
         def element(x: te.Scalar, y: te.Scalar) -> te.Scalar:
             p, q = exprs.wide(exprs.convert(x, meet)), exprs.wide(exprs.convert(y, meet))

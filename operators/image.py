@@ -76,10 +76,10 @@ def _resize(count: int) -> Rule:
 
 def _region(site: Site, roi: object) -> None:
     """The region of interest of a resize is a tuple of numbers."""
-    match roi:
-        case None | float() | tuple() | list() | ast.Tuple() | ast.PrimValue(value=FloatImm()):
-            return
-    site.fail("D14-argument", "roi must be a tuple of numbers", 2)
+    if isinstance(roi, ast.PrimValue):
+        roi = roi.value
+    if roi is not None and not isinstance(roi, (float, tuple, list, ast.Tuple, FloatImm)):
+        site.fail("D14-argument", "roi must be a tuple of numbers", 2)
 
 
 operator(
@@ -269,7 +269,9 @@ def affine_grid(site: Site, data: Tensor, size: Size, align_corners: int = True)
     """The image of a regular grid under an affine transformation (2 by 3, or 3 by 4)."""
     rank(site, data, 0, 3)
     dims = site.dims(data)
-    count = _axes_of(site, size)
+    info = site.ctx.info(size)
+    ndim = info.ndim if isinstance(info, ShapeStructInfo) else -1
+    count = len(size.values) if isinstance(size, ShapeExpr) else 2 if ndim < 0 else ndim
     if count not in SPATIAL:
         site.fail("OBL-size-length", f"the size has {count} elements, expected 2 or 3", 1)
     if isinstance(site.argument(1), (ShapeExpr, ast.Tuple)) and count == 1:
@@ -331,13 +333,6 @@ def affine_grid_definition(out: Result, data: te.Tensor, size: Any, align: int) 
         return exprs.convert(total + row[number], out.dtype)
 
     return exprs.filled(out, element)
-
-
-def _axes_of(site: Site, size: Expr) -> int:
-    """How many spatial axes a size has; 2 where it is unknown."""
-    info = site.ctx.info(size)
-    ndim = info.ndim if isinstance(info, ShapeStructInfo) else -1
-    return len(size.values) if isinstance(size, ShapeExpr) else 2 if ndim < 0 else ndim
 
 
 @rule("OBL-affine", "obligation")

@@ -257,7 +257,7 @@ def layout_transform_value(
 
 
 def _padding(value: float | None, kind: Kind) -> Any:
-    """What stands in places without an element."""
+    """The element for places that have none."""
     if value is None or arrays.is_float(kind):
         with np.errstate(all="ignore"):
             return np.asarray(0.0 if value is None else float(value)).astype(kind)

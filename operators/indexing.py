@@ -605,7 +605,10 @@ def index_put_value(x: Array, indices: Sequence[Array], values: Array, accumulat
 def index_put_definition(
     out: Result, x: te.Tensor, indices: Sequence[te.Tensor], values: te.Tensor, accumulate: int
 ) -> te.Tensor:
-    shape = _common_definition(indices)
+    one = exprs.int64(1)
+    from_last = zip_longest(*(reversed(tensor.shape) for tensor in indices), fillvalue=one)
+    found = [reduce(lambda a, b: a if exprs.is_one(b) else b, dims, one) for dims in from_last]
+    shape = [*reversed(found)]
 
     def placed(number: int) -> te.Tensor:
         places = line(x.shape[number], f"T_line_{number}")
@@ -625,14 +628,6 @@ def index_put_definition(
         return exprs.broadcast(values, whole)
 
     return _put_definition(out, x, shape, hits, update, "add" if accumulate else "update")
-
-
-def _common_definition(tensors: Sequence[te.Tensor]) -> list[te.Scalar]:
-    """The shape that tensors broadcast to."""
-    one = exprs.int64(1)
-    from_last = zip_longest(*(reversed(tensor.shape) for tensor in tensors), fillvalue=one)
-    found = [reduce(lambda a, b: a if exprs.is_one(b) else b, dims, one) for dims in from_last]
-    return [*reversed(found)]
 
 
 @rule("OBL-every", "obligation")

@@ -30,7 +30,7 @@ from rlx.operators.late import np, te
 from rlx.operators.parameters import IntOrInts, Tensor, Tensors
 from rlx.operators.registry import computes, defines, operator
 from rlx.operators.rule_helpers import agree, axis, fields, known, place, ranked, resized, tensor
-from rlx.operators.site import Dims, Site, Together, show
+from rlx.operators.site import Dims, ObligationGroup, Site, show
 from rlx.spec.registry import rule
 
 
@@ -62,7 +62,7 @@ def joined(site: Site, tensors: Sequence[Tensor], along: int | None) -> Dims | N
     return (*first[:along], length, *first[along + 1 :])
 
 
-def _all_proved(site: Site, lengths: Together) -> bool:
+def _all_proved(site: Site, lengths: ObligationGroup) -> bool:
     """Whether what has been asked for holds always."""
     return all(site.ctx.prover.always(c).status == "proved" for c, _ in lengths.open)
 
@@ -202,7 +202,13 @@ def part_lengths(site: Site, length: PrimExpr, cut: int | tuple[int, ...]) -> li
     """The lengths of the parts of an axis, which must not be negative."""
     if isinstance(cut, int):
         return _sections(site, length, cut)
-    _ascending(site, cut)
+    # TVM derives a type for indices that do not ascend from 0, which it then does not compile.
+    if list(cut) != sorted(cut) or any(k < 0 for k in cut):
+        site.warn(
+            "OBL-split-indices",
+            (f"the indices {list(cut)} must ascend from 0; otherwise the parts overlap"),
+            1,
+        )
     low = 0
     found: list[PrimExpr] = []
     for high in cut:
@@ -217,16 +223,6 @@ def _between(low: int, high: int, length: PrimExpr) -> PrimExpr:
         return ZERO
     before = minimum(const(high), length)
     return sub(before, minimum(const(low), length)) if low else before
-
-
-def _ascending(site: Site, cut: tuple[int, ...]) -> None:
-    """Indices ascend from 0; TVM derives a type for others, which it then does not compile."""
-    if list(cut) != sorted(cut) or any(k < 0 for k in cut):
-        site.warn(
-            "OBL-split-indices",
-            (f"the indices {list(cut)} must ascend from 0; otherwise the parts overlap"),
-            1,
-        )
 
 
 def _sections(site: Site, length: PrimExpr, count: int) -> list[PrimExpr]:

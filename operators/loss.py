@@ -16,7 +16,7 @@ from rlx.operators.late import np, te
 from rlx.operators.parameters import Tensor
 from rlx.operators.registry import computes, defines, operator
 from rlx.operators.rule_helpers import agree, choice, elements, gradient, rank, tensor
-from rlx.operators.site import Behind, Site, show, show_shape
+from rlx.operators.site import ForwardCall, Site, show, show_shape
 from rlx.spec.registry import rule
 
 
@@ -212,7 +212,7 @@ def nll_loss_backward(
     ignore_index: int = -100,
 ) -> StructInfo:
     """The gradient of the negative log likelihood with respect to the predictions."""
-    inner = Behind(site.operator, site.call, site.ctx)
+    inner = ForwardCall(site.operator, site.call, site.ctx)
     found = nll_loss(inner, predictions, targets, weights, reduction, ignore_index)
     gradient(site, output_grad, found)
     return predictions
@@ -289,7 +289,7 @@ def take_backward(
     mode: str = "fast",
 ) -> StructInfo:
     """The gradient of `take` with respect to the data."""
-    inner = Behind(site.operator, site.call, site.ctx)
+    inner = ForwardCall(site.operator, site.call, site.ctx)
     gradient(site, output_grad, take(inner, x, indices, axis, mode))
     return x
 

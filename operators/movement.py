@@ -712,7 +712,9 @@ def target(site: Site, x: TensorStructInfo, wanted: Dims, best: Tensor) -> Dims:
             site.stop(best)
         return wanted
     if copies:
-        wanted = tuple(_copied(old, k, dim) for k, dim in enumerate(wanted))
+        wanted = tuple(
+            old[k] if literal(dim) == 0 and k < len(old) else dim for k, dim in enumerate(wanted)
+        )
     if holes:
         return _infer(site, old, wanted, holes[0], best)
     (count, left), (wanted_count, right) = _remaining(old, wanted)
@@ -741,15 +743,16 @@ def _no_less(site: Site, wanted: Dims, least: int, best: Tensor) -> None:
         site.fail("OBL-reshape-count", f"the new shape {shown} has a negative dimension", 1, best)
 
 
-def _copied(old: Dims, k: int, dim: PrimExpr) -> PrimExpr:
-    return old[k] if literal(dim) == 0 and k < len(old) else dim
-
-
 def _infer(site: Site, old: Dims, wanted: Dims, hole: int, best: Tensor) -> Dims:
     others = wanted[:hole] + wanted[hole + 1 :]
     (count, left), (other_count, right) = _remaining(old, others)
     if other_count == 0:
-        return _beside_nothing(site, old, wanted, hole, best)
+        # Next to a length of 0 any number fits: TVM takes 0, and no element is lost.
+        if all(literal(dim) != 0 for dim in old):
+            site.fail(
+                "OBL-reshape-infer", "-1 cannot be inferred next to a dimension of 0", 1, best
+            )
+        return (*wanted[:hole], ZERO, *wanted[hole + 1 :])
     if not right and count % other_count == 0:
         site.ctx.discharged += 1
         size = product((*left, const(count // other_count)))
@@ -766,13 +769,6 @@ def _infer(site: Site, old: Dims, wanted: Dims, hole: int, best: Tensor) -> Dims
         )
         size = floordiv(whole, part)
     return (*wanted[:hole], size, *wanted[hole + 1 :])
-
-
-def _beside_nothing(site: Site, old: Dims, wanted: Dims, hole: int, best: Tensor) -> Dims:
-    """What is inferred beside a length of 0 is any number: TVM takes 0, and no element is lost."""
-    if all(literal(dim) != 0 for dim in old):
-        site.fail("OBL-reshape-infer", "-1 cannot be inferred next to a dimension of 0", 1, best)
-    return (*wanted[:hole], ZERO, *wanted[hole + 1 :])
 
 
 @operator(
@@ -837,7 +833,7 @@ def reshape_value(x: Array, shape: tuple[int | str, ...]) -> Array:
 
 
 def _without(dims: Sequence[int], copied: set[int], wanted: Sequence[int | str]) -> int:
-    """What is inferred beside a dimension of 0: the lengths that do not stand on both sides, as
+    """The inferred length beside a dimension of 0: the lengths that do not stand on both sides, as
     ``n*4 // n`` is 4 for all n.
     """
     rest = [n for k, n in enumerate(dims) if k not in copied]

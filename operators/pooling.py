@@ -19,7 +19,7 @@ from rlx.operators.parameters import IntList, Ints, Tensor
 from rlx.operators.reduction import first_best, mean_of, need_elements
 from rlx.operators.registry import Rule, computes, defines, operator
 from rlx.operators.rule_helpers import gradient, ranked, tensor
-from rlx.operators.site import Behind, Site
+from rlx.operators.site import ForwardCall, Site
 from rlx.operators.windows import (
     SPATIAL,
     Sides,
@@ -35,7 +35,7 @@ from rlx.operators.windows import (
 def _layouts(
     site: Site, data: TensorStructInfo, axes: str, text: str, out_text: str
 ) -> tuple[TensorStructInfo, Layout, Layout]:
-    """What is known of the result without shapes, the data's layout, and the result's."""
+    """The result as far as it is known without shapes, the data's layout, and the result's."""
     best = ranked(layout_rank(out_text), data.dtype, data.vdevice)
     inner = layout(site, text, axes, data, 0, best)
     return best, inner, layout(site, out_text, axes, None, 0, best)
@@ -189,7 +189,7 @@ def pool_backward(
 ) -> StructInfo:
     """The gradient of a pool with respect to its input."""
     window = (pool_size, strides, padding_, dilation, ceil_mode, count_include_pad)
-    inner = Behind(site.operator, site.call, site.ctx)
+    inner = ForwardCall(site.operator, site.call, site.ctx)
     gradient(site, output_grad, _POOL2D(inner, data, *window, layout_, out_layout))
     return data
 
@@ -575,7 +575,7 @@ def _pool_backward(
     best = _best(x, g, plan, ceil_mode) if kind == "max" else None
 
     def share(*i: te.Scalar) -> te.Scalar:
-        """What each place of a window gets of its gradient."""
+        """The share of the gradient that each place of a window gets."""
         value = exprs.wide(g(*i))
         number = plan.counts(x.shape[2:], i[2:], count_padding, ceil_mode)
         return value / te.cast(value.dtype, number)
@@ -611,7 +611,7 @@ def _pool_backward(
 
 
 def _best(x: exprs.WindowView, g: exprs.WindowView, plan: WindowPlan, ceil_mode: int) -> te.Tensor:
-    """Which place of each window holds its maximum, the first of equal ones."""
+    """The place of the maximum in each window, the first of equal ones."""
     window = exprs.window_axes(plan.sizes)
     held = plan.held(x, exprs.least(exprs.working(x.dtype)), ceil_mode)
 

@@ -311,7 +311,7 @@ def jointly(site: Site, func: Expr, matching: Matching) -> None:
         assert isinstance(meant, PrimExpr)
         fits = f"{param} of {show(func)}"
         words = partial(_message, fits, (dim, meant), (given, where), matching)
-        if _unbound(dim, matching):
+        if any(v not in matching.binding for v in tir.free_vars(dim)):
             open_pairs.append((meant, given))
             first_open = first_open or words
         else:
@@ -320,10 +320,6 @@ def jointly(site: Site, func: Expr, matching: Matching) -> None:
         return
     if site.ctx.prover.relate_all(open_pairs).kind == "never":
         site.fail("OBL-joint-dims", first_open(), 1, site.call.sinfo_args[0])
-
-
-def _unbound(dim: PrimExpr, matching: Matching) -> bool:
-    return any(v not in matching.binding for v in tir.free_vars(dim))
 
 
 def _message(

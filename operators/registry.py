@@ -285,7 +285,7 @@ class Operator(OperatorSignature):
         return result
 
     def _apply(self, site: Site, values: Sequence[object]) -> StructInfo:
-        """What the rule makes of values for the parameters."""
+        """The result of the rule for values of the parameters."""
         last = self.parameters[-1] if values else None
         if last is None or not (last.variadic or last.receiver):
             return self.rule(site, *values)

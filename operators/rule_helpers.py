@@ -144,7 +144,7 @@ def agree(
 
 
 def _of_one_type(site: Site, *given: tuple[int, Operand]) -> str:
-    """What to write so that two operands have one element type: that of the tensor, or the first."""
+    """The help for two operands of different element types: that of the tensor, or of the first."""
     (a, first), (b, second) = given
     if isinstance(first, PrimStructInfo) and isinstance(second, Tensor):
         (a, first), (b, second) = (b, second), (a, first)

@@ -116,9 +116,9 @@ class Site:
             return True
         return self.require(code, EQ(a, b), message, at)
 
-    def together(self, code: str, at: Place = None) -> Together:
+    def together(self, code: str, at: Place = None) -> ObligationGroup:
         """Obligations of one premise, which are decided together."""
-        return Together(self, code, at)
+        return ObligationGroup(self, code, at)
 
     @property
     def name(self) -> str:
@@ -155,7 +155,7 @@ class Site:
         return value if isinstance(value, ast.Expr) else None
 
 
-class Behind(Site):
+class ForwardCall(Site):
     """A call of a gradient operator as seen by the original operator: without the first
     argument.
     """
@@ -201,7 +201,7 @@ def _next(at: Place) -> Place:
     return at + 1 if isinstance(at, int) else at
 
 
-class Together:
+class ObligationGroup:
     """Obligations of one premise on several dimensions: one question, at most one diagnostic."""
 
     __slots__ = ("at", "code", "open", "site")

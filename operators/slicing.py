@@ -56,7 +56,7 @@ from rlx.operators.site import Dims, Site, show
 from rlx.spec.registry import rule
 
 _TO_THE_END = (1 << 63) - 1
-"""What programs write for the end of an axis of any length: no length is larger."""
+"""The end that programs write for an axis of any length: no length is larger."""
 
 
 def natural(index: PrimExpr) -> bool:

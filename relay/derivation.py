@@ -17,7 +17,7 @@ from rlx.solver.order import instantiate, lub
 
 UNKNOWN_TENSOR = TensorStructInfo()
 NOTHING = ast.ObjectStructInfo()
-"""What is known of the result of a function that is being derived: no value yet."""
+"""The type of a result that is not derived yet: it says nothing."""
 
 
 class QuietDerivation(OperatorContext):
@@ -29,7 +29,7 @@ class QuietDerivation(OperatorContext):
         self._signatures = signatures
 
     def info(self, expr: ast.Expr) -> StructInfo:
-        """What is known of an expression over variables."""
+        """The known struct info of an expression over variables."""
         found = self.infos.get(expr)
         if found is None:
             found = self._derived(expr)
@@ -65,7 +65,7 @@ class QuietDerivation(OperatorContext):
         return call.sinfo_args[0] if call.sinfo_args else OBJECT
 
     def joined(self, first: StructInfo, second: StructInfo) -> StructInfo:
-        """What is known of a value that is one of two."""
+        """The struct info of a value that is one of two."""
         if first is NOTHING or second is NOTHING:
             return second if first is NOTHING else first
         return lub(first, second, self.prover)
@@ -82,5 +82,5 @@ class QuietDerivation(OperatorContext):
         message: Message,
         at: Place = None,
     ) -> bool:
-        """What an operator asks is taken for granted."""
+        """Assume the condition that an operator requires."""
         return True

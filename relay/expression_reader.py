@@ -52,7 +52,7 @@ REFUSED = {
         "first_order_gradient: gradients are not supported",
     ),
 }
-"""What is refused by name: the code, and the words."""
+"""Names that are rejected: the code, and the words."""
 
 _LAST_SIGN = re.compile(r"(.*?)((?:\.\d+)*)([-/])([^-/]*)")
 
@@ -345,7 +345,7 @@ class ExpressionReader(LiteralReader):
         return RelayTuple(tuple(fields), (start, end))
 
     def _word(self) -> RelayExpr:
-        """What begins with a word: a function, an if, a literal, an operator."""
+        """Read an expression that begins with a word: a function, an if, a literal, an operator."""
         token = self.token
         span = (token.start, token.end)
         if self.is_word("fn"):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rlx.grammar.diagnostic import Diagnostic, Label
 
 METADATA = re.compile(r"#\[metadata\]|METADATA:(?=\s*\{)")
-"""What stands in front of the metadata; the second form is that of Relay's first versions."""
+"""The line in front of the metadata; the second form is that of Relay's first versions."""
 
 _TOKEN = re.compile(
     r"""
@@ -30,7 +30,9 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _BAD = re.compile(r"""["'][^\n]*|[\w.]+|.""", re.DOTALL)
-"""What is passed over where no token is: the rest of a line with a string, a word, a character."""
+"""Text that is skipped where there is no token: the rest of a line with a string, a word, a
+character.
+"""
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
 _CLOSES = {")": "(", "}": "{", "]": "["}
 MAX_ERRORS = 100

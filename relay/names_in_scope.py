@@ -16,7 +16,7 @@ MOST_CYCLES = 3
 
 
 class NamesInScope:
-    """What names mean in the function that is read.
+    """The meanings of names in the function that is read.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class NamesInScope:
         self.left: dict[str, Span] = {}
 
     def find(self, name: str) -> RelayExpr | None:
-        """What a name means; None if nothing."""
+        """The meaning of a name; None if it has none."""
         for frame in reversed(self.frames):
             if name in frame:
                 return frame[name][0]

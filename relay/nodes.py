@@ -13,7 +13,7 @@ from rlx.grammar.nodes.dtype import DataType
 from rlx.grammar.nodes.node import Record, Span
 
 _PRINTER = "rlx.relay.printer"
-"""What gives modules their text, by name: it stands on the nodes."""
+"""The module that prints Relay, by name: it imports this one."""
 
 
 class RelayType(Record):
@@ -169,7 +169,7 @@ class RelayModule(Record):
 
 
 ATOMS = (RelayVar, RelayGlobalVar, RelayOp, RelayConstant)
-"""What stands for itself: it has no parts, and nothing is computed for it."""
+"""Nodes that stand for themselves: they have no parts, and nothing is computed for them."""
 
 
 def operands(node: RelayExpr) -> tuple[RelayExpr, ...]:

@@ -12,7 +12,7 @@ from rlx.grammar.nodes.dtype import INT32, INT64, DataType, dtype
 from rlx.grammar.nodes.node import Span
 
 InfoOf = Callable[[ast.Expr], ast.StructInfo]
-"""What is known of an operand."""
+"""The known struct info of an operand."""
 
 
 class OperandError(Exception):

@@ -11,7 +11,7 @@ from rlx.relay.elementwise_rows import Row
 from rlx.relay.operator_call import OperandError, OperatorCall
 
 TABLE: dict[str, Row] = {**elementwise_rows.ROWS, **shape_rows.ROWS, **network_rows.ROWS}
-"""What puts a call of each operator in terms of Relax."""
+"""The function that expresses a call of each operator in terms of Relax."""
 
 
 def is_in_table(name: str) -> bool:

@@ -30,7 +30,7 @@ from rlx.spec.registry import refuted
 
 
 def too_deep(function: RelayFunction) -> Diagnostic | None:
-    """What to report of a function whose nodes lead from scope to scope, or from tuple to tuple,
+    """The diagnostic for a function whose nodes lead from scope to scope, or from tuple to tuple,
     more often than the limits allow.
     """
     schedule = Schedule(function.body)
@@ -74,7 +74,7 @@ _FRAMES = 500_000
 
 
 class RelayText(NamedTuple):
-    """What a text holds: its module, None if it has errors; and what is wrong with it."""
+    """The content of a text: its module, None if it has errors; and the diagnostics."""
 
     module: RelayModule | None
     diagnostics: tuple[Diagnostic, ...]
@@ -130,7 +130,7 @@ def read(text: str, path: str = "<text>") -> RelayText:
 
 
 def _other_language(text: str, wrong: list[Diagnostic]) -> list[Diagnostic]:
-    """What is wrong with a text; if that is a program of Python, this alone."""
+    """The mistakes in a text; if it is a program of Python, this alone."""
     found = _PYTHON.search(text) if wrong else None
     if found is None or _RELAY.search(text):
         return wrong
@@ -151,11 +151,18 @@ class ModuleReader(ExpressionReader):
                 try:
                     self._definition(functions, places)
                 except Abandoned:
-                    self._to_definition()
+                    if not self._at_definition():
+                        self.take()
+                    while not self.sees("END") and not self._at_head():
+                        self.take()
         except Stopped:
             pass
         else:
-            self._mentioned(places)
+            for name, span in self.mentions.items():
+                if name not in places:
+                    near = did_you_mean(closest(name, places))
+                    words = f"there is no function {name}"
+                    self.error(words, span, near, code="RL-name-bound")
             if not functions and not self.diagnostics:
                 self.error("expected a function: def @main(…) { … }", (0, min(1, len(text))))
         return RelayModule(functions, text)
@@ -238,13 +245,6 @@ class ModuleReader(ExpressionReader):
         named = self.tokens[first : self.at]
         self.type_params = frozenset(t.text for t in named if t.kind == "NAME")
 
-    def _to_definition(self) -> None:
-        """Pass over the rest of a definition."""
-        if not self._at_definition():
-            self.take()
-        while not self.sees("END") and not self._at_head():
-            self.take()
-
     def _at_head(self) -> bool:
         """Whether a definition begins, of any kind."""
         head = self.is_word("def", "type", "extern") or self._at_prim_func()
@@ -253,11 +253,3 @@ class ModuleReader(ExpressionReader):
     def _at_prim_func(self) -> bool:
         """Whether a function of TIR begins: ``@name = primfn(…)``."""
         return self.sees("GLOBAL") and self.peek(2).text == "primfn"
-
-    def _mentioned(self, places: dict[str, Span]) -> None:
-        """Report functions that are called and not there."""
-        for name, span in self.mentions.items():
-            if name not in places:
-                near = did_you_mean(closest(name, places))
-                words = f"there is no function {name}"
-                self.error(words, span, near, code="RL-name-bound")

@@ -35,7 +35,7 @@ class Dimensions:
         self._taken = taken
 
     def inner(self) -> Dimensions:
-        """Those of a function inside this one, which are these at first."""
+        """The dimensions of a function inside this one, which are these at first."""
         made = Dimensions(self._taken)
         made.named.update(self.named)
         made.known.update(self.known)
@@ -80,7 +80,8 @@ def struct_info(type_: RelayType | None, dims: Dimensions, hint: str | None) -> 
         case RelayTupleType(fields=fields):
             return TupleStructInfo(tuple(struct_info(field, dims, hint) for field in fields))
         case RelayFuncType():
-            return _function(type_, dims)
+            params = tuple(struct_info(param, dims, None) for param in type_.params)
+            return FuncStructInfo(params, struct_info(type_.ret, dims, None))
     return OBJECT
 
 
@@ -88,11 +89,6 @@ def _dim(dim: int | str | None, dims: Dimensions, hint: str) -> tir.PrimExpr:
     if dim is None:
         return dims.fresh(hint)
     return dims.name(dim) if isinstance(dim, str) else tir.IntImm(dim)
-
-
-def _function(type_: RelayFuncType, dims: Dimensions) -> StructInfo:
-    params = tuple(struct_info(param, dims, None) for param in type_.params)
-    return FuncStructInfo(params, struct_info(type_.ret, dims, None))
 
 
 def with_binders(info: StructInfo, known: Collection[tir.Var]) -> StructInfo:

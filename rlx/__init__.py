@@ -105,7 +105,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """What is imported only when it is asked for."""
+    """Import a public name when it is first used."""
     if name in ROOMS:
         from importlib import import_module
 
@@ -128,7 +128,7 @@ def __dir__() -> list[str]:
 
 
 class _Operators(ModuleType):
-    """What ``import rlx.op`` finds, before the first operator is asked for."""
+    """The module that ``import rlx.op`` finds, before the first operator is used."""
 
     def __getattr__(self, name: str) -> object:
         from rlx.transform import op

@@ -70,7 +70,7 @@ OF_TVM = {
         )
     },
 }
-"""What to write instead of names that TVM has at these places."""
+"""Replacements for names that TVM has at these places."""
 
 
 @cache

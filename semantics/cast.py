@@ -186,7 +186,7 @@ class _Comparison:
             self._fail("fields", demand, f"{demand.wanted} fields", str(len(value.fields)))
 
     def _function(self, value: Value, demand: Demand) -> None:
-        """What is known of a closure against what is expected: it must be such a function for every
+        """Compare a known closure with the expected type: it must be such a function for every
         call.
         """
         from rlx.semantics.struct_info_of import struct_info_of

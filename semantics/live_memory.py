@@ -142,7 +142,7 @@ def _machine() -> int | None:
 
 
 def _groups() -> Iterator[int]:
-    """What is left of the limit of each control group around this process."""
+    """The rest of the limit of each control group around this process."""
     for most, used in _limits():
         limit, now = _number(most), _number(used)
         if limit is not None and now is not None:

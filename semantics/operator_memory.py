@@ -49,7 +49,7 @@ class _Handler(ctypes.Structure):
 
 
 class _Room(local):
-    """What this thread's operator may take.
+    """The memory that this thread's operator may take.
 
     Attributes
     ----------

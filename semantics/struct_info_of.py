@@ -107,8 +107,8 @@ def _closure(value: Closure) -> StructInfo:
 
 
 def _without_trailing(info: FuncStructInfo, trailing: tuple[Value, ...]) -> StructInfo:
-    """What is left of a function's struct info when its last arguments are given, and with them
-    some shape variables.
+    """The struct info of a function whose last arguments are given, and with them some shape
+    variables.
     """
     from rlx.solver.order import substitute
 
@@ -159,8 +159,10 @@ def head_of(text: str) -> ast.Function:
     from rlx.grammar.read.parser import parse
 
     parsed = parse(text, "<type of a function>")
-    match [f for module in parsed.modules for f in module.functions.values()]:
-        case [ast.Function() as head] if not any(d.is_error for d in parsed.diagnostics):
+    heads = [f for module in parsed.modules for f in module.functions.values()]
+    if len(heads) == 1 and not any(d.is_error for d in parsed.diagnostics):
+        head = heads[0]
+        if isinstance(head, ast.Function):
             return head
     raise ValueError(text)
 
@@ -175,7 +177,9 @@ def known_of(head: ast.Function) -> ast.FuncStructInfo:
 
 
 def declared_by(types: tuple[ast.StructInfo, ...]) -> ast.StructInfo:
-    """What type arguments of a call declare: one of them the value, several its fields."""
+    """The type that the type arguments of a call declare: one is that of the value, several are
+    those of its fields.
+    """
     return types[0] if len(types) == 1 else ast.TupleStructInfo(types)
 
 

@@ -83,7 +83,8 @@ def _reconsidered(
 
 
 def multiply_quotients(engine: Engine, first: int = 0) -> None:
-    """What inequalities over a quotient ``X//D`` say of X, from ``X - D + 1 <= D*(X//D) <= X``.
+    """Bounds of X that inequalities over a quotient ``X//D`` imply, from ``X - D + 1 <= D*(X//D) <=
+    X``.
 
     ``first`` is the number of inequalities of which this is known already.
     """
@@ -291,7 +292,7 @@ def _solve(engine: Engine, atom: Atom, value: Poly) -> None:
 
 
 def _limits_of_solved(engine: Engine) -> None:
-    """What the limits of a solved variable say of its value."""
+    """Learn the inequalities that the limits of a solved variable give of its value."""
     for index, value in list(engine.solved.items()):
         low, high = engine.ranges.get(index, (None, None))
         if low is not None and not intervals.nonneg(engine, engine.shift(value, -low)):

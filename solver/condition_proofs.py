@@ -246,9 +246,8 @@ def _degree_in(engine: Engine, poly: Poly, variable: int, known: dict[Poly, dict
 
 
 def _decided(engine: Engine, cond: Cond) -> bool:
-    match cond.kind, cond.poly:
-        case "ge", Poly() as poly:
-            return intervals.nonneg(engine, poly)
+    if cond.kind == "ge" and isinstance(cond.poly, Poly):
+        return intervals.nonneg(engine, cond.poly)
     return cond is engine.true
 
 
@@ -278,7 +277,7 @@ def _exact(engine: Engine, cond: Cond) -> Cond:
 
 
 def _residue(engine: Engine, poly: Poly, modulus: int) -> int | None:
-    """What a polynomial in variables always is modulo a number, by its prime powers."""
+    """The residue that a polynomial in variables always has modulo a number, by its prime powers."""
     indices = sorted({i for mono in poly.terms for i in mono})
     if any(not engine.atoms[i].is_variable for i in indices) or modulus > _MODULUS:
         return None
@@ -440,9 +439,8 @@ def _questions(engine: Engine, cond: Cond) -> Iterator[Cond]:
         match atom.kind, atom.parts:
             case "relu", (Poly() as part,):
                 yield engine.at_least_zero(part)
-    match cond.kind, cond.poly:
-        case "ge", Poly() as poly:
-            yield from _at_lower_limit(engine, poly)
+    if cond.kind == "ge" and isinstance(cond.poly, Poly):
+        yield from _at_lower_limit(engine, cond.poly)
 
 
 def _at_lower_limit(engine: Engine, poly: Poly) -> Iterator[Cond]:

@@ -415,7 +415,7 @@ def divisors(goals: Sequence[PrimExpr], order: Iterable[PrimExpr] | None = None)
         [n.b for n in divisions if type(n.b) is not tir.IntImm or not n.b.value]  # type: ignore[attr-defined]
     )
     if found and any(isinstance(n, _PROTECTING) for n in nodes):
-        certain = _certain(goals)
+        certain = {node.b for node in _evaluated(goals) if isinstance(node, INTEGER_DIVISIONS)}
         return [d for d in found if d in certain]
     return list(found)
 
@@ -434,11 +434,6 @@ def demands(goals: Sequence[PrimExpr]) -> list[PrimExpr]:
                     tir.LT(exponent, tir.IntImm(prim_exprs.BITS)),
                 )
     return found
-
-
-def _certain(goals: Iterable[PrimExpr]) -> set[PrimExpr]:
-    """The divisors that no ``and``, ``or`` or branch protects."""
-    return {node.b for node in _evaluated(goals) if isinstance(node, INTEGER_DIVISIONS)}
 
 
 def _evaluated(goals: Iterable[PrimExpr]) -> Iterable[PrimExpr]:

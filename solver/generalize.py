@@ -61,7 +61,7 @@ def _repeated(roots: Sequence[PrimExpr], order: Sequence[PrimExpr]) -> set[PrimE
 
 
 def _largest(roots: Sequence[PrimExpr], repeated: set[PrimExpr]) -> set[PrimExpr]:
-    """Those that can be reached without passing another."""
+    """The repeated parts that can be reached without passing another one."""
     nodes = tir.reached(roots, lambda e: () if e in repeated else tir.children(e))
     return repeated.intersection(nodes)
 

@@ -146,7 +146,11 @@ class Foreign:
                 case "Not", (a,):
                     return tir.Not(a)
                 case "Call", _:
-                    return self._call(node, operands, strange)
+                    _, _, op = str(node.op.name).rpartition(".")
+                    call = tir.Call(op, operands, _dtype(node))
+                    if prim_exprs.conditional(call) or prim_exprs.has_call([call]):
+                        return call
+                    return self._opaque(node, strange, call)
             if name in _BITS:
                 return tir.Call(_BITS[name], operands, _dtype(node))
         elif name in ("Var", "SizeVar"):
@@ -164,13 +168,6 @@ class Foreign:
         elif name == "IntImm":
             return self._one(tir.IntImm, int(node.value), _dtype(node))
         return self._opaque(node, strange)
-
-    def _call(self, node: Any, operands: tuple[PrimExpr, ...], strange: set[PrimExpr]) -> PrimExpr:
-        _, _, op = str(node.op.name).rpartition(".")
-        call = tir.Call(op, operands, _dtype(node))
-        if prim_exprs.conditional(call) or prim_exprs.has_call([call]):
-            return call
-        return self._opaque(node, strange, call)
 
     def _opaque(self, node: Any, strange: set[PrimExpr], call: tir.Call | None = None) -> PrimExpr:
         """A value that is not computed here; one for all that are structurally equal."""

@@ -85,9 +85,8 @@ def _at_once(session: Session, goal: PrimExpr, question: Question, proved: Prove
 
 def _unsigned(node: PrimExpr) -> bool:
     """Whether a node may hold values that int64 does not, though its type does."""
-    match node:
-        case tir.Var(dtype=kind) | tir.IntImm(dtype=kind) | tir.Cast(dtype=kind):
-            return kind.code == "uint" and kind.bits >= 64
+    if isinstance(node, (tir.Var, tir.IntImm, tir.Cast)):
+        return node.dtype.code == "uint" and node.dtype.bits >= 64
     return False
 
 

@@ -366,7 +366,7 @@ def _reason(verdict: Verdict) -> str:
 
 
 def _at_least_one(session: Session, condition: PrimExpr) -> list[PrimExpr]:
-    """That the variables which may be zero are not."""
+    """The conditions that variables which may be zero are not."""
     nodes = tir.postorder(condition)
     limits = _limited(session, nodes)
     return [tir.GE(var, prim_exprs.ONE) for var, (low, high) in limits if low == 0 != high]

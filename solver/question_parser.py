@@ -85,7 +85,7 @@ class _Level:
 
 
 class _QuestionReader:
-    """What has been begun is a list: nothing recurses."""
+    """A reader with a list of the constructs that have begun: nothing recurses."""
 
     def __init__(self, text: str, variables: dict[str, tir.Var]) -> None:
         self._text = text
@@ -110,7 +110,9 @@ class _QuestionReader:
                     break
                 value = level.chain.finish()
                 if len(self._levels) == 1:
-                    return self._last(value)
+                    if self._token:
+                        raise self._error("an operator or the end")
+                    return value
                 operand = self._ended(level, value)
 
     def binary(self, word: str, left: PrimExpr, right: PrimExpr) -> PrimExpr:
@@ -154,7 +156,7 @@ class _QuestionReader:
         return ValueError(f"expected {expected}, found {found} in {shown!r}{advice}")
 
     def _instead(self, rest: str) -> str:
-        """What to write instead of what cannot be read, where that is known."""
+        """The replacement for a text that cannot be read, where one is known."""
         number = re.match(r"\d[\d_]*(.?)", rest)
         if number is not None:
             return (
@@ -182,13 +184,8 @@ class _QuestionReader:
         self._deeper()
         self._levels[-1].chain.prefix(word, strength)
 
-    def _last(self, value: PrimExpr) -> PrimExpr:
-        if self._token:
-            raise self._error("an operator or the end")
-        return value
-
     def _ended(self, level: _Level, value: PrimExpr) -> PrimExpr | None:
-        """What stood in brackets as an operand of what is around it; None where a call's next
+        """The bracketed value as an operand of the expression around it; None where a call's next
         argument follows.
         """
         if level.name != "(":

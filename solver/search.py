@@ -25,7 +25,7 @@ _DEGREE_LIMIT = 400
 
 
 class _Poison:
-    """What a division by zero gives where it may still be discarded."""
+    """The result of a division by zero where it may still be discarded."""
 
 
 _POISON = _Poison()

@@ -125,7 +125,9 @@ class Session:
         return self._checked(expanded, self._told(self._conjunction(expanded, order)))
 
     def claimed(self, condition: PrimExpr) -> PrimExpr:
-        """What is proved over exact integers if a condition is."""
+        """The goal whose proof over exact integers proves the condition; other kinds of integers
+        ask for more.
+        """
         return condition
 
     def _checked(self, goal: PrimExpr, verdict: Verdict) -> Verdict:

@@ -342,7 +342,7 @@ class _Asked(Thread):
 
 
 def _asked(context: Any, text: str, rlimit: int, names: Sequence[str]) -> Answer:
-    """What Z3 says.
+    """Z3's answer.
 
     Its default solver first runs tactics that do not count their work, and they decide less than
     its core alone: the core is asked directly. A Gröbner basis, Horner's scheme over intervals

@@ -192,7 +192,7 @@ SEARCH = TACTICS[1:]
 
 
 POINTS = TACTICS[1:2]
-"""What is tried first of a question that is false somewhere."""
+"""The tactics that are tried first for a question that is false somewhere."""
 LIKELY = (
     Tactic("first points", "a few small values refute it", by_few_points),
     TACTICS[3],

@@ -42,7 +42,7 @@ class Verdict(Record):
         return isinstance(self, Unknown)
 
     def _reason(self) -> str:
-        """What stands behind the status."""
+        """The reason for the status."""
         raise NotImplementedError
 
     def __str__(self) -> str:

@@ -11,9 +11,7 @@ __all__ = ["Example", "Inference", "LedgerEntry", "Rule", "ledger", "premise_rul
 
 
 def __getattr__(name: str) -> object:
-    """What the reader offers, loaded when it is asked for: registering a rule must not read
-    files.
-    """
+    """Load a name of the reader when it is first used: registering a rule must not read files."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from rlx.spec import reader

@@ -57,7 +57,7 @@ TIR_CHAPTERS = frozenset(["prim_funcs.md", "evaluation_tir.md", "evaluation_nati
 
 
 def problems() -> list[str]:
-    """What is wrong with the blocks; nothing if each fits its rule and its code.
+    """The mistakes in the blocks; empty if each fits its rule and its code.
 
     The rules must have been registered (:func:`rlx.spec.registry.register_all`).
     """
@@ -68,7 +68,7 @@ def problems() -> list[str]:
 
 
 def problems_of(rule: Rule) -> list[str]:
-    """What is wrong with the block of a rule."""
+    """The mistakes in the block of a rule."""
     name, block = rule.identifier, rule.block
     if block is None:
         return [f"{name}: there is no block"]
@@ -102,7 +102,7 @@ def problems_of(rule: Rule) -> list[str]:
 
 
 def _misfits(rule: Rule, block: Inference, registered: Registration) -> list[str]:
-    """What tells a rule's block from the function that is registered for the rule."""
+    """The differences between a rule's block and the function that is registered for the rule."""
     name, module = rule.identifier, registered.function.__module__
     found = []
     if block.judgement:

@@ -19,11 +19,11 @@ from rlx.spec.coverage import RESULT, Coverage, RuleCounts, gate
 from rlx.writing import make_folder, write
 
 counts = RuleCounts()
-"""What this process observes."""
+"""The counts of this process."""
 totals: dict[str, Counter[str]] = {"applied": Counter(), "failed": Counter(), "held": Counter()}
 """How often each rule was applied, and each premise failed and held, in all processes so far."""
 problems: list[str] = []
-"""What the gate found."""
+"""The problems that the gate found."""
 
 
 def pytest_addoption(parser: Any) -> None:

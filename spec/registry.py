@@ -21,7 +21,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Coded(Protocol):
-    """What says that a premise fails: a diagnostic, of which this room knows the code alone."""
+    """An object that says that a premise fails: a diagnostic, of which this room knows the code
+    alone.
+    """
 
     @property
     def code(self) -> str:
@@ -32,7 +34,7 @@ D = TypeVar("D", bound=Coded)
 
 
 class Registration(NamedTuple):
-    """What a function was registered for.
+    """The rule and the judgement that a function was registered for.
 
     Attributes
     ----------

@@ -287,7 +287,7 @@ class BatchWriter:
         return value
 
     def _fields(self, value: Value) -> tuple[Value, ...]:
-        """What a tuple or a shape is unpacked to."""
+        """Unpack the fields of a tuple or a shape."""
         found = fields(value)
         self._held += found
         if isinstance(value, ShapeValue):
@@ -480,7 +480,7 @@ class BatchWriter:
         self._heap(heap)
 
     def _passed(self, arg: Value, taken: Any) -> Any:
-        """What a PrimFunc is given: a tensor, or a number, which may differ from run to run."""
+        """The argument of a PrimFunc: a tensor, or a number, which may differ from run to run."""
         if isinstance(arg, Tensor):
             for each in self._of(arg):
                 self._write.least(1, each)

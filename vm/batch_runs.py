@@ -26,7 +26,7 @@ MOST_PLANS = 8
 one.
 """
 OTHERS = object()
-"""What a plan gives that is not for such inputs."""
+"""The result of a plan that is not for such inputs."""
 _SCOPE = {
     "OTHERS": OTHERS,
     "address": address,
@@ -67,8 +67,8 @@ class BatchPlan:
         self._run: Callable[..., Any] = scope["run"]
 
     def __call__(self, values: Sequence[Value], blank: dict[int, Blank]) -> Any:
-        """What the outputs hold; which call failed; `OTHERS` for other inputs; None if the
-        instructions must run one by one, as where another thread runs the plan.
+        """Run the batch: the values of the outputs; the call that failed; `OTHERS` for other
+        inputs; None if the instructions must run one by one, as where another thread runs the plan.
         """
         if not self._busy.acquire(blocking=False):
             return None
@@ -108,7 +108,7 @@ class BatchRunner:
         self.stopped: tuple[Stop, int] | None = None
 
     def __call__(self, *values: Value) -> Sequence[Value] | None:
-        """What the outputs hold after the batch; None if its instructions must run one by one."""
+        """Run the batch: the values of the outputs; None if its instructions must run one by one."""
         blank = self._blank
         if blank and not blank.keys().isdisjoint(map(id, values)):
             return None

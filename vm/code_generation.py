@@ -67,7 +67,7 @@ def generate(module: IRModule, *, source: IRModule | None = None, reuse: bool = 
 
 
 def _signatures(module: IRModule, source: IRModule) -> dict[str, str]:
-    """What functions take and give: those that the lowered ones keep, and those of the source."""
+    """The signatures of functions: those that the lowered ones keep, and those of the source."""
     kept = {
         gv.name_hint: function.attrs.get(SIGNATURE) for gv, function in module.functions.items()
     }

@@ -138,7 +138,7 @@ def _bind_cast(state: DerivationState, binding: ast.MatchCast) -> None:
 
 
 def _believed(target: StructInfo, found: StructInfo) -> StructInfo:
-    """What a value is after a cast: a cast does not make a function pure."""
+    """The type of a value after a cast: a cast does not make a function pure."""
     match target, found:
         case ast.FuncStructInfo(purity=True), ast.FuncStructInfo(purity=True):
             return target
@@ -157,8 +157,8 @@ def _believed(target: StructInfo, found: StructInfo) -> StructInfo:
 
 
 def _settled(binding: ast.MatchCast, found: StructInfo) -> StructInfo:
-    """What a value is cast to; a match of shapes alone keeps the kind, the element type and the
-    device of the value.
+    """The type that a cast gives its value; a match of shapes alone keeps the kind, the element
+    type and the device of the value.
 
     That is written into the binding, for all who read it later.
     """
@@ -192,7 +192,7 @@ def _report_annotation(
     result: Compatibility,
 ) -> None:
     var = binding.var
-    extra = policy.explained(result)
+    extra = policy.notes_for(result)
     extra["related"] = _annotated(var)
     extra["label"] = show(found)
     span = binding.value_span or binding.span
@@ -220,7 +220,7 @@ def _report_cast(
     reason: str,
 ) -> None:
     message = f"this cast to {show(binding.struct_info)} always fails: the value is {show(found)}"
-    extra: dict[str, object] = {"notes": (reason,)} if apart is None else policy.explained(apart)
+    extra: dict[str, object] = {"notes": (reason,)} if apart is None else policy.notes_for(apart)
     extra["related"] = definition(state, binding.value)
     span = binding.struct_info_span or binding.span
     state.add("D11-cast", "warning", message, span, **extra)
@@ -236,7 +236,7 @@ def _report_cast_annotation(
     severity, doubt = ("error", "") if result.never_fits else ("warning", ", which may differ")
     message = f"'{var.name_hint}' is annotated {show(wanted)}, but is cast to {show(target)}{doubt}"
     span = var.annotation_span or var.span
-    state.add("D11-cast-annotation", severity, message, span, **policy.explained(result))
+    state.add("D11-cast-annotation", severity, message, span, **policy.notes_for(result))
 
 
 def _annotated(var: ast.Var) -> tuple[Label, ...]:

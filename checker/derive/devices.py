@@ -224,9 +224,9 @@ def _placed(classes: _Classes) -> dict[Node, StructInfo]:
     new: dict[Node, StructInfo] = {}
     for node, info in classes.info.items():
         if isinstance(info, TensorStructInfo) and info.vdevice is None:
-            match classes.device.get(classes.root(node)):
-                case device, _:
-                    new[node] = TensorStructInfo(info.shape, info.dtype, info.ndim, device)
+            known = classes.device.get(classes.root(node))
+            if known is not None:
+                new[node] = TensorStructInfo(info.shape, info.dtype, info.ndim, known[0])
     for node, info in classes.info.items():
         if isinstance(node, ast.Tuple) and isinstance(info, TupleStructInfo):
             fields = tuple([new.get(f, i) for f, i in zip(node.fields, info.fields, strict=True)])

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from rlx.checker.derive.bindings import bind
 from rlx.checker.derive.doubts import Doubt
-from rlx.checker.derive.knowledge import AliasProver, DerivationScope
+from rlx.checker.derive.knowledge import AliasProver, DerivationScope, arithmetic_condition
 from rlx.checker.derive.message_text import definition, own, show, written
 from rlx.checker.derive.state import DerivationState
 from rlx.grammar.nodes import ast, tir
@@ -26,7 +26,6 @@ from rlx.grammar.nodes.dtype import BOOL, INT64, LARGEST, DataType
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.solver.order import lub
-from rlx.solver.prim_exprs import may_be_condition
 from rlx.spec.registry import need, rule
 
 _BYTE = 8
@@ -229,11 +228,9 @@ def branch_facts(
     state: DerivationState, condition: StructInfo, holds: bool
 ) -> AbstractContextManager[None]:
     """In a branch the condition (or its negation) holds, as far as arithmetic can say it."""
-    match condition:
-        case PrimStructInfo(dtype=dtype, value=tir.PrimExpr() as known) if (
-            dtype == BOOL and may_be_condition(known)
-        ):
-            return _assuming(state.prover, known, holds)
+    known = arithmetic_condition(condition)
+    if known is not None:
+        return _assuming(state.prover, known, holds)
     return _NOTHING  # a value of another type than its annotation says is reported where it stands
 
 

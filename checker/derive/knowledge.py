@@ -10,7 +10,7 @@ from rlx.checker.derive.doubts import Doubt, Doubts
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, StructInfo, Var
-from rlx.grammar.nodes.dtype import INT64
+from rlx.grammar.nodes.dtype import BOOL, INT64
 from rlx.grammar.nodes.node import Node, Span
 from rlx.grammar.nodes.struct_infos import of_the_value
 from rlx.grammar.nodes.tir import PrimExpr
@@ -88,7 +88,7 @@ NEAREST = 4
 """The number of facts under which they are asked afterwards: those nearest to the question."""
 
 ALLOWANCE = 500_000
-"""What questions under more than :data:`WHOLE` facts may cost in one function: steps of the prover
+"""The budget of questions under more than :data:`WHOLE` facts in one function: steps of the prover
 and units of Z3's ``rlimit``.
 """
 
@@ -100,7 +100,7 @@ A = TypeVar("A", Verdict, Relation)
 
 
 class DerivationScope:
-    """What a function or a SeqExpr brings into scope, to be taken out again when it ends.
+    """The names that a function or a SeqExpr brings into scope, to be removed when it ends.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class DerivationScope:
 
 
 class Knowledge:
-    """What is known at one moment of the derivation of a module.
+    """The knowledge at one moment of the derivation of a module.
 
     Attributes
     ----------
@@ -252,6 +252,13 @@ class Knowledge:
     def add(self, code: str, severity: str, message: str, span: Span | None, **extra: Any) -> None:
         """Report a diagnostic at a place of the text."""
         self.diagnostics.append(reported(Diagnostic(code, severity, message, span, **extra)))
+
+
+def arithmetic_condition(info: StructInfo) -> PrimExpr | None:
+    """The value of a Boolean scalar, if it is an expression that the prover can assume."""
+    if not isinstance(info, ast.PrimStructInfo) or info.dtype != BOOL or info.value is None:
+        return None
+    return info.value if prim_exprs.may_be_condition(info.value) else None
 
 
 def _shape_vars(part: Node) -> Iterable[object]:

@@ -37,7 +37,9 @@ from rlx.spec.registry import rule
 
 
 class Opened(NamedTuple):
-    """What a function replaces when it begins, and what its annotation promises."""
+    """The state that a function replaces when it begins, and the result that its annotation
+    promises.
+    """
 
     scope: DerivationScope
     effects: Effects
@@ -64,7 +66,9 @@ def end(state: DerivationState, node: ast.Function, body: StructInfo, opened: Op
         _check_result(state, node, body, wanted)
     _tell_unchecked(state, node)
     state.effects = opened.effects
-    _leave_parameters(state)
+    # The result may mention the shape variables of the signature, but no parameter (ledger 31).
+    state.shapes.difference_update(state.scope.shapes)
+    state.scope.shapes.clear()
     result = node.ret_struct_info or bounded(state.erased(body))
     state.leave(opened.scope)
     if wanted is None:
@@ -78,12 +82,6 @@ def function(state: DerivationState, node: ast.Function) -> StructInfo:
     return end(state, node, state.info(node.body), opened)
 
 
-def _leave_parameters(state: DerivationState) -> None:
-    """The result may mention the shape variables of the signature, but no parameter (ledger 31)."""
-    state.shapes.difference_update(state.scope.shapes)
-    state.scope.shapes.clear()
-
-
 def _check_result(
     state: DerivationState, node: ast.Function, found: StructInfo, wanted: StructInfo
 ) -> None:
@@ -95,8 +93,8 @@ def _check_result(
     if state.effects.lowered and policy.unknown_only(result):
         state.effects.unchecked += 1
         return
-    extra = policy.explained(result)
-    extra["related"] = _annotation(node)
+    extra = policy.notes_for(result)
+    extra["related"] = (Label(node.ret_span, "the annotation"),) if node.ret_span else ()
     body = node.body.body if isinstance(node.body, ast.SeqExpr) else node.body
     extra["label"] = show(found)
     promised = f"the result is annotated {show(wanted)}"
@@ -132,10 +130,6 @@ def _tell_unchecked(state: DerivationState, node: ast.Function) -> None:
     message = f"{what} where a known shape is expected; run-time checks decide"
     notes = ("the function has relax.force_pure, so rlx assumes that its calls check the shapes",)
     state.add("D15-unchecked", "note", message, node.name_span or node.span, notes=notes)
-
-
-def _annotation(node: ast.Function) -> tuple[Label, ...]:
-    return (Label(node.ret_span, "the annotation"),) if node.ret_span else ()
 
 
 def _result_span(node: ast.Function) -> Span | None:
@@ -219,9 +213,8 @@ def _widened(extent: tir.PrimExpr, wide: dict[tir.Var, tir.Var]) -> tir.PrimExpr
                 return wide.get(node)
         return None
 
-    match extent:
-        case tir.IntImm() | tir.Var():
-            return widen(extent) or extent
+    if isinstance(extent, (tir.IntImm, tir.Var)):
+        return widen(extent) or extent
     (found,) = tir.transform((extent,), widen)
     return found
 
@@ -249,7 +242,7 @@ RULES: Mapping[type[Node], Rule] = {
 
 
 class Derivation(Record):
-    """What deriving a module gave.
+    """The result of deriving a module.
 
     Attributes
     ----------

@@ -48,7 +48,11 @@ def scalar(state: Knowledge, var: ast.Var, shape_var: tir.Var, info: StructInfo)
         return info
     state.bind_shape_vars((shape_var,))
     if not isinstance(info, PrimStructInfo) or info.dtype != shape_var.dtype:
-        _no_dimension(state, var, info)
+        message = (
+            f"{var.name_hint!r} is used as a dimension, but it is {show(info)}, not an int64 scalar"
+        )
+        state.add("D17-dimension", "error", message, var.span)
+        state.doubt(var)
         state.prover.declare(shape_var)
         return info
     need("D17-dimension", True)
@@ -59,14 +63,6 @@ def scalar(state: Knowledge, var: ast.Var, shape_var: tir.Var, info: StructInfo)
     if value is not shape_var and shape_var not in tir.free_vars(value):
         state.prover.alias(shape_var, value)
     return info
-
-
-def _no_dimension(state: Knowledge, var: ast.Var, info: StructInfo) -> None:
-    message = (
-        f"{var.name_hint!r} is used as a dimension, but it is {show(info)}, not an int64 scalar"
-    )
-    state.add("D17-dimension", "error", message, var.span)
-    state.doubt(var)
 
 
 def may_be_negative(
@@ -155,8 +151,8 @@ def _ranks_agree(
 
 
 def shape_of(state: Knowledge, var: ast.Var) -> ast.Var | ShapeExpr:
-    """What is known of the shape that a variable holds: its dimensions, or which variable holds the
-    same.
+    """The known shape that a variable holds: its dimensions, or a variable that holds the same
+    shape.
     """
     root = state.held.get(var, var)
     if isinstance(root, ShapeExpr):
@@ -177,8 +173,8 @@ def shape_of(state: Knowledge, var: ast.Var) -> ast.Var | ShapeExpr:
 
 
 def kept(found: StructInfo, wanted: StructInfo) -> StructInfo:
-    """What an annotation makes of a value: where it leaves the number of a scalar or shape open,
-    that stays known.
+    """The type of a value under an annotation: the number of a scalar or shape that the annotation
+    leaves open stays known.
     """
     match found, wanted:
         case PrimStructInfo(), PrimStructInfo(value=None) if found.dtype == wanted.dtype:

@@ -38,15 +38,15 @@ _TRUE = tir.IntImm(1, BOOL)
 _ZERO = "it fails if all shape variables are at least 1; if one of them is 0, it may hold"
 
 
-class Judged(Record):
-    """What to report, apart from where: ``extra`` are fields of the diagnostic."""
+class Decision(Record):
+    """A decision about what to report; ``extra`` are fields of the diagnostic."""
 
     severity: str
     message: str
     extra: dict[str, object]
 
 
-def judged(condition: tir.PrimExpr | Sequence[tir.PrimExpr], prover: Prover) -> Relation:
+def relation_of(condition: tir.PrimExpr | Sequence[tir.PrimExpr], prover: Prover) -> Relation:
     """How often a condition, or all of several together, hold."""
     return prover.relate_all([_equation(c) for c in conditions_of(condition)])
 
@@ -62,16 +62,16 @@ def _equation(condition: tir.PrimExpr) -> tuple[tir.PrimExpr, tir.PrimExpr]:
     return condition, _TRUE
 
 
-def weighed(relation: Relation, message: str) -> Judged:
+def decision_on(relation: Relation, message: str) -> Decision:
     """The diagnostic for a proof obligation that is not proved."""
     match relation.kind:
         case "never":
-            return Judged("error", message, evidence(relation))
+            return Decision("error", message, evidence(relation))
         case "sometimes":
-            return Judged("warning", message, evidence(relation))
+            return Decision("warning", message, evidence(relation))
     reason = f"; {relation.reason}" if relation.reason else ""
     note = f"neither proved nor refuted{reason}"
-    return Judged("note", message, {"notes": (note,)})
+    return Decision("note", message, {"notes": (note,)})
 
 
 def evidence(relation: Relation) -> dict[str, object]:
@@ -109,9 +109,8 @@ def mismatch(
         return None
     wanted = _unplaced(found, wanted)
     result = compatibility(found, wanted, state.prover)
-    match result.kind:
-        case "possible" | "incompatible" if free_vars(found) or free_vars(wanted):
-            result = compatibility(_spelled(state, found), _spelled(state, wanted), state.prover)
+    if not result.compatible and (free_vars(found) or free_vars(wanted)):
+        result = compatibility(_spelled(state, found), _spelled(state, wanted), state.prover)
     match result.kind:
         case "compatible":
             need(label, True)
@@ -139,9 +138,7 @@ def typed(info: StructInfo) -> bool:
 
 
 def _unplaced(found: StructInfo, wanted: StructInfo) -> StructInfo:
-    """What is expected, without the device if none is known yet: propagation finds it
-    afterwards.
-    """
+    """The expected type without its device if none is known yet: propagation finds it afterwards."""
     match found, wanted:
         case TensorStructInfo(vdevice=None), TensorStructInfo(vdevice=VDevice()):
             return TensorStructInfo(wanted.shape, wanted.dtype, wanted.ndim)
@@ -173,7 +170,7 @@ def repeated(state: Knowledge, value: Expr, result: Compatibility) -> bool:
     return unknown_only(result) and state.doubts.get(value) is Doubt.WARNED
 
 
-def explained(result: Compatibility) -> dict[str, object]:
+def notes_for(result: Compatibility) -> dict[str, object]:
     """Notes that say where two infos differ, with the counterexample."""
     extra = evidence(result.relation) if result.relation is not None else {}
     if result.path or result.relation is not None:

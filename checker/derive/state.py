@@ -21,7 +21,7 @@ Rule = Callable[["DerivationState", Any], StructInfo]
 
 
 class Effects:
-    """What the place at hand allows.
+    """The effects that are allowed at the current place.
 
     Attributes
     ----------
@@ -163,7 +163,7 @@ class DerivationState(Knowledge, OperatorContext):
         """Prove an obligation of the call at hand; see :meth:`OperatorContext.require`."""
         if not self.judges:
             return True
-        relation = policy.judged(condition, self.prover)
+        relation = policy.relation_of(condition, self.prover)
         match relation.kind:
             case "always":
                 self.proved += 1
@@ -181,7 +181,7 @@ class DerivationState(Knowledge, OperatorContext):
             case _:
                 self.refuted += 1
         text = message if isinstance(message, str) else message()
-        found = policy.weighed(relation, text)
+        found = policy.decision_on(relation, text)
         self.report(code, found.severity, found.message, at, **found.extra)
         return relation.kind in ("sometimes", "unknown")
 
@@ -214,13 +214,13 @@ class DerivationState(Knowledge, OperatorContext):
         """The value that a variable is bound to, if it is a call of an operator."""
         if self._calls is None:
             inside = evaluated(self.module, ast.VarBinding)
-            self._calls = {b.var: b.value for b in inside if _is_operation(b.value)}
+            self._calls = {
+                b.var: b.value
+                for b in inside
+                if type(b.value) is ast.Call and type(b.value.op) is ast.Op
+            }
         return self._calls.get(var)
 
     def vdevices(self) -> Sequence[tuple[str, int]]:
         """The virtual devices that the module declares."""
         return declared(self.module)
-
-
-def _is_operation(value: Expr) -> bool:
-    return type(value) is ast.Call and type(value.op) is ast.Op

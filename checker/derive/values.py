@@ -74,8 +74,8 @@ def _is(values: ValueNames, var: Var, key: Key) -> None:
 
 
 def known(state: DerivationState, var: Var, found: StructInfo) -> StructInfo:
-    """What is known of a variable that is bound to a call: what is known of an earlier name, if the
-    same was computed before.
+    """The known type of a variable that is bound to a call: that of an earlier name, if the same
+    was computed before.
     """
     first = state.named.first.get(var)
     earlier = state.info_of.get(first) if isinstance(first, Var) else None
@@ -84,8 +84,8 @@ def known(state: DerivationState, var: Var, found: StructInfo) -> StructInfo:
 
 @rule("D18", "binding")
 def refine(state: DerivationState, value: ast.Expr, said: StructInfo) -> None:
-    """What a check that succeeded says of a value is known under each of its names, until the scope
-    ends.
+    """Record the type that a successful check gives a value, under each of its names, until the
+    scope ends.
     """
     key = state.named.of(value)
     pending = [] if key is None else [(key, said)]
@@ -148,7 +148,7 @@ def _parts(
 
 
 def _around(state: Knowledge, whole: Key, at: int, field: StructInfo) -> StructInfo:
-    """What is known of a tuple, with more known of one field; Object if it is no known tuple."""
+    """The known type of a tuple, with more known of one field; Object if it is not a known tuple."""
     info = state.info_of.get(whole) if isinstance(whole, Var) else None
     if not isinstance(info, TupleStructInfo) or at >= len(info.fields):
         return OBJECT
@@ -167,7 +167,7 @@ class _Sharper:
         self._done: dict[tuple[StructInfo, StructInfo], StructInfo] = {}
 
     def of(self, before: StructInfo, said: StructInfo) -> StructInfo:
-        """What is known with what is said."""
+        """The known type, refined by the declared one."""
         match before, said:
             case _ if before is said:
                 return before

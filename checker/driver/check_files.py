@@ -96,8 +96,8 @@ def _check(
 
 
 def _not_imported(report: Report) -> tuple[Diagnostic, ...]:
-    """What a Python file uses without an import. A text that is no file gets these names from
-    where it is read.
+    """Names that a Python file uses without an import. For a text that is no file, the place that
+    reads it reports them.
     """
     from rlx.grammar.read.undecorated import not_imported
 

@@ -28,7 +28,7 @@ class ConfigurationError(Exception):
 
 
 class ProjectSettings(Record):
-    """What a project says.
+    """The settings of a project.
 
     Attributes
     ----------
@@ -138,7 +138,10 @@ def _read(path: Path) -> ProjectSettings:
     for key, value in table.items():
         _check(path, key, value)
     return ProjectSettings(
-        operators=tuple(_source(path.parent, item) for item in table.get("operators", ())),
+        operators=tuple(
+            str(path.parent / item) if item.endswith(".py") else item
+            for item in table.get("operators", ())
+        ),
         allowed=tuple(table.get("allow-operators", ())),
         select=tuple(table.get("select", ())),
         ignore=tuple(table.get("ignore", ())),
@@ -257,11 +260,6 @@ def _check(path: Path, key: str, value: object) -> None:
         raise ConfigurationError(
             f"{path}: [tool.rlx] has no key {key!r}; {hint or f'the keys are {known}'}"
         )
-
-
-def _source(folder: Path, item: str) -> str:
-    """A file is named from where the configuration stands."""
-    return str(folder / item) if item.endswith(".py") else item
 
 
 ALWAYS = ("PARSE", "READ", "TIME", "KILLED", "INTERNAL")

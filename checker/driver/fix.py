@@ -32,7 +32,7 @@ class Fixed(Record):
     mended: Mended
 
     def difference(self) -> str:
-        """What changes, as a unified diff."""
+        """The changes as a unified diff."""
         name = visible(displayed(self.path))
         old, new = (lines_of(text) for text in (self.old, self.mended.text))
         return "".join(_ended(unified_diff(old, new, name, name)))

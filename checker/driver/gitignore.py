@@ -46,7 +46,7 @@ class IgnorePattern(Record):
 
 
 class Ignored(Record):
-    """What the `.gitignore` files of a folder and of those around it say.
+    """The patterns in the `.gitignore` files of a folder and of the folders around it.
 
     Attributes
     ----------
@@ -73,8 +73,8 @@ class Ignored(Record):
 
 
 def around(folder: str) -> Ignored:
-    """What the files of the repository around a folder say of what is in it; nothing if they ignore
-    the folder, since then its user wants it all the same.
+    """The patterns of the repository around a folder that apply to its files; none if they ignore
+    the folder, since its user then wants it all the same.
     """
     full = os.path.abspath(folder)
     outer: list[str] = []

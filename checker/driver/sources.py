@@ -143,7 +143,7 @@ def size(path: str) -> int:
 
 
 _MARKS = (BOM_UTF8, BOM_UTF16_LE, BOM_UTF16_BE)
-"""What some editors begin a text with."""
+"""The byte-order mark that some editors begin a text with."""
 _BEHIND = 1 << 16
 """The bytes behind one that is not text of which reports may show some."""
 _DECLARED = 1000
@@ -344,7 +344,7 @@ _NO_PROGRAMS = {
     (".npz", ".npy"): "a file of arrays",
     (".onnx", ".pt2"): "a model, which only `rlx compare` and `rlx bisect` import",
 }
-"""What other files are, by how their names end."""
+"""Descriptions of other files, by how their names end."""
 
 
 def why_no_text(path: str, error: UnicodeDecodeError) -> str:

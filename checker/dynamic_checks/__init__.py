@@ -43,7 +43,7 @@ def analyse(
     -----
     Integers are exact: an intermediate value beyond 64 bits does not make a check needed.
     """
-    from rlx.checker.dynamic_checks.report import judged
+    from rlx.checker.dynamic_checks.analysis import judged
     from rlx.checker.normalize import normalize
     from rlx.grammar.stack import recursion_room
 

@@ -1,20 +1,20 @@
-"""Guarantees at every place of a module, and their consequences for its run-time checks.
+"""Guarantees at every place of a module, and the report of its run-time checks.
 
 The rules of the derivation run once more, with one difference: an annotation that is not checked is
 not trusted. An annotation that is not proved, and what a call says of the result of a packed
 function or of a function that came as a value, are claims; the derivation follows them, the
-judgement of a check must not.
+judgement of a check must not. A check at an entry takes all calls into account.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from rlx.checker.derive import calls, naming, values
 from rlx.checker.derive.calls import effects_of
 from rlx.checker.derive.expressions import end
-from rlx.checker.derive.module import RULES
+from rlx.checker.derive.module import RULES, module_
 from rlx.checker.derive.naming import signature
 from rlx.checker.derive.state import DerivationState, Rule
 from rlx.checker.dynamic_checks.comparisons import PartJudge
@@ -23,7 +23,7 @@ from rlx.checker.dynamic_checks.model import DynamicCheck, summed_up
 from rlx.checker.dynamic_checks.uses import Survey, stand_once
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import StructInfo
-from rlx.grammar.nodes.node import Node
+from rlx.grammar.nodes.node import Node, Span
 from rlx.grammar.nodes.struct_infos import OBJECT, fields_or_itself
 from rlx.grammar.nodes.visit import bindings_in
 from rlx.operators.derived_dimensions import bounded
@@ -71,7 +71,7 @@ class Analysis(DerivationState):
         self._unused: dict[ast.Function, set[tir.Var]] = {}
 
     def info(self, expr: ast.Expr) -> StructInfo:
-        """What is guaranteed of an expression; a PrimFunc is no closure, whatever its signature
+        """The guaranteed type of an expression; a PrimFunc is not a closure, whatever its signature
         says.
         """
         if isinstance(self.module.functions.get(expr), tir.PrimFunc):  # type: ignore[call-overload]
@@ -118,7 +118,12 @@ def _value(state: Analysis, binding: ast.VarBinding) -> None:
     if var in state.idle:
         return
     if isinstance(value, ast.Function):
-        _literal(state, var, value)
+        # A local function is known by its own signature.
+        state.functions[var] = value
+        state.entries[value] = EntryCalls(var in state.used)
+        state.names[value] = f"{state.names[state.owners[-1]]}.{var.name_hint}"
+        state.info_of[var] = signature(value)
+        state.bind(var, state.info(value))
         return
     found = state.info(value)
     wanted = var.struct_info_annotation
@@ -133,23 +138,14 @@ def _value(state: Analysis, binding: ast.VarBinding) -> None:
 
 @rule("CHECK-annotation", "dynamic check")
 def _annotated(state: Analysis, found: StructInfo, wanted: StructInfo | None) -> StructInfo:
-    """What an annotation that nobody checks leaves: all that follows believes it, so no more than
-    it proves.
+    """The type that remains under an annotation that no run checks: what follows believes it, so it
+    may not say more than what is proved.
     """
     if wanted is None:
         return found
     if decide("CHECK-annotation-proved", state.trusting or state.proves(found, wanted)):
         return naming.kept(found, wanted)
     return OBJECT
-
-
-def _literal(state: Analysis, var: ast.Var, function: ast.Function) -> None:
-    """A local function: its own signature is what holds of it."""
-    state.functions[var] = function
-    state.entries[function] = EntryCalls(var in state.used)
-    state.names[function] = f"{state.names[state.owners[-1]]}.{var.name_hint}"
-    state.info_of[var] = signature(function)
-    state.bind(var, state.info(function))
 
 
 def _cast(state: Analysis, binding: ast.MatchCast) -> None:
@@ -197,7 +193,7 @@ def _forget(state: Analysis, variables: Sequence[tir.Var]) -> None:
 
 
 def _learn(state: Analysis, judgement: PartJudge) -> None:
-    """What a check that succeeded says of shape variables."""
+    """Record the numbers of shape variables that a successful check gives."""
     prover = state.prover
     for var, image in judgement.images.items():
         if image is not None:
@@ -315,3 +311,58 @@ _OWN: Mapping[type[Node], Callable[[Analysis, Any], StructInfo]] = {
     ast.Function: function,
 }
 _RULES: Mapping[type[Node], Rule] = {**RULES, **cast(Mapping[type[Node], Rule], _OWN)}
+
+
+_ORDER = ("entry", "cast", "return")
+
+
+def judged(module: ast.IRModule, trusting: bool, public: bool = True) -> tuple[DynamicCheck, ...]:
+    """The checks of a module in normal form, in the order of the text.
+
+    Parameters
+    ----------
+    public
+        Whether to say something of the entries of functions of which not all calls are seen, too.
+    """
+    state = Analysis(module, trusting)
+    module_(state)
+    checks = list(state.checks)
+    for function in state.entries:
+        if public or not state.entries[function].open:
+            checks += _entries(state, function)
+    return tuple(sorted(checks, key=_position))
+
+
+def _position(check: DynamicCheck) -> tuple[Span | tuple[()], int]:
+    return check.span or (), _ORDER.index(check.kind)
+
+
+def _entries(state: Analysis, function: ast.Function) -> Iterator[DynamicCheck]:
+    """The checks of a function's parameters; a parameter that may be anything has none."""
+    entry = state.entries[function]
+    annotations = [p.struct_info_annotation or OBJECT for p in function.params]
+    anyone = state.judgement(function.shape_vars).judge([None] * len(annotations), annotations)
+    unused = stand_once(function, function.shape_vars)
+    because = _callers(state, function) if entry.open else ""
+    for index, param in enumerate(function.params):
+        if not anyone[index]:
+            continue
+        check = DynamicCheck(
+            "entry",
+            param.annotation_span or param.span,
+            state.names[function],
+            param.name_hint,
+            param,
+            function,
+            "needed",
+            tuple(entry.parts(index, anyone[index], unused)),
+        )
+        yield summed_up(check, entry.never_fits, because)
+
+
+def _callers(state: Analysis, function: ast.Function) -> str:
+    """Why not all calls of a function are seen."""
+    name = f"'{state.names[function]}'"
+    if function in state.module.functions.values() and not is_private(function):
+        return f"{name} may be called from outside the module"
+    return f"{name} is used as a value, so some of its calls are unknown"

@@ -36,7 +36,7 @@ from rlx.spec.registry import decide, rule
 
 Info = StructInfo | None
 Held = Mapping[Node, StructInfo]
-"""What is guaranteed of variables, to look up those that hold shapes."""
+"""The guaranteed types of variables, to look up those that hold shapes."""
 
 _ZERO = tir.IntImm(0)
 
@@ -128,7 +128,7 @@ class PartJudge:
                     self.images[var] = None
 
     def _given(self, found: Info, demand: Demand) -> PrimExpr | None:
-        """What is known to stand where a demand compares a number."""
+        """The number that is known to stand where a demand compares one."""
         if found is None or type(found) is not type(demand.whole):
             return None
         if isinstance(found, PrimStructInfo):
@@ -235,7 +235,7 @@ class PartJudge:
             self.parts.append(self._bound(wanted, path, premise))
             return "binds"
         said = substitute_prim(wanted, self._known) if self._known else wanted
-        unknown = self._unknown(wanted)
+        unknown = any(self.images.get(v, v) is None for v in tir.free_vars(wanted))
         if not decide("CHECK-number-known", found is not None and not unknown) or found is None:
             tensor = isinstance(demand.whole, TensorStructInfo)
             negative = tensor and not unknown and self._negative(said)
@@ -280,10 +280,6 @@ class PartJudge:
         if isinstance(size, tir.IntImm):
             return size.value < 0
         return self._never(tir.GE(size, _ZERO))
-
-    def _unknown(self, wanted: PrimExpr) -> bool:
-        """Whether a dimension depends on a variable that is bound here to an unknown number."""
-        return any(self.images.get(v, v) is None for v in tir.free_vars(wanted))
 
     def _equal(
         self, said: PrimExpr, found: PrimExpr, path: Path, premise: str, name: str
@@ -362,7 +358,7 @@ def _device(device: VDevice) -> str:
 
 
 def _inside(found: Info, fields: Sequence[int]) -> Info:
-    """What is known of a field of fields; None where nothing is."""
+    """The known type of a field of a tuple; None if it is not known."""
     for at in fields:
         if not isinstance(found, TupleStructInfo) or at >= len(found.fields):
             return None

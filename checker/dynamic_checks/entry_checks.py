@@ -13,7 +13,7 @@ Key = tuple[Path, str]
 
 
 class EntryCalls:
-    """What is known of the calls of one function.
+    """The knowledge about the calls of one function.
 
     Attributes
     ----------
@@ -60,12 +60,9 @@ class EntryCalls:
             return [settle(part, unused) for part in anyone]
         calls = [{(p.path, p.premise): p for p in call[index]} for call in self.calls]
         return [
-            settle(_together(part, [c.get(_key(part)) for c in calls]), unused) for part in anyone
+            settle(_together(part, [c.get((part.path, part.premise)) for c in calls]), unused)
+            for part in anyone
         ]
-
-
-def _key(part: CheckPart) -> Key:
-    return part.path, part.premise
 
 
 def _together(part: CheckPart, seen: Sequence[CheckPart | None]) -> CheckPart:

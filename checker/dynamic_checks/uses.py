@@ -68,7 +68,7 @@ def stand_once(expr: Expr, among: Collection[tir.Var] | None = None) -> set[tir.
 
 
 class Survey:
-    """What the functions of a module, in normal form, do with its variables.
+    """The uses of variables in the functions of a module in normal form.
 
     Attributes
     ----------
@@ -128,7 +128,7 @@ class Survey:
         return type(value) not in _NESTED
 
     def _ask(self, value: Expr | None, info: StructInfo | None = None) -> None:
-        """What a value and an annotation mention matters."""
+        """Note the variables that a value and an annotation mention."""
         if info is not None:
             self._asked += free_vars(info)
         if isinstance(value, ast.If):

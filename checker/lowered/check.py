@@ -23,8 +23,8 @@ Held = frozenset[MemoryPiece] | tuple["Held", ...]
 def lowered(
     module: ast.IRModule, infos: Mapping[Node, ast.StructInfo] | None = None
 ) -> list[Diagnostic]:
-    """What is wrong with the memory of a lowered module in normal form; ``infos`` are its derived
-    types.
+    """The mistakes in the use of memory of a lowered module in normal form; ``infos`` are its
+    derived types.
     """
     found: list[Diagnostic] = []
     effects = CallEffects(module)

@@ -133,7 +133,7 @@ class Heaps:
 
     @property
     def values(self) -> KnownValues:
-        """What the variables stand for."""
+        """The values of the variables."""
         return self._values
 
     def _integers(self, args: Sequence[ast.Expr]) -> list[int]:
@@ -164,7 +164,7 @@ class Heaps:
     def _result(
         self, name: str, heap: ast.Var, numbers: Sequence[int], var: ast.Var | None
     ) -> None:
-        """What a function of the run time makes of the numbers in a heap."""
+        """The object that a run-time function makes of the numbers in a heap."""
         if var is None or name not in _MAKING:
             return
         dims = [self._made(heap, step) for step in _MAKING[name](numbers)]
@@ -216,7 +216,7 @@ class Heaps:
             self._access(heap, SlotAccess(slot, True, self._evaluated(heap, stored)), span)
 
     def _evaluated(self, heap: ast.Var, store: tir.BufferStore) -> tir.PrimExpr | None:
-        """What is stored, over the numbers in the slots that it reads; None where it reads
+        """The stored expression over the numbers in the slots that it reads; None if it reads
         anything else.
         """
 
@@ -258,7 +258,7 @@ class Heaps:
         self._found.append(reported(Diagnostic(code, severity, words, span, help=_HELP[code])))
 
     def state(self) -> HeapState:
-        """What is known now."""
+        """The present state."""
         return HeapState(dict(self._surely), dict(self._perhaps), dict(self._numbers))
 
     def restore(self, state: HeapState) -> None:

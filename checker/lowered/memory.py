@@ -14,7 +14,9 @@ from rlx.spec.registry import reported, rule
 
 
 class Event(NamedTuple):
-    """What happened to a piece of memory: where, whether on every way here, by which tensor."""
+    """A write to a piece of memory: its place, whether it happens on every way here, and by which
+    tensor.
+    """
 
     span: Span | None
     certain: bool
@@ -33,7 +35,7 @@ class Use(NamedTuple):
 
 
 class State(NamedTuple):
-    """What is known at one point.
+    """The state of memory at one point.
 
     Attributes
     ----------
@@ -140,7 +142,7 @@ class Memory:
             self._tell("MEM-written-before", piece, message, span, piece.span, False)
 
     def _within(self, written: Use, other: Use, span: Span | None, apart: bool) -> None:
-        """What a call writes and what it reads lie in bytes of their own.
+        """The bytes that a call writes are disjoint from those that it reads.
 
         USE-aliased judges a tensor that is passed twice.
         """
@@ -184,14 +186,13 @@ class Memory:
         """Whether two tensors have a byte in common; None if they may have one."""
         if piece.storage is None or other.storage is not piece.storage:
             return False
-        match piece.offset, other.offset:
-            case tir.PrimExpr() as begin, tir.PrimExpr() as beside:
-                key = piece.place, other.place
-                if key not in self._apart:
-                    self._apart[key] = apart((begin, piece.end), (beside, other.end))
-                found = self._apart[key]
-                return None if found is None else not found
-        return False  # the run alone can tell
+        if piece.offset is None or other.offset is None:
+            return False  # the run alone can tell
+        key = piece.place, other.place
+        if key not in self._apart:
+            self._apart[key] = apart((piece.offset, piece.end), (other.offset, other.end))
+        found = self._apart[key]
+        return None if found is None else not found
 
     @rule("MEM-fits", "memory")
     def fits(self, piece: Laid, other: str | None) -> None:
@@ -206,13 +207,12 @@ class Memory:
             message = f"{piece.name} begins at byte {piece.offset}, before its memory"
             self._tell("MEM-fits-start", piece, message, piece.span, None, True)
             return
-        match piece.storage, piece.end:
-            case MemoryPiece(size=tir.PrimExpr() as size) as storage, tir.PrimExpr() as end:
-                if at_most(end, size):
-                    return
-                message = f"{piece.name} ends at byte {end}, but {storage.name} has {size}"
-                wrong = never(tir.LE(end, size))
-                self._tell("MEM-fits-end", piece, message, piece.span, storage.span, wrong)
+        size = None if piece.storage is None else piece.storage.size
+        if piece.storage is None or size is None or piece.end is None or at_most(piece.end, size):
+            return
+        message = f"{piece.name} ends at byte {piece.end}, but {piece.storage.name} has {size}"
+        wrong = never(tir.LE(piece.end, size))
+        self._tell("MEM-fits-end", piece, message, piece.span, piece.storage.span, wrong)
 
     @rule("MEM-leak", "memory")
     def end(self) -> None:
@@ -228,7 +228,7 @@ class Memory:
     # Branches
 
     def state(self) -> State:
-        """What is known now."""
+        """The present state."""
         return State(
             tuple(self._alive),
             dict(self._killed),

@@ -253,8 +253,8 @@ class _Dimension(NamedTuple):
 
 
 class _Bound(NamedTuple):
-    """What a variable of a PrimFunc stands for in a call: a number of an argument; ``known`` as
-    above.
+    """The number that a variable of a PrimFunc stands for in a call: one of an argument; ``known``
+    as above.
     """
 
     arg: ast.Expr

@@ -16,8 +16,8 @@ from rlx.solver.verdict import Relation
 
 
 class ShownState(NamedTuple):
-    """What the checks of a program have shown at one point: conditions, and the numbers that
-    stand for dimensions.
+    """The facts that the checks of a program have shown at one point: conditions, and the numbers
+    that stand for dimensions.
     """
 
     facts: tuple[tir.PrimExpr, ...]
@@ -71,7 +71,7 @@ class KnownValues:
         self._shapes[var] = self.leaf(shape)
 
     def leaf(self, value: ast.Expr) -> ast.Expr:
-        """What a variable is another name of, or the expression itself."""
+        """The variable that another one is a name of, or the expression itself."""
         return self._bound.get(value, value) if isinstance(value, ast.Var) else value
 
     def integer(self, value: ast.Expr) -> int | None:
@@ -88,7 +88,7 @@ class KnownValues:
         return info.value if isinstance(info, ast.PrimStructInfo) else None
 
     def info(self, value: ast.Expr) -> ast.StructInfo | None:
-        """What is known of the type of an expression: its annotation, or what was derived."""
+        """The known type of an expression: its annotation, or the derived one."""
         leaf = self.leaf(value)
         annotation = leaf.struct_info if isinstance(leaf, ast.Var) else None
         return annotation or self._infos.get(leaf)
@@ -98,7 +98,7 @@ class KnownValues:
         self._pieces.add(var)
 
     def kind(self, value: ast.Expr) -> str | None:
-        """What sort of value an expression is, in words; None where it is not known."""
+        """The kind of value of an expression, in words; None if it is not known."""
         leaf = self.leaf(value)
         if leaf in self._pieces:
             return PIECE
@@ -126,9 +126,9 @@ class KnownValues:
             dims = self._of_tensor(leaf)
         if dims is not None:
             return len(dims)
-        match self.info(leaf):
-            case ast.TensorStructInfo(ndim=ndim) | ast.ShapeStructInfo(ndim=ndim) if ndim >= 0:
-                return ndim
+        info = self.info(leaf)
+        if isinstance(info, (ast.TensorStructInfo, ast.ShapeStructInfo)) and info.ndim >= 0:
+            return info.ndim
         return None
 
     def keep(self, number: tir.PrimExpr) -> None:
@@ -161,7 +161,7 @@ class KnownValues:
         self._facts = (*self._facts, tir.EQ(known, number))
 
     def state(self) -> ShownState:
-        """What checks have shown so far."""
+        """The facts that checks have shown so far."""
         return ShownState(self._facts, dict(self._fresh))
 
     def restore(self, state: ShownState) -> None:

@@ -209,7 +209,9 @@ def _named(given: tuple[tir.PrimExpr, ...] | None) -> set[tir.Buffer] | None:
 def _touched(
     block: tir.Block, own: set[tir.Buffer]
 ) -> Iterator[tuple[tir.Buffer, str, Span | None]]:
-    """What the body stores, and where; what is bound in it is added to ``own``."""
+    """The buffers and indices that the body stores to; buffers that are bound in it are added to
+    ``own``.
+    """
     for stmt in evaluated(block, tir.Stmt):
         match stmt:
             case tir.BufferStore(buffer=buffer, value=value):

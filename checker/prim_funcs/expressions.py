@@ -318,10 +318,10 @@ def _range(found: DataType) -> range:
 
 def shifted(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> None:
     """A shift by a literal moves by less than the bits there are."""
-    match expr.args[1], operands[0].dtype:
-        case tir.IntImm(value=amount), DataType(bits=bits) if not 0 <= amount < bits:
-            words = f"a number of {bits} bits is shifted by {amount}"
-            state.report("TIR15-shift", words, expr.span, help=f"shift by 0 to {bits - 1}")
+    amount, found = expr.args[1], operands[0].dtype
+    if isinstance(amount, tir.IntImm) and found is not None and not 0 <= amount.value < found.bits:
+        words = f"a number of {found.bits} bits is shifted by {amount.value}"
+        state.report("TIR15-shift", words, expr.span, help=f"shift by 0 to {found.bits - 1}")
 
 
 def _string(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:

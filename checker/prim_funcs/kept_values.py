@@ -1,4 +1,6 @@
-"""What text in a PrimFunc that is kept as it is cannot mean, whatever Python makes of the rest."""
+"""Text in a PrimFunc that is kept as it is: meanings that it cannot have, whatever Python makes of
+the rest.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,7 @@ class Mistake(NamedTuple):
 
 
 def mistake(text: str, kind_of: Callable[[str], str | None], is_statement: bool) -> Mistake | None:
-    """What is certainly wrong in an expression or a statement, of which nothing else is said.
+    """The certain mistake in an expression or a statement that nothing else reports.
 
     Parameters
     ----------
@@ -116,7 +118,7 @@ class _KeptText:
         return self.kind_of(node.id) if isinstance(node, ast.Name) else None
 
     def kind(self, node: ast.expr) -> str | None:
-        """What a value is for certain; None if that is open."""
+        """The certain kind of a value; None if it is open."""
         match node:
             case ast.Name(id=name):
                 return self.kind_of(name)

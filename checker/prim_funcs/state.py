@@ -130,9 +130,11 @@ class PrimFuncCheck:
         """How many axes a buffer has; None where its shape as a whole is captured or kept as
         text.
         """
-        match buffer.shape:
-            case (whole,) if whole in self.from_python or isinstance(whole, tir.OpaqueExpr):
-                return None
+        extents = buffer.shape
+        if len(extents) == 1 and (
+            extents[0] in self.from_python or isinstance(extents[0], tir.OpaqueExpr)
+        ):
+            return None
         return len(buffer.shape)
 
     # ------------------------------------------------------------ reports

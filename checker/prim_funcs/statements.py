@@ -138,7 +138,7 @@ def _block(state: PrimFuncCheck, block: tir.Block) -> None:
 
 
 def _region(state: PrimFuncCheck, region: tir.PrimExpr) -> None:
-    """What a block reads or writes: a buffer with indices."""
+    """A region that a block reads or writes: a buffer with indices."""
     found = value(state, region)
     named = isinstance(region, tir.BufferLoad) or (
         isinstance(region, tir.OpaqueExpr) and found.kind == "number"
@@ -189,9 +189,7 @@ def _axis(state: PrimFuncCheck, axis: tir.IterVar) -> None:
 
 
 def _buffer(state: PrimFuncCheck, buffer: tir.Buffer) -> None:
-    """What the declaration of a buffer mentions; variables alone in strides and offsets it binds
-    itself.
-    """
+    """Check the declaration of a buffer; plain variables in strides and offsets are bound by it."""
     for extent in buffer.shape:
         dimension(state, extent)
     elements(state, buffer)

@@ -37,7 +37,7 @@ class DefinitionCounts(Record):
 
 
 class FileReport(Record):
-    """What checking one file gave.
+    """The result of checking one file.
 
     Attributes
     ----------

@@ -17,9 +17,7 @@ SHOWN_LINES = 6
 
 
 class Underline(Record):
-    """What to draw under a line: from character ``start`` to ``end`` (from 0, exclusive), and what
-    to say there.
-    """
+    """A mark under a line: from character ``start`` to ``end`` (from 0, exclusive), and its label."""
 
     start: int
     end: int
@@ -93,7 +91,7 @@ class SourceFrame:
         return number, Underline(start, end, mark.words, mark.role, mark.sign)
 
     def _margin(self, number: int, first: int, last: int, primary: Underline) -> str:
-        """What stands left of a line: the bar of a span of several lines."""
+        """The margin to the left of a line: the bar of a span of several lines."""
         if first == last:
             return ""
         sign = "|" if first < number <= last else " "

@@ -16,7 +16,7 @@ Key = TypeVar("Key", str, tuple[str, str])
 
 
 def render(files: Sequence[FileReport], theme: Mapping[str, str] = PLAIN) -> str:
-    """What was read, codes, then questions."""
+    """Counts of what was read, then of codes, then the questions."""
     parts = (definitions(files), codes(files, theme), questions(files, theme))
     return "\n".join(part for part in parts if part)
 
@@ -100,7 +100,7 @@ def _means(files: Sequence[FileReport]) -> dict[str, int]:
 
 
 def _most_frequent_first(counts: Counter[Key]) -> list[tuple[Key, int]]:
-    """What was counted, with its number; of equal numbers in the order of the keys."""
+    """The counted items with their numbers; those of equal number in the order of the keys."""
     return Counter(dict(sorted(counts.items()))).most_common()
 
 

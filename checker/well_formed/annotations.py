@@ -201,7 +201,7 @@ def dimensions_are_int64(
 
 
 def _culprit(value: tir.PrimExpr) -> tir.PrimExpr:
-    """What makes a dimension one of another type: a variable, however often it is used."""
+    """The part that gives a dimension another type: a variable, however often it is used."""
     return next((v for v in tir.free_vars(value) if v.dtype != INT64), value)
 
 

@@ -15,7 +15,7 @@ from rlx.spec.registry import need, rule
 
 
 class CallGraph(NamedTuple):
-    """Which global functions lead to which.
+    """The global functions that each global function leads to.
 
     Attributes
     ----------

@@ -215,7 +215,7 @@ _INVOKE = frozenset(["relax.invoke_closure", "relax.invoke_pure_closure"])
 
 
 def callees_of(call: ast.Call) -> Iterator[ast.Expr]:
-    """What a call calls: its callee, and the functions that an operator is given to call."""
+    """The callees of a call: its own, and the functions that an operator is given to call."""
     match call.op:
         case ast.Op(op_name="relax.make_closure"):
             pass
@@ -274,7 +274,7 @@ def dataflow_variable_stays_inside(
 def exported_type_stays_inside(
     state: WellFormedCheck, var: ast.Var, declared: Sequence[ast.StructInfo]
 ) -> None:
-    """What a text says of the type of an exported variable names no variable of the block."""
+    """The annotation of an exported variable names no variable of the block."""
     for info in declared:
         scalars = (state.scalars.get(size) for size in free_shape_vars(info))
         for name in (*free_vars(info), *scalars):

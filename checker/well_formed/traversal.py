@@ -351,7 +351,7 @@ RULES: Mapping[type[Node], WalkRule] = {
     ast.VarBinding: _binding,
     ast.MatchCast: _match_cast,
 }
-"""What is done at each kind of expression and of binding by today's specification."""
+"""The visit of each kind of expression and binding by today's specification."""
 
 
 def well_formed(module: ast.IRModule, captured: Collection[Node] = frozenset()) -> list[Diagnostic]:

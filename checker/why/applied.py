@@ -50,7 +50,7 @@ def rule_step(
 
 
 def said(diagnostic: Diagnostic) -> tuple[object, ...]:
-    """What a diagnostic says, and where: a report holds copies of those that rules made."""
+    """The words and the place of a diagnostic: a report holds copies of those that rules made."""
     return diagnostic.code, diagnostic.severity, diagnostic.message, diagnostic.span
 
 
@@ -67,7 +67,9 @@ class Applied:
         self.final = frozenset(map(said, final))
 
     def add(self, step: Step, record: RuleApplication) -> None:
-        """What a rule asked, compared and found wrong; and which of its premises did not fail."""
+        """Add the questions, comparisons and mistakes of a rule, and the premises that did not
+        fail.
+        """
         reported = [d for d in record.diagnostics if said(d) in self.final]
         elsewhere = self._reattributed(record, reported)
         inside = StepsInside(step)
@@ -82,15 +84,15 @@ class Applied:
     def _reattributed(
         self, record: RuleApplication, reported: Iterable[Diagnostic]
     ) -> Mapping[RuleApplication, list[Diagnostic]]:
-        """What a rule inside found wrong before it gave up: the call reports it."""
+        """Mistakes that a rule inside found before it gave up: the call reports them."""
         found: dict[RuleApplication, list[Diagnostic]] = {}
         for diagnostic in reported:
             rule = premise_rule(diagnostic.code)
             if rule is None:
                 continue
-            match [r for r in record.inner if r.name == rule.identifier]:
-                case [*_, last]:
-                    found.setdefault(last, []).append(diagnostic)
+            inner = [r for r in record.inner if r.name == rule.identifier]
+            if inner:
+                found.setdefault(inner[-1], []).append(diagnostic)
         return found
 
     def _inner(
@@ -103,7 +105,10 @@ class Applied:
     ) -> None:
         """A rule, a question, a comparison or a binding inside of a rule."""
         if record.kind == "binding":
-            self._images(step, record)
+            mapping: Mapping[Any, Any] = getattr(record.result, "mapping", None) or {}
+            whose = "callee's " if step.code == "D14" else ""
+            for var, image in mapping.items():
+                step.takes(f"{whose}{show(var)}", values.value_text(image))
             return
         if record.name.startswith(_REWRITES) and changed_nothing(record):
             return
@@ -116,13 +121,6 @@ class Applied:
         found.holds(code for code in found.held if code not in failed)
         step.has("", found)
         inside.add(found)
-
-    def _images(self, step: Step, record: RuleApplication) -> None:
-        """What shape variables stand for at a call or a cast."""
-        mapping: Mapping[Any, Any] = getattr(record.result, "mapping", None) or {}
-        whose = "callee's " if step.code == "D14" else ""
-        for var, image in mapping.items():
-            step.takes(f"{whose}{show(var)}", values.value_text(image))
 
     def _of_record(self, record: RuleApplication, fails: bool) -> Step | None:
         match record.kind:
@@ -192,5 +190,5 @@ def _withhold(step: Step, code: str) -> None:
 
 
 def _visible(records: Iterable[RuleApplication]) -> Iterator[RuleApplication]:
-    """What happened inside of a rule, without what has its own place in the tree."""
+    """The events inside of a rule, without those that have their own place in the tree."""
     return (r for r in records if r.name not in OF_EXPRESSIONS)

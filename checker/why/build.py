@@ -20,7 +20,7 @@ from rlx.spec import premise_rule
 
 
 class Index:
-    """What a derivation has to look up.
+    """The tables in which a derivation looks things up.
 
     Attributes
     ----------
@@ -56,15 +56,14 @@ class Index:
                     self.sequences[node.true_branch] = "the branch taken if it is true"
                     self.sequences[node.false_branch] = "the branch taken if it is false"
                 elif isinstance(node, ast.SeqExpr):
-                    self._index_bindings(node)
-
-    def _index_bindings(self, seq: ast.SeqExpr) -> None:
-        for binding in bindings_in(seq):
-            if (var := binding.var) is None:
-                continue
-            self.home.setdefault(var, ("binding", binding))
-            if isinstance(binding, ast.VarBinding) and isinstance(binding.value, ast.Function):
-                self.functions.setdefault(binding.value, var.name_hint)
+                    for binding in bindings_in(node):
+                        if (var := binding.var) is None:
+                            continue
+                        self.home.setdefault(var, ("binding", binding))
+                        if isinstance(binding, ast.VarBinding) and isinstance(
+                            binding.value, ast.Function
+                        ):
+                            self.functions.setdefault(binding.value, var.name_hint)
 
 
 TEXT = 72
@@ -88,7 +87,7 @@ class StepBuilder:
         self._steps: dict[object, Step] = {}
 
     def _read(self, roots: Iterable[RuleApplication]) -> None:
-        """Which application gave each subject its struct info, and where each report was made."""
+        """Note which application gave each subject its struct info, and where each report was made."""
         stack: list[tuple[RuleApplication, Node | None]] = [(record, None) for record in roots]
         while stack:
             record, subject = stack.pop()
@@ -141,15 +140,17 @@ class StepBuilder:
     def expression(self, expr: ast.Expr) -> Step:
         """The step that gives an expression its struct info."""
         if isinstance(expr, ast.Var) and is_nameless(expr, self.source):
-            match self.index.home.get(expr):
-                case _, ast.VarBinding(value=value) if not isinstance(value, ast.Var):
-                    return self.expression(value)
+            _, binding = self.index.home.get(expr, (None, None))
+            if isinstance(binding, ast.VarBinding) and not isinstance(binding.value, ast.Var):
+                return self.expression(binding.value)
         found = self._steps.get(expr)
         if found is not None:
             return found
         info = self.info_of.get(expr)
         record = self.records.get(expr)
-        name = record.name if record is not None else "D02" if _is_variable(expr) else ""
+        name = "" if record is None else record.name
+        if record is None and isinstance(expr, ast.Var | ast.GlobalVar | ast.Op):
+            name = "D02"
         if info is None or not name:
             text = f"{self.text(expr)}: nothing was derived because of an earlier error"
             return self._once(expr, Step("note", text, span=_span(expr)), None)
@@ -170,12 +171,11 @@ class StepBuilder:
             self._placed(step, expr)
 
     def _placed(self, step: Step, node: Node) -> None:
-        """That the struct info was derived without a device, which propagation added afterwards."""
+        """Add the step of propagation where the struct info was derived without a device."""
         after = self.info_of.get(node)
         before = next((table[node] for table in self._tables if node in table), after)
-        match before, after:
-            case StructInfo(), StructInfo() if before is not after:
-                step.has("", rule_step("VDEV-propagate", f"{show(before)} ⇒ {show(after)}"))
+        if isinstance(before, StructInfo) and isinstance(after, StructInfo) and before is not after:
+            step.has("", rule_step("VDEV-propagate", f"{show(before)} ⇒ {show(after)}"))
 
     def _parts(self, expr: ast.Expr, step: Step) -> Iterator[tuple[str, Step]]:
         """The derivations of what an expression is made of."""
@@ -328,7 +328,9 @@ class StepBuilder:
             self._placed(step, binding.var)  # type: ignore[attr-defined]
 
     def _result(self, seq: ast.SeqExpr) -> Step:
-        """What a function or a branch yields: its last expression, without the bindings."""
+        """The step of the result of a function or a branch: its last expression, without the
+        bindings.
+        """
         key = ("result", seq)
         found = self._steps.get(key)
         if found is not None:
@@ -339,9 +341,8 @@ class StepBuilder:
             rule, what = "D15", f"what {self.index.functions.get(function, 'it')} returns"
         info = self.info_of.get(seq)
         step = rule_step(rule, what if info is None else f"{what} : {show(info)}", span, info)
-        match function:
-            case ast.Function(ret_struct_info=StructInfo() as said):
-                step.takes("annotated", show(said))
+        if function is not None and function.ret_struct_info is not None:
+            step.takes("annotated", show(function.ret_struct_info))
 
         def fill(step: Step) -> None:
             record = self.records.get(function or seq)
@@ -365,7 +366,7 @@ class StepBuilder:
         return self.expression(subject)
 
     def _outside(self, diagnostic: Diagnostic, record: RuleApplication | None) -> Step:
-        """What is wrong by a rule that gives no struct info: well-formedness, syntax, PrimFuncs."""
+        """Diagnostics of rules that give no struct info: well-formedness, syntax, PrimFuncs."""
         rule = premise_rule(diagnostic.code)
         if rule is None:
             return failed_premise(diagnostic)
@@ -395,10 +396,6 @@ class StepBuilder:
         if span is not None:
             return on_one_line(self.source.text, span, TEXT)
         return cut(show(expr), TEXT)
-
-
-def _is_variable(expr: ast.Expr) -> bool:
-    return isinstance(expr, ast.Var | ast.GlobalVar | ast.Op)
 
 
 def _span(expr: ast.Expr) -> Span | None:

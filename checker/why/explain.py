@@ -37,7 +37,7 @@ class Derivations:
     def lines(
         self, theme: Mapping[str, str], depth: int | None = None, limit: int | None = None
     ) -> Iterator[str]:
-        """What `rlx why` prints of them; only what is shown is looked at.
+        """The trees as `rlx why` prints them; only the shown parts are built.
 
         Parameters
         ----------
@@ -137,7 +137,9 @@ def _derivations(
 
 
 def diagnostics_at(report: Report, line: int, column: int | None) -> list[Diagnostic]:
-    """What is wrong at a place: on a line what begins there, at a column what covers it."""
+    """The diagnostics at a place: on a line those that begin there, at a column those that cover
+    it.
+    """
     found: list[Diagnostic] = []
     for diagnostic in report.diagnostics:
         start, end = diagnostic.span or (0, 0)
@@ -153,7 +155,7 @@ def diagnostics_at(report: Report, line: int, column: int | None) -> list[Diagno
 
 
 def _unread(report: Report) -> str:
-    """That a part of the text could not be read, where that may be why nothing is there."""
+    """A note that a part of the text could not be read, if that may be why nothing is there."""
     unread = next((d for d in report.diagnostics if d.code == "PARSE"), None)
     if unread is None:
         return ""

@@ -88,7 +88,7 @@ def _of_function(function: ast.Function) -> Iterator[Construct]:
 
 
 def _of_branches(node: ast.If) -> Iterator[Construct]:
-    """What the branches of an If yield: there the text binds the variable of the whole."""
+    """The results of the branches of an If, where the text binds the variable of the whole."""
     for branch in (node.true_branch, node.false_branch):
         if isinstance(branch, ast.SeqExpr) and branch.body_span is not None:
             yield Construct("result", branch, branch.body_span)

@@ -64,7 +64,7 @@ class RuleApplication:
 
     @cached_property
     def arguments(self) -> dict[str, Any]:
-        """What the function was given, by parameter."""
+        """The arguments of the function, by parameter."""
         found: dict[str, Any] = {}
         for at, parameter in enumerate(_parameters(self._function)):
             if parameter.kind is Parameter.VAR_POSITIONAL:
@@ -87,7 +87,7 @@ def _parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
 
 
 class DerivationRecorder(Observer):
-    """What one check did, in the thread that made the recorder.
+    """The record of one check in the thread that made the recorder.
 
     Attributes
     ----------

@@ -114,7 +114,7 @@ class Step:
 
     @property
     def values(self) -> list[tuple[str, str]]:
-        """What went into the rule, by name."""
+        """The values that the rule was applied to, by name."""
         return self._find()._values
 
     @property
@@ -204,7 +204,7 @@ def settle(roots: Iterable[Step]) -> None:
 
 
 def reference(step: Step) -> Step:
-    """What stands for a step that stands further up."""
+    """A reference to a step that stands further up."""
     return Step("reference", step.text, code=step.code, title=step.title, span=step.span)
 
 
@@ -246,7 +246,7 @@ def formula(code: str) -> str:
 
 
 def sentence(code: str) -> str:
-    """What a premise demands."""
+    """The condition of a premise in words."""
     rule = premise_rule(code)
     return "" if rule is None else rule.premises.get(code, rule.title)
 

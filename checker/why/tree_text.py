@@ -117,7 +117,7 @@ class _Tree:
             first, lead, label, level, above = stack.pop()
             if id(first) in above:
                 first = reference(first)
-            follow = _continued(lead)
+            follow = lead.replace("├─ ", "│  ").replace("└─ ", "   ")
             step = _named(first)
             known = id(step) in self.shown
             self.shown.update((id(first), id(step)))
@@ -224,8 +224,3 @@ def _named(step: Step) -> Step:
         case Step(code="D02", below=[(_, Step(kind="rule") as below)]) if below.text == step.text:
             return below
     return step
-
-
-def _continued(lead: str) -> str:
-    """The gutter of what follows a line with that gutter."""
-    return lead.replace("├─ ", "│  ").replace("└─ ", "   ")

@@ -38,7 +38,7 @@ def given(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def images_text(images: Mapping[Any, Any]) -> str:
-    """What variables stand for: ``n := 4, m := k``."""
+    """The images of variables: ``n := 4, m := k``."""
     pairs = (f"{show(var)} := {value_text(image)}" for var, image in images.items())
     return shortened(", ".join(pairs)) or "nothing"
 
@@ -64,7 +64,7 @@ def value_text(value: object) -> str:
 
 
 def result_text(value: object) -> str:
-    """What a rule returned, where that is a value of the program."""
+    """The result of a rule, if it is a value of the program."""
     return "" if isinstance(value, bool | int | float | str) else value_text(value)
 
 
@@ -85,7 +85,7 @@ def example_text(example: Mapping[str, int]) -> str:
 
 
 def question_text(method: str, arguments: Mapping[str, Any]) -> str:
-    """What the prover was asked."""
+    """The question that the prover was asked."""
     match method:
         case "equal":
             return f"{show(arguments['a'])} == {show(arguments['b'])}"

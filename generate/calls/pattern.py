@@ -61,7 +61,7 @@ class Given(Record):
 
 
 class MadeSlot(Record):
-    """What a call of another operator gives: a storage, say."""
+    """The result of a call of another operator, such as a storage."""
 
     operator: str
 
@@ -141,16 +141,14 @@ _CALLS: dict[str, Callable[..., Slot]] = {
     "shape": lambda *dims: ShapeSlot(_dims(dims)),
     "prim": lambda dim: PrimSlot(_dim(dim)),
     "made": lambda name: MadeSlot(f"relax.{_value(name)}"),
-    "const": lambda value, kind: Given(_constant(_value(value), _value(kind))),
+    "const": lambda value, kind: Given(
+        ast.Constant(ast.Literal(_value(value), dtype(str(_value(kind))), ()))
+    ),
     "string": lambda text: Given(ast.StringImm(str(_value(text)))),
     "dtype": lambda name: Given(ast.DataTypeImm(dtype(str(_value(name))))),
     "index_map": lambda text: Given(tir.OpaqueExpr(f"T.index_map({_value(text)})")),
     "null": lambda: Given(ast.Call(ast.op("relax.null_value"), ())),
 }
-
-
-def _constant(value: object, kind: object) -> ast.Constant:
-    return ast.Constant(ast.Literal(value, dtype(str(kind)), ()))
 
 
 def _dims(nodes: Sequence[python.expr]) -> tuple[PrimExpr, ...]:

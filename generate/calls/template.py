@@ -106,7 +106,7 @@ class Collector(OperatorContext):
         return var
 
     def vdevices(self) -> Sequence[tuple[str, int]]:
-        """Those that calls are generated with."""
+        """The virtual devices that calls are generated with."""
         return (("llvm", 0), ("cuda", 0))
 
     def known(self, info: StructInfo) -> StructInfo:
@@ -215,7 +215,9 @@ def _derive(operator: Operator, pattern: ArgumentPattern, places: Sequence[int])
     attrs = tuple(
         (name, slots[next(rest) if len(slots) > 1 else 0]) for name, slots in pattern.attrs
     )
-    attrs = tuple((name, slot) for name, slot in attrs if not _omitted(slot))
+    attrs = tuple(
+        (name, slot) for name, slot in attrs if not (isinstance(slot, Given) and slot.value is None)
+    )
     call = ast.Call(
         ast.op(operator.name),
         tuple(symbolic(slot, kinds) for slot in args),
@@ -232,11 +234,6 @@ def _derive(operator: Operator, pattern: ArgumentPattern, places: Sequence[int])
     return Template(
         ast.op(operator.name), args, attrs, kinds, collector.known(result), operator.pure
     )
-
-
-def _omitted(slot: Slot) -> bool:
-    """Whether an alternative is to leave the attribute out."""
-    return isinstance(slot, Given) and slot.value is None
 
 
 def literal(value: object) -> Expr:

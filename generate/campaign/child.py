@@ -90,8 +90,8 @@ class Child:
         return not self._ended
 
     def answers(self, patience: float) -> Iterator[dict[str, Any]]:
-        """What the process says, until it ends, or works or sleeps for so many seconds without a
-        word.
+        """The answers of the process, until it ends, or works or sleeps for so many seconds without
+        one.
 
         That it waits for the processor, since the machine is busy, is not counted.
         """
@@ -121,8 +121,8 @@ class Child:
                     return
 
     def ending(self) -> tuple[str, str]:
-        """What became of a process that answers no more: ``"crash"`` or ``"hang"``, and how it
-        ended; then it is closed.
+        """The end of a process that answers no more: ``"crash"`` or ``"hang"``, and how it ended;
+        then it is closed.
         """
         if not self._ended:
             self.close()

@@ -125,7 +125,7 @@ def part(stage: str) -> str:
 
 
 def family(stage: str) -> str:
-    """That part, or `lowering` for all at which operators become code."""
+    """The family of a part: itself, or `lowering` for all at which operators become code."""
     return "lowering" if part(stage) in LOWERING else part(stage)
 
 
@@ -156,7 +156,7 @@ GENERIC = (
 """How causes begin that say too little: the operators of the program are named after them."""
 
 MAKERS = {"R.ones", "R.zeros", "R.full", "R.const", "R.shape", "R.Tensor", "R.Shape", "R.function"}
-"""What makes an operand of nothing; it is the cause only where nothing else is called."""
+"""Operators that make an operand of nothing; one is the cause only where nothing else is called."""
 
 
 def operators_of(text: str) -> list[str]:

@@ -34,7 +34,7 @@ KINDS = {
     "by-choice": "TVM differs from a rule on purpose and with reason: not a bug.",
     OWN: "Your own oracle rejects a program.",
 }
-"""What a finding can be: the folders, in the order of the index."""
+"""The kinds of findings: the folders, in the order of the index."""
 
 TELLS = ("happens", "should", "rule", "stage", "operator", "trait", "tvm", "see")
 """The fields that each finding has, in this order."""

@@ -74,7 +74,7 @@ _FAILURES = ("crash", "refuses-legal", "not-supported")
 
 
 def _constructs(text: str) -> list[str]:
-    """What a program is made of, in the words of :attr:`FindingFile.operator`."""
+    """The constructs of a program, in the words of :attr:`FindingFile.operator`."""
     found = operators_of(text)
     found += ["if"] if re.search(r"^\s+if ", text, re.MULTILINE) else []
     found += ["function"] if re.search(r"^\s{8,}def ", text, re.MULTILINE) else []
@@ -109,7 +109,7 @@ _REFUSALS = {
         "must be either R.Tensor or R.Prim types, … has Type T.Tuple(",
     ),
 }
-"""What TVM says where an operator has become one of another type than was derived, and the next
+"""TVM's messages where an operator has become one of another type than was derived, and the next
 one refuses its value; by the trait of the first.
 """
 

@@ -32,7 +32,7 @@ _UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
     ast.Invert: operator.invert,
 }
 FUNCTIONS: dict[str, Callable[..., Any]] = {"shape": lambda *sizes: Shape(sizes)}
-"""What may be called beside NumPy: `shape(2, 3)` is a value of Relax's type of shapes."""
+"""Functions that may be called beside NumPy: `shape(2, 3)` is a value of Relax's type of shapes."""
 
 
 _FILES = frozenset(
@@ -41,7 +41,7 @@ _FILES = frozenset(
         *("memmap", "save", "savetxt", "savez", "savez_compressed", "test", "tofile"),
     ]
 )
-"""What of NumPy reads or writes files, loads pickles or runs tests: a finding may be a stranger's
+"""Names of NumPy that read or write files, load pickles or run tests: a finding may be a stranger's
 text.
 """
 _MODULES = frozenset(["numpy.lib", "numpy.lib.stride_tricks", "numpy.linalg"])

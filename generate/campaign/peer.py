@@ -69,9 +69,7 @@ BEFORE: dict[str, Sequence[str]] = {
     ),
     "RemovePurityChecking": ("ToNonDataflow",),
 }
-"""What must be done before a pass; these are passes of their own, so what they break is not laid to
-it.
-"""
+"""Passes that must run before a pass; failures that they cause are not attributed to it."""
 
 
 def _same(*args: Any) -> Any:
@@ -143,7 +141,7 @@ class Peer:
         return not self.why_ill_formed(module)
 
     def why_ill_formed(self, module: Any) -> str:
-        """What TVM has against a module; empty if nothing."""
+        """TVM's reason why a module is ill-formed; empty if it is not."""
         try:
             self.relax.analysis.well_formed(module)
         except Exception as error:  # noqa: BLE001 - however it says so

@@ -79,7 +79,7 @@ class Worker:
     def examine(
         self, seed: int, text: str | None = None, only: str = "", until: float = math.inf
     ) -> dict[str, Any] | Finding:
-        """What one program gave: the worker's answer, or the finding that it was lost over it.
+        """Examine one program: the worker's answer, or the finding that it was lost over it.
 
         Parameters
         ----------

@@ -30,7 +30,7 @@ AGAINST: dict[str, Options] = {
     "": DEFAULT,
     "tvm": Options(features=FEATURES - frozenset(UNSPEAKABLE)),
 }
-"""What programs may contain, by whom they are put before."""
+"""Options of programs, by the implementation that they are put before."""
 
 
 SIZES = {"run": 3, "passes": 5, "refine": 4}

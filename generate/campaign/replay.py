@@ -47,7 +47,7 @@ TOLERANCE = {"float64": 1e-9, "float32": 1e-5, "float16": 1e-2}
 
 
 class ReplaySession:
-    """What the steps work on.
+    """The state that the steps work on.
 
     Attributes
     ----------
@@ -206,7 +206,9 @@ def _judged(session: ReplaySession, entry: FindingFile) -> str:
 
 
 def _judged_by_rules(entry: FindingFile) -> str:
-    """What a campaign wrote and is not decided yet: whether our rules still say it."""
+    """Replay a finding that a campaign wrote and nobody has decided yet: whether our rules still
+    report it.
+    """
     from rlx.generate.campaign.oracles import examine
 
     _, oracle, seed, stage = entry.judge.split(" ", 3)
@@ -267,7 +269,7 @@ def replay(entry: FindingFile, seconds: float = SECONDS, own: str = "") -> str:
 
 
 def _read(descriptor: int, deadline: float) -> str | None:
-    """What a process writes until it ends; None if it does not end in time."""
+    """The output of a process until it ends; None if it does not end in time."""
     said = b""
     while select.select([descriptor], [], [], max(0.0, deadline - time.monotonic()))[0]:
         more = os.read(descriptor, 1 << 16)

@@ -179,7 +179,7 @@ def _counts(found: object) -> dict[str, int]:
 
 
 class ChunkResult:
-    """What examining a run of seeds gave; it travels between processes and machines.
+    """The result of examining a run of seeds; it travels between processes and machines.
 
     Attributes
     ----------

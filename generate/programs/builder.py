@@ -295,7 +295,7 @@ class FunctionBuilder:
     def _unified(
         self, pattern: Dims, dims: Dims, chosen: Placement
     ) -> dict[PrimExpr, PrimExpr] | None:
-        """What the letters of a pattern must stand for to give these dimensions."""
+        """The meaning of the letters of a pattern that gives these dimensions."""
         found: dict[PrimExpr, PrimExpr] = {}
         for wanted, dim in zip(pattern, dims, strict=True):
             if wanted is dim:
@@ -357,7 +357,7 @@ class FunctionBuilder:
         return nearest(objects, choices.byte())[0].expr if objects else ast.Tuple(())
 
     def condition(self, choices: Choices) -> Expr:
-        """What an If may look at."""
+        """A condition that an If may test."""
         scalars = "scalars" in self.module.options.features
         if scalars and self.shape_vars and choices.one_in(2):
             compared = choices.pick((tir.GT, tir.LT, tir.EQ, tir.GE))

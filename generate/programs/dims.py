@@ -21,7 +21,8 @@ from rlx.operators import dim_arithmetic as arithmetic
 
 Dims = tuple[PrimExpr, ...]
 Placement = Mapping[PrimExpr, PrimExpr]
-"""What stands for the letters of a template, or for the shape variables of a signature."""
+"""The dimensions in place of the letters of a template, or of the shape variables of a signature.
+"""
 
 _FOLDED: dict[type[PrimExpr], Callable[[PrimExpr, PrimExpr], PrimExpr]] = {
     tir.Add: arithmetic.add,
@@ -80,7 +81,7 @@ def tensor(dims: Dims, kind: DataType) -> TensorStructInfo:
 
 
 def visible(info: StructInfo, variables: set[tir.Var]) -> StructInfo:
-    """What is left of struct info where only these shape variables can be seen."""
+    """The struct info as far as it is visible where only these shape variables are."""
     if free(info) <= variables:
         return info
     match info:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from rlx.generate.programs.builder import Body, Callee, FunctionBuilder, ModuleBuilder
 from rlx.generate.programs.choices import Choices
-from rlx.generate.programs.dims import free, variables, visible
+from rlx.generate.programs.dims import free, known, variables, visible
 from rlx.generate.programs.values import KnownValue, nearest
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import (
@@ -148,7 +148,7 @@ class _Scalars(Rewriter):
 
 
 def result(builder: FunctionBuilder, head: Choices) -> tuple[Expr, StructInfo]:
-    """What a function or a branch yields: a value, or a tuple of some."""
+    """The result of a function or a branch: a value, or a tuple of some."""
     values = [v for v in builder.frame.order if not v.local]
     if not values:
         kind = dtype(head.pick(_KINDS))
@@ -179,10 +179,8 @@ def _binding_parameter(
     missing = list(binders)
     for param in builder.params:
         info = param.struct_info_annotation
-        alone: tuple[object, ...] = ()
-        match info:
-            case TensorStructInfo(shape=ShapeExpr(values=values)) | ShapeStructInfo(values=values):
-                alone = tuple(d for d in values or () if isinstance(d, tir.Var))
+        values = None if info is None else known(info)
+        alone = tuple(d for d in values or () if isinstance(d, tir.Var))
         others = free(info or OBJECT) - set(alone)
         missing = [v for v in missing if v not in alone or v in others]
         if others & set(missing):

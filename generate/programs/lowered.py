@@ -19,7 +19,7 @@ from rlx.grammar.nodes.ast import (
 from rlx.grammar.nodes.dtype import INT64
 
 STORE, NOTHING, COMPARE = 1, 2, 3
-"""What ``match_shape`` does with a dimension."""
+"""The codes of ``match_shape`` for a dimension."""
 LOAD = 1
 """How ``make_shape`` takes a number from the heap."""
 

@@ -35,7 +35,7 @@ NEEDS = {"higher_order": "symbolic", "recursion": "if", "mutual": "if"}
 
 
 class Options(Record):
-    """What programs to make.
+    """Options of generated programs.
 
     Attributes
     ----------

@@ -31,7 +31,7 @@ _WRITTEN = (
     ast.FuncStructInfo(None, OBJECT, False, "empty"),
     ast.FuncStructInfo(None, TensorStructInfo(None, dtype("float32"), 1)),
 )
-"""What a text may say of a packed function."""
+"""Types that a text may declare for a packed function."""
 
 
 def step(builder: FunctionBuilder, choices: Choices) -> None:

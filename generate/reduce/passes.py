@@ -146,7 +146,7 @@ def _earlier_results(module: ast.IRModule) -> list[Site]:
 
 
 def _ending_earlier(module: ast.IRModule, chosen: Sequence[Site]) -> ast.IRModule:
-    """What only the later result needed goes with it."""
+    """End a function at an earlier binding; bindings that only the later result needed go with it."""
     made = _replaced(module, chosen)
     while unused := _unused(made):
         made = _without_bindings(made, unused)
@@ -293,8 +293,8 @@ def _without_statements(module: ast.IRModule, gone: Sequence[Site]) -> ast.IRMod
 
 
 def size(module: ast.IRModule) -> tuple[int, int, int]:
-    """What every step must make smaller: functions, bindings and statements; then the text; then
-    the numbers.
+    """The measure that every step must make smaller: functions, bindings and statements; then the
+    text; then the numbers.
     """
     from rlx.grammar.print.printer import print_module
 

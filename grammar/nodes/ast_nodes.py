@@ -197,7 +197,7 @@ class GlobalVar(Expr):
 
 
 class ErrorExpr(Expr):
-    """What could not be read; an error says why, and nothing else is reported about it.
+    """A part that could not be read; an error says why, and nothing else is reported about it.
 
     A statement that could not be read binds the names that it would have bound to one of these.
 
@@ -459,7 +459,7 @@ def locate(node: Node, root: Node | None, use: Span | None) -> Span | None:
 
 
 GRAPHS = "rlx.graphs"
-"""What draws modules: a room above this one."""
+"""The function that draws modules; it belongs to a room above this one."""
 
 
 class IRModule(Node):

@@ -11,8 +11,6 @@ from rlx.grammar.nodes.node import Record
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["DataType", "dtype", "lacking"]
-
 
 class DataType(Record):
     """The data type of a scalar or vector.

@@ -68,7 +68,7 @@ PASTEABLE = "rlx.grammar.nodes.pasteable"
 
 
 class _Pretty:
-    """What IPython shows of a node, and what Hypothesis prints of an example that fails: there, an
+    """The form that IPython shows of a node, and Hypothesis of an example that fails: there, an
     expression to paste.
 
     IPython takes the method of the class, and Hypothesis that of whatever it prints, classes among
@@ -210,7 +210,9 @@ _KEPT = object()
 
 
 def _copier(kind: type) -> Callable[..., Any]:
-    """What copies nodes of a class: a function made for its fields takes half as long as a loop."""
+    """Make the function that copies nodes of a class: one made for its fields takes half as long as
+    a loop.
+    """
     names: tuple[str, ...] = kind.__match_args__  # type: ignore[attr-defined]
     parameters = "".join(f", {name}=_KEPT" for name in names)
     values = ", ".join(f"_node.{name} if {name} is _KEPT else {name}" for name in names)

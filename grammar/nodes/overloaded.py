@@ -116,7 +116,7 @@ _OPERATORS = {
 
 
 def missing(given: object, name: str) -> str:
-    """What to write instead of an attribute that an expression does not have."""
+    """The replacement for an attribute that an expression does not have."""
     words = f"{type(given).__name__!r} object has no attribute {name!r}"
     if name in ("shape", "dtype", "ndim"):
         known = (
@@ -320,21 +320,3 @@ def _mixed(symbol: str) -> NoReturn:
 _NUMPY = frozenset(["numpy", "ml_dtypes"])
 _PYTHON = frozenset([int, float, bool, str, tuple, list])
 """The modules of array classes and their elements."""
-
-__all__ = [
-    "NUMBER",
-    "call",
-    "constant",
-    "element_type",
-    "expr",
-    "is_number",
-    "item",
-    "length",
-    "missing",
-    "negative",
-    "no_truth",
-    "prim",
-    "python_number",
-    "scalar",
-    "value",
-]

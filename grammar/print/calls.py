@@ -203,10 +203,9 @@ class ExprPrinter:
         infos = call.sinfo_args
         if not infos:
             return [*self._shape_vars(call), *keywords]
-        match call.op, infos:
-            case ast.Op(op_name=name), (info,) if name in OUT_OPERATORS:
-                out = f"{self.dialect.out_info}={self._out(info, name)}"
-                return [out, *self._shape_vars(call), *keywords]
+        if isinstance(call.op, ast.Op) and call.op.op_name in OUT_OPERATORS and len(infos) == 1:
+            out = f"{self.dialect.out_info}={self._out(infos[0], call.op.op_name)}"
+            return [out, *self._shape_vars(call), *keywords]
         makes = isinstance(call.op, ast.Op) and call.op.op_name in _MADE_TYPES
         write = self._made if makes else self._listed
         listed = tuple_text([write(info) for info in infos])

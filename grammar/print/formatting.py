@@ -228,7 +228,7 @@ def translated(
 
 
 def _misread(again: Parsed, version: str) -> str:
-    """What is wrong with a printed text that does not say the same."""
+    """The reason why a printed text does not say the same."""
     printed = f"the text that dialect {version} prints for this"
     error = next((d for d in again.diagnostics if d.is_error), None)
     if error is not None:

@@ -126,7 +126,7 @@ class InfoPrinter:
 
     def _tensor(self, info: ast.TensorStructInfo, dim: Callable[[tir.PrimExpr], str]) -> str:
         plain = info.vdevice is None and info.distribution is None
-        if self.dialect.prototype and plain and _says_rank(info):
+        if self.dialect.prototype and plain and info.ndim in (-1, _rank_said(info.shape)):
             element = "_" if info.dtype.is_void else f'"{info.dtype}"'
             return f"R.Tensor[{self._shape(info.shape, dim)}, {element}]"
         parts = []
@@ -142,15 +142,11 @@ class InfoPrinter:
         if info.vdevice is not None:
             parts.append(f"vdevice={quoted(device_text(info.vdevice))}")
         if info.distribution is not None:
-            return self._distributed(info.distribution, parts)
+            for name, value in zip(("device_mesh", "placement"), info.distribution, strict=True):
+                if value is not None:
+                    parts.append(f"{name}={value_text(value, self.prim.text)}")
+            return f"R.DTensor({', '.join(parts)})"
         return f"R.Tensor({', '.join(parts)})" if parts else "R.Tensor"
-
-    def _distributed(self, distribution: tuple[object, object], parts: list[str]) -> str:
-        """A tensor of `R.DTensor`, whose other arguments are those of a tensor."""
-        for name, value in zip(("device_mesh", "placement"), distribution, strict=True):
-            if value is not None:
-                parts.append(f"{name}={value_text(value, self.prim.text)}")
-        return f"R.DTensor({', '.join(parts)})"
 
     def _shape(self, shape: ast.Expr | None, dim: Callable[[tir.PrimExpr], str]) -> str:
         """The shape of a tensor between brackets."""
@@ -181,11 +177,6 @@ class InfoPrinter:
         if info.derive_func == "default":
             parts.append('derive_func="default"')
         return f"R.Callable({', '.join(parts)})" if parts else "R.Callable"
-
-
-def _says_rank(info: ast.TensorStructInfo) -> bool:
-    """Whether the shape says all that is said of the rank."""
-    return info.ndim in (-1, _rank_said(info.shape))
 
 
 def _rank_said(shape: ast.Expr | None) -> int:

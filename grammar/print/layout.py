@@ -203,7 +203,7 @@ def _groups(tokens: Sequence[SpacedToken]) -> list[tuple[int, int]]:
 
 
 def _elements(tokens: Sequence[SpacedToken]) -> list[Sequence[SpacedToken]]:
-    """What stands between the commas, each with its comma; the parameters of a lambda together."""
+    """The parts between the commas, each with its comma; the parameters of a lambda together."""
     found, start, at, parameters = [], 0, 0, False
     while at < len(tokens):
         text = tokens[at].text

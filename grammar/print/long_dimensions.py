@@ -65,7 +65,7 @@ def abbreviated(dim: PrimExpr) -> str:
                     asked.append(node)
     free = (name for name in map("d{}".format, count(1)) if name not in taken)
     names = dict(zip(found, free, strict=False))
-    first, *explained = [_text(part, names) for part in asked]
+    first, *explained = [_Abbreviated(part, names).run(part) for part in asked]
     shown = [f"{names[p]} = {text}" for p, text in zip(asked[1:], explained, strict=True)]
     if len(names) > len(shown):
         shown.append("…")
@@ -88,10 +88,6 @@ def _has_name(node: PrimExpr) -> bool:
 def _written(whole: PrimExpr) -> Iterator[PrimExpr]:
     """The nodes in the text of a part, in its order, down to parts with names."""
     return tir.reached(tir.children(whole), lambda e: () if _has_name(e) else tir.children(e))
-
-
-def _text(part: PrimExpr, names: dict[PrimExpr, str]) -> str:
-    return _Abbreviated(part, names).run(part)
 
 
 class _Abbreviated(Text):

@@ -252,15 +252,12 @@ class FunctionNames:
                     for binding in block.bindings:
                         self._binding(binding)
                     if isinstance(block, ast.DataflowBlock):
-                        self._outputs(block)
+                        # The block exports names: none of its other variables may have one.
+                        bound = [b.var for b in block.bindings if b.var is not None]  # type: ignore[attr-defined]
+                        out = {v.name_hint for v in bound if type(v) is ast.Var} - {"_"}
+                        if len(bound) > len({v.name_hint for v in bound}):
+                            self._events += [(USE, v) for v in bound if v.name_hint in out]
                 self._expr(node.body)
-
-    def _outputs(self, block: ast.DataflowBlock) -> None:
-        """A block puts out names, so none of its other variables may have one of these."""
-        bound = [b.var for b in block.bindings if b.var is not None]  # type: ignore[attr-defined]
-        out = {v.name_hint for v in bound if type(v) is ast.Var} - {"_"}
-        if len(bound) > len({v.name_hint for v in bound}):
-            self._events += [(USE, v) for v in bound if v.name_hint in out]
 
     def _function(self, node: ast.Function) -> None:
         self._events.append((OPEN, node))

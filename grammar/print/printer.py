@@ -143,8 +143,8 @@ class _ModulePrinter:
         return "\n".join(lines) + "\n"
 
     def _top(self, start: int) -> list[str]:
-        """What stands above the module: comments and imports of the source, the header, and the
-        shape variables.
+        """The lines above the module: comments and imports of the source, the header, and the shape
+        variables.
         """
         declared: list[str] = []
         for name in self._type_vars():
@@ -170,7 +170,9 @@ class _ModulePrinter:
     def _header(self, imports: Iterable[str]) -> list[str]:
         """The imports that the program needs, as comments if the source has no imports."""
         type_vars = self._type_vars()
-        has_tir = any(_uses_tir(p) for _, p in self.functions)
+        has_tir = any(
+            isinstance(p, PrimFuncPrinter) or bool(p.body_vars()) for _, p in self.functions
+        )
         has_relax = any(isinstance(p, FunctionPrinter) for _, p in self.functions)
         lines = ["# from typing import TypeVar"] if type_vars else []
         if not self.bare:
@@ -235,10 +237,6 @@ def _names(line: str) -> set[str]:
         if isinstance(statement, Import | ImportFrom)
         for alias in statement.names
     }
-
-
-def _uses_tir(printer: Printer) -> bool:
-    return isinstance(printer, PrimFuncPrinter) or bool(printer.body_vars())
 
 
 def _global_infos(infos: Mapping[str, tuple[object, ...]], values: ExprPrinter) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import takewhile
 
 from rlx.grammar.dialects import ALLOC_WORDS, BLOCK_ATTR_WORDS
@@ -293,7 +292,7 @@ class PrimFuncPrinter(PrimHeadPrinter):
                 self.lines.append(f"{inner}T.{word}({self.prim.texts(regions)})")
                 attach(self.lines, len(self.lines) - 1, comment, inner)
         if block.attrs:
-            attrs = self._mapping(block.attrs)
+            attrs = self.prim.value(dict(block.attrs))
             shown = f"{self.dialect.block_attr}({attrs})"
             put(self.lines, shown, inner, named(BLOCK_ATTR_WORDS, block.span))
         for buffer in block.alloc_buffers:
@@ -307,9 +306,6 @@ class PrimFuncPrinter(PrimHeadPrinter):
         self._stmt(body, inner)
         if len(self.lines) == before:
             self.lines.append(f"{inner}pass")
-
-    def _mapping(self, attrs: Mapping[str, object]) -> str:
-        return self.prim.value(dict(attrs))
 
     def _axes(self, axes: tuple[tir.IterVar, ...], pad: str) -> None:
         at = 0
@@ -330,7 +326,14 @@ class PrimFuncPrinter(PrimHeadPrinter):
             else:
                 comment = self.remarks.behind(axes[at].span)
                 self._remarks(axes[at].span, pad)
-                self._axis(axes[at], pad)
+                axis = axes[at]
+                name = self._name(axis.var)
+                kind = _AXIS.get(axis.kind, axis.kind)
+                start, stop = axis.dom or self._loop_range(axis.binding)
+                dom = self.prim.text(stop) if _is_zero(start) else self.prim.tupled((start, stop))
+                self.lines.append(
+                    f"{pad}{name} = T.axis.{kind}({dom}, {self.prim.text(axis.binding)})"
+                )
                 attach(self.lines, len(self.lines) - 1, comment, pad)
                 at += 1
 
@@ -342,13 +345,6 @@ class PrimFuncPrinter(PrimHeadPrinter):
         if loop is None:
             return binding, binding
         return loop.min, loop.extent if _is_zero(loop.min) else _stop(loop.min, loop.extent)
-
-    def _axis(self, axis: tir.IterVar, pad: str) -> None:
-        name = self._name(axis.var)
-        kind = _AXIS.get(axis.kind, axis.kind)
-        start, stop = axis.dom or self._loop_range(axis.binding)
-        dom = self.prim.text(stop) if _is_zero(start) else self.prim.tupled((start, stop))
-        self.lines.append(f"{pad}{name} = T.axis.{kind}({dom}, {self.prim.text(axis.binding)})")
 
 
 def _declared_early(block: tir.Block) -> tuple[tir.Stmt, ...]:

@@ -316,20 +316,16 @@ class _Translation(Rewriter):
             if isinstance(info, ast.PrimStructInfo) and type(value) is tir.Var and not known:
                 self._scalar(param, info, value)
         self.bound.update(function.shape_vars)
-        self._note(function.body)
+        for node in walk(function.body):
+            if isinstance(node, ast.VarBinding):
+                self.values[node.var] = node.value
+            elif isinstance(node, ast.MatchCast) and node.var is not None:
+                self.cast_to[node.var] = node.struct_info
         if function.ret_struct_info is not None and self._gives(
             function.body, function.ret_struct_info
         ):
             function = replace(function, ret_struct_info=_unvalued(function.ret_struct_info))
         return super().function(function)
-
-    def _note(self, body: ast.Expr) -> None:
-        """Remember what a body says of the variables that it binds."""
-        for node in walk(body):
-            if isinstance(node, ast.VarBinding):
-                self.values[node.var] = node.value
-            elif isinstance(node, ast.MatchCast) and node.var is not None:
-                self.cast_to[node.var] = node.struct_info
 
     def _annotated(self, value: ast.Expr) -> ast.StructInfo | None:
         """The type that an annotation or a cast says of a value."""

@@ -139,7 +139,7 @@ def _graph(found: Sequence[ast.Literal], word: str) -> dict[str, object]:
 
 
 def _data(literal: ast.Literal) -> str:
-    """What stands for a tensor."""
+    """The text for the data of a tensor."""
     if isinstance(literal.content, FileBytes):
         name = os.path.basename(literal.content.path)
         return in_file(name, literal.dtype, literal.shape or ())

@@ -67,11 +67,7 @@ def format_within(
         at = each[1]
     made.append(text[at:])
     whole = "".join(made)
-    return _TIR_IMPORT.sub(lambda found: _with_tir(found[0], dialect), whole)
-
-
-def _with_tir(line: str, dialect: Dialect) -> str:
-    return re.sub(r"tirx?$", dialect.tir_module, line)
+    return _TIR_IMPORT.sub(lambda found: re.sub(r"tirx?$", dialect.tir_module, found[0]), whole)
 
 
 def _definitions(text: str, modules: Sequence[ast.IRModule]) -> list[Span]:
@@ -82,14 +78,10 @@ def _definitions(text: str, modules: Sequence[ast.IRModule]) -> list[Span]:
         for node in nodes:
             if node.span is not None:
                 start = line_start(text, node.span[0])
-                while start and _is_decorator(text[line_start(text, start - 1) : start]):
+                while start and text[line_start(text, start - 1) : start].lstrip().startswith("@"):
                     start = line_start(text, start - 1)
                 found.append((start, node.span[1]))
     return sorted(found)
-
-
-def _is_decorator(line: str) -> bool:
-    return line.lstrip().startswith("@")
 
 
 def _formatted(

@@ -316,10 +316,8 @@ class AtomActions(ExpressionActions):
         value = entry.value
         if isinstance(value, (str, int)):
             return value
-        if self.scope.in_prim_func():  # the variable of a T.Let
-            match value:
-                case Name(text=name) | tir.Var(name=name):
-                    return name
+        if self.scope.in_prim_func() and isinstance(value, (Name, tir.Var)):  # of a T.Let
+            return value.text if isinstance(value, Name) else value.name
         raise Rejected(f"expected a string as key, found {describe(value)}", *entry.span)
 
     def do_keyword(self, span: Span, name: Entry, value: Entry) -> Keyword:
@@ -393,7 +391,9 @@ def attribute_of(context: ReadContext, value: Any, name: str, span: Span) -> Any
     """`x.shape`, and attributes that PrimFuncs keep as text."""
     type_of = isinstance(value, Form) and name == "ty" and context.scope.in_prim_func()
     if isinstance(value, tir.Buffer) and name == "shape":
-        return _shape_of(value, span)
+        # Numbers stand where the shape is asked for.
+        extents = (replace(n, span=span) if isinstance(n, tir.IntImm) else n for n in value.shape)
+        return Sequence([Entry(extent, *span) for extent in extents])
     refuse_attribute(value, name, span)
     if isinstance(value, tir.Buffer | tir.PrimExpr) or type_of:
         return tir.OpaqueExpr(on_one_line(context.text, span), span)
@@ -402,7 +402,11 @@ def attribute_of(context: ReadContext, value: Any, name: str, span: Span) -> Any
         return ast.Call(ast.op("relax.shape_of"), (value,), arg_spans=(where,), span=span)
     word, _, rest = name.partition(".")
     if word in TYPE_ATTRIBUTES and isinstance(value, ast.Expr):
-        info = _type_of(context, value, span)
+        info = value.struct_info_annotation if isinstance(value, ast.Var) else None
+        info = info or context.scope.types.get(value)
+        if info is None:
+            info = ast.ObjectStructInfo(span)
+            context.coerce.captured.add(info)
         return _part_of_type(context, info, rest, span) if rest else info
     if isinstance(value, ast.StructInfo):
         return _part_of_type(context, value, name, span)
@@ -410,24 +414,8 @@ def attribute_of(context: ReadContext, value: Any, name: str, span: Span) -> Any
     raise Rejected(words, *span, help=misspelt.attribute(name))
 
 
-def _shape_of(buffer: tir.Buffer, span: Span) -> Sequence:
-    """The extents of a buffer, of which numbers stand where its shape is asked for."""
-    extents = (replace(n, span=span) if isinstance(n, tir.IntImm) else n for n in buffer.shape)
-    return Sequence([Entry(extent, *span) for extent in extents])
-
-
 TYPE_ATTRIBUTES = ("struct_info", "ty")
-"""What gives the type of a value, in one version of TVM or another."""
-
-
-def _type_of(context: ReadContext, value: ast.Expr, span: Span) -> ast.StructInfo:
-    """What the text says of the type of a value; if nothing, a type that is not known here."""
-    info = value.struct_info_annotation if isinstance(value, ast.Var) else None
-    info = info or context.scope.types.get(value)
-    if info is None:
-        info = ast.ObjectStructInfo(span)
-        context.coerce.captured.add(info)
-    return info
+"""The attributes that give the type of a value, in one version of TVM or another."""
 
 
 def _part_of_type(context: ReadContext, info: ast.StructInfo, name: str, span: Span) -> Any:

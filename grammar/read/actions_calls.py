@@ -256,7 +256,11 @@ class CallActions(ExpressionActions):
         if not literal and head != "range" and self.around.holds(head):
             return self.around.captured(head, head + "(…)", arguments.span)
         if head in _OF_SCALARS and self.scope.in_prim_func():
-            self._takes_scalars(head, arguments, span)
+            for given in arguments.positional:
+                scalar = isinstance(given.value, tir.BufferLoad | tir.Var | tir.Binary)
+                if scalar or isinstance(given.value, tir.Buffer):
+                    words = f"Python's `{head}` does not take values of a PrimFunc"
+                    raise Rejected(words, *span, f"write {_OF_SCALARS[head]}", settled=True)
         if head in _BUILTINS:
             return _builtin(head, arguments)
         if head in _BARE and not self.scope.in_prim_func():
@@ -296,14 +300,6 @@ class CallActions(ExpressionActions):
         if any(isinstance(each, tir.Var | tir.Binary) for each in given):
             words = f"Python's `{head}` does not take dimensions that only a run knows"
             raise Rejected(words, *span, f"write {_OF_NUMBERS[head]}", settled=True)
-
-    def _takes_scalars(self, head: str, arguments: Arguments, span: Span) -> None:
-        """Reject a function of Python that computes with values of a PrimFunc."""
-        for given in arguments.positional:
-            scalar = isinstance(given.value, tir.BufferLoad | tir.Var | tir.Binary)
-            if scalar or isinstance(given.value, tir.Buffer):
-                words = f"Python's `{head}` does not take values of a PrimFunc"
-                raise Rejected(words, *span, f"write {_OF_SCALARS[head]}", settled=True)
 
     def _is_operator_of_2022(self, name: str) -> bool:
         """Whether a name that nothing binds is an operator, as the texts of 2022 write them."""
@@ -406,12 +402,12 @@ _OF_SCALARS = {
 
 
 def _builtin(head: str, arguments: Arguments) -> Any:
-    match head, arguments.positional:
-        case "float", [Entry(value=value)]:
-            with suppress(ValueError, OverflowError):
-                if isinstance(value, (str, int, float)):
-                    return float(value)
-            raise Rejected("float(…) takes a number", *arguments.span)
+    if head == "float" and len(arguments.positional) == 1:
+        value = arguments.positional[0].value
+        with suppress(ValueError, OverflowError):
+            if isinstance(value, (str, int, float)):
+                return float(value)
+        raise Rejected("float(…) takes a number", *arguments.span)
     return Form(head, arguments.positional, arguments.keywords)
 
 

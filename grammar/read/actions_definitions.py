@@ -200,7 +200,9 @@ class DefinitionActions:
                 externs[item.name] = item.extern
         attrs = said.get("I.module_attrs", {})
         listed = said.get("I.module_global_infos", {})
-        infos = {key: _as_tuple(value) for key, value in listed.items()}
+        infos = {
+            key: value if isinstance(value, tuple) else (value,) for key, value in listed.items()
+        }
         functions = self.scope.declare_results(functions)
         return ast.IRModule(
             functions, attrs, infos, name, False, (), comments, span, bases, externs
@@ -299,7 +301,7 @@ class DefinitionActions:
 
     def _new_name(self, entry: Entry) -> None:
         """Report a parameter with the name of one before it."""
-        name = _name_of(entry.value)
+        name = str(getattr(entry.value, "name_hint", None) or getattr(entry.value, "name", ""))
         self.named.add(name)
         before = self._names.setdefault(name, entry.value)
         if before is not entry.value:
@@ -368,12 +370,3 @@ def _head(value: Any) -> str | None:
         case Name(text=word) | Form(head=word):
             return word
     return None
-
-
-def _name_of(param: Any) -> str:
-    """The name of a parameter of a Relax function or of a PrimFunc."""
-    return str(getattr(param, "name_hint", None) or getattr(param, "name", ""))
-
-
-def _as_tuple(value: object) -> tuple[object, ...]:
-    return value if isinstance(value, tuple) else (value,)

@@ -172,7 +172,7 @@ def binary(coerce: Operands, operator: str, left: Entry, right: Entry) -> Any:
 
 
 def _known(operator: str, a: Any, b: Any) -> KnownInteger | None:
-    """What Python computes of two integers of which it knows one by name."""
+    """The result that Python computes of two integers of which it knows one by name."""
     from rlx.grammar.read.literals import integer
 
     if isinstance(a, int) and isinstance(b, int):
@@ -421,6 +421,3 @@ def _no_numbers(coerce: Operands, parts: tuple[Entry, ...]) -> None:
                 shown = f'{value}, "{info.dtype}"'
             words = "a number in tensor arithmetic must be written as a constant"
             raise Rejected(words, start, end, f"write R.const({shown})")
-
-
-__all__ = ["binary", "fold", "prefix", "prim", "relax"]

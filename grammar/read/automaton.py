@@ -260,7 +260,11 @@ class _Run:
                     continue
                 if kind == END and states[-1] == self.end:
                     return stack[-1].value
-                self._settle()
+                # Reduce what is complete whatever comes, so that a mistake in it is found before
+                # one behind it.
+                settled = self.tables.settled
+                while (number := settled[self.states[-1]]) is not None:
+                    self._reduce(number)
                 self._unexpected(token)
                 given_up: list[Entry] = []
             except Rejected as error:
@@ -285,14 +289,6 @@ class _Run:
         else:
             states.pop()
         states.append(self.tables.gotos[states[-1]][origin])
-
-    def _settle(self) -> None:
-        """Reduce what is complete whatever comes,
-        so that a mistake in it is found before one behind it.
-        """
-        settled = self.tables.settled
-        while (number := settled[self.states[-1]]) is not None:
-            self._reduce(number)
 
     def _unexpected(self, token: Token) -> None:
         """Report a token that does not fit;

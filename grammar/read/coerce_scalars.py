@@ -63,7 +63,7 @@ _OF_PRIM_FUNCS = frozenset(
         *("T.target", "T.Target", "T.index_map", "T.LetStmt", "T.iter_var"),
     ]
 )
-"""What is no scalar, but a value in a PrimFunc."""
+"""Values in a PrimFunc that are not scalars."""
 
 
 class ScalarCoercion:
@@ -135,7 +135,9 @@ class ScalarCoercion:
                 return self._quoted(entry)
             case CapturedName(text=text):
                 refuse_built_in(entry, "a number")
-                return self._captured_dimension(text, span)
+                dimension = self.scope.shape_var(text, span)
+                self.captured.add(dimension)
+                return dimension
             case Name(text=text):
                 return self._undefined_dimension(text, span)
             case ast.PrimValue(value=inner):
@@ -192,7 +194,9 @@ class ScalarCoercion:
         return self.prim(found if isinstance(found.value, float) else entry)
 
     def computed(self, entry: Entry) -> Entry:
-        """What Python computes from literals alone, such as `2 ** 3`; anything else as it is."""
+        """The value that Python computes from literals alone, such as `2 ** 3`; anything else as it
+        is.
+        """
         if isinstance(entry.value, tir.PrimExpr) and not isinstance(entry.value, tir.Var):
             from rlx.grammar.read.literals import number
 
@@ -237,11 +241,6 @@ class ScalarCoercion:
             if later is None or later[0] <= start < later[1]:
                 self.postponed.setdefault(var.name, self.implicit.pop(var))
         self._first_quoted.clear()
-
-    def _captured_dimension(self, text: str, span: Span) -> tir.Var:
-        found = self.scope.shape_var(text, span)
-        self.captured.add(found)
-        return found
 
     def refuse_unknown(self, head: str, span: Span) -> None:
         """Reject a form whose head `T.…` does not exist in any version of TVM; in statements of

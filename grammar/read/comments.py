@@ -57,7 +57,7 @@ BLANK = "\0"
 """The beginning of a mark for blank lines, in front of their number."""
 
 PRAGMA = "rlx:"
-"""What a comment says that speaks of its line alone."""
+"""The words of comments that speak of their line alone."""
 
 _IMPORT = re.compile(r"(?:import|from)[ \t]")
 
@@ -106,7 +106,7 @@ class Inner(Record):
 
 
 class Remark(Record):
-    """What stands between statements: a comment, an import, blank lines.
+    """Text between statements: a comment, an import, blank lines.
 
     Attributes
     ----------

@@ -155,7 +155,7 @@ class Arguments:
             raise self.unknown(name)
 
     def unknown(self, name: str) -> Rejected:
-        """What is said of a keyword that no argument has that was asked for."""
+        """The message for a keyword that is not an argument."""
         where = self.named[name][0] if name in self.named else self.keywords[name].span
         meant = [other for other in closest(name, self.asked) if other not in self.named]
         help = did_you_mean(meant) or (

@@ -199,9 +199,8 @@ def call_with_tuple(context: ReadContext, a: Arguments) -> ast.Expr:
 def _names_tuple(context: ReadContext, entry: Entry, found: ast.Expr) -> bool:
     """Whether a text has a variable that holds a tuple in the place of its fields."""
     given = None if isinstance(entry.value, Sequence) else context.coerce.expr(entry)
-    match found:
-        case ast.Tuple(fields=(only,)) if only is given:
-            return False
+    if isinstance(found, ast.Tuple) and found.fields == (given,):
+        return False
     return isinstance(given, ast.Var)
 
 

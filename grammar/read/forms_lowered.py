@@ -82,7 +82,7 @@ def heap_shape(context: ReadContext, a: Arguments) -> ast.Expr:
 
 
 def _listed(a: Arguments, start: int) -> list[Entry]:
-    """What stands behind the first arguments, or in the list `indices`."""
+    """The arguments behind the first ones, or those in the list `indices`."""
     given = a.keywords.pop("indices", None)
     rest = a.positional[start:] if given is None else [given]
     a.done(len(a.positional))

@@ -90,19 +90,15 @@ def binary(context: ReadContext, a: Arguments) -> Any:
     left, right = operands(context, a)
     made = _BINARY[a.head]
     if a.head[2].isupper() and context.coerce.captured.isdisjoint(tir.free_vars(left, right)):
-        _same_type(left, right, a)
+        # The node that `T.Add` names does not convert its operands; `+` does.
+        types = [scalar_type(each) for each in (left, right)]
+        literals = any(isinstance(each.value, int | float) for each in a.positional)
+        if None not in types and types[0] != types[1] and not literals:
+            words = f"{a.head} takes operands of one type, found {types[0]} and {types[1]}"
+            raise Rejected(words, a.start, a.end, "convert one of them: T.Cast(…)", certain=True)
     if made is tir.TruncDiv and a.head == "T.Div" and tir.type_of(left).is_float:
         made = tir.Div
     return made(left, right, a.span)
-
-
-def _same_type(left: tir.PrimExpr, right: tir.PrimExpr, a: Arguments) -> None:
-    """Refuse operands of two types: the node that `T.Add` names converts none, as `+` does."""
-    types = [scalar_type(each) for each in (left, right)]
-    literals = any(isinstance(each.value, int | float) for each in a.positional)
-    if None not in types and types[0] != types[1] and not literals:
-        words = f"{a.head} takes operands of one type, found {types[0]} and {types[1]}"
-        raise Rejected(words, a.start, a.end, "convert one of them: T.Cast(…)", certain=True)
 
 
 def operands(context: ReadContext, a: Arguments) -> tuple[tir.PrimExpr, tir.PrimExpr]:

@@ -240,10 +240,8 @@ def match_shape(context: ReadContext, a: Arguments) -> Cast:
 
 def _element_type(value: ast.Expr) -> DataType:
     """The data type that the annotation of a variable gives; matching a shape keeps it."""
-    match value:
-        case ast.Var(struct_info_annotation=ast.TensorStructInfo(dtype=data_type)):
-            return data_type
-    return VOID
+    info = value.struct_info_annotation if isinstance(value, ast.Var) else None
+    return info.dtype if isinstance(info, ast.TensorStructInfo) else VOID
 
 
 @form(*(f"R.{name}" for name in SHORT))

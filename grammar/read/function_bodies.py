@@ -155,7 +155,7 @@ def _body(
 
 
 def _lost(span: Span) -> ast.VarBinding:
-    """What stands in a function for text that was left out; it may have bound something."""
+    """The placeholder in a function for text that was left out; it may have bound something."""
     return ast.VarBinding(ast.Var("_", None, None, span), ast.ErrorExpr(True, span), span)
 
 

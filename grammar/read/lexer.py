@@ -94,7 +94,7 @@ VALUES = frozenset(["None", "True", "False"])
 _NO_NAMES = frozenset(kwlist)
 _WORDS = frozenset(["DEF", "TARGET", "NAME", *_RESERVED.values()])
 _ENDS = (",", ")", ":", "]")
-"""What stands directly behind a name in an expression or a head, but not behind a keyword."""
+"""Signs that follow directly on a name in an expression or a head, but not on a keyword."""
 _BEFORE_OPERANDS = frozenset(["RETURN", "TARGET", "OP", "SIGN"])
 _NAMED = frozenset(["FOR", "CLASS", "AS"])
 """A name stands behind these."""
@@ -410,7 +410,7 @@ class _Layout:
         return opens and (ends or self.lexer._column(at) <= self.indents[-1])
 
     def line(self, at: int) -> Iterator[Token]:
-        """What the indentation of the line at ``at`` means."""
+        """The tokens that the indentation of the line at ``at`` means."""
         width, indents = self.lexer._column(at), self.indents
         opens = self.head or self.last == "COLON"
         if self.characters is not None:
@@ -497,12 +497,12 @@ def is_decorator(word: str) -> bool:
 
 
 def _ignore(message: str, start: int, end: int) -> None:
-    """What can't be a token is said by the lexer that looks ahead."""
+    """Ignore a character that begins no token: the lexer that looks ahead reports it."""
 
 
 _IS_NOT = re.compile(r"[ \t]++not\b")
 _ANNOTATED = re.compile(rf"[ \t]*+:[ \t]*+[RT]\.\w++(?:\({_BALANCED}\))?+[ \t]*+=(?!=)")
-"""What stands behind a variable with an annotation, but not behind `else` and `try`."""
+"""The annotation of a variable and its `=`; `else` and `try` have none."""
 _NEXT_LINE = re.compile(r"(?>[ \t]*(?:#[^\n]*)?\r?\n)++([ \t]*)(?=\S)")
 _INFO_HEAD = re.compile(r"R\.\w+\(?")
 _STATEMENT = re.compile(

@@ -55,7 +55,9 @@ def constant(text: str, known: Known) -> object:
 
 
 def number(text: str) -> int | float | None:
-    """What Python computes from the literals of a text alone; None if that is no number."""
+    """The number that Python computes from the literals of a text alone; None if it is not a
+    number.
+    """
     found = constant(text, lambda name: NoConstant)
     return found if isinstance(found, (int, float)) else None
 

@@ -76,7 +76,7 @@ def _targets(statement: list[Token]) -> set[str]:
 
 
 def _glued(statement: list[Token]) -> set[str]:
-    """What stands in front of a `:` or `=` further on, where the end of a line is missing."""
+    """The names in front of a `:` or `=` further on, where the end of a line is missing."""
     pairs = pairwise(statement)
     names = {a.value for a, b in pairs if a.type == "NAME" and b.type == "COLON"}
     return names | {t.value for t in statement[1:] if t.type == "TARGET"}

@@ -98,7 +98,7 @@ _PYTHON = {
     "bool": 'convert it: `R.astype(x, "bool")`',
     "list": "write a tuple: `(x, y)`",
 }
-"""What to write in place of a call of Python."""
+"""Replacements for calls of Python."""
 
 _ATTRIBUTES = {
     "T": "transpose it: `R.permute_dims(x)`",
@@ -107,11 +107,11 @@ _ATTRIBUTES = {
     "ndim": "write the number of dimensions that its annotation has",
     "size": "`R.size(x)` computes it",
 }
-"""What to write in place of an attribute of an array."""
+"""Replacements for attributes of an array."""
 
 
 def call_of_python(head: str) -> str | None:
-    """What to write in place of a call of Python, or of another library's function."""
+    """The replacement for a call of Python, or of another library's function."""
     first, dot, rest = head.rpartition(".")
     if not dot:
         return _PYTHON.get(head)
@@ -119,7 +119,7 @@ def call_of_python(head: str) -> str | None:
 
 
 def attribute(name: str) -> str:
-    """What to write in place of an attribute of a value."""
+    """The replacement for an attribute of a value."""
     return _ATTRIBUTES.get(name, "operators are functions: `R.NAME(x)`")
 
 
@@ -146,7 +146,7 @@ _METHODS = {
 
 
 def method(name: str) -> str:
-    """What to write in place of a method of an array or a tensor of another library."""
+    """The replacement for a method of an array or a tensor of another library."""
     return _METHODS.get(name, f"write it as an operator: R.{name}(…)")
 
 

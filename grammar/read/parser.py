@@ -84,7 +84,10 @@ class TextReader:
 
     def read(self) -> Parsed:
         """Parse the whole text."""
-        self._refuse_long_lines()
+        for start, end in long_lines(self.text):
+            words = f"this line of {end - start} characters is too long to be read"
+            self._error(words, (start, start + 1))
+            self.text = self.text[:start] + " " * (end - start) + self.text[end:]
         if "pyfunc" in self.text:
             from rlx.grammar.read.undecorated import without_python_functions
 
@@ -139,12 +142,6 @@ class TextReader:
 
     def _error(self, message: str, span: Span | None) -> None:
         self.diagnostics.append(Diagnostic("PARSE", "error", message, span))
-
-    def _refuse_long_lines(self) -> None:
-        for start, end in long_lines(self.text):
-            words = f"this line of {end - start} characters is too long to be read"
-            self._error(words, (start, start + 1))
-            self.text = self.text[:start] + " " * (end - start) + self.text[end:]
 
     def _read_metadata(self) -> None:
         found = metadata_span(self.text)
@@ -255,7 +252,7 @@ class TextReader:
     # ------------------------------------------------------------ what is no definition
 
     def _python(self, around: Surroundings, read: list[Span]) -> None:
-        """What a Python file lacks: decorators, names, or any Relax."""
+        """Report what a Python file lacks: decorators, names, or any Relax."""
         from rlx.grammar.read.python_names import unknown_names
         from rlx.grammar.read.undecorated import missing, nothing, unread
 
@@ -344,8 +341,6 @@ _DEFINED = re.compile(rf"def[ \t]+(?P<name>{MEMBER})")  # begins with a word, wh
 _BEHIND_HEAD = re.compile(r"^[ \t]*(?:@|def\b)", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 _LONE_RETURN = re.compile(r"\r(?!\n)")
-
-__all__ = ["ParseError", "Parsed", "parse", "parse_expr", "parse_prim_expr", "parse_struct_info"]
 
 
 class ParseError(SyntaxError):

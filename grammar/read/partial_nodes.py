@@ -142,9 +142,8 @@ def sequence(
 
 def unfolded(items: list[Entry]) -> list[Entry]:
     """Arguments or subscripts, which may be written as one list or tuple."""
-    match items:
-        case [Entry(value=Sequence(items=listed))]:
-            return list(listed)
+    if len(items) == 1 and isinstance(items[0].value, Sequence):
+        return list(items[0].value.items)
     return items
 
 
@@ -178,7 +177,7 @@ class BuiltInName(CapturedName):
 
 
 NONE = BuiltInName("None")
-"""What a name stands for that Python code binds to None."""
+"""The value of a name that Python code binds to None."""
 
 
 class Captured:
@@ -296,4 +295,4 @@ _WORDS = (
     (ast.Expr, "an expression"),
     (Slice, "a slice"),
 )
-"""What is said of values, the more special kinds first."""
+"""Descriptions of values in messages, the more special kinds first."""

@@ -166,7 +166,7 @@ class PrimAssignments:
     def _of_form(
         self, name: Entry, annotation: Entry | None, form: Form, where: Span, span: Span
     ) -> Any:
-        """What a form on the right makes that is more than the value of a scalar."""
+        """The statement or binding of a form on the right that is more than the value of a scalar."""
         head, word = form.head, form.head.removeprefix("T.")
         match head, form.args:
             case "TypeVar", _:

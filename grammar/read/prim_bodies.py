@@ -88,7 +88,7 @@ class PrimBodies:
         return body
 
     def _without_block(self, part: Part) -> list[tir.Stmt]:
-        """What describes a block, and stands in none: only allocations mean something there."""
+        """Read a description of a block outside of any block: only an allocation is allowed there."""
         if part.kind == "alloc":
             return [part.value]
         word = _WORDS.get(part.kind, f"T.{part.kind}")
@@ -170,7 +170,9 @@ class PrimLoops:
         for k, name in enumerate(targets):
             if any(name.value == each.value for each in targets[:k]):
                 self.reports.error(f"two loops have the variable {name.value!r}", name.span)
-        together = self._one_for_all(targets, form)
+        # One name stands for the tuple of all variables: `for i in T.grid(n, m)`.
+        grid = isinstance(form, Form) and form.head == "T.grid"
+        together = grid and len(targets) == 1 and len(form.args) != 1
         ranges: list[Range] | None = None
         if isinstance(form, Form):
             count = len(form.args) if together else len(targets)
@@ -185,11 +187,6 @@ class PrimLoops:
             self.scope.bind(name.value, Tuple([Entry(var, *name.span) for var in found]))
         opened.value = (form, None if ranges is None else list(zip(found, ranges, strict=True)))
         return opened
-
-    def _one_for_all(self, names: list[Entry], form: Any) -> bool:
-        """Whether one name stands for the tuple of all variables: `for i in T.grid(n, m)`."""
-        grid = isinstance(form, Form) and form.head == "T.grid"
-        return grid and len(names) == 1 and len(form.args) != 1
 
     def _variable(self, name: Entry, within: Range | None) -> tir.Var:
         data_type = INT32
@@ -255,9 +252,9 @@ class PrimLoops:
     def _of_grid(self, form: Form, extent: Entry) -> Range:
         """One loop of `T.grid`: an extent, or the tuple of a start and an extent."""
         literal = self._data_type(form)
-        match extent.value:
-            case Tuple(items=[start, count]):
-                return self.coerce.prim(start, literal), self.coerce.prim(count, literal)
+        if isinstance(extent.value, Tuple) and len(extent.value.items) == 2:
+            start, count = extent.value.items
+            return self.coerce.prim(start, literal), self.coerce.prim(count, literal)
         return _from_zero(self.coerce.prim(extent, literal))
 
     def _data_type(self, form: Form) -> DataType:

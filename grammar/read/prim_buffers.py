@@ -19,7 +19,7 @@ KEYWORDS = (
     *("offset_factor", "buffer_type", "axis_separators", "layout", "allocated_addr", "annotations"),
     *("type", "logical_scope"),
 )
-"""What describes a buffer, in one version of TVM or another."""
+"""The keywords that describe a buffer, in one version of TVM or another."""
 
 _LAYOUTS = frozenset(["T.TileLayout", "T.ComposeLayout"])
 """Say where the elements of a buffer stand, on which no statement depends: kept as text."""

@@ -78,11 +78,11 @@ def scalar_type(value: tir.PrimExpr) -> DataType | None:
     found = value_type(value)
     if found.kind != "number" or found.dtype is None or found.lanes is None:
         return None
-    return found.dtype if found.lanes == 1 else _vector(found.dtype, found.lanes)
-
-
-def _vector(element: DataType, lanes: int) -> DataType:
-    return DataType(element.code, element.bits, lanes)
+    return (
+        found.dtype
+        if found.lanes == 1
+        else DataType(found.dtype.code, found.dtype.bits, found.lanes)
+    )
 
 
 def scalar_buffer(name: str, data_type: DataType, where: Span) -> tir.Buffer:
@@ -213,7 +213,7 @@ def offset_type(expr: tir.PrimExpr, names: Mapping[str, object]) -> DataType | N
 
 
 VOID_POINTER = ("void", "global")
-"""What `T.handle` points to, which says nothing of it."""
+"""The arguments by which `T.handle` says nothing of the memory."""
 _POINTERS = frozenset(["tvm_stack_alloca", "handle"])
 """The intrinsics that give pointers without an element type."""
 

@@ -38,7 +38,8 @@ _DESCRIPTIONS = frozenset(["T.Range", "T.target", "T.Target", "T.comm_reducer", 
 """Forms that describe something and have no value."""
 ENTERED = {"T.attr", "T.launch_thread"}
 LEAVING = {"break": "break_loop", "continue": "continue_loop"}
-"""What leaves a loop, or one iteration of it, as Python and as TVM's printer spell it."""
+"""Statements that leave a loop, or one iteration of it, as Python and as TVM's printer spell them.
+"""
 
 
 class PrimStatements:

@@ -104,9 +104,9 @@ def _count(call: tir.Call, args: Sequence[Typed]) -> Typed:
 
 
 def _vector(call: tir.Call, args: Sequence[Typed]) -> Typed:
-    match call.args[-1:]:
-        case (tir.IntImm(value=lanes),):
-            return Typed(args[0].dtype, lanes)
+    lanes = call.args[-1] if call.args else None
+    if isinstance(lanes, tir.IntImm):
+        return Typed(args[0].dtype, lanes.value)
     return Typed(args[0].dtype if args else None, None)
 
 

@@ -21,7 +21,7 @@ _BLOCK_WORDS = {("NAME", word) for word in ("try", "except", "finally", "async",
 _IMPORTS = {("NAME", "import"), ("NAME", "from")}
 _NAMES = frozenset(["NAME", "TARGET"])
 _ENDS = frozenset(["COMMA", "RPAR", "RSQB"])
-"""What may stand behind a name that is bound."""
+"""The signs that may follow on a name that is bound."""
 _LISTS = frozenset(["global", "nonlocal", "del"])
 _CONSTANTS = frozenset(["_", "None", "True", "False"])
 """The names in a pattern that it does not bind."""
@@ -128,7 +128,7 @@ def _statement(tokens: Sequence[Token], text: str, span: Span) -> Iterator[Pytho
 
 
 def _value(text: str, span: Span, last: int) -> str | None:
-    """What stands behind the sign of an assignment, without a comment behind its last token."""
+    """The value behind the sign of an assignment, without a comment behind its last token."""
     if span[1] - span[0] > MAX_LINE:
         return None
     rest = text[max(span[0], last) : span[1]].lstrip(" \t\n\\")
@@ -158,9 +158,8 @@ def _plain_assignment(tokens: Sequence[Token]) -> tuple[list[Sequence[Token]], i
 
 def _is_flat(targets: Sequence[Token]) -> bool:
     """Whether targets are ``a, b`` or ``(a, b)``."""
-    match targets:
-        case [Token(type="LPAR"), *inside, Token(type="RPAR")]:
-            targets = inside
+    if len(targets) > 1 and (targets[0].type, targets[-1].type) == ("LPAR", "RPAR"):
+        targets = targets[1:-1]
     return bool(targets) and all(
         token.type == "COMMA" if at % 2 else token.type in ("NAME", "TARGET")
         for at, token in enumerate(targets)
@@ -168,7 +167,7 @@ def _is_flat(targets: Sequence[Token]) -> bool:
 
 
 def _anywhere(tokens: Sequence[Token], text: str) -> Iterator[str]:
-    """What a statement or a head binds, wherever in it.
+    """The names that a statement or a head binds, wherever in it.
 
     In brackets only ``:=`` and ``as`` bind. But a bracket that is not closed may have swallowed the
     statements behind it.
@@ -200,7 +199,7 @@ def _is_attribute(tokens: Sequence[Token], at: int) -> bool:
 
 
 def _by_name(tokens: Sequence[Token], at: int, first: int, text: str) -> Iterator[str]:
-    """What is bound where a name stands in front of a sign, or is a word of Python."""
+    """The names bound where a name stands in front of a sign, or is a word of Python."""
     name, behind = tokens[at].value, tokens[at + 1]
     if behind.type == "AUGMENTED" or text.startswith(":=", behind.start):
         yield name

@@ -158,7 +158,11 @@ def _unknown(
                 words = f"a Relax variable has no attribute 'shape' in TVM: {name}.shape"
                 yield _refused("PYTHON-attribute", words, right, place.span(node))
             case ast.Name(id=name, ctx=ast.Load()) if holder is not None and name not in bound:
-                if name not in ("cls", *holder[1]) or _holds(around, name):
+                if (
+                    name not in ("cls", *holder[1])
+                    or around.value(name) is not ...
+                    or name in around.names()
+                ):
                     continue
                 if name == "cls":
                     words = f"nothing binds 'cls': write `cls = {holder[0]}` above"
@@ -187,7 +191,12 @@ def _evaluated(
                     shape = args[0] if args else None
                     dims = shape.elts if isinstance(shape, ast.Tuple | ast.List) else ()
                     wrong = _named(dims, types) or next(
-                        (repr(d.value) for d in (*dims, shape) if _is_text(d)), None
+                        (
+                            repr(d.value)
+                            for d in (*dims, shape)
+                            if isinstance(d, ast.Constant) and isinstance(d.value, str)
+                        ),
+                        None,
                     )
                     words = f"TVM makes no buffer of the dimension {wrong} outside of its parser"
                 case _:
@@ -204,10 +213,6 @@ def _named(nodes: Iterable[ast.expr], types: frozenset[str]) -> str | None:
     return next((n.id for n in nodes if isinstance(n, ast.Name) and n.id in types), None)
 
 
-def _is_text(node: ast.expr | None) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
-
-
 def _variables(nodes: Sequence[ast.AST]) -> set[str]:
     """The parameters, and the names that calls are bound to, but for values of Python."""
     found = {each.arg for each in nodes if isinstance(each, ast.arg)}
@@ -219,11 +224,6 @@ def _variables(nodes: Sequence[ast.AST]) -> set[str]:
                 if word != "meta_var":
                     found.add(name)
     return found
-
-
-def _holds(around: PythonAround, name: str) -> bool:
-    """Whether Python code around a definition binds a name."""
-    return around.value(name) is not ... or name in around.names()
 
 
 def _unannotated(

@@ -146,7 +146,7 @@ def _number_parameters(function: ast.FunctionDef) -> Iterator[str]:
 
 
 def _unread_word(node: ast.AST) -> str | None:
-    """What TVM does not accept of a statement itself, whatever its names mean."""
+    """The word for a statement that TVM does not accept, whatever its names mean."""
     match node:
         case ast.Assign(targets=[_, _, *_]):
             return "chained assignment"
@@ -250,7 +250,7 @@ def _article(value: ast.expr) -> str:
 def refused_by_tvm(
     text: str, span: Span, is_value: Callable[[str], bool], dimensions: Container[str]
 ) -> tuple[str, str, Span] | None:
-    """What TVM cannot compute of a statement that is legal Python: the reason, the help and the
+    """The part of a legal Python statement that TVM cannot compute: the reason, the help and the
     location.
 
     Parameters
@@ -322,7 +322,7 @@ def _names(node: ast.expr) -> set[str]:
 
 
 def _word(node: ast.stmt) -> str:
-    """What a statement is called."""
+    """The name of a kind of statement."""
     return f"{type(node).__name__.removeprefix('Async').removesuffix('Def').lower()} statement"
 
 

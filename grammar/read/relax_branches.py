@@ -42,7 +42,10 @@ class BranchReader:
         if a is None or b is None or a.name_hint != b.name_hint:
             if self.reports.has_errors_in(span):
                 return self._without_result(head, then, otherwise, span)
-            raise _differ(a, b, (span[0], where[1]))
+            words = "both branches of an if must end with a binding of the same variable"
+            if a is not None and b is not None:
+                words += f", but they end with {a.name_hint!r} and {b.name_hint!r}"
+            raise Rejected(words, *((span[0], where[1])))
         var = self.scope.new_var(a.name_hint, None, None, a.span or span)
         self.scope.bind(var.name_hint, var)
         return ast.VarBinding(var, whole, span, span)
@@ -93,11 +96,3 @@ class BranchReader:
         if not self.reports.has_errors_in(span):
             raise Rejected("a branch of an if must end with the binding of a variable", *span)
         return None
-
-
-def _differ(a: ast.Var | None, b: ast.Var | None, span: Span) -> Rejected:
-    """The refusal of branches that end in different variables."""
-    words = "both branches of an if must end with a binding of the same variable"
-    if a is not None and b is not None:
-        words += f", but they end with {a.name_hint!r} and {b.name_hint!r}"
-    return Rejected(words, *span)

@@ -197,11 +197,10 @@ class RelaxStatements(BranchReader):
             if isinstance(expr, ast.Tuple):
                 self.scope.tuples[var] = expr
             binding = ast.VarBinding(var, expr, value.span, span)
-        match binding:
-            case (
-                ast.MatchCast(struct_info=type) | ast.VarBinding(value=ast.Call(sinfo_args=(type,)))
-            ):
-                self.scope.types[var] = type
+        if isinstance(binding, ast.MatchCast):
+            self.scope.types[var] = binding.struct_info
+        elif isinstance(binding.value, ast.Call) and len(binding.value.sinfo_args) == 1:
+            self.scope.types[var] = binding.value.sinfo_args[0]
         kind = self._scalar_type(binding)
         if kind is not None:
             self.scope.scalars[var] = kind

@@ -171,7 +171,7 @@ class Reports:
                 self.diagnostics.remove(found)
 
     def _following(self, stretch: Span, errors: list[Diagnostic]) -> list[Diagnostic]:
-        """Those of the errors in a function that follow from others."""
+        """The errors in a function that follow from others."""
         from rlx.grammar.read.python_syntax import python_refuses
 
         refused = python_refuses(self.text, stretch)

@@ -200,9 +200,8 @@ def bind(context: ReadContext, given: Arguments, quoted: bool) -> None:
     signature = _signature(given.head.removeprefix("T."))
     if signature is None:
         return
-    match given.head, given.positional:
-        case "T.attr", [Entry(value=dict())]:
-            return
+    if given.head == "T.attr" and [type(each.value) for each in given.positional] == [dict]:
+        return
     if given.positional and "dtype" in given.keywords and signature.placed[:1] == (_FORWARDED,):
         signature = signature._replace(placed=signature.placed[1:], named=(_FORWARDED,))
     placed = signature.placed

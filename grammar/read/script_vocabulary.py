@@ -156,7 +156,7 @@ OF_NUMBERS = frozenset(
 """The attributes and methods of all numbers in PrimFuncs, in any version."""
 
 OF_ELEMENTS = OF_NUMBERS | {"buffer", "indices", "predicate", "source"}
-"""Those of the elements of buffers."""
+"""The attributes and methods of the elements of buffers."""
 
 OF_VARIABLES = OF_NUMBERS | OF_BUFFERS
-"""Those of variables, of which buffers are some in TVM 0.27."""
+"""The attributes and methods of variables, some of which are buffers in TVM 0.27."""

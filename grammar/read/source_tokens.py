@@ -138,4 +138,4 @@ def closing(tokens: Sequence[Token], at: int) -> int | None:
 
 
 def _ignore(message: str, start: int, end: int) -> None:
-    """What can't be a token is said when the text is read."""
+    """Ignore a character that begins no token: it is reported when the text is read."""

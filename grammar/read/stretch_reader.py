@@ -47,7 +47,7 @@ OWNERS = (AtomActions, CallActions, SubscriptActions, StatementActions, Definiti
 
 @cache
 def _owner(name: str) -> int:
-    """Which of the objects has the action of a name."""
+    """The object that has the action of a name."""
     (found,) = (at for at, owner in enumerate(OWNERS) if hasattr(owner, f"do_{name}"))
     return found
 

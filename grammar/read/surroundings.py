@@ -343,7 +343,7 @@ def _scopes(text: str) -> tuple[PythonScope, list[tuple[int, PythonScope]]]:
 
 
 def _head(text: str, span: Span) -> tuple[str, str] | None:
-    """What the head of a class or function defines, and its name; None for another line."""
+    """The kind and the name of the class or function that a line begins; None for another line."""
     first, *behind = islice(words_of(text, span), 3)
     if first.value == "async" and behind:
         first, *behind = behind

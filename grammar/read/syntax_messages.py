@@ -52,7 +52,7 @@ _STATEMENTS = re.compile(
 
 
 def python_statement(text: str, at: int) -> tuple[str, Span] | None:
-    """What is said of a statement of Python that TVM does not read, and the place of its word; None
+    """The message for a statement of Python that TVM does not read, and the place of its word; None
     for any other.
     """
     found = _STATEMENTS.match(text, line_start(text, at), at)

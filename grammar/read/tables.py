@@ -60,11 +60,6 @@ def build(debug: bool = False) -> str:
         "rules": [_production(rule) for rule in rules],
         "states": rows,
     }
-    return _text(data)
-
-
-def _text(data: dict[str, Any]) -> str:
-    """The tables, each part on a line of its own."""
     lines = ",\n".join(
         f'"{key}": {json.dumps(value, separators=(",", ":"))}' for key, value in data.items()
     )

@@ -12,7 +12,6 @@ from rlx.grammar.diagnostic import Diagnostic, Edit
 from rlx.grammar.dialects import TIR_MODULES
 from rlx.grammar.lines import line_start
 from rlx.grammar.nodes.node import Span, replace
-from rlx.grammar.read.entries import Token
 from rlx.grammar.read.lexer import words_of
 from rlx.grammar.read.outline import HEAD, indentation, logical_lines, outline
 from rlx.grammar.read.prototype import is_prototype
@@ -193,9 +192,9 @@ def misplaced(text: str, span: Span) -> Diagnostic:
         found = undecorated(text, head[1], head[2], head.span(), "error")
         return replace(found, code="PARSE")
     words: list[str] = []
-    match [*islice(words_of(text, span), 2)]:
-        case [Token(type="TARGET"), Token(type="HEAD", value=callee)]:
-            words = closest(callee.removesuffix("("), ["TypeVar"])
+    first = [*islice(words_of(text, span), 2)]
+    if [token.type for token in first] == ["TARGET", "HEAD"]:
+        words = closest(first[1].value.removesuffix("("), ["TypeVar"])
     begins = f"{text[:1000]}\n{text[slice(*span)]}"
     others = (f"this looks like {what}" for form, what in _OTHER if re.search(form, begins))
     help = next(others, None) or did_you_mean(words)
@@ -220,7 +219,7 @@ def nothing(text: str) -> Diagnostic:
 
 
 def _annotating(names: Collection[str]) -> Iterator[str]:
-    """What stands before the dot in names such as `R.Tensor`."""
+    """The prefixes of names such as `R.Tensor`."""
     for name in names:
         module, _, last = name.rpartition(".")
         if module and last in _ANNOTATIONS:

@@ -42,7 +42,7 @@ _LAST_WORDS = [
 _LAST_WORDS.append(r"Prim\b")  # which may have its keyword left out
 _LAST_WORDS.append(r"call_tir\(\s*[\"']")
 _LAST_WORD = re.compile(rf"\b(?:{'|'.join(_LAST_WORDS)})")
-"""What a line has in which a spelling ends that not all versions read; most lines have none."""
+"""The last word of a spelling that not all versions read; most lines have none."""
 _NEAR = 200
 """How far in front of a keyword its form is looked for: the whole text would be copied each time."""
 
@@ -175,7 +175,7 @@ def _declarations(text: str, read: Sequence[Span]) -> Iterator[SpellingUse]:
 def judged(
     text: str, modules: Sequence[ast.IRModule], found: Sequence[SpellingUse], target: str | None
 ) -> Iterator[Diagnostic]:
-    """What is wrong with the spellings of a text for a target, or among themselves."""
+    """The mistakes in the spellings of a text for a target, or among themselves."""
     return mixed(found) if target is None else for_target(text, modules, found, target)
 
 
@@ -326,7 +326,7 @@ _WITHOUT = {
     SLICE: "write the indices as a vector: `A[T.Ramp(0, 1, 4)]`",
     EXTERN: 'write `R.call_dps_packed("…", …)`',
 }
-"""What to write where a version has no such word."""
+"""The help where a version has no such word."""
 
 
 def _shown(form: str) -> str:

@@ -18,7 +18,7 @@ from rlx.solver.evaluate import UndefinedError, evaluate
 
 
 class OlderScope:
-    """What a function, a SeqExpr or a branch binds, and the scope around it."""
+    """The bindings of a function, a SeqExpr or a branch, and the scope around it."""
 
     __slots__ = ("outer", "shapes", "values")
 
@@ -48,7 +48,7 @@ class OlderScope:
 
 
 class OlderClosure:
-    """What a closure of 2022 is made of: its function, and what was around it."""
+    """A closure of 2022: a function and its environment."""
 
     __slots__ = ("function", "name", "scope")
 
@@ -61,7 +61,8 @@ OlderRule = Callable[["OlderMachine", Any, OlderScope], Evaluating]
 
 
 class OlderMachine:
-    """What every rule knows: the module, what is known of it, who evaluates operators.
+    """The state that every rule reads: the module, the known types and shapes, and the evaluator of
+    operators.
 
     Attributes
     ----------

@@ -14,7 +14,7 @@ KINDS = {
     "crash": "ends the process",
     "hang": "exceeds the time limit",
 }
-"""What a pass can do wrong, as a title says it."""
+"""The mistakes that a pass can make, in the words of a title."""
 
 
 class Blame(Record):

@@ -136,7 +136,7 @@ class _Way:
                 self.open.append(said["begin"])
 
     def problem(self, said: dict[str, Any]) -> Blame:
-        """What the checker, or a run, has found."""
+        """The problem that the checker, or a run, has found."""
         name, kind, cause = said["problem"], said["kind"], said["cause"]
         message, before, after = said["message"], said["before"], said["after"]
         return Blame(name, kind, cause, message, tuple(self.done), before, after)

@@ -14,7 +14,7 @@ from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
 VERSION = 1
 
 WEIGHTS = "weights.npz"
-"""What a report without a file of its own calls the file of the large constants."""
+"""The name that a report without a file of its own gives the file of the large constants."""
 
 
 def markdown(
@@ -57,7 +57,7 @@ def markdown(
 
 
 def nothing(fine: Fine, pipeline: Pipeline, path: str) -> str:
-    """What is said if no pass is to blame, with what was not compared."""
+    """The report if no pass is to blame, with the parts that were not compared."""
     lines = [f"{visible(path)}: no pass of {visible(pipeline.expression)} did anything wrong"]
     if pipeline.sizes or pipeline.inputs is not None:
         if not fine.compared:
@@ -159,7 +159,12 @@ for each in (before, module):
     print({entry})"""
     elif not of_a_pass:
         then = "module.show()"
-    printed = _for_tvm(program)
+    from rlx.api import parse
+    from rlx.grammar.nodes.node import replace
+    from rlx.grammar.print.weights import print_with_weights
+
+    module = parse(program)
+    printed = print_with_weights(replace(module, name=module.name or "Module", bare=False))
     readable = without_files(printed, 'metadata = tvm.get_global_func("weights")()')
     if readable != printed:
         given = f"{_weights(program, weights)}{given}"
@@ -212,16 +217,6 @@ def arrays(program: str) -> dict[str, Value]:
 
     found = ((str(at), constant(each)) for at, each in enumerate(constants(parse(program))))
     return {name: value for name, value in found if value is not None}
-
-
-def _for_tvm(program: str) -> str:
-    """The program as a module that TVM reads."""
-    from rlx.api import parse
-    from rlx.grammar.nodes.node import replace
-    from rlx.grammar.print.weights import print_with_weights
-
-    module = parse(program)
-    return print_with_weights(replace(module, name=module.name or "Module", bare=False))
 
 
 def _arguments(pipeline: Pipeline, program: str) -> str:

@@ -38,7 +38,7 @@ ENOUGH = 20
 
 PARSER, OURS, BUILD = "TVM's parser", "relax-check", "the build"
 CODE, RUN = "the code generation of the virtual machine", "the run of the virtual machine"
-"""What is under way besides passes."""
+"""The work besides passes."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -117,8 +117,8 @@ def _target(text: str) -> Any:
 def _taker(
     expression: str, scope: Any, build: bool, weights: Weights | None
 ) -> Callable[[str, Telling], None]:
-    """What takes a text through the pipeline, and builds the result if asked, watched by an
-    instrument.
+    """The function that takes a text through the pipeline, and builds the result if asked, watched
+    by an instrument.
     """
     import tvm
     from tvm import relax
@@ -251,7 +251,7 @@ class Telling:
             problem=problem.pass_name,
             kind=problem.kind,
             cause=problem.report.errors[0].code if problem.kind == ILLEGAL else problem.kind,
-            message=_shown(problem),
+            message=str(problem.report).strip() if problem.kind == ILLEGAL else problem.message,
             before=problem.before,
             after=problem.after,
         )
@@ -259,7 +259,7 @@ class Telling:
 
 
 class _Instrument:
-    """What TVM calls."""
+    """The instrument that TVM calls."""
 
     def __init__(self, told: Telling) -> None:
         self.told = told
@@ -296,8 +296,8 @@ def _examine(text: str, take: Callable[[str, Telling], None], told: Telling) -> 
 
 
 def cause(error: Exception) -> str:
-    """What stays of an error while its program is reduced: its type, the shape of its message, and
-    the function that raised it.
+    """The part of an error that stays while its program is reduced: its type, the shape of its
+    message, and the function that raised it.
     """
     from rlx.generate.campaign.finding import cause_of
 
@@ -307,7 +307,7 @@ def cause(error: Exception) -> str:
 
 
 def words(error: Exception) -> str:
-    """What an error says, and where it was raised if it says too little, such as an assertion."""
+    """The message of an error, and where it was raised if it says too little, such as an assertion."""
     said = str(error).strip()[-2000:]
     if len(said) > ENOUGH and not isinstance(error, AssertionError):
         return said
@@ -318,11 +318,6 @@ def words(error: Exception) -> str:
     last = frames[-1]
     path = last.filename.rpartition("site-packages/")[2]
     return f"{said}\n  {path}:{last.lineno}, in {last.name}\n    {last.line}"
-
-
-def _shown(problem: Problem) -> str:
-    """The errors of a problem as `relax-check` prints them; the difference of the values."""
-    return str(problem.report).strip() if problem.kind == ILLEGAL else problem.message
 
 
 if __name__ == "__main__":

@@ -105,7 +105,7 @@ def _bisected(options: argparse.Namespace, prog: str, folder: Path) -> int:
 
 
 def _wrong(text: str) -> Blame | None:
-    """What the checker has against the program itself."""
+    """The errors that the checker finds in the program itself."""
     from rlx.api import check
 
     report = check(text)

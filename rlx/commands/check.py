@@ -105,7 +105,9 @@ def main(argv: Sequence[str], prog: str = PROGRAM) -> int:
 
 @contextmanager
 def _colours(when: str, otherwise: str) -> Iterator[None]:
-    """What `--color` asks for, told to this process and its children; then as before."""
+    """Set the colours that `--color` asks for, for this process and its children; then restore
+    them.
+    """
     before = {name: os.environ.get(name) for name in ("NO_COLOR", "FORCE_COLOR")}
     if when != "auto":
         os.environ.pop("NO_COLOR", None)
@@ -130,27 +132,19 @@ def _of_today(arguments: argparse.Namespace) -> str | None:
     return next((f"--{n.replace('_', '-')}" for n in names if getattr(arguments, n)), None)
 
 
-def _older() -> Callable[[str, str], Report]:
-    from rlx.old.check import check_text
-
-    return check_text
-
-
 def _by(
     arguments: argparse.Namespace, project: ProjectSettings
 ) -> Callable[[str, str], Report] | None:
     """The check of a text that the options ask for."""
     if arguments.spec:
-        return _older()
+        from rlx.old import check as older
+
+        return older.check_text
     if arguments.builder:
         from rlx.tvm.building import check_for_tvm
 
         return check_for_tvm
-    return _for_target(arguments.target or project.target)
-
-
-def _for_target(target: str | None) -> Callable[[str, str], Report] | None:
-    """The check of a text for a version of TVM; None without one."""
+    target = arguments.target or project.target
     if target is None:
         return None
     from rlx.checker.check import check_text
@@ -172,7 +166,12 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
         complain_line(f"{prog}: {error}")
         return UNABLE
     if arguments.show_files:
-        return _show_files(arguments.path, project, prog)
+        missing = [p for p in arguments.path if p != STDIN and not os.path.lexists(p)]
+        for path in _found([p for p in arguments.path if p not in missing], project):
+            say(f"{visible(path)}\n")
+        for path in missing:
+            complain_line(f"{prog}: {visible(path)}: there is no such file")
+        return UNABLE if missing else CLEAN
     if arguments.output_file and (hindered := hindrance(arguments.output_file)):
         complain_line(f"{prog}: {arguments.output_file}: {hindered}")
         return UNABLE
@@ -284,7 +283,7 @@ def _selection(
 
 
 def _swapped(project: ProjectSettings, unknown: Sequence[str]) -> str:
-    """What to write where codes stand in the place of a pattern."""
+    """The hint for an entry whose codes stand in the place of the pattern."""
     for pattern, codes in project.per_file:
         if set(codes) <= set(unknown) and not _unknown_selectors(Selection((pattern,)), ()):
             return f"; per-file-ignores takes the pattern first: {codes[0]!r}, then {pattern!r}"
@@ -294,7 +293,7 @@ def _swapped(project: ProjectSettings, unknown: Sequence[str]) -> str:
 def _make(
     arguments: argparse.Namespace, project: ProjectSettings, selection: Selection
 ) -> Callable[[str, str], Mended]:
-    """What becomes of a text: with edits, or with comments."""
+    """The function that mends a text: with edits, or with comments."""
     from rlx.checker.check import check_text
     from rlx.checker.driver.add_ignores import with_ignores
     from rlx.checker.fixing import mended
@@ -379,16 +378,6 @@ def _found(paths: Sequence[str], project: ProjectSettings) -> list[str]:
     return find(paths, project.excludes)[0]
 
 
-def _show_files(paths: Sequence[str], project: ProjectSettings, prog: str) -> int:
-    """List the files that would be checked."""
-    missing = [p for p in paths if p != STDIN and not os.path.lexists(p)]
-    for path in _found([p for p in paths if p not in missing], project):
-        say(f"{visible(path)}\n")
-    for path in missing:
-        complain_line(f"{prog}: {visible(path)}: there is no such file")
-    return UNABLE if missing else CLEAN
-
-
 def status(files: Sequence[FileReport], strict: bool = False) -> int:
     """The exit status that reports ask for."""
     outcomes = {file.outcome for file in files}
@@ -423,7 +412,7 @@ def _operators(
 
 
 def _refusals() -> tuple[type[Exception], ...]:
-    """What can be wrong with the settings, and with the user's own operators."""
+    """The mistakes in the settings, and in the user's own operators."""
     from rlx.checker.driver.configuration import ConfigurationError
     from rlx.checker.driver.time_limit import TimeLimitError
     from rlx.operators.external import OperatorsError

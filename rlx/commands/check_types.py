@@ -48,7 +48,7 @@ def show(paths: Sequence[str], format: str, prog: str) -> int:
 
 
 class _Viewed(Record):
-    """What is printed about one file."""
+    """The output about one file."""
 
     status: int
     complaints: tuple[str, ...] = ()

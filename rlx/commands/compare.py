@@ -87,7 +87,9 @@ def _compared(options: argparse.Namespace, prog: str) -> bool:
     from rlx.semantics.run.options import prepare
 
     if options.out is not None:
-        _check_folder(options.out)
+        path = Path(options.out)
+        if path.exists() and not path.is_dir():
+            raise UsageError(f"--out {options.out}: this is not a directory")
     with TvmProcess() as tvm, files_in(str(tvm.folder)):
         model = _imported(options.file, tvm.folder)
         prepared = prepare(options, whole=options.exact, text=model)
@@ -212,12 +214,6 @@ def _arguments(prepared: Prepared, params: Sequence[object], path: str) -> list[
         f"{path}: {prepared.entry} takes {len(names)} arguments ({', '.join(names)}), and"
         f" {len(given)} in the first program ({', '.join(given)})"
     )
-
-
-def _check_folder(folder: str) -> None:
-    path = Path(folder)
-    if path.exists() and not path.is_dir():
-        raise UsageError(f"--out {folder}: this is not a directory")
 
 
 def _written(

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 def made_or_status(prog: str, make: Callable[[], T]) -> T | int:
-    """What a function makes, or the exit status with which the command ends.
+    """The result of a function, or the exit status with which the command ends.
 
     Parameters
     ----------

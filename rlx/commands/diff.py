@@ -86,7 +86,7 @@ def _lines(found: FunctionDifference) -> list[str]:
 
 
 def _own_names(text: str) -> str:
-    """What is said of BEFORE and AFTER, about A and B."""
+    """Rewrite a sentence about BEFORE and AFTER for A and B."""
     return text.replace("BEFORE", "A").replace("AFTER: ", "AFTER:").replace("AFTER", "B")
 
 

@@ -203,7 +203,7 @@ def _one(read: _Read | Lost, within: Sequence[str], options: argparse.Namespace,
 
 
 def _record(read: _Read | Lost, status: int, options: argparse.Namespace) -> dict[str, Any]:
-    """What `--format json` says of a file; the text where no file gets it."""
+    """The record of a file in `--format json`; it has the text where no file gets it."""
     if isinstance(read, Lost):
         return {"path": read.path, "status": "failed", "said": [str(read)], "text": None}
     made = read.outcome.text

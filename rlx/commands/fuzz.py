@@ -227,7 +227,10 @@ def _write_all(
         cause = explanation(small, table, minimal=minimal)
         if cause is None:
             state.kept.add(finding.key)
-            said = _keep(small, folder, table)
+            entry = unused(draft(small), folder)
+            table.append(entry)
+            path = write_entry(entry, folder)
+            said = f"{visible(str(path))}: {shorten(small.sentence, 200, placeholder=' …')}\n"
         else:
             state.settle(finding, cause)
             said = visible(f"{small.key}: same cause as {cause.path}") + "\n"
@@ -249,14 +252,6 @@ def _folder(given: str | None, parser: argparse.ArgumentParser) -> Path:
     except OSError as error:
         parser.error(f"{words_of(error)}; name the folder with --out")
     return folder
-
-
-def _keep(finding: Finding, folder: Path, table: list[FindingFile]) -> str:
-    """Write a finding; a line that says so."""
-    entry = unused(draft(finding), folder)
-    table.append(entry)
-    path = write_entry(entry, folder)
-    return f"{visible(str(path))}: {shorten(finding.sentence, 200, placeholder=' …')}\n"
 
 
 def _submit(

@@ -32,7 +32,10 @@ def main(argv: Sequence[str], prog: str = "rlx generate") -> int:
     parser = _parser(prog)
     given = parser.parse_args(argv)
     operators = tuple(_operator(name, parser) for name in given.operators or ())
-    features = _chosen(given)
+    # A feature that builds on another goes with it.
+    without = set(given.without)
+    without |= {feature for feature, needed in NEEDS.items() if needed in without}
+    features = frozenset(FEATURES if given.features is None else given.features) - without
     if given.near:
         features -= {"nested"}  # calls in calls have no place of their own for the mistake
     options = Options(given.size, features, operators)
@@ -53,13 +56,6 @@ def main(argv: Sequence[str], prog: str = "rlx generate") -> int:
     if as_data:
         print_record(seed=given.seed, programs=programs)
     return 0
-
-
-def _chosen(given: argparse.Namespace) -> frozenset[str]:
-    """The features that are asked for; one that builds on another goes with it."""
-    without = set(given.without)
-    without |= {feature for feature, needed in NEEDS.items() if needed in without}
-    return frozenset(FEATURES if given.features is None else given.features) - without
 
 
 def _modules(given: argparse.Namespace, options: Options) -> Iterator[IRModule]:

@@ -19,7 +19,7 @@ WIDTH = 48
 
 
 class Plan(NamedTuple):
-    """What a plan of the memory needs; without a use, why there is none."""
+    """The memory that a plan needs; without a use, the reason why there is none."""
 
     by: str
     use: MemoryUse | None
@@ -27,7 +27,7 @@ class Plan(NamedTuple):
 
 
 class FunctionMemory(NamedTuple):
-    """What is known of a function: what it needs, and what plans of its memory take."""
+    """The memory that a function needs, and that plans of it take."""
 
     need: MemoryUse
     plans: tuple[Plan, ...]
@@ -73,7 +73,7 @@ def lines(
 
 
 def of_function(answer: FunctionMemory, sizes: Mapping[str, int], source: Source) -> Iterator[str]:
-    """What is known of a function, in lines for people."""
+    """The memory of a function, in lines for people."""
     need = answer.need
     at = sizes if all(name in sizes for name in answer.sizes) else {}
     shown = bool(at) or not answer.sizes

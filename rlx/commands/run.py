@@ -139,7 +139,7 @@ def _human(prepared: Prepared, result: Outcome) -> Iterator[str]:
 
 
 def _ending(prepared: Prepared, result: Ended) -> Iterator[str]:
-    """What went wrong, where, with which values."""
+    """The failure of a run: its message, place and values."""
     from rlx.semantics.outcome import KINDS
     from rlx.semantics.run.value_text import line
 

@@ -44,8 +44,8 @@ def run(options: argparse.Namespace, prog: str) -> int:
 
 
 def prepared(options: argparse.Namespace) -> tuple[Executable, str, Inputs]:
-    """What runs, the name of the function, and what it is given. Raises UsageError, LoadError,
-    IllFormedError, PassError or OSError if there is nothing that could run.
+    """The executable that runs, the name of the function, and its inputs. Raises UsageError,
+    LoadError, IllFormedError, PassError or OSError if there is nothing that could run.
     """
     from rlx.semantics.run.inputs import InputError
 

@@ -79,7 +79,7 @@ def _text(path: str) -> str:
 
 
 def _claimed(found: dict[str, object]) -> list[str]:
-    """What a certificate proves, in lines; its texts are those of whoever wrote it."""
+    """The theorem of a certificate, in lines; its texts are those of the certificate's author."""
     goal, assume, variables = found["goal"], found["assume"], found["variables"]
     assert isinstance(assume, list)
     assert isinstance(variables, dict)

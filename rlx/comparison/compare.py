@@ -84,7 +84,7 @@ class Discovery(Record):
 
 
 class RunComparison(Record):
-    """What a comparison found.
+    """The result of a comparison.
 
     Attributes
     ----------
@@ -299,14 +299,14 @@ class Run:
     # ------------------------------------------------------------ the end
 
     def ended(self, outcome: Ended) -> Discovery:
-        """That a run ended without a value."""
+        """The finding that a run ended without a value."""
         line = None if outcome.span is None else self.source.position(outcome.span[0])[0]
         return Discovery(
             Spot("the run", self.entry, line), "fails", f"the rules end here: {outcome}"
         )
 
     def comparison(self, sides: tuple[str, str], difference: Discovery | None) -> RunComparison:
-        """What was found."""
+        """The result of the comparison."""
         return RunComparison(
             self.entry, sides, difference, self.not_finite, self.compared, (*self.notes,)
         )
@@ -354,7 +354,7 @@ class Run:
         return cut(self.module, taken, around, self.infos)
 
     def rounding_of_all(self, eps: float) -> RoundingBounds:
-        """What the entry may return on its arguments."""
+        """The values that the entry may return on its arguments."""
         if eps not in self._bounds:
             whole = self.whole
             self._bounds[eps] = NOTHING if whole is None else bounds(whole, eps, whole=True)
@@ -448,8 +448,8 @@ def against_tvm(run: Run, tvm: TvmProcess) -> RunComparison:
 def _without_probes(
     run: Run, tvm: TvmProcess, refused: TvmError, last: list[BoundVariable]
 ) -> Discovery | None:
-    """What is found if only the results are compared, where TVM does not take the probes; that it fails
-    at the last binding, where it does so without them, too.
+    """Compare the results alone, where TVM does not take the probes; if it fails without them, too,
+    the last binding is to blame.
     """
     try:
         shown = list(tvm.run(run.module, run.entry, run.args))

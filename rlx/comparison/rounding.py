@@ -89,7 +89,7 @@ def spacing(array: Array) -> Array:
 
 
 class RoundingBounds(Record):
-    """What a binding may give, on these inputs.
+    """The values that a binding may have on these inputs.
 
     Attributes
     ----------

@@ -159,7 +159,7 @@ class _Making:
         return self._uses(body.body)
 
     def result(self, name: str, uses: tuple[int, ...]) -> int:
-        """What a function or a branch returns."""
+        """The result of a function or a branch."""
         item = GraphItem(
             len(self.found.items), "result", name, "", "", None, self._group(name), uses
         )

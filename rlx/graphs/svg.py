@@ -18,7 +18,7 @@ COLOURS = (
     *("#b3261e", "#1d5fbf", "#1c7a3a", "#8a3fb5", "#a85b00", "#007c85", "#b0307a", "#5d6b00"),
     *("#5b4bc4", "#7a4b2a"),
 )
-"""Those of shape variables: each is read on white and on its own tint."""
+"""The colours of shape variables: each can be read on white and on its own tint."""
 
 STYLE = """
 .graph text { font: 12px ui-monospace, "SF Mono", Menlo, Consolas, monospace; fill: #23211d }

@@ -45,7 +45,7 @@ _QUOTED = re.compile(r"['`](\w+)['`]")
 
 
 class KnownBody(Record):
-    """What is known of the statements of a function.
+    """The known statements of a function.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class KnownBody(Record):
 def body(
     text: str, start: int, report: Report, function: ast.Function, said: Iterable[Diagnostic]
 ) -> KnownBody | None:
-    """What is known of a function after a check; None if it is checked whole again.
+    """The statements of a function after a check; None if it is checked whole again.
 
     Parameters
     ----------
@@ -299,7 +299,7 @@ class ReducedBody:
         return f'{indent}{name}: {written} = R.call_pure_packed("f", {types})\n'
 
     def texts(self) -> Iterator[str]:
-        """What is checked of each statement of `numbers`."""
+        """The text to check for each statement of `numbers`."""
         return (self.text[start:end] for start, end in pairwise(self.real))
 
     # ------------------------------------------------------------ what was found
@@ -473,7 +473,7 @@ class ReducedBody:
         return numbers, {places[name] for name in meant & places.keys()}
 
     def body(self) -> KnownBody:
-        """What is known of the function afterwards."""
+        """The statements of the function after this check."""
         known = frozenset(self.wrong), frozenset(self.sound), frozenset(self.told)
         unproven = frozenset(self.unproven)
         return KnownBody(self.statements, self.infos, *known, unproven, self.before.keyword)

@@ -14,11 +14,11 @@ MODIFIERS = ("declaration", "readonly", "defaultLibrary")
 FIX_ALL = "source.fixAll.rlx"
 """The kind of the action that mends everything."""
 COMPLETES = (".", "(", ",", '"', "@")
-"""What makes an editor ask for completions."""
+"""The characters after which an editor asks for completions."""
 
 TAKEN, KNOWN, LAID = "rlx/taken", "rlx/known", "rlx/laid"
-"""What a process says of a long text: that it may be asked about, that it has been checked, and that
-it has been laid out.
+"""The messages of a process about a long text: that it may be asked about, that it has been
+checked, and that it has been laid out.
 """
 
 

@@ -131,7 +131,7 @@ def _split(text: str) -> Iterator[str]:
 
 
 def completions(document: Document, window: Window, at: int) -> list[Completion]:
-    """What could stand before an offset."""
+    """The words that could stand before an offset."""
     text = document.source.text
     quoted = _open_string(text, at)
     start = at

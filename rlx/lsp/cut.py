@@ -135,7 +135,7 @@ def _is_inside(old: Cut, number: int, text: str, span: Span) -> bool:
 
 
 _STRANGE = ('"""', "'''", "\\\n", *"\t\f\r\v")
-"""What keeps a line from being read alone."""
+"""Text that keeps a line from being read alone."""
 _BEGINS = re.compile(r" *(?:@|(?:def|class|import|from)\b)")
 
 
@@ -189,7 +189,7 @@ def words(text: str) -> frozenset[str]:
 
 
 def words_among(text: str, names: AbstractSet[str]) -> AbstractSet[str]:
-    """Those of some names that are words of a text."""
+    """The given names that are words of a text."""
     if len(names) > _FEW:
         return words(text) & names
     return {n for n in names if n in text and re.search(_WHOLE.format(re.escape(n)), text)}

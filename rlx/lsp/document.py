@@ -23,7 +23,7 @@ from rlx.lsp.statements import SMALL, Statements, split
 
 
 class Hint(Record):
-    """What an editor shows behind a name that has no annotation."""
+    """A hint that an editor shows behind a name that has no annotation."""
 
     offset: int
     text: str
@@ -42,7 +42,7 @@ KINDS = {
     "buffer": "buffer",
     "class": "module",
 }
-"""What a name is called in a sentence."""
+"""The kinds of names in sentences."""
 
 
 class Document:
@@ -77,7 +77,7 @@ class Document:
 
     @cached_property
     def report(self) -> Report:
-        """What the checker says."""
+        """The report of the checker."""
         if self._report is not None:
             return self._report
         with recursion_room():
@@ -109,7 +109,7 @@ class Document:
 
     @cached_property
     def constructs(self) -> list[Construct]:
-        """What has struct info and a place, outer before inner."""
+        """The constructs that have struct info and a place, outer before inner."""
         return constructs(self.report.modules, self.report.source)
 
     @cached_property

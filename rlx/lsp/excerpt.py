@@ -26,7 +26,7 @@ class Excerpt(Record):
 
     @property
     def text(self) -> str:
-        """What is checked."""
+        """The text that is checked."""
         return self.cut.text
 
 
@@ -107,7 +107,7 @@ def _whole(
     names: Mapping[str, list[int]],
     own_text: Mapping[int, str],
 ) -> set[int]:
-    """What cannot be cut down: functions that others know by more than their heads."""
+    """The functions that cannot be cut down: others use more than their heads."""
     found, pending = set(wanted), list(wanted)
     while pending:
         number = pending.pop()

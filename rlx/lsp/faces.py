@@ -12,7 +12,7 @@ from rlx.grammar.stack import recursion_room
 
 
 class Checked(Record):
-    """What a check gave, in a form that goes from one process to another.
+    """The result of a check, in a form that goes from one process to another.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ def report_on(text: str, path: str, target: str | None = None) -> Report:
 
 
 def of_report(report: Report) -> Checked:
-    """What a check gave."""
+    """Make the result of a check from its report."""
     with recursion_room():
         return Checked(report.diagnostics, _faces(report))
 

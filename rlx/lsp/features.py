@@ -59,7 +59,7 @@ _READ, _WRITE = 2, 3
 
 
 def add_places(to: Server) -> None:
-    """What belongs to the name at a place."""
+    """Add the requests for the name at a place."""
 
     @to.feature("textDocument/documentHighlight")
     def highlight(params: Params) -> list[Params]:
@@ -303,7 +303,7 @@ def _lenses(document: Document) -> RawJson:
 
 
 def add_calls(to: Server) -> None:
-    """Which functions call which."""
+    """Add the requests for the calls of functions."""
 
     @to.feature("textDocument/prepareCallHierarchy")
     def prepare(params: Params) -> list[Params]:
@@ -369,7 +369,7 @@ def _called_function(to: Server, item: Params) -> tuple[Document, PlacedName | N
 
 
 def add_diagnostics(to: Server) -> None:
-    """What is wrong with a text, and with the files of the workspace."""
+    """Add the requests for the diagnostics of a text, and of the files of the workspace."""
 
     @to.feature("textDocument/diagnostic")
     def pulled(params: Params) -> Params:
@@ -429,13 +429,9 @@ def _sources(to: Server, opened: Iterable[Params]) -> Iterator[tuple[str, Source
     now = {each["uri"]: Source(each["text"], path_of(each["uri"])) for each in opened}
     yield from now.items()
     for source in to.files():
-        uri = _uri(source.path)
+        uri = f"file://{quote(os.path.abspath(source.path))}"
         if uri not in now:
             yield uri, source
-
-
-def _uri(path: str) -> str:
-    return f"file://{quote(os.path.abspath(path))}"
 
 
 def _every(symbols: Iterable[Symbol]) -> Iterator[Symbol]:

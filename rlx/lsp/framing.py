@@ -19,7 +19,7 @@ _HEADER = re.compile(
     rb"Content-Length:[ \t]*(\d{1,18})[ \t]*\r?\n(?:[\w-]+:[^\n]*\n)*\r?\n", re.IGNORECASE
 )
 _PLAIN = re.compile(rb"(?:\r?\n)*(?:(?!Content-Length:)[\w-]+:[^\n]*\n)*", re.IGNORECASE)
-"""What may stand before the length: other fields of the header."""
+"""The text in front of the length: other fields of the header."""
 
 _LONGEST_HEADER = 4096
 
@@ -108,7 +108,7 @@ class RawJson(bytes):
 
     @classmethod
     def of(cls, found: Any) -> RawJson:
-        """What `json.dumps` can write."""
+        """Write a value as `json.dumps` does."""
         return cls(json.dumps(found, separators=(",", ":")).encode("ascii"))
 
 

@@ -71,7 +71,9 @@ OF_WORKSPACE = {
     "workspace/diagnostic": "rlx/workspaceDiagnostics",
     "completionItem/resolve": "completionItem/resolve",
 }
-"""What can be asked of no open document in particular, with the words for it between processes."""
+"""The requests that concern no open document in particular, with the words for them between
+processes.
+"""
 REQUESTS = (
     AT_PLACE
     | IN_RANGE
@@ -85,7 +87,7 @@ REQUESTS = (
         )
     }
 )
-"""What can be asked."""
+"""The requests."""
 
 Message = dict[str, Any]
 
@@ -122,7 +124,7 @@ class _Document:
         self.trouble: list[Message] = []
 
     def next(self) -> _Job | None:
-        """What is to be done next: some questions have to wait until their answers are there."""
+        """The next job: some questions have to wait until their answers are there."""
         is_checked = self.checked == self.now.serial
         for job in self.jobs:
             is_ready = {f"{_ASKS}diagnostic": is_checked, f"{_ASKS}formatting": self.is_laid}
@@ -729,7 +731,7 @@ class Front:
 
 
 def _ending(status: int | None) -> tuple[str, str]:
-    """What is said of a process that has ended by itself, and the code of the diagnostic."""
+    """The message about a process that has ended by itself, and the code of the diagnostic."""
     if status is None:
         return "this is a bug in rlx: its process closed its pipe", "INTERNAL"
     killed = from_outside(status)
@@ -757,7 +759,7 @@ def _folders(found: object) -> list[Message]:
 
 
 def _named(found: Any, document: _Document) -> Any:
-    """What a process says, with the document's own address."""
+    """The message of a process, with the document's own address."""
     if document.inner == document.uri:
         return found
     if isinstance(found, RawJson):

@@ -15,7 +15,7 @@ from rlx.lsp.window import Window
 def hover(
     document: Document, window: Window, at: int, part: Callable[[], Window]
 ) -> tuple[str, Span] | None:
-    """What is known of what stands at an offset, and its place.
+    """The hover text for an offset, and its place.
 
     Parameters
     ----------

@@ -77,7 +77,7 @@ class TextVersion(Record):
 
 
 class Derived:
-    """What is known of the statements of a function, found out when it is asked for."""
+    """The known statements of a function, derived when they are needed."""
 
     def __init__(self, make: Callable[[], KnownBody | None]) -> None:
         self._make: Callable[[], KnownBody | None] | None = make
@@ -85,7 +85,7 @@ class Derived:
 
     @classmethod
     def of(cls, body: KnownBody | None) -> Derived:
-        """What is known already."""
+        """Statements that are known already."""
         return cls(lambda: body)
 
     @property
@@ -103,7 +103,7 @@ def version(at: Cut, found: Checked, report: Report | None = None) -> TextVersio
 
 
 def derived(at: Cut, report: Report, numbers: Iterable[int]) -> dict[int, Derived]:
-    """What a check of a text says of the statements of some functions that it has whole."""
+    """The statements of the functions that a checked text has whole."""
     functions = functions_in(at, report)
 
     def of(number: int, function: ast.Function) -> Derived:
@@ -133,7 +133,7 @@ def functions_in(at: Cut, report: Report) -> dict[int, ast.Function]:
 
 
 def by_number(at: Cut, found: Checked) -> tuple[str | None, ...]:
-    """What the functions of a text are to others, by their numbers."""
+    """The faces of the functions of a text, by their numbers."""
     faces: list[str | None] = [None] * len(at.pieces)
     move = Move(at, at, {})
     for offset, face in found.faces.items():
@@ -182,7 +182,7 @@ class Checker:
 
     @property
     def bodies(self) -> Mapping[int, Derived]:
-        """What is known of the statements of the functions of the last text."""
+        """The derived statements of the functions of the last text."""
         return {} if self._last is None else self._last.bodies
 
     def twin(self) -> Checker:
@@ -384,7 +384,7 @@ class _Step:
         return self._mention(missing | {name.rpartition(".")[2] for name in operators})
 
     def _contradicted(self, version: TextVersion) -> set[int]:
-        """What a broken annotation concerns: it is not believed where more is wrong."""
+        """The functions that a broken annotation concerns: it is not believed where more is wrong."""
         found = version.diagnostics
         broken = version.told_of(d for d in found if d.code == "D15-result" and d.is_error)
         if not broken:
@@ -447,7 +447,7 @@ class _Step:
                 return
 
     def _checked(self, made: Excerpt) -> TextVersion | None:
-        """What is known of the wanted functions, and of what is no function.
+        """The results for the wanted functions, and for the text outside functions.
 
         The names of the others matter only to what is wrong: a misspelt name may be one of theirs.
         """
@@ -584,7 +584,7 @@ class _Step:
 
 _ROUNDS = 4
 _CERTAIN_IF_READ = frozenset(["IGNORE-unused", "WF02-global"])
-"""What is not said where a part of the text could not be read."""
+"""The diagnostics that are left out where a part of the text could not be read."""
 
 
 def _ends(old: Cut, new: Cut) -> tuple[int, int]:

@@ -83,7 +83,7 @@ def remember(found: Learned) -> None:
 
 
 def _learned(document: Document, made: str) -> Learned:
-    """What the layout of a text says of its parts, and of those of the text that is laid out."""
+    """Learn the layout of the parts of a text from a text that is laid out."""
     old, new = document.cut, cut(made)
     found = Learned({}, {}, {})
     if [piece.name for piece in old.pieces] != [piece.name for piece in new.pieces]:
@@ -230,7 +230,7 @@ def _statements(document: Document, at: Cut, number: int, place: Span) -> list[E
     shown = place[0] - head, place[1] - head
 
     def edits(texts: Mapping[int, str]) -> list[Edit]:
-        """Those that give statements their layout, where they are shown."""
+        """The edits that lay out the statements that are shown."""
         found = []
         for n, text in texts.items():
             old, new, start = statements[n].text.rstrip(), text.rstrip(), statements.starts[n]

@@ -23,10 +23,10 @@ from rlx.lsp.cut import Cut, words
 from rlx.lsp.statements import Statements
 
 MODULES = frozenset(["R", "T", "I", "relax", "tir", "tvm", "Tp", "np"])
-"""What stands in front of words of the script."""
+"""The modules in front of words of the script."""
 
 Key = tuple[str, ...] | int
-"""What a name stands for: a number of its stretch, ``("before", NAME)``, ``("shape", NAME)``,
+"""The meaning of a name: a number of its stretch, ``("before", NAME)``, ``("shape", NAME)``,
 ``("free", NAME)``, ``("member", CLASS, NAME)`` or ``("class", NAME)``.
 """
 
@@ -66,7 +66,7 @@ class Statement(Record):
 
 
 class Reading(Record):
-    """What is known of one stretch of text: its names and statements, in order.
+    """The names and statements of one stretch of text, in order.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class Reading(Record):
 
 
 BoundName = tuple[Key, str, str]
-"""What a name stands for, its kind, and the class that it is another name of."""
+"""The meaning of a name, its kind, and the class that it is another name of."""
 
 
 @lru_cache(maxsize=4096)
@@ -199,17 +199,14 @@ class _Resolver:
                 branches = [_ScopeOfNames(scope)] if kind == "IF" else []
             end = self._statement(scope, branches[-1] if branches else None)
             if kind == "ELSE" and not self.is_prim:
-                self._join(scope, branches)
+                # What all branches bind is one variable behind them.
+                for name in set.intersection(*(set(branch.bound) for branch in branches)):
+                    keys = [branch.bound[name][0] for branch in branches]
+                    for key in keys[1:]:
+                        if self._root(key) != self._root(keys[0]):
+                            self.same[self._root(key)] = self._root(keys[0])
+                    scope.bound[name] = branches[0].bound[name]
         return end
-
-    def _join(self, scope: _ScopeOfNames, branches: Sequence[_ScopeOfNames]) -> None:
-        """What all branches bind is one variable behind them."""
-        for name in set.intersection(*(set(branch.bound) for branch in branches)):
-            keys = [branch.bound[name][0] for branch in branches]
-            for key in keys[1:]:
-                if self._root(key) != self._root(keys[0]):
-                    self.same[self._root(key)] = self._root(keys[0])
-            scope.bound[name] = branches[0].bound[name]
 
     def _statement(self, scope: _ScopeOfNames, branch: _ScopeOfNames | None) -> int:
         start = self.at
@@ -517,7 +514,7 @@ class TextNames:
         self.starts = [start for start, _ in self.stretches]
 
     def reading(self, stretch: int) -> Reading:
-        """What is known of a function, a part of one, or a gap."""
+        """Read a function, a part of one, or a gap."""
         if stretch not in self._read:
             number = self.stretches[stretch][1]
             text = self.cut.text[self.starts[stretch] : self._end(stretch)]
@@ -666,7 +663,7 @@ class TextNames:
     def _subject(
         self, each: TokenName, stretch: int, owner: str
     ) -> tuple[tuple[object, ...], str, bool] | None:
-        """What a name stands for, what kind of thing that is, and whether it is bound there."""
+        """The meaning of a name, its kind, and whether it is bound there."""
         name, key, kind, number = each.name, each.key, each.kind, self.stretches[stretch][1]
         if isinstance(key, int):
             return (number, stretch, key), kind, each.is_definition

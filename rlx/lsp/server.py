@@ -58,7 +58,7 @@ QUIET = 0.6
 """Seconds without an edit after which a text that was checked in part is checked whole."""
 
 _RELAX = re.compile(r"\btvm\b|\brelax\b|\bir_module\b|\bprim_func\b|@[ \t]*\w+\.func|\b[RIT]\.\w")
-"""What a Python text with a program of Relax has at least once."""
+"""A sign of Relax in a Python text."""
 
 _MEANT = "did you mean "
 
@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     from rlx.checker.driver.configuration import ProjectSettings
 
 Params = dict[str, Any]
-"""What a message says, as the front has looked at it: places, ranges and addresses are in order."""
+"""The parameters of a message, checked by the front: places, ranges and addresses are in order."""
 
 Handler = Callable[[Params], Any]
 
@@ -104,8 +104,8 @@ class OpenText:
         self.tokens: tuple[list[str], str] = ([], "")
 
     def window(self, start: int, end: int) -> Window:
-        """What is known of a stretch of the text: of a long one that was not checked whole, only
-        the functions there are checked.
+        """The window on a stretch of the text: of a long one that was not checked whole, only the
+        functions there are checked.
         """
         nothing = Window(frozenset([-1]), self.document, None)
         if self.waits:
@@ -393,7 +393,7 @@ class Server:
         return document, offset_of(document.source, params["position"])
 
     def view(self, params: Params) -> tuple[Window, int, Document]:
-        """What is known around the place that is asked about, the offset, and the whole text."""
+        """The window around the place of a request, the offset, and the whole text."""
         document, at = self.place(params)
         return self.text(params["textDocument"]["uri"]).window(at, at), at, document
 
@@ -442,7 +442,7 @@ _FIRST = (
     partial(describe, "R.add"),
     partial(format_text, _TRIAL, "", DEFAULT),
 )
-"""What the first answers need, read once."""
+"""The data for the first answers, read once."""
 
 
 def _all_of(found: OpenText) -> Callable[[str], Any]:
@@ -460,7 +460,7 @@ def _all_of(found: OpenText) -> Callable[[str], Any]:
 
 
 def _trouble(lost: Lost) -> tuple[Diagnostic, ...]:
-    """What is said of a text of which the check has not ended."""
+    """The diagnostic for a text whose check has not ended."""
     if lost.cause == "crashed":
         return crashed(lost.path, lost.reason, lost.traceback).diagnostics
     late = lost.cause == "late"
@@ -548,7 +548,7 @@ def add_texts(server: Server) -> None:
 
 
 def add_places(server: Server) -> None:
-    """What stands at a place, where it is defined and where it is used."""
+    """Add the requests for a place: its meaning, its definition and its uses."""
 
     @server.feature("textDocument/hover")
     def shown(params: Params) -> Params | None:
@@ -616,7 +616,7 @@ def add_edits(server: Server) -> None:
 
 
 def add_hints(server: Server) -> None:
-    """What is known of names at their places."""
+    """Add the requests for hints at names."""
 
     @server.feature("textDocument/inlayHint")
     def hints(params: Params) -> list[Params]:

@@ -91,7 +91,7 @@ _KEPT = frozenset(
 _STRANGE = re.compile(
     r"\"\"\"|'''|\\\n|\t|\f|force_pure|vdevice|_storage|alloc_|inplace|meta_var|match_shape"
 )
-"""What a function may say that lets its statements depend on each other in other ways."""
+"""Words of a function that make its statements depend on each other in other ways."""
 _KEYWORDS = frozenset(
     [
         "R",
@@ -266,12 +266,12 @@ class Statements:
 
     @cached_property
     def frames(self) -> frozenset[int]:
-        """Those on which all others may depend."""
+        """The statements on which all others may depend."""
         return frozenset(n for n, each in enumerate(self.items) if each.is_frame)
 
     @cached_property
     def always_whole(self) -> frozenset[int]:
-        """Those that are checked as they are."""
+        """The statements that are checked as they are."""
         return self.frames.union(n for n, each in enumerate(self.items) if each.binds_more)
 
     @cached_property

@@ -128,7 +128,7 @@ def _brackets(text: str, span: Span) -> Iterator[Span]:
 
 
 def selections(document: Document, at: int) -> list[Span]:
-    """What surrounds an offset, inner before outer: the word, brackets, statements, blocks, the
+    """The ranges around an offset, inner before outer: the word, brackets, statements, blocks, the
     function, the text.
     """
     names = document.names

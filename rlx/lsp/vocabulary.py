@@ -56,7 +56,7 @@ FORMS = {
     "T.func_attr": ("attrs: dict", "Attributes of the PrimFunc."),
     "T.evaluate": ("value: expr", "A value that is computed for its effect."),
 }  # fmt: skip
-"""What is no operator: parameters, and a sentence."""
+"""Words that are not operators: parameters, and a sentence."""
 MODULE_FORMS = {"R": "R", "relax": "R", "T": "T", "tir": "T", "I": "I"}
 """The modules as texts write them."""
 
@@ -116,7 +116,7 @@ def signature(name: str) -> str:
 
 @cache
 def words_behind(module: str) -> tuple[str, ...]:
-    """What may stand behind ``R.``, ``T.`` or ``I.``, without the module."""
+    """The words that may follow on ``R.``, ``T.`` or ``I.``, without the module."""
     from rlx.grammar.nodes.dtype import SCALAR_NAMES
     from rlx.grammar.read.script_vocabulary import KNOWN
 
@@ -131,7 +131,7 @@ def words_behind(module: str) -> tuple[str, ...]:
 
 @cache
 def describe(word: str) -> str:
-    """What the reference says of a word of the script, as Markdown; empty for one without."""
+    """The reference's entry for a word of the script, as Markdown; empty for a word without one."""
     from rlx.operators.reference import obligations, summary
     from rlx.operators.registry import lookup
     from rlx.spec import premise_rule

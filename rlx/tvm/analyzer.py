@@ -467,7 +467,7 @@ class Analyzer:
         return read
 
     def _given(self, expr: Expression, plain: PrimExpr, read: PrimExpr) -> Any:
-        """What was given, with the values of its variables, in the form in which it was."""
+        """The given expression, with the values of its variables, in its own form."""
         if not _is_of_tvm(expr):
             return read
         if isinstance(expr, int):

@@ -13,7 +13,7 @@ _LOGGED = re.compile(r"\[\d\d:\d\d:\d\d\] ")
 
 
 def answer(*words: str, given: str = "", seconds: float, fails: Callable[[str], Exception]) -> str:
-    """What a module of rlx that loads TVM prints, asked by the words behind ``python -m``.
+    """The output of a module of rlx that loads TVM, run by the words behind ``python -m``.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ NEVER = {
 }
 """Operators for other pipelines than that of `tvm.compile`."""
 BUILT_ANYWAY = ("WF07-recursion",)
-"""What TVM builds although a rule forbids it: a warning."""
+"""Diagnostics that become warnings: TVM builds the program all the same."""
 _OF_TENSORS = ("shape_of", "size")
 """Operators without a definition whose argument TVM demands to be a tensor."""
 _CREATES = ("full", "arange", "eye")
@@ -141,7 +141,7 @@ def _bare_types(module: ast.IRModule, text: str) -> Iterator[Diagnostic]:
 
 
 def hindrances(module: ast.IRModule, info: Mapping[Node, StructInfo]) -> Iterator[Diagnostic]:
-    """What keeps TVM from building a module, and what it needs at run time.
+    """The reasons why TVM does not build a module, and the libraries that it needs at run time.
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ def _operator(
     elif not _known(form) and _computes(call):
         reason = ("refuses", "CodeGenVM cannot emit this Relax operator directly")
     if reason is None:
-        refused = _of_arguments(name, call, info, bound)
+        refused = _of_layouts(name, call) or _of_values(name, call, info, bound)
         if refused is not None:
             said, help = refused
             yield _error("TVM-operator", f"TVM does not build this R.{name}: {said}", span, help)
@@ -321,16 +321,6 @@ def _computes(call: ast.Call) -> bool:
     assert isinstance(call.op, ast.Op)
     operator = lookup(call.op.op_name)
     return operator is not None and operator.definition is not None
-
-
-def _of_arguments(
-    name: str,
-    call: ast.Call,
-    info: Mapping[Node, StructInfo],
-    bound: Mapping[ast.Expr, ast.Expr],
-) -> tuple[str, str] | None:
-    """What TVM's legalisation refuses of a call, whatever its types are, and what to do."""
-    return _of_layouts(name, call) or _of_values(name, call, info, bound)
 
 
 def _of_layouts(name: str, call: ast.Call) -> tuple[str, str] | None:
@@ -402,7 +392,9 @@ def _of_values(
 def _of_shapes(
     name: str, data: StructInfo | None, at: ast.Expr | None, info: Mapping[Node, StructInfo]
 ) -> tuple[str, str] | None:
-    """What TVM refuses of the tensors of an affine grid, or of those that R.index_put writes to and at."""
+    """The reason why TVM rejects the tensors of an affine grid, or those that R.index_put writes to
+    and at.
+    """
     kind = str(data.dtype) if isinstance(data, ast.TensorStructInfo) else ""
     if name == "image.affine_grid":
         return ("it needs the number -1, which no bool is", _FLOAT) if kind == "bool" else None
@@ -489,7 +481,7 @@ def _shifts_too_far(amount: ast.Expr, info: Mapping[Node, StructInfo]) -> bool:
 
 
 def signature(call: ast.Call, info: Mapping[Node, StructInfo]) -> tuple[str, str]:
-    """What is known of the shapes of a call's arguments and result (``"static"``, ``"symbolic"``,
+    """The knowledge of the shapes of a call's arguments and result (``"static"``, ``"symbolic"``,
     ``"rank"`` or ``"unknown"``, the least that is known of one), and the arguments' element types.
     """
     forms, types = ["static"], []
@@ -552,7 +544,7 @@ def _apart(one: str, other: str) -> int:
 
 
 def _kind(type_: str) -> str:
-    """What types that TVM mostly treats alike have in common."""
+    """The kind of element types that TVM mostly treats alike."""
     return next((k for k in ("float8", "float", "int4", "bool") if type_.startswith(k)), "int")
 
 
@@ -657,7 +649,7 @@ def _error(code: str, message: str, span: Span | None, help: str) -> Diagnostic:
 
 @cache
 def table() -> dict[str, Any]:
-    """What TVM said: for each operator, and for each intrinsic, the number of the reason for which
+    """TVM's answers: for each operator, and for each intrinsic, the number of the reason for which
     it does not build a call; 0 if it does.
     """
     text = files("rlx.tvm").joinpath("built_0_27.json").read_text("utf-8")

@@ -101,7 +101,7 @@ class Instrument:
 
 
 class _Watching:
-    """What TVM calls."""
+    """The instrument that TVM calls."""
 
     def __init__(self, watch: Watch, stop: bool) -> None:
         self.watch, self.stop = watch, stop
@@ -109,7 +109,7 @@ class _Watching:
 
     @property
     def problems(self) -> list[Problem]:
-        """What went wrong."""
+        """The problems of the passes."""
         return self.watch.problems
 
     @property

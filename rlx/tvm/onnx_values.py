@@ -29,7 +29,7 @@ class OnnxError(ValueError):
 
 
 def values_of(path: str, args: Sequence[Value]) -> Mapping[str, Sequence[Value]]:
-    """What the nodes of a model compute, by the names that :func:`identifiers` gives.
+    """The values that the nodes of a model compute, by the names that :func:`identifiers` gives.
 
     Parameters
     ----------

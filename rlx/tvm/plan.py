@@ -18,9 +18,9 @@ class NoPlanError(ValueError):
 
 
 def planned_by_tvm(text: str) -> str:
-    """What TVM prints of a module after the passes of its default build up to `KillAfterLastUse`.
-    `text`: a module in the dialect of TVM 0.27. Raises NoPlanError if TVM is not installed, or a
-    pass fails.
+    """The text that TVM prints for a module after the passes of its default build up to
+    `KillAfterLastUse`. `text`: a module in the dialect of TVM 0.27. Raises NoPlanError if TVM is
+    not installed, or a pass fails.
     """
     return answer("rlx.tvm.plan", given=text, seconds=PATIENCE, fails=NoPlanError)
 

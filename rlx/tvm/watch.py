@@ -40,7 +40,7 @@ function are recognised by the parameters.
 """
 
 CHANGED_ON_PURPOSE = {name: why for name, why in NOT_COMPARED.items() if why in (_PRECISION, _MODE)}
-"""Those passes whose results mean something else by design."""
+"""Passes whose results mean something else by design."""
 
 
 ILLEGAL, MEANING = "illegal", "meaning"
@@ -262,7 +262,7 @@ class Watch:
         return self._problem(name, MEANING, said, before, report, text)
 
     def _proved(self, name: str, before: str, text: str, report: Report) -> Problem | None:
-        """What is wrong for some sizes; whatever is found is noted."""
+        """Look for sizes for which a pass is wrong, by proof; any answer is noted."""
         from rlx.api import refines
         from rlx.refine.contracts import BY_PASS
 

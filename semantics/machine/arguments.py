@@ -72,9 +72,9 @@ def _dims(value: Any) -> Any:
 
 
 def _number(value: Any) -> Any:
-    match value:
-        case Scalar(value=int(found)) | int(found):
-            return found
+    if isinstance(value, Scalar):
+        value = value.value
+    return value if isinstance(value, int) else None
 
 
 def _element_type(value: Any) -> Any:
@@ -88,9 +88,9 @@ def _element_type(value: Any) -> Any:
 
 
 def _text(value: Any) -> Any:
-    match value:
-        case StringValue(value=found) | str(found):
-            return found
+    if isinstance(value, StringValue):
+        return value.value
+    return value if isinstance(value, str) else None
 
 
 _READ: dict[str, Callable[[Any], Any]] = {

@@ -198,7 +198,8 @@ class _Body:
         if isinstance(expr, ast.Var):
             return self.variable(expr)
         if isinstance(expr, ast.GlobalVar):
-            return self._global(expr)
+            value = self.compiler.values.get(expr)
+            return _unbound(expr.name_hint) if value is None else lambda _: value
         self.value(expr, getattr(expr, "span", None) or span, None)
         return slot_reader(0, self.scope.size - 1)
 
@@ -209,10 +210,6 @@ class _Body:
                 _killed(var.name_hint) if var in self.compiler.killed else _unbound(var.name_hint)
             )
         return found
-
-    def _global(self, var: ast.GlobalVar) -> Reader:
-        value = self.compiler.values.get(var)
-        return _unbound(var.name_hint) if value is None else lambda _: value
 
     # ------------------------------------------------------------ by kind of expression
 
@@ -368,7 +365,7 @@ class _Literal:
 
 
 def _declared(call: ast.Call) -> ast.StructInfo | None:
-    """What a call declares of its value: by its type arguments, or by the annotation of an opaque
+    """The declared type of a call's value: by its type arguments, or by the annotation of an opaque
     callee.
     """
     if call.sinfo_args:

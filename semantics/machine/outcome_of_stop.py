@@ -20,7 +20,7 @@ OUTCOMES: dict[type, type[outcome.Ended]] = {
 _TOO_MANY_DIMENSIONS = re.compile(
     r"maximum supported dimension|number of dimensions must be|ndmin must be"
 )
-"""What NumPy says of more dimensions than it has; 64 in the present version."""
+"""NumPy's message about more dimensions than it has; 64 in the present version."""
 
 
 def ended(

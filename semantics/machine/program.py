@@ -97,7 +97,7 @@ class MachineProgram:
 
     @cached_property
     def _derived(self) -> Derivation:
-        """What derivation gives for the module."""
+        """The derivation of the module."""
         from rlx.checker.derive import derive
 
         return derive(self.module)
@@ -115,7 +115,7 @@ class MachineProgram:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader of results should know."""
+        """Notes for readers of the results."""
         return tuple(self._prim_funcs.notes)
 
     def external(self, name: str) -> Value | None:

@@ -196,7 +196,7 @@ int probe(void) { return 0; }
 
 @cache
 def _processor() -> str:
-    """What code tuned to this processor depends on: a home directory may be shared by several."""
+    """The processor that tuned code depends on: several may share a home directory."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:
             kept = [x for x in lines if x.startswith(("flags", "Features", "model name"))]
@@ -407,7 +407,7 @@ def keep(name: str, given: bytes) -> None:
 
 
 def content(path: Path) -> bytes | None:
-    """What a file of the cache holds; None if there is none, or the file is damaged."""
+    """The content of a file of the cache; None if there is none, or the file is damaged."""
     try:
         with open(path, "rb", opener=_opened) as file:
             found = os.fstat(file.fileno())
@@ -435,5 +435,5 @@ _LARGEST = 1 << 28
 
 
 def _digest(name: str, content: bytes) -> bytes:
-    """What a file of the cache ends with: it tells damage, and a file under another's name."""
+    """The end of a file of the cache: it tells damage, and a file under another's name."""
     return hashlib.sha256(f"{name}\n".encode() + content).digest()

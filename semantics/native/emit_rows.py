@@ -162,7 +162,7 @@ def _step(state: Generation, found: LoopReduction, place: str, other: str) -> No
 
 
 def _rest(state: Generation, found: LoopReduction, row: _Row, width: str) -> None:
-    """What is left of a row behind the last whole vector, in order."""
+    """The rest of a row behind the last whole vector, in order."""
     out, (*_, inner) = state.out, found.reduce
     rest = "" if inner.count is None else f"if ({literal(inner.count)} % {width})"
     with scope(state, rest), out.block(f"for (; {row.at} < {inner.end}; ++{row.at})"):

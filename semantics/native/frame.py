@@ -13,7 +13,7 @@ SITE, FIRST_VALUE, SECOND_VALUE, DAMAGED, RETURNED, HAS_RETURNED, TAKE, GIVE_BAC
 """The indices of the numbers before it, which the comment in ``FRAME`` explains."""
 
 LEFT = 2
-"""What a kernel for some arguments returns for others."""
+"""The status that a kernel for some arguments returns for others."""
 
 
 def beginning(limit: int) -> list[int]:

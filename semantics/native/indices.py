@@ -141,8 +141,8 @@ def _parts(
 def _of_part(
     state: IndexKnowledge, rest: Polynomial, divisor: int
 ) -> tuple[str | None, str | None]:
-    """What is known of a quotient or a remainder that is divided again: ``a // 7 // 4`` is
-    ``a // 28``, and ``a % 28 % 4`` is ``a % 4``.
+    """Simplify a quotient or a remainder that is divided again: ``a // 7 // 4`` is ``a // 28``, and
+    ``a % 28 % 4`` is ``a % 4``.
     """
     for remainder, quotient, inner, whole in state.wholes:
         if rest.terms == Polynomial.of(quotient).terms:

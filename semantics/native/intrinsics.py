@@ -86,11 +86,10 @@ def on_floats(op: str, data_type: DataType, operands: Sequence[str]) -> tuple[st
 
 def power(exponent: tir.PrimExpr, base: c_types.CValue) -> str | None:
     """The power of a float if its exponent has a function of its own."""
-    match exponent:
-        case tir.FloatImm(value=number) if number in POWERS:
-            single = "" if base.dtype == c_types.FLOAT64 else "f"
-            return c_types.rounded(base.dtype, f"{POWERS[number]}{single}({base.text})")
-    return None
+    if not isinstance(exponent, tir.FloatImm) or exponent.value not in POWERS:
+        return None
+    single = "" if base.dtype == c_types.FLOAT64 else "f"
+    return c_types.rounded(base.dtype, f"{POWERS[exponent.value]}{single}({base.text})")
 
 
 def on_integers(op: str, data_type: DataType, operands: Sequence[str]) -> tuple[str, DataType]:

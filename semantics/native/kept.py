@@ -1,4 +1,4 @@
-"""What compilation makes, kept in the cache of compiled kernels for later processes.
+"""Results of compilation, kept in the cache of compiled kernels for later processes.
 
 A file is named by a digest of all that its content depends on: the input, the source files of rlx,
 and the version of Python. It is trusted like the libraries beside it, which are code as well.
@@ -25,7 +25,7 @@ SMALLEST, LARGEST = 8_000, 1 << 25
 
 
 def kept(kind: str, given: object, make: Callable[[], T]) -> T:
-    """What ``make`` makes of an input: from the cache, or made and put there.
+    """The result of ``make`` for an input: from the cache, or made and put there.
 
     The result of a small or a very large input is not kept, and neither is one without a
     persistent form. Raises whatever ``make`` raises.

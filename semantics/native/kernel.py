@@ -45,8 +45,8 @@ ENDLESS = sys.maxsize
 
 
 class _Frame(NamedTuple):
-    """What a kernel is called with: its numbers, where the arrays are, and the shapes that the
-    numbers have.
+    """The arguments that a kernel is called with: its numbers, the addresses of the arrays, and the
+    shapes that the numbers have.
     """
 
     numbers: Any

@@ -316,7 +316,7 @@ def providers(apart: bool) -> dict[str, _Unit]:
 
 @cache
 def _basis() -> str:
-    """What the declarations of functions need."""
+    """The part of the prelude that declarations of functions need."""
     [found] = (unit.text for unit in _split(_HEAD) if "RLX_SIMD" in unit.names)
     return found
 
@@ -327,7 +327,7 @@ def _units(apart: bool) -> list[_Unit]:
 
 
 _PAIRS = (("{", "}"), ("/*", "*/"), ("\n#if", "\n#endif"))
-"""What begins, and what ends, a part of a unit."""
+"""Pairs of signs that begin and end a part of a unit."""
 
 
 def _split(text: str) -> Iterator[_Unit]:

@@ -84,7 +84,7 @@ def _beginning() -> str:
 
 
 _PLACE = re.compile(rb"([0-9a-f]{64}\.so) ([0-9]{1,5}) ([0-9]{1,5})")
-"""What the file of a kernel says: the library, the kernel's place, how many kernels there are."""
+"""The content of a kernel's file: the library, the kernel's place, how many kernels there are."""
 
 
 def _kept(name: str, folder: Path) -> LoadedKernel | None:

@@ -25,7 +25,7 @@ _MAGIC = {".npy": b"\x93NUMPY", ".npz": b"PK"}
 _PLAIN = "biuf"
 """The kinds of element types that are read unchanged."""
 _REGISTERED = 2
-"""What `isbuiltin` of element types is that are not NumPy's own: bfloat16, int4, float8."""
+"""The `isbuiltin` of element types that are not NumPy's own: bfloat16, int4, float8."""
 
 
 class FileError(ValueError):

@@ -244,7 +244,7 @@ def checked(path: str, name: str | None = None) -> ast.IRModule:
 
 
 def checked_report(path: str, name: str | None = None) -> tuple[Report, ast.IRModule]:
-    """What the check of a file says, and its module; definitions that are not read are told on
+    """The report of the check of a file, and its module; definitions that are not read are told on
     stderr. Raises UsageError if the file cannot be read, or does not contain exactly one module and
     no name is given; IllFormedError if the checker finds errors.
     """
@@ -293,9 +293,9 @@ def _read(path: str) -> str:
 def checked_entry(
     path: str, name: str | None, text: str | None = None
 ) -> tuple[Report, ast.IRModule, str, ast.Function]:
-    """What the check of a file says, and the function of it that is called. `text`: what is in the
-    file; None to read it. Raises UsageError if the file cannot be read, or has no such function;
-    IllFormedError if the checker finds errors.
+    """The report of the check of a file, and the function that is called. `text`: the content of
+    the file; None to read it. Raises UsageError if the file cannot be read, or has no such
+    function; IllFormedError if the checker finds errors.
     """
     from rlx.checker.check import IllFormedError, check_text
 

@@ -297,7 +297,7 @@ class TraceRecorder:
         return f"#{self._number(value)} {shown}"
 
     def _memory(self, before: Configuration) -> None:
-        """What the step changed in the store."""
+        """The changes of the step in the store."""
         if before.version.next is None:
             return
         for change in before.version.changes:
@@ -374,7 +374,7 @@ def _plain(text: str) -> str:
 
 
 def _told(name: str, rule: Rule | None) -> dict[str, object]:
-    """What the page says of a rule."""
+    """The page's entry for a rule."""
     if rule is None:
         return {"id": name, "title": "", "clause": "", "why": "", "inference": None, "spoken": ""}
     block = rule.block

@@ -1,4 +1,4 @@
-"""Calls in PrimFuncs: intrinsics, external functions, and uninterpreted calls."""
+"""Calls in PrimFuncs: intrinsics, lanes of vectors, sort functions, and other external functions."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import HANDLE, INT32, DataType, dtype, limits
 from rlx.semantics.tir.c_math import C_MATH
 from rlx.semantics.tir.expression_compiler import ExpressionCompiler, opaque
 from rlx.semantics.tir.intrinsics import intrinsic, regrouped, reinterpret, unknown
-from rlx.semantics.tir.lanes import LANES
 from rlx.semantics.tir.llvm import intrinsic_of_llvm
 from rlx.semantics.tir.memory import numpy_type
 from rlx.semantics.tir.pointer_calls import POINTERS, buffer_of_data
 from rlx.semantics.tir.pointers import BYTES, Pointer
-from rlx.semantics.tir.sorts import SORTS
 from rlx.semantics.tir.terms import (
     Evaluate,
     Frame,
@@ -27,8 +27,140 @@ from rlx.semantics.tir.terms import (
     lifted,
     located,
 )
-from rlx.semantics.tir.values import Number, into, to_integer, unsupported, vector_element
+from rlx.semantics.tir.values import Number, fault, into, to_integer, unsupported, vector_element
 from rlx.spec.registry import rule
+
+
+@rule("E-tir-shuffle", "TIR expression")
+def picked(lanes: Sequence[Any], places: Sequence[int]) -> Any:
+    """The lanes at some places: a vector, or a number for a single place."""
+    for place in places:
+        if not 0 <= place < len(lanes):
+            fault("E-tir-bounds", f"lane {place} is not among {len(lanes)} lanes")
+    found = tuple([lanes[place] for place in places])
+    return found if len(found) > 1 else found[0]
+
+
+def _all_lanes(terms: Sequence[Term]) -> tuple[Evaluate, DataType]:
+    """The lanes of several vectors and numbers, one behind the other."""
+    kind = terms[0].dtype
+    runs = [(converted(term, kind).run, term.vector) for term in terms]
+
+    def lanes(frame: Frame) -> tuple[Any, ...]:
+        found: list[Any] = []
+        for run, vector in runs:
+            found.extend(run(frame) if vector else (run(frame),))
+        return tuple(found)
+
+    return lanes, kind
+
+
+def _shuffle(run: ExpressionCompiler, expr: tir.Call) -> Term:
+    """`T.Shuffle([v, w], [0, 5, 1])`: lanes of all vectors together."""
+    count: Any = expr.attrs.get("vectors", 0)
+    vectors, places = expr.args[:count], expr.args[count:]
+    if not vectors or not places or not all(isinstance(at, tir.IntImm) for at in places):
+        return opaque(expr)
+    lanes, kind = _all_lanes([run.value(vector) for vector in vectors])
+    numbers = [at.value for at in places if isinstance(at, tir.IntImm)]
+    value = located(lambda frame: picked(lanes(frame), numbers), expr.span)
+    return Term(value, kind, len(numbers) > 1)
+
+
+def _half(high: bool) -> Callable[[ExpressionCompiler, tir.Call], Term]:
+    def half(run: ExpressionCompiler, expr: tir.Call) -> Term:
+        """`T.vectorlow("float32x4", v)`, `T.vectorhigh("float32x4", v)`"""
+        lanes, kind = _all_lanes([run.value(arg) for arg in expr.args[1:]] or [opaque(expr)])
+
+        def picked_half(frame: Frame) -> Any:
+            found = lanes(frame)
+            middle = len(found) // 2
+            return picked(found, range(middle, len(found)) if high else range(middle))
+
+        return Term(picked_half, kind, True)
+
+    return half
+
+
+def _combined(run: ExpressionCompiler, expr: tir.Call) -> Term:
+    """`T.vectorcombine("float32x8", v, w)`"""
+    lanes, kind = _all_lanes([run.value(arg) for arg in expr.args[1:]] or [opaque(expr)])
+    return Term(lanes, kind, True)
+
+
+LANES: dict[str, Callable[[ExpressionCompiler, Any], Term]] = {
+    "Shuffle": _shuffle,
+    "vectorcombine": _combined,
+    "vectorhigh": _half(True),
+    "vectorlow": _half(False),
+}
+"""The intrinsics by name."""
+
+
+Array = np.ndarray[Any, Any]
+
+
+@rule("E-tir-sort", "TIR expression")
+def order(data: Array, axis: int, ascending: bool) -> Array:
+    """The indices that sort along an axis; the sort is stable, and NaN comes last."""
+    if not -data.ndim <= axis < data.ndim:
+        fault("E-tir-sort-axis", f"axis {axis} is out of range for rank {data.ndim}")
+    if data.dtype.kind not in "biuf":
+        data = data.astype(np.float64)
+    if ascending:
+        return np.argsort(data, axis=axis, kind="stable")
+    last = data.shape[axis] - 1
+    found: Array = last - np.flip(np.argsort(np.flip(data, axis), axis=axis, kind="stable"), axis)
+    if np.issubdtype(data.dtype, np.floating):
+        numbers = ~np.isnan(np.take_along_axis(data, found, axis))
+        behind = np.argsort(~numbers, axis=axis, kind="stable")
+        found = np.take_along_axis(found, behind, axis)
+    return found
+
+
+def _sort(data: Array, out: Array, axis: int, ascending: bool) -> None:
+    out[...] = np.take_along_axis(data, order(data, axis, ascending), axis)
+
+
+def _argsort(data: Array, out: Array, axis: int, ascending: bool) -> None:
+    out[...] = order(data, axis, ascending)
+
+
+def _argsort_nms(data: Array, valid: Array, out: Array, axis: int, ascending: bool) -> None:
+    """Only the first few along the axis are sorted, as many as ``valid`` says; the rest stay where
+    they are.
+    """
+    rows, counts = np.moveaxis(data, axis, -1), valid.ravel()
+    results = np.moveaxis(out, axis, -1)
+    for row, at in enumerate(np.ndindex(rows.shape[:-1])):
+        size = rows.shape[-1]
+        count = min(max(int(counts[row]), 0), size)
+        found = np.arange(size)
+        found[:count] = order(rows[at][:count], 0, ascending)
+        results[at] = found
+
+
+def _topk(data: Array, *rest: Any) -> None:
+    """The first ``k`` along the axis once it is sorted; all where ``k`` is below 1."""
+    *outs, k, axis, kind, ascending = rest
+    found = order(data, axis, ascending)
+    if k >= 1:
+        found = np.take(found, np.arange(min(k, data.shape[axis])), axis)
+    if kind in ("both", "values"):
+        outs[0][...] = np.take_along_axis(data, found, axis)
+    if kind in ("both", "indices"):
+        outs[-1][...] = found
+
+
+SORTS: Mapping[str, tuple[int, Callable[..., None]]] = {
+    "tvm.contrib.sort.sort": (1, _sort),
+    "tvm.contrib.sort.argsort": (1, _argsort),
+    "tvm.contrib.sort.argsort_nms": (2, _argsort_nms),
+    "tvm.contrib.sort.topk": (1, _topk),
+}
+"""The number of leading arrays that are read, and the function, by name. They need not be
+registered.
+"""
 
 
 @rule("E-tir-call", "TIR expression")
@@ -192,14 +324,13 @@ def _outside_name(expr: tir.Call) -> tuple[DataType, str, list[tir.PrimExpr]]:
             case _:
                 opaque(expr)
         del args[0]
-    match args:
-        case [tir.StringImm(value=name), *rest]:
-            return result, name, rest
+    if args and isinstance(args[0], tir.StringImm):
+        return result, args[0].value, args[1:]
     return opaque(expr).dtype, "", []
 
 
 def _brought(result: DataType) -> Callable[[Any], Any]:
-    """What converts a function's value to the type that the call says; no pointer is a number."""
+    """The conversion of a function's value to the type of the call; a pointer is not a number."""
     if not (result.is_float or result.is_integer):
         return lambda value: value
     plain = into(result)

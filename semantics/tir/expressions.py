@@ -103,8 +103,8 @@ def _two(apply: Operation, a: Evaluate, b: Evaluate) -> Evaluate:
 
 
 def _operation(run: ExpressionCompiler, node: tir.Binary, a: Term, b: Term) -> Operation:
-    """What a node does to the value on its left and, in the type where both meet, that on its
-    right.
+    """The operation of a node on the value on its left and, in the type where both meet, that on
+    its right.
     """
     kind, meet = type(node), b.dtype
     plain = indexing(kind, meet) if run.exact else binary(kind, meet)

@@ -64,7 +64,7 @@ def data_of(buffer: BoundBuffer) -> Pointer:
 
 
 class PartlyWritten:
-    """Which elements of a view were written, whose elements are not those of the memory.
+    """The written elements of a view, whose elements are not those of the memory.
 
     An element of the memory is written once all of its bytes are.
     """

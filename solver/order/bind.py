@@ -258,18 +258,13 @@ def unify(
         for var, image in ((a, b), (b, a)):
             if var in flexible and var not in tir.free_vars(image):
                 assert isinstance(var, tir.Var)
-                _solve(var, image, solution)
+                step: dict[Key, Image] = {var: image}
+                for solved, old in solution.items():
+                    assert isinstance(old, PrimExpr)
+                    solution[solved] = substitute_prim(old, step)
+                solution[var] = image
                 break
     return solution
-
-
-def _solve(var: tir.Var, image: PrimExpr, solution: dict[Key, Image]) -> None:
-    """Add a variable to a solution whose images mention no variable that it solves."""
-    step: dict[Key, Image] = {var: image}
-    for solved, old in solution.items():
-        assert isinstance(old, PrimExpr)
-        solution[solved] = substitute_prim(old, step)
-    solution[var] = image
 
 
 def _corresponding(

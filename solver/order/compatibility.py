@@ -132,7 +132,7 @@ def compatibility(a: StructInfo, b: StructInfo, prover: Prover) -> Compatibility
 
 
 def _weigh(mismatch: Mismatch) -> Compatibility:
-    """What a failing premise of subtyping means for compatibility."""
+    """The meaning of a failing premise of subtyping for compatibility."""
     _, rule_name, premise = mismatch.code.split("-")
     given, wanted = mismatch.given, mismatch.wanted
     hope = _HOPES[rule_name](premise, given, wanted)

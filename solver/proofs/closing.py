@@ -193,7 +193,7 @@ class Closing(Congruence):
                     self.cut([(ONE, (limit,)), equation], size)
 
     def strict(self) -> None:
-        """What is not 0 and never negative is at least 1."""
+        """A value that is not 0 and never negative is at least 1."""
         for cond, number in [*self.index.items()]:
             if cond[0] != "ne":
                 continue

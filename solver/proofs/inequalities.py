@@ -41,7 +41,7 @@ _DEPTH = 3
 
 
 class Inequalities(Steps):
-    """What follows from facts by combinations of them."""
+    """The inequalities that follow from facts by combinations of them."""
 
     thorough = False
     """Whether equal quotients and upper limits of quotients are looked for, and cases distinguished
@@ -256,7 +256,7 @@ class Inequalities(Steps):
         return len(mono) == 1 and self.checker.atoms[mono[0]][0] == "max"
 
     def limits_of_maximum(self, index: int) -> None:
-        """What a maximum or choice is at least, and at most."""
+        """The lower and upper bounds of a maximum or choice."""
         kind, _ = self.checker.atoms[index]
         two = {"max": ("max-zero", "max-least"), "choice": ("choice-low", "choice-high")}
         for rule in two.get(kind, ()):

@@ -67,7 +67,7 @@ class Recording(Engine):
 
 
 class CaseScope:
-    """What is known in one case: the recorded normal form, and its results by atom."""
+    """The knowledge in one case: the recorded normal form, and its results by atom."""
 
     def __init__(self, engine: Recording) -> None:
         self.engine = engine

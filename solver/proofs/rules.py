@@ -105,13 +105,13 @@ def clash(checker: ProofChecker, step: SimpleNamespace) -> Cond:
 
 @rule("PF10", "proof step")
 def maximum(checker: ProofChecker, step: SimpleNamespace) -> Cond:
-    """What a maximum is."""
+    """The bounds of a maximum."""
     return ProofChecker.extreme(checker, step)
 
 
 @rule("PF11", "proof step")
 def choice(checker: ProofChecker, step: SimpleNamespace) -> Cond:
-    """What a choice is."""
+    """The bounds of a choice."""
     return ProofChecker.extreme(checker, step)
 
 
@@ -135,7 +135,7 @@ def lemma(checker: ProofChecker, step: SimpleNamespace) -> Cond:
 
 @rule("PF15", "proof step")
 def bits(checker: ProofChecker, step: SimpleNamespace) -> Cond:
-    """What holds for each bit."""
+    """A condition on each bit."""
     return ProofChecker.bits(checker, step)
 
 

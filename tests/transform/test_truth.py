@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from rlx.checker.check import check_text
-from rlx.checker.dynamic_checks import CheckPart, analyse, analysis
+from rlx.checker.dynamic_checks import CheckPart, analyse
 from rlx.checker.dynamic_checks.comparisons import PartJudge
 from rlx.checker.normalize import normalize
 from rlx.grammar.nodes import ast, tir
@@ -196,7 +196,7 @@ def judgements(module: ast.IRModule) -> list[Recorded]:
             return parts
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(analysis, "PartJudge", Recorder)
+        patch.setattr("rlx.checker.dynamic_checks.analysis.PartJudge", Recorder)
         analyse(module)
     return recorded
 

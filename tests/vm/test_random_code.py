@@ -30,7 +30,7 @@ from rlx.vm.instructions import (
 )
 from rlx.vm.library import LIBRARY
 from rlx.vm.linking import Linker
-from rlx.vm.profile import Profile
+from rlx.vm.machine import Profile
 from rlx.vm.saving import from_bytes, to_bytes
 from rlx.vm.translation import state_is_held
 

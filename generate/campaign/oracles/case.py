@@ -102,7 +102,7 @@ class Case:
         return self._errors[text]
 
     def meanings(self, text: str, earlier: Sequence[Meaning] = ()) -> list[Meaning]:
-        """What the entries of a program return, see
+        """The results of the entries of a program, see
         :func:`rlx.generate.campaign.oracles.meaning.meanings`; remembered.
         """
         from rlx.generate.campaign.oracles.meaning import meanings
@@ -142,8 +142,7 @@ class Case:
 
 
 REFUSALS = (NotImplementedError, ValueError)
-"""What a compiler raises to say that it does not take a program; other exceptions are its own
-mistakes.
+"""Exceptions by which a compiler says that it does not take a program; others are its own mistakes.
 """
 
 
@@ -164,7 +163,7 @@ def kind_of(error: Exception) -> str:
 
 
 def raised(error: Exception) -> str:
-    """What an exception says: its type and the end of its message, without the traceback of the
+    """The words of an exception: its type and the end of its message, without the traceback of the
     other side.
     """
     text = _PLACE.split(str(error), maxsplit=1)[0]

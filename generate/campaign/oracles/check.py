@@ -25,7 +25,7 @@ def check(case: Case) -> list[Finding]:
 
 
 def _refused(case: Case, error: str) -> list[Finding]:
-    """What is refused by the rules: TVM refuses it too, and no legal program is among it."""
+    """A program that the rules reject: TVM rejects it too, and no legal program is among them."""
     code, _, _ = error.partition(":")
     if case.peer is not None and _accepted(case):
         message = f"TVM's parser and well_formed accept it: {error}"

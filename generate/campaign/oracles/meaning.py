@@ -38,7 +38,7 @@ range.
 
 
 class Meaning(Record):
-    """What one function does on one set of inputs.
+    """The result of one function on one set of inputs.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ def _type(param: ast.Var) -> ast.StructInfo:
 
 
 class ComparedMeanings(Record):
-    """What comparing the runs of two programs gave.
+    """The result of comparing the runs of two programs.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class ComparedMeanings(Record):
 
 
 class RunDifference(Record):
-    """What differs between two runs.
+    """The difference between two runs.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ class RunDifference(Record):
 def meanings(
     text: str, seed: int, earlier: Sequence[Meaning] = (), sizes: Sequence[int] = SIZES
 ) -> list[Meaning]:
-    """What the entries of a program return, for each of the numbers that shape variables get.
+    """The results of the entries of a program, for each of the numbers that shape variables get.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def differ(before: Sequence[Meaning], after: Sequence[Meaning]) -> RunDifference
 
 
 def compared(before: Sequence[Meaning], after: Sequence[Meaning]) -> ComparedMeanings:
-    """What two programs return, run by run.
+    """Compare the results of two programs, run by run.
 
     Functions are compared only if they have the same parameters. A run that ended without a value
     may end in any way afterwards (inside of dataflow blocks checks may go).
@@ -225,7 +225,7 @@ def out_of_memory(outcome: Outcome) -> bool:
 
 
 def how(difference: str) -> str:
-    """What kind of difference it is, without the values."""
+    """The kind of a difference, without the values."""
     found = _ENDED.search(difference)
     if found is not None:
         return f"{found[1]} {found[2]}"

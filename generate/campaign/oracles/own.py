@@ -90,7 +90,7 @@ def own(name: str) -> Callable[[Case], list[Finding]]:
 
 
 def _words(error: Exception) -> str:
-    """What an exception says; where it says nothing, the line that raised it."""
+    """The words of an exception; if it has none, the line that raised it."""
     said = str(error).strip()
     if not said:
         frames = traceback.extract_tb(error.__traceback__)

@@ -19,7 +19,7 @@ from rlx.generate.campaign.peer import BEFORE, Peer
 
 
 def passes(case: Case) -> list[Finding]:
-    """What a pass of TVM makes of the program is well-formed to TVM and to us, and returns the same
+    """The module that a pass of TVM returns is well-formed to TVM and to us, and returns the same
     values.
     """
     case.begin("relax-check")
@@ -57,7 +57,9 @@ def _each(case: Case, module: Any, before: list[Meaning]) -> list[Finding]:
 
 
 def _once(found: Iterable[Finding]) -> list[Finding]:
-    """What several passes do alike is one finding, at the first of them: passes call each other."""
+    """One finding for mistakes that several passes make alike, at the first of them: passes call
+    each other.
+    """
     kept: dict[tuple[str, str, str], Finding] = {}
     for finding in found:
         name = finding.stage.removesuffix(", run")
@@ -67,8 +69,8 @@ def _once(found: Iterable[Finding]) -> list[Finding]:
 
 
 class _Prepared:
-    """What passes are given: the module after those that must come before them, each of which is
-    done once.
+    """The input of passes: the module after those that must come before them, each of which is done
+    once.
     """
 
     def __init__(self, peer: Peer, module: Any) -> None:

@@ -48,7 +48,7 @@ def _by_peer(case: Case, module: object, text: str) -> list[Finding]:
 
 
 def _what(path: str) -> str:
-    """What is at the end of a path through a module."""
+    """The node at the end of a path through a module."""
     _, _, end = path.rpartition("bindings[")
     for word, what in _AT.items():
         if word in end:

@@ -142,7 +142,7 @@ def larger_difference(
 
 
 def _form(value: Value) -> tuple[object, ...]:
-    """What a value of another size does not share; shapes are sizes themselves."""
+    """The form of a value, which values of another size share; shapes are sizes themselves."""
     match value:
         case Scalar(_, dtype):
             return ("scalar", str(dtype))

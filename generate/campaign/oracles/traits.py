@@ -28,8 +28,7 @@ def trait(
     meets_nan: Callable[[], bool] = lambda: False,
     alone: bool = False,
 ) -> str:
-    """What is special where two values differ, several traits with commas; empty if nothing can be
-    said.
+    """The special traits where two values differ, separated by commas; empty if there is none.
 
     Parameters
     ----------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rlx.checker.derive.arguments import same_kind
+from rlx.checker.derive.calls import same_kind
 from rlx.grammar.nodes.ast import (
     FuncStructInfo,
     PrimStructInfo,
