@@ -88,7 +88,7 @@ def evaluated(root: Node, kinds: type[N] | UnionType) -> Iterator[N]:
 @cache
 def _unwanted(kinds: type[Node] | UnionType) -> frozenset[type]:
     """The kinds of leaves and of annotations that are none of these: most nodes are such."""
-    without = (*_NOTHING_INSIDE, *kinds_of(ast.StructInfo))
+    without: tuple[type, ...] = (*_NOTHING_INSIDE, *kinds_of(ast.StructInfo))
     return frozenset(kind for kind in without if not issubclass(kind, kinds))
 
 

@@ -249,8 +249,7 @@ class CanonicalizeBindings(ModulePass):
             module, goes_on = kind()(module), False
             functions = dict(module.functions)
             for gv, f in module.functions.items():
-                local = _local(f) if isinstance(f, ast.Function) else ()
-                if local:
+                if isinstance(f, ast.Function) and (local := _local(f)):
                     inside = _Localized(local)
                     functions[gv] = inside.function(f)
                     goes_on |= inside.copies
@@ -463,7 +462,7 @@ def _local(function: ast.Function) -> set[ast.Var]:
             value: Expr = binding.value  # type: ignore[attr-defined]
             for var in _flat(value) or evaluated(value, ast.Var):
                 if var in inside:
-                    inside[var] += 1  # type: ignore[index]
+                    inside[var] += 1
         found |= {var for var, count in inside.items() if count >= every[var]}
     return found
 
