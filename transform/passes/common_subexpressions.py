@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from functools import cache
+from functools import cache, cached_property
 
 from rlx.checker.memory import IN_PLACE
 from rlx.grammar.nodes import ast, tir
@@ -94,13 +94,13 @@ def _part_key(value: Expr) -> Key | None:
     return None
 
 
-def repeatable(module: IRModule) -> set[ast.GlobalVar]:
+def repeatable(functions: Mapping[ast.GlobalVar, ast.Function]) -> set[ast.GlobalVar]:
     """The functions of a module whose equal calls may be made once: all that they call, directly or
     not, may be made once.
     """
     found: dict[ast.GlobalVar, set[Expr]] = {}
-    for gv, function in module.functions.items():
-        if isinstance(function, ast.Function) and function.is_pure is not False:
+    for gv, function in functions.items():
+        if function.is_pure is not False:
             found[gv] = {call.op for call in evaluated(function, ast.Call)}
     callers: dict[Expr, list[ast.GlobalVar]] = {}
     for gv, inside in found.items():
@@ -142,13 +142,18 @@ class Common(ExprMutator):
 
     def __init__(self, copies: bool = False, calls: bool = True) -> None:
         self._known: list[dict[Key, ast.Var]] = [{}]
-        self._functions: set[ast.GlobalVar] = set()
+        self._functions: Mapping[ast.GlobalVar, ast.Function] = {}
         self._copies, self._calls = copies, calls
         self._block: dict[ast.Var, ast.Var] = {}
 
     def in_order(self, functions: Mapping[ast.GlobalVar, ast.Function]) -> Iterable[ast.GlobalVar]:
-        self._functions = repeatable(IRModule(functions))
+        self._functions = functions
+        self.__dict__.pop("_repeatable", None)
         return super().in_order(functions)
+
+    @cached_property
+    def _repeatable(self) -> set[ast.GlobalVar]:
+        return repeatable(self._functions)
 
     def visit_seq_expr(self, seq: ast.SeqExpr) -> Expr:
         self._known.append({})
@@ -180,7 +185,8 @@ class Common(ExprMutator):
             super().visit_var_binding(binding)
             return
         value = self.visit_expr(binding.value)
-        made = key(value, self._functions)
+        called = type(value) is ast.Call and type(value.op) is ast.GlobalVar
+        made = key(value, self._repeatable if called else ())
         if made is None and not self._calls:
             made = _part_key(value)
         earlier = (
