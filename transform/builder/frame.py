@@ -271,7 +271,9 @@ class Frame:
         """
         var, walk, state = binding.var, self._walk, self._state
         before = len(state.scope.shape_vars)
-        if known is not None or (key is not None and self.finds_nothing(binding)):
+        if known is not None or (
+            self._copies(binding) if key is None else self.finds_nothing(binding)
+        ):
             self.is_untouched = False
             walk.in_scope[var] = walk.block if type(var) is DataflowVar else None
             walk.added.append(var)
@@ -304,6 +306,22 @@ class Frame:
             state.doubts.undo()
             self._forget(known)
             return False
+        return True
+
+    def _copies(self, binding: VarBinding) -> bool:
+        """Whether a new variable without an annotation is bound to a tensor in scope; it is then
+        known.
+        """
+        state, walk, var, value = self._state, self._walk, binding.var, binding.value
+        if not isinstance(value, ast.Var) or var.struct_info_annotation or var.shape_var:
+            return False
+        home, found = walk.in_scope.get(value, NOWHERE), state.info_of.get(value)
+        if home is not None and home is not walk.block:
+            return False
+        if type(found) is not ast.TensorStructInfo or state.doubts or state.signed:
+            return False
+        values.name(state, var, value)
+        state.info_of[var] = found
         return True
 
     def _says_nothing(self, arg: Expr) -> bool:
