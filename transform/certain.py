@@ -11,7 +11,7 @@ from rlx.grammar.nodes.ast import Expr, IRModule, StructInfo, TensorStructInfo
 from rlx.grammar.nodes.dtype import BOOL
 from rlx.grammar.nodes.node import Node, replace
 from rlx.grammar.nodes.struct_infos import mentioned
-from rlx.grammar.nodes.visit import bindings, bindings_in, evaluated
+from rlx.grammar.nodes.visit import LEAVES, bindings, bindings_in, evaluated
 from rlx.grammar.stack import recursion_room
 from rlx.operators.registry import lookup
 from rlx.solver.order.substitute import dimensions
@@ -260,7 +260,7 @@ class Certainty:
                 elif not operator.pure or node.op_name.startswith(FREES):
                     return False
             if not isinstance(node, ast.Function):  # what is in it is computed by its calls
-                stack += node.children()
+                stack += [part for part in node.children() if type(part) not in LEAVES]
         return True
 
     def _info(self, expr: Expr) -> StructInfo | None:

@@ -88,16 +88,16 @@ def evaluated(root: Node, kinds: type[N] | UnionType) -> Iterator[N]:
 @cache
 def _unwanted(kinds: type[Node] | UnionType) -> frozenset[type]:
     """The kinds of leaves and of annotations that are none of these: most nodes are such."""
-    without = (*_NOTHING_INSIDE, *_concrete(ast.StructInfo))
+    without: tuple[type, ...] = (*_NOTHING_INSIDE, *kinds_of(ast.StructInfo))
     return frozenset(kind for kind in without if not issubclass(kind, kinds))
 
 
-def _concrete(kind: type) -> Iterator[type]:
-    """The classes below a class."""
-    each: type
+def kinds_of(kind: type[N]) -> Iterator[type[N]]:
+    """The classes below a class of nodes."""
+    each: type[N]
     for each in kind.__subclasses__():
         yield each
-        yield from _concrete(each)
+        yield from kinds_of(each)
 
 
 def expressions(root: Node) -> Iterator[Expr]:

@@ -114,6 +114,69 @@ def test_functions_that_stay_are_named_by_the_user() -> None:
         BindSymbolicVars({"k": 3})(TUPLES)
 
 
+FUNCTIONS = rlx.parse("""
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        cls = Module
+        a = cls.twice(x)
+        b = cls.twice(x)
+        c = cls.packed(a)
+        d = cls.packed(b)
+        return (a, b, c, d)
+    @R.function(private=True)
+    def twice(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        cls = Module
+        a = cls.once(x)
+        return a
+    @R.function(private=True)
+    def once(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        a = R.exp(x)
+        return a
+    @R.function(private=True)
+    def packed(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        a = R.call_pure_packed("f", x, sinfo_args=R.Tensor((4,), "float32"))
+        return a
+""")
+
+
+def test_what_is_unused_goes_also_where_all_outputs_are_asked_for() -> None:
+    """As in TVM, where a private function that is never called goes, too."""
+    text = rlx.show(
+        RemoveUnusedOutputs()(
+            rlx.parse("""
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        cls = Module
+        t = cls.f(x)
+        u = t
+        v = R.tan(x)
+        return u
+    @R.function(private=True)
+    def f(x: R.Tensor((4,), "float32")) -> R.Tuple(R.Tensor((4,), "float32"), R.Object):
+        a = R.exp(x)
+        return (x, a)
+    @R.function(private=True)
+    def g(x: R.Object) -> R.Object:
+        return x
+""")
+        )
+    )
+    assert "return t" in text and "return (x, a)" in text
+    assert "R.tan" not in text and "def g" not in text
+
+
+def test_equal_calls_of_functions_are_joined() -> None:
+    made = EliminateCommonSubexpr()(FUNCTIONS)
+    text = rlx.show(made)
+    assert "b = a" in text and text.count("cls.twice(x)") == 1
+    assert text.count("cls.packed(a)") == 2, "how often a packed function is called is a meaning"
+    assert rlx.check(made).ok and rlx.refines(FUNCTIONS, made).status == "proved"
+
+
 def test_fields_as_arguments() -> None:
     made = ExpandTupleArguments()(TUPLES)
     text = rlx.show(made)

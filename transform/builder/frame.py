@@ -17,7 +17,7 @@ from rlx.checker.well_formed.traversal import walk_binding, walk_expression
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Binding, DataflowVar, Expr, StructInfo, VarBinding
-from rlx.grammar.nodes.dtype import INT64
+from rlx.grammar.nodes.dtype import BOOL, INT64
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Span, changed, complete, nodes_in, same
 from rlx.grammar.nodes.python_places import Place
@@ -271,7 +271,9 @@ class Frame:
         """
         var, walk, state = binding.var, self._walk, self._state
         before = len(state.scope.shape_vars)
-        if known is not None or (key is not None and self.finds_nothing(binding)):
+        if known is not None or (
+            self._copies(binding) if key is None else self.finds_nothing(binding)
+        ):
             self.is_untouched = False
             walk.in_scope[var] = walk.block if type(var) is DataflowVar else None
             walk.added.append(var)
@@ -304,6 +306,22 @@ class Frame:
             state.doubts.undo()
             self._forget(known)
             return False
+        return True
+
+    def _copies(self, binding: VarBinding) -> bool:
+        """Whether a new variable without an annotation is bound to a tensor in scope; it is then
+        known.
+        """
+        state, walk, var, value = self._state, self._walk, binding.var, binding.value
+        if not isinstance(value, ast.Var) or var.struct_info_annotation or var.shape_var:
+            return False
+        home, found = walk.in_scope.get(value, NOWHERE), state.info_of.get(value)
+        if home is not None and home is not walk.block:
+            return False
+        if type(found) is not ast.TensorStructInfo or state.doubts or state.signed:
+            return False
+        values.name(state, var, value)
+        state.info_of[var] = found
         return True
 
     def _says_nothing(self, arg: Expr) -> bool:
@@ -357,6 +375,7 @@ class Frame:
         it is then known. It binds a call, or a field, whose struct info its annotation gives.
         """
         state, walk, value = self._state, self._walk, binding.value
+        info = binding.var.struct_info_annotation
         scope, block = walk.in_scope, walk.block
         if type(value) is ast.Call:
             args, callee = value.args, value.op
@@ -366,13 +385,14 @@ class Frame:
                 return False
         elif type(value) is ast.TupleGetItem:
             args = (value.tuple_value,)
+        elif type(value) is ast.If:
+            args, info = (value.cond,), self._branched(binding.var, value)
         else:
             return self._is_name(binding.var, value)
         for arg in args:
             at = scope.get(arg, NOWHERE)  # type: ignore[call-overload]
             if at is not block and at is not None and not self._is_known(arg):
                 return False
-        info = binding.var.struct_info_annotation
         if info is None or state.doubts or state.signed:
             return False
         return self._bound_again(binding.var, value, info)
@@ -423,6 +443,22 @@ class Frame:
         values.name(state, var, value)
         return True
 
+    def _branched(self, var: ast.Var, value: ast.If) -> StructInfo | None:
+        """The struct info of branches that were closed here, outside of a dataflow block, if it is
+        that of both, and of the variable's annotation, and the condition is a Boolean tensor.
+        """
+        known, said = self._state.info_of, var.struct_info_annotation
+        cond, info = known.get(value.cond), known.get(value.true_branch)
+        if (
+            info is None
+            or info is not known.get(value.false_branch)
+            or self._walk.block is not None
+        ):
+            return None
+        if type(cond) is not ast.TensorStructInfo or (cond.ndim, cond.dtype) != (0, BOOL):
+            return None
+        return info if said is None or self.infos.shared(said) is info else None
+
     def _is_known(self, arg: Expr) -> bool:
         """Whether all that a leaf mentions is in scope."""
         walk, kind = self._walk, type(arg)
@@ -447,7 +483,8 @@ class Frame:
         self.is_untouched = False
         state, shared = self._state, self.infos.shared
         known = None if key is None or wanted is None else self.known.get(key)
-        if key is None and self._is_name(var, value):
+        stays = type(value) is ast.If and self._stays_branched(binding, value)
+        if key is None and (stays or self._is_name(var, value)):
             self.blocks.bindings.append(VarBinding(var, value, place, place))
             return var
         if known is not None and known.info is shared(wanted):  # type: ignore[arg-type]
@@ -483,6 +520,18 @@ class Frame:
             state.info_of[var] = found
             self.known.remember(key, value, var, state)
         return var
+
+    def _stays_branched(self, binding: VarBinding, value: ast.If) -> bool:
+        """Whether a variable of a legal program is bound to the same branches but for what is inside
+        of them; it is then known.
+        """
+        old, state = binding.value, self._state
+        if type(old) is not ast.If or old.cond is not value.cond or state.doubts or state.signed:
+            return False
+        info = self._branched(binding.var, value)
+        if info is None or self._walk.in_scope.get(value.cond, NOWHERE) is not None:  # type: ignore[call-overload]
+            return False
+        return self._bound_again(binding.var, value, info)
 
     def _says_else(self, found: StructInfo, wanted: StructInfo) -> bool:
         """Whether what is known of a value replaces its annotation: it says more, or contradicts

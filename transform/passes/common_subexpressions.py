@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Collection, Iterable, Mapping
+from functools import cache, cached_property
 
 from rlx.checker.memory import IN_PLACE
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, IRModule
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.python_places import here, module_of
+from rlx.grammar.nodes.visit import evaluated, reached
 from rlx.operators.registry import lookup
 from rlx.transform.visitors.mutator import ExprMutator
 from rlx.transform.visitors.uses import callees
@@ -20,11 +22,21 @@ _KERNEL = "relax.call_tir"
 _ONLY_SHOWS = frozenset(["relax.print", "relax.assert_op"])
 
 
-def key(value: Expr) -> Key | None:
-    """A key that calls of equal value share; None for values that must not be merged."""
-    if type(value) is not ast.Call or not _may_merge(value.op_name):
+def key(value: Expr, functions: Collection[ast.GlobalVar] = ()) -> Key | None:
+    """A key that calls of equal value share; None for values that must not be merged.
+
+    Parameters
+    ----------
+    functions
+        The functions of the module whose calls may be merged.
+    """
+    if type(value) is not ast.Call:
         return None
-    made: list[object] = [value.op_name]
+    if not (
+        value.op in functions if type(value.op) is ast.GlobalVar else _may_merge(value.op_name)
+    ):
+        return None
+    made: list[object] = [value.op_name or value.op]
     made += [arg if isinstance(arg, ast.Var) else _leaf(arg) for arg in value.args]
     for name in sorted(value.attrs) if value.attrs else ():
         given = value.attrs[name]
@@ -82,6 +94,23 @@ def _part_key(value: Expr) -> Key | None:
     return None
 
 
+def repeatable(functions: Mapping[ast.GlobalVar, ast.Function]) -> set[ast.GlobalVar]:
+    """The functions of a module whose equal calls may be made once: all that they call, directly or
+    not, may be made once.
+    """
+    found: dict[ast.GlobalVar, set[Expr]] = {}
+    for gv, function in functions.items():
+        if function.is_pure is not False:
+            found[gv] = {call.op for call in evaluated(function, ast.Call)}
+    callers: dict[Expr, list[ast.GlobalVar]] = {}
+    for gv, inside in found.items():
+        for callee in inside:
+            callers.setdefault(callee, []).append(gv)
+    unfit = (c for c in callers if c not in found)
+    unfit = (c for c in unfit if not (type(c) is ast.Op and _may_merge(c.op_name)))
+    return found.keys() - reached(unfit, lambda callee: callers.get(callee, ()))
+
+
 def writes(module: IRModule) -> bool:
     """Whether some call may overwrite an existing value."""
     return any(map(_may_write, callees(module_of(module, here()))))
@@ -113,8 +142,18 @@ class Common(ExprMutator):
 
     def __init__(self, copies: bool = False, calls: bool = True) -> None:
         self._known: list[dict[Key, ast.Var]] = [{}]
+        self._functions: Mapping[ast.GlobalVar, ast.Function] = {}
         self._copies, self._calls = copies, calls
         self._block: dict[ast.Var, ast.Var] = {}
+
+    def in_order(self, functions: Mapping[ast.GlobalVar, ast.Function]) -> Iterable[ast.GlobalVar]:
+        self._functions = functions
+        self.__dict__.pop("_repeatable", None)
+        return super().in_order(functions)
+
+    @cached_property
+    def _repeatable(self) -> set[ast.GlobalVar]:
+        return repeatable(self._functions)
 
     def visit_seq_expr(self, seq: ast.SeqExpr) -> Expr:
         self._known.append({})
@@ -146,7 +185,10 @@ class Common(ExprMutator):
             super().visit_var_binding(binding)
             return
         value = self.visit_expr(binding.value)
-        made = key(value) if self._calls else key(value) or _part_key(value)
+        called = type(value) is ast.Call and type(value.op) is ast.GlobalVar
+        made = key(value, self._repeatable if called else ())
+        if made is None and not self._calls:
+            made = _part_key(value)
         earlier = (
             None
             if made is None

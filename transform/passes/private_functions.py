@@ -332,7 +332,7 @@ def tir_vars(node: ast.Expr) -> tuple[tir.Var, ...]:
 
 class RemoveUnusedOutputs(ModulePass):
     """Remove fields of the tuples that private functions return, if no caller asks for them, and
-    what computed them. A single field that is left is returned without a tuple.
+    then copies and what is unused. A single field that is left is returned without a tuple.
     """
 
     def apply(self, module: IRModule) -> IRModule:
@@ -353,10 +353,8 @@ class RemoveUnusedOutputs(ModulePass):
             for gv, f in private.items()
             if gv in asked and len(asked[gv]) < len(_fields(f) or ())
         }
-        if not kept:
-            return module
-        made = CanonicalizeBindings().apply(_chosen(normal, {}, kept, {}, {}))
-        return _reached(dead_code(made))
+        made = _chosen(normal, {}, kept, {}, {}) if kept else module
+        return _reached(dead_code(CanonicalizeBindings().apply(made)))
 
 
 def _fields(function: ast.Function) -> tuple[Expr, ...] | None:

@@ -10,13 +10,14 @@ from rlx.checker.normalize import normalize, normalize_function
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Binding, Expr, IRModule
 from rlx.grammar.nodes.equal import structural_equal
-from rlx.grammar.nodes.node import all_same, changed, replace, same
+from rlx.grammar.nodes.node import all_same, changed, nodes_in, replace, same
 from rlx.grammar.nodes.overloaded import constant
 from rlx.grammar.nodes.python_places import MisuseError, described, here
 from rlx.grammar.nodes.rewrite import Rewriter, joined
 from rlx.grammar.nodes.visit import (
     bindings,
     called_globals,
+    circles,
     evaluated,
     expressions,
     free_vars,
@@ -33,7 +34,7 @@ from rlx.transform.lowering.passes import ModulePass
 from rlx.transform.passes.common_subexpressions import Common, writes
 from rlx.transform.passes.dead_code import dead_code
 from rlx.transform.visitors.mutator import ExprMutator
-from rlx.transform.visitors.uses import callees, uses
+from rlx.transform.visitors.uses import uses
 
 LARGEST_CONSTANT = 1 << 16
 """The largest number of elements of a constant that folding makes."""
@@ -75,14 +76,19 @@ def without_unreached(module: IRModule, first: Sequence[ast.GlobalVar]) -> IRMod
     """A module without the functions that none of these reach; the module itself if there is
     none of these.
     """
-    mentions = {
-        gv: called_globals(f) if isinstance(f, ast.Function) else ()
-        for gv, f in module.functions.items()
-    }
+    mentions = _mentions(module)
     live = reached(first, lambda gv: mentions.get(gv, ()))
     if not live or all(gv in live for gv in module.functions):
         return module
     return replace(module, functions={g: f for g, f in module.functions.items() if g in live})
+
+
+def _mentions(module: IRModule) -> dict[ast.GlobalVar, tuple[ast.GlobalVar, ...]]:
+    """The functions that each function of a module calls or passes as values."""
+    return {
+        gv: called_globals(f) if isinstance(f, ast.Function) else ()
+        for gv, f in module.functions.items()
+    }
 
 
 class FoldConstant(ModulePass):
@@ -227,32 +233,33 @@ class CanonicalizeBindings(ModulePass):
         """The module without them. A program that frees memory stays: a copy may outlive the name
         that is freed.
         """
-        if any(isinstance(c, ast.Op) and c.op_name.startswith(FREES) for c in callees(module)):
+        normal = normalize(module)
+        relax = (f for f in normal.functions.values() if isinstance(f, ast.Function))
+        every = [b for f in relax for b in bindings(f)]
+        called = {b.value.op for b in every if type(b.value) is ast.Call}
+        if any(isinstance(c, ast.Op) and c.op_name.startswith(FREES) for c in called):
             return module
-        while True:
-            casts = (b for b in bindings(module) if type(b) is ast.MatchCast)
-            kind = _KnownSizes if any(b.shape_vars for b in casts) else _Canonical
-            before = module = kind()(module)
-            functions = {
-                gv: localized(f) if isinstance(f, ast.Function) else f
-                for gv, f in module.functions.items()
-            }
-            if all(functions[gv] is f for gv, f in module.functions.items()):
-                return module
-            module = replace(module, functions=functions)
-            if not _may_go(before, module):
-                return module
-
-
-def _may_go(before: IRModule, after: IRModule) -> bool:
-    """Whether a variable that became local may be a copy that can go now."""
-    return any(
-        old.var is not new.var and (type(new) is ast.MatchCast or type(new.value) in _COPIES)
-        for old, new in zip(bindings(before), bindings(after), strict=True)
-    )
+        kind = (
+            _KnownSizes
+            if any(type(b) is ast.MatchCast and b.shape_vars for b in every)
+            else _Canonical
+        )
+        goes_on = True
+        while goes_on:
+            module, goes_on = kind()(module), False
+            functions = dict(module.functions)
+            for gv, f in module.functions.items():
+                if isinstance(f, ast.Function) and (local := _local(f)):
+                    inside = _Localized(local)
+                    functions[gv] = inside.function(f)
+                    goes_on |= inside.copies
+            if any(functions[gv] is not f for gv, f in module.functions.items()):
+                module = replace(module, functions=functions)
+        return module
 
 
 _COPIES = (ast.Var, ast.DataflowVar, ast.TupleGetItem, ast.Tuple)
+"""The values of which a binding is only another name."""
 
 
 class _Canonical(ExprMutator):
@@ -354,6 +361,9 @@ class _Canonical(ExprMutator):
             return False  # a dimension may be its name
         if annotation is None:
             return True
+        known = made.struct_info_annotation if isinstance(made, ast.Var) else None
+        if known is not None and structural_equal(known, annotation):
+            return True
         info, said = self.builder.struct_info(made), self.visit_struct_info(annotation)
         return structural_equal(info, said) or isinstance(
             subtype(info, said, self.builder.prover), Proved
@@ -430,38 +440,29 @@ class ConvertToDataflow(ModulePass):
     def apply(self, module: IRModule) -> IRModule:
         """The module with these blocks."""
         normal = normalize(module)
-
-        def callees(gv: ast.GlobalVar) -> tuple[ast.GlobalVar, ...]:
-            f = normal.functions.get(gv)
-            return called_globals(f) if isinstance(f, ast.Function) else ()
-
+        circle = circles(_mentions(normal))
         functions = dict(normal.functions)
         for gv, f in normal.functions.items():
             if isinstance(f, ast.Function):
-                circle = {g for g in normal.functions if gv in reached([g], callees)}
-                functions[gv] = _Dataflow(f, normal, self._least, circle).function(f)
+                functions[gv] = _Dataflow(f, normal, self._least, circle[gv]).function(f)
         if all(functions[gv] is f for gv, f in normal.functions.items()):
             return CanonicalizeBindings().apply(module)
         return CanonicalizeBindings().apply(replace(normal, functions=functions))
 
 
-def localized(function: ast.Function) -> ast.Function:
-    """The function with variables of dataflow blocks that are used nowhere else local to their
-    block.
-    """
-    local = set() if _gives_all(function.body) else _only_inside(function)
-    return _Localized(local).function(function) if local else function
-
-
-def _only_inside(function: ast.Function) -> set[ast.Var]:
+def _local(function: ast.Function) -> set[ast.Var]:
     """The variables that leave a dataflow block, and are used nowhere but in it."""
+    if _gives_all(function.body):
+        return set()
     every, found = uses(function), set()
     for block in evaluated(function, ast.DataflowBlock):
         names = [b.var for b in block.bindings]  # type: ignore[attr-defined]
         inside = dict.fromkeys((var for var in names if type(var) is ast.Var), 0)
-        for var in evaluated(block, ast.Var) if inside else ():
-            if var in inside:
-                inside[var] += 1
+        for binding in block.bindings if inside else ():
+            value: Expr = binding.value  # type: ignore[attr-defined]
+            for var in _flat(value) or evaluated(value, ast.Var):
+                if var in inside:
+                    inside[var] += 1
         found |= {var for var, count in inside.items() if count >= every[var]}
     return found
 
@@ -484,22 +485,43 @@ _WITH_BLOCKS = (ast.If, ast.Function, ast.SeqExpr)
 _LEAVES = frozenset([ast.Var, ast.DataflowVar, ast.Constant])
 
 
+def _flat(value: Expr) -> Sequence[Expr] | None:
+    """The parts of an operator call on variables and constants, of a field of a variable, or of a
+    copy; None for other values.
+    """
+    if type(value) is ast.Call:
+        if type(value.op) is not ast.Op or value.sinfo_args or nodes_in(value.attrs):
+            return None
+        parts = value.args
+    else:
+        parts = (value.tuple_value if type(value) is ast.TupleGetItem else value,)
+    return parts if _LEAVES.issuperset(map(type, parts)) else None
+
+
 class _Localized(Rewriter):
     def __init__(self, local: AbstractSet[Expr]) -> None:
         super().__init__()
         self._local = local
+        self.copies = False
+        """Whether a variable that became local is a copy, which may go now."""
 
     def binding(self, binding: Binding) -> tuple[Binding, ...]:
         """A binding; most do not mention these variables, which is seen at once."""
         value: Expr = binding.value  # type: ignore[attr-defined]
-        if type(value) is ast.Call and not value.attrs and type(value.op) is ast.Op:
-            parts = value.args
-        else:
-            parts = (value.tuple_value if type(value) is ast.TupleGetItem else value,)
-        leaves = _LEAVES.issuperset(map(type, parts)) and self._local.isdisjoint(parts)
-        if leaves and binding.var not in self._local:  # type: ignore[attr-defined]
-            return (binding,)
-        return super().binding(binding)
+        if binding.var in self._local:  # type: ignore[attr-defined]
+            self.copies |= type(binding) is ast.MatchCast or type(value) in _COPIES
+        parts = _flat(value)
+        if parts is None or type(binding) is ast.MatchCast:
+            return super().binding(binding)
+        if not self.renamed.keys().isdisjoint(parts):
+            value = self._renamed(value)
+        return (changed(binding, var=self.define(binding.var), value=value),)  # type: ignore[attr-defined]
+
+    def _renamed(self, flat: Expr) -> Expr:
+        """A flat value with the local variables."""
+        if type(flat) is ast.Call:
+            return replace(flat, args=tuple([self.renamed.get(a, a) for a in flat.args]))  # type: ignore[call-overload]
+        return self.expr(flat)
 
     def define(self, var: ast.Var) -> ast.Var:
         """A variable of a dataflow block in place of one that is used only there."""
@@ -522,6 +544,12 @@ class _Dataflow(Rewriter):
         super().__init__()
         self._circle = circle
         self._certain, self._least = Certainty(function, module), least
+
+    def binding(self, binding: Binding) -> tuple[Binding, ...]:
+        """A binding; only what has blocks of its own may change."""
+        if isinstance(binding.value, _WITH_BLOCKS):  # type: ignore[attr-defined]
+            return super().binding(binding)
+        return (binding,)
 
     def sequence(self, seq: ast.SeqExpr) -> Expr:
         blocks = self._joined(seq.blocks)
@@ -558,12 +586,14 @@ class _Dataflow(Rewriter):
 
     def _is_pure(self, binding: Binding) -> bool:
         value: Expr = binding.value  # type: ignore[attr-defined]
-        if isinstance(value, ast.If | ast.SeqExpr | ast.Function):
+        if isinstance(value, _WITH_BLOCKS):
             return False
         var = binding.var  # type: ignore[attr-defined]
         if var is not None and var.shape_var is not None:
             return False
-        if any(isinstance(e, ast.GlobalVar) and e in self._circle for e in expressions(value)):
+        if _flat(value) is None and any(
+            isinstance(e, ast.GlobalVar) and e in self._circle for e in expressions(value)
+        ):
             return False  # a dataflow block contains no recursion
         if isinstance(value, ast.Call) and isinstance(value.op, ast.Var):
             return False  # it may be the local function around it

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from rlx.grammar.nodes import ast
-from rlx.grammar.nodes.python_places import MisuseError, Place, described
+from rlx.grammar.nodes.python_places import MisuseError, Place, described, here
 from rlx.grammar.nodes.visit import called_globals
 
 F = TypeVar("F")
@@ -20,6 +20,31 @@ def module_around(function: ast.Function) -> tuple[ast.GlobalVar, ast.IRModule]:
     gv = next((each for each in called if each.name_hint == gv.name_hint), gv)
     others = frozenset(each.name_hint for each in called if each is not gv)
     return gv, ast.IRModule({gv: function}, lost=others)
+
+
+OF_LEAVES: dict[type[ast.Expr], tuple[str, ...]] = {
+    ast.Var: ("visit_var",),
+    ast.DataflowVar: ("visit_var", "visit_dataflow_var"),
+    ast.GlobalVar: ("visit_global_var",),
+    ast.Op: ("visit_op",),
+    ast.Constant: ("visit_constant",),
+    ast.StringImm: ("visit_string_imm",),
+    ast.DataTypeImm: ("visit_data_type_imm",),
+    ast.PrimValue: ("visit_prim_value", "visit_prim_expr"),
+    ast.ShapeExpr: ("visit_shape_expr", "visit_prim_expr"),
+}
+"""The methods beside `visit_expr` that see leaves."""
+
+
+def unseen_leaves(cls: type, base: type) -> frozenset[type[ast.Expr]]:
+    """The kinds of leaves that no method of a class looks at."""
+
+    def looks(name: str) -> bool:
+        return getattr(cls, name) is not getattr(base, name)
+
+    if looks("visit_expr"):
+        return frozenset()
+    return frozenset(kind for kind, names in OF_LEAVES.items() if not any(map(looks, names)))
 
 
 EXPRESSIONS: dict[type[ast.Expr], str] = {
@@ -66,6 +91,15 @@ def callable_of(given: F, argument: str, place: Place) -> F:
     if not callable(given):
         raise MisuseError(f"expected a function of {argument}, found {described(given)}", place)
     return given
+
+
+def refuse_arguments(cls: type, given: bool, call: str) -> None:
+    """Raise MisuseError if arguments are given to a class without an ``__init__`` of its own;
+    ``call`` is what takes the module.
+    """
+    if given and cls.__init__ is object.__init__:  # type: ignore[misc]
+        name = cls.__name__
+        raise MisuseError(f"{name} takes no arguments: write {name}(){call}(module)", here())
 
 
 def unknown_method(cls: type, known: type) -> str | None:

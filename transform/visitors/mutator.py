@@ -11,7 +11,7 @@ from rlx.checker.normalize import normalize_function
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, GlobalVar, IRModule, StructInfo
 from rlx.grammar.nodes.node import Node, changed, nodes_in, replace, same
-from rlx.grammar.nodes.python_places import MisuseError, Place, here, module_of
+from rlx.grammar.nodes.python_places import Place, here, module_of
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.nodes.visit import bindings, bound_vars, called_globals
@@ -33,7 +33,9 @@ from rlx.transform.visitors.dispatch import (
     EXPRESSIONS,
     missing_attribute,
     module_around,
+    refuse_arguments,
     unknown_method,
+    unseen_leaves,
 )
 
 Changed = TypeVar("Changed", IRModule, ast.Function)
@@ -44,20 +46,6 @@ _OF_INFOS = (
     *("visit_shape_expr", "visit_prim_value"),
 )
 """The methods that see the parts of an annotation."""
-_OF_LEAVES: dict[type[Expr], tuple[str, ...]] = {
-    ast.Var: ("visit_expr", "visit_var"),
-    ast.DataflowVar: ("visit_expr", "visit_var", "visit_dataflow_var"),
-    **{
-        kind: ("visit_expr", EXPRESSIONS[kind])
-        for kind in (ast.Op, ast.GlobalVar, ast.Constant, ast.StringImm, ast.DataTypeImm)
-    },
-    **{
-        kind: ("visit_expr", "visit_prim_expr", EXPRESSIONS[kind])
-        for kind in (ast.PrimValue, ast.ShapeExpr)
-    },
-}
-"""The methods that see leaves."""
-_METHODS = {*_OF_INFOS, *(name for names in _OF_LEAVES.values() for name in names)}
 
 
 class ExprMutator:
@@ -102,9 +90,7 @@ class ExprMutator:
 
     def __new__(cls, *args: Any, **keywords: Any) -> Self:
         """Set up the state of the walk before ``__init__`` of a subclass, which may not call ours."""
-        if (args or keywords) and cls.__init__ is object.__init__:
-            name = cls.__name__
-            raise MisuseError(f"{name} takes no arguments: write {name}()(module)", here())
+        refuse_arguments(cls, bool(args or keywords), "")
         made = super().__new__(cls)
         made._vars, made._place, made._changed = {}, None, set()
         made._inside = _Inside(made)
@@ -115,16 +101,14 @@ class ExprMutator:
         problem = unknown_method(cls, ExprMutator)
         if problem is not None:
             raise TypeError(problem)
-        own = {name for name in _METHODS if getattr(cls, name) is not getattr(ExprMutator, name)}
+        own = {name for name in _OF_INFOS if getattr(cls, name) is not getattr(ExprMutator, name)}
         cls._keeps_infos = own.isdisjoint(_OF_INFOS)
         cls._keeps_vars = cls._keeps_infos and all(
             getattr(cls, name) is getattr(ExprMutator, name)
             for name in ("visit_var_def", "visit_dataflow_var_def")
         )
         cls._keeps_tuples = "visit_expr" not in own and cls.visit_tuple is ExprMutator.visit_tuple
-        cls._plain = frozenset(
-            kind for kind, methods in _OF_LEAVES.items() if own.isdisjoint(methods)
-        )
+        cls._plain = unseen_leaves(cls, ExprMutator)
 
     _inside: _Inside
 

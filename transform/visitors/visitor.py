@@ -9,8 +9,15 @@ from rlx.grammar.nodes.ast import Expr, IRModule, StructInfo
 from rlx.grammar.nodes.node import Node
 from rlx.grammar.nodes.python_places import MisuseError, described, here
 from rlx.grammar.nodes.tir import PrimExpr
+from rlx.grammar.nodes.visit import kinds_of
 from rlx.grammar.stack import recursion_room
-from rlx.transform.visitors.dispatch import EXPRESSIONS, missing_attribute, unknown_method
+from rlx.transform.visitors.dispatch import (
+    EXPRESSIONS,
+    missing_attribute,
+    refuse_arguments,
+    unknown_method,
+    unseen_leaves,
+)
 
 
 class ExprVisitor:
@@ -64,9 +71,7 @@ class ExprVisitor:
 
     def __new__(cls, *args: Any, **keywords: Any) -> Self:
         """Set up the state of the walk before ``__init__`` of a subclass, which may not call ours."""
-        if (args or keywords) and cls.__init__ is object.__init__:
-            name = cls.__name__
-            raise MisuseError(f"{name} takes no arguments: write {name}().visit(module)", here())
+        refuse_arguments(cls, bool(args or keywords), ".visit")
         made = super().__new__(cls)
         made.scope, made.function, made.block = {}, None, None
         return made
@@ -76,6 +81,27 @@ class ExprVisitor:
         problem = unknown_method(cls, ExprVisitor)
         if problem is not None:
             raise TypeError(problem)
+
+        def looks(*names: str) -> bool:
+            return any(getattr(cls, name) is not getattr(ExprVisitor, name) for name in names)
+
+        infos, scalars = looks("visit_struct_info"), looks("visit_prim_expr")
+        unseen: set[type[Node]] = {*unseen_leaves(cls, ExprVisitor)}
+        unseen |= set() if infos else set(kinds_of(StructInfo))
+        unseen |= set() if scalars else set(kinds_of(PrimExpr))
+        cls._unseen = frozenset(unseen)
+        cls._sees_calls = looks("visit_call", "visit_expr")
+        cls._sees_bindings = looks("visit_binding", "visit_var_binding")
+        cls._sees_vars = infos or looks("visit_var_def", "visit_dataflow_var_def")
+
+    _unseen: frozenset[type[Node]]
+    """The kinds of leaves, annotations and scalars that no method of the class looks at."""
+    _sees_calls: bool
+    _sees_bindings: bool
+    _sees_vars: bool
+    """Whether a method of the class looks at calls, at bindings, and at variables where they are
+    bound.
+    """
 
     # ------------------------------------------------------------ wholes
 
@@ -106,7 +132,10 @@ class ExprVisitor:
             getattr(self, EXPRESSIONS[type(expr)])(expr)
 
     def _children(self, node: Node) -> None:
+        unseen = self._unseen
         for child in node.children():
+            if type(child) in unseen:
+                continue
             if isinstance(child, Expr):
                 self.visit_expr(child)
             elif isinstance(child, StructInfo):
@@ -134,8 +163,28 @@ class ExprVisitor:
                 self.scope.pop(var, None)
 
     def _bindings(self, block: ast.BindingBlock) -> None:
+        if self._sees_bindings:
+            for binding in block.bindings:
+                self.visit_binding(binding)
+            return
+        scope, skips = self.scope, not self._sees_calls
         for binding in block.bindings:
-            self.visit_binding(binding)
+            if type(binding) is ast.MatchCast:
+                self.visit_match_cast(binding)
+                continue
+            assert isinstance(binding, ast.VarBinding)
+            var, value = binding.var, binding.value
+            if type(value) is ast.Function:
+                scope[var] = value
+            if not (skips and type(value) is ast.Call and self._is_unseen(value)):
+                self.visit_expr(value)
+            scope[var] = value
+            if self._sees_vars:
+                self.visit_var_def(var)
+
+    def _is_unseen(self, call: ast.Call) -> bool:
+        """Whether no method looks at the parts of a call."""
+        return self._unseen.issuperset(map(type, call.children()))
 
     def visit_binding(self, binding: ast.Binding) -> None:
         """Visit a binding of either kind."""
@@ -257,3 +306,6 @@ class ExprVisitor:
 
     def visit_prim_expr(self, value: PrimExpr) -> None:
         """Visit a scalar: a dimension, an argument."""
+
+
+ExprVisitor.__init_subclass__()  # for the class itself, too

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 import rlx
@@ -86,6 +88,33 @@ def test_order_and_scope() -> None:
     ]
     assert trace.blocks == ["DataflowBlock"] * 2 + ["BindingBlock"] * 3
     assert not trace.scope
+
+
+def _recording(seen: list[tuple[str, object]], *names: str) -> rlx.ExprVisitor:
+    """A visitor whose methods of these names note their nodes."""
+
+    def recorder(name: str) -> Callable[[rlx.ExprVisitor, object], None]:
+        def visit(self: rlx.ExprVisitor, node: object) -> None:
+            seen.append((name, node))
+            getattr(rlx.ExprVisitor, name)(self, node)
+
+        return visit
+
+    made = type("Recording", (rlx.ExprVisitor,), {name: recorder(name) for name in names})()
+    assert isinstance(made, rlx.ExprVisitor)
+    return made
+
+
+def test_one_method_sees_the_same_alone_and_among_all_others() -> None:
+    """What no method looks at is not visited; this changes nothing for the methods that look."""
+    module = rlx.parse(PROGRAM)
+    names = [name for name in dir(rlx.ExprVisitor) if name.startswith("visit_")]
+    every: list[tuple[str, object]] = []
+    _recording(every, *names).visit(module)
+    for name in names:
+        alone: list[tuple[str, object]] = []
+        _recording(alone, name).visit(module)
+        assert alone == [each for each in every if each[0] == name]
 
 
 def test_a_method_that_is_never_called_is_an_error() -> None:
