@@ -838,9 +838,7 @@ def reshape_value(x: Array, shape: tuple[int | str, ...]) -> Array:
     return x.reshape(sizes).copy()
 
 
-def _without(
-    dims: Sequence[int], copied: set[int], wanted: Sequence[int | str]
-) -> tuple[int, int]:
+def _without(dims: Sequence[int], copied: set[int], wanted: Sequence[int | str]) -> tuple[int, int]:
     """What -1 is inferred from beside a dimension of 0: the products of the lengths that do not
     stand on both sides, as ``n*4 // n`` is 4 for all n. An empty axis that is added divides by 1.
     """
