@@ -818,11 +818,13 @@ def reshape_value(x: Array, shape: tuple[int | str, ...]) -> Array:
         others = math.prod(
             n for k, n in enumerate(wanted) if k not in copied and isinstance(n, int)
         )
-        if (whole % others if others else whole) != 0:
+        if not (whole or others):
+            whole, others = _without(x.shape, copied, wanted)
+        if not others or whole % others:
             raise OperatorFault(
                 "E-reshape-infer", f"{x.size} elements cannot be reshaped to {_written(shape)}"
             )
-        inferred = whole // others if others else _without(x.shape, copied, wanted)
+        inferred = whole // others
         sizes = [n if isinstance(n, int) else inferred for n in wanted]
     if math.prod(sizes) != x.size:
         raise OperatorFault(
@@ -832,15 +834,17 @@ def reshape_value(x: Array, shape: tuple[int | str, ...]) -> Array:
     return x.reshape(sizes).copy()
 
 
-def _without(dims: Sequence[int], copied: set[int], wanted: Sequence[int | str]) -> int:
-    """The inferred length beside a dimension of 0: the lengths that do not stand on both sides, as
-    ``n*4 // n`` is 4 for all n.
+def _without(dims: Sequence[int], copied: set[int], wanted: Sequence[int | str]) -> tuple[int, int]:
+    """What -1 is inferred from beside a dimension of 0: the products of the lengths that do not
+    stand on both sides, as ``n*4 // n`` is 4 for all n. An empty axis that is added divides by 1.
     """
-    rest = [n for k, n in enumerate(dims) if k not in copied]
-    for k, n in enumerate(wanted):
-        if k not in copied and n in rest:
-            rest.remove(n)
-    return math.prod(rest)
+    old = [n for k, n in enumerate(dims) if k not in copied]
+    new = [n for k, n in enumerate(wanted) if k not in copied and isinstance(n, int)]
+    for n in list(new):
+        if n in old:
+            old.remove(n)
+            new.remove(n)
+    return math.prod(old), math.prod(new) or 1
 
 
 def _written(shape: tuple[int | str, ...]) -> str:

@@ -189,18 +189,26 @@ def _lifted(interface: Interface, arguments: Sequence[Any], side: Side) -> Seque
     return made
 
 
-class _Inference(ExprMutator):
+class _BatchNorms(ExprMutator):
+    """All batch norms in one mode."""
+
+    def __init__(self, training: bool) -> None:
+        super().__init__()
+        self._training = training
+
     def visit_call(self, call: ast.Call) -> ast.Expr:
         made = super().visit_call(call)
         if call.op_name != "relax.nn.batch_norm" or not isinstance(made, ast.Call):
             return made
-        return replace(made, attrs={**made.attrs, "training": False})
+        return replace(made, attrs={**made.attrs, "training": self._training})
 
 
 def compared(contract: str | None, before: ast.IRModule) -> ast.IRModule:
     """BEFORE as a contract reads it."""
-    wanted = BY_PASS.get(contract or "", contract) == "inference"
-    return normalize(_Inference()(before)) if wanted else before
+    wanted = BY_PASS.get(contract or "", contract)
+    if wanted not in ("inference", "training"):
+        return before
+    return normalize(_BatchNorms(wanted == "training")(before))
 
 
 Match = Callable[[Interface, Sequence[Any], Side], Sequence[Any]]
@@ -209,11 +217,14 @@ BY_PASS = {
     "BindParams": "bound",
     "BindSymbolicVars": "sizes",
     "BundleModelParams": "packed",
+    "DecomposeOps": "inference",
     "DecomposeOpsForInference": "inference",
+    "DecomposeOpsForTraining": "training",
     "LazyGetInput": "lazy",
     "LazySetOutput": "lazy",
     "LazyTransformParams": "lazy",
     "LiftTransformParams": "lifted",
+    "MutateOpsForTraining": "training",
     "PartitionTransformParams": "lifted",
 }
 """The contracts of TVM's passes."""
@@ -226,6 +237,7 @@ CONTRACTS: dict[str, Match] = {
     "lazy": _lazy,
     "sizes": _none,
     "inference": _none,
+    "training": _none,
 }
 """``by-name``: parameters are reordered or dropped; those of one name are the same. ``bound``: those
 that are dropped have the values of the constants that stand in their places. ``packed``: the last
@@ -233,7 +245,7 @@ parameters of BEFORE are one tuple in AFTER. ``lifted``: a function of AFTER pre
 after the first ``num_input``. ``lazy``: functions give the last parameters and take the results, by
 number: parameters of function type, or the packed functions ``get_item`` and ``set_item``.
 ``sizes``: only those sizes are compared that AFTER takes. ``inference``: nothing is trained: a batch
-norm of BEFORE uses the statistics that it is given.
+norm of BEFORE uses the statistics that it is given. ``training``: one uses those of its batch.
 """
 
 

@@ -130,6 +130,25 @@ class _Alone(OperatorContext):
         return self.dims[-1]
 
 
+def _unless_empty(
+    condition: tir.PrimExpr, operator: Operator, arguments: Sequence[Term], info: StructInfo
+) -> tir.PrimExpr:
+    """The condition that a reshape keeps the number of elements, with what its rule leaves out:
+    where an axis that both shapes have is empty, there are none, whatever the other axes are.
+    """
+    match operator.name, condition, arguments, info:
+        case (
+            "relax.reshape",
+            tir.EQ(a=a),
+            [TensorTerm(shape=old), *_],
+            ast.TensorStructInfo(shape=ast.ShapeExpr(values=new)),
+        ) if not isinstance(a, tir.FloorMod):
+            for dim in dict.fromkeys(old):
+                if dim in new and not isinstance(dim, tir.IntImm):
+                    condition = tir.Or(tir.EQ(dim, tir.IntImm(0)), condition)
+    return tir.interned(condition)
+
+
 class Definitions:
     """The calls of operators that two programs make; each distinct one is looked at once."""
 
@@ -279,7 +298,10 @@ class Definitions:
                 var: self.size(made, k) for k, var in enumerate(context.dims)
             }
             info = replaced_sizes(info, fresh) if fresh else info
-            conditions = [(terms.substitute(c, fresh), words) for c, words in context.conditions]
+            conditions = [
+                (terms.substitute(_unless_empty(c, operator, arguments, info), fresh), words)
+                for c, words in context.conditions
+            ]
             risks = tuple(dict.fromkeys(context.open))
             found = DerivedCall(operator, call, info, risks, tuple(conditions))
             known = self._known[key] = (made, found)

@@ -68,12 +68,11 @@ BIT_FOR_BIT = '; floats="real" asks for exact real numbers, which may be compute
 STUCK = 4_000
 """The most steps of a comparison as a whole, after one of a binding failed."""
 
+DIFFER = "the first runs differ"
+"""Why no proof was tried."""
+
 _PARTS = frozenset({"Primitive", "Composite", "Codegen"})
 """Attributes of functions that are parts of others: passes fuse and rename them."""
-
-
-CONTRADICTED = "the terms were found equal, but a run differs"
-"""The last step of an answer that contradicts its own proof: a mistake in this package."""
 
 
 class _Outcome(Record):
@@ -183,22 +182,15 @@ def compare(
             todo += [each for each in question.recursive if each not in todo]
             end = found.reason or _ENDS[found.level or ""]
             proofs.append(FunctionProof(name, found.notes, found.names, end, found.conditions))
-            done = tuple(proofs)
-            # A run decides, whatever a proof says.
-            runs = RUNS if found.level is None else 1
-            numbers = () if found.level else _numbers(found, before[name], after[name])
-            special = found.level is None and floats == "bitwise"
-            real = (found.level or floats) == "real"
-            searched = differing(
-                before, after, name, contract, assume, runs, numbers, special, real
-            )
-            example = searched.example
-            if example is None and found.level is not None:
-                if found.level == "real":
-                    level = "real"
-                continue
             if found.level is not None:
-                done = (*done[:-1], FunctionProof(name, found.notes, found.names, CONTRADICTED))
+                level = "real" if found.level == "real" else level
+                continue
+            numbers = _numbers(found, before[name], after[name])
+            special, real = floats == "bitwise", floats == "real"
+            searched = differing(
+                before, after, name, contract, assume, RUNS, numbers, special, real
+            )
+            example = searched.example or question.example
             reason = "; ".join(filter(None, [found.reason, searched.ended]))
             said = reason if len(todo) == 1 else f"{name}: {reason}"
             status = "unknown" if example is None else "refuted"
@@ -208,7 +200,7 @@ def compare(
                 names,
                 example,
                 said if example is None else example.difference,
-                done,
+                tuple(proofs),
                 found.unjoined if example is None else None,
                 question.missing(found, example),
             )
@@ -254,8 +246,11 @@ class _FunctionPair:
     ) -> None:
         self._contract = contract
         self.recursive: list[str] = []
+        self._run_first = True
+        self.example: Counterexample | None = None
         self._modules = (before, after)
         self._name, self._floats, self._faults, self._assume = name, floats, faults, assume
+        self._real = floats == "real"
         self._context = Context()
         self._definitions = Definitions()
         self._prim_funcs = SharedPrimFuncs()
@@ -294,8 +289,13 @@ class _FunctionPair:
                 before, after, self._name, self._floats, self._faults, assume, self._contract
             )
 
+        def undecided() -> Sequence[tir.PrimExpr]:
+            if found.reason != DIFFER:
+                return found.undecided
+            return self.answer().undecided  # now a proof is tried
+
         sizes = None if example is None else example.sizes
-        return Missing(again, functions, found.undecided, sizes)
+        return Missing(again, functions, undecided, sizes)
 
     def _functions(self, one: ast.Function, other: ast.Function) -> _Outcome:
         definitions = self._definitions
@@ -338,6 +338,14 @@ class _FunctionPair:
             raise Unreadable(f"a result: {error}") from None
         self.recursive += [name for name in ours.recursive if name in theirs.recursive]
         self._accepted(interface, theirs.checks[first : theirs.accepted], ours)
+        if self._run_first:
+            self._run_first = False
+            searched = differing(
+                *self._modules, self._name, self._contract, self._assume, 1, real=self._real
+            )
+            self.example = searched.example
+            if self.example is not None:  # then no proof has to be tried
+                return _Outcome(None, DIFFER)
         names = TermNames(ours.names, theirs.names)
         reason, found = "", list[Note]()
         conditions: list[Proved] = []

@@ -33,7 +33,7 @@ class Missing:
     functions
         The function of BEFORE, and that of AFTER.
     undecided
-        The conditions that the comparison could not decide.
+        Gives the conditions that the comparison could not decide.
     counterexample
         Sizes for which the programs differ.
     """
@@ -42,7 +42,7 @@ class Missing:
         self,
         again: Callable[[str], Any],
         functions: Sequence[ast.Function],
-        undecided: Sequence[PrimExpr],
+        undecided: Callable[[], Sequence[PrimExpr]],
         counterexample: Mapping[str, int] | None,
     ) -> None:
         self._again, self._undecided = again, undecided
@@ -91,7 +91,7 @@ class Missing:
         own = set(sizes)
         known = [
             each
-            for each in self._undecided
+            for each in self._undecided()
             if (used := tir.free_vars(each)) and own.issuperset(used)
         ]
         zero, one = tir.IntImm(0), tir.IntImm(1)

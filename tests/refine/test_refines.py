@@ -123,15 +123,17 @@ def main(x: R.Tensor(("n", 2), "float32"), w: R.Tensor((2,), "float32")):
         rlx.refines(before, several, contract="bound")
 
 
-def test_inference() -> None:
-    """A batch norm that uses the statistics that it is given is another one, but for inference."""
+def test_modes_of_batch_norm() -> None:
+    """A batch norm in the other mode is another one, but for a pass that chooses the mode."""
     before = """
 @R.function
 def main(x: R.Tensor(("n", 2), "float32"), s: R.Tensor((2,), "float32")):
     return R.nn.batch_norm(x, s, s, s, s, axis=1)[0]
 """
     after = before.replace("axis=1", "axis=1, training=False")
-    assert rlx.refines(before, after).refuted
+    for contract, one, other in (("inference", before, after), ("training", after, before)):
+        assert rlx.refines(one, other).refuted
+        assert rlx.refines(one, other, contract=contract).proved
     assert rlx.refines(before, after, contract="DecomposeOpsForInference").proved
 
 

@@ -175,6 +175,8 @@ def refines(example: Example, rule: Rule) -> list[str]:
     counts = RuleCounts()
     with observing(counts):
         found = compare(before, after, floats=floats)
+        if found.refuted:
+            _ = found.suggestion  # what a proof lacks is known where one is tried
     if example.good or found.proved:
         return [] if found.proved else [found.reason]
     return [code for code in example.codes if counts.failed[code]]
