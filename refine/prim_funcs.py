@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -105,9 +106,9 @@ class LoopsOpener:
             return False
         if not set(call.holes.outputs) <= set(call.places):
             return False
-        outputs = map(call.filled.tensor, call.holes.outputs.values())
-        if not all(_written_everywhere(each, facts, or_left=True) for each in outputs):
-            return False
+        for position, output in call.holes.outputs.items():
+            if not _written_everywhere(call.filled.tensor(output), facts, (UNWRITTEN, position)):
+                return False
         equal = FilledHoles(known, {})
         for need in call.holes.needs:
             axes = terms.fresh(need.axes)
@@ -304,33 +305,37 @@ def _is_unwritten(tensor: TensorTerm) -> bool:
     )
 
 
-def _written_everywhere(tensor: TensorTerm, facts: Facts, or_left: bool = False) -> bool:
-    """Whether no element of a tensor is made of what was there before, or is just that, if it may be
-    left.
+def _written_everywhere(tensor: TensorTerm, facts: Facts, own: object = None) -> bool:
+    """Whether no element of a tensor is made of what was there before a PrimFunc wrote. With the key of
+    what was in its own place: or is just that.
     """
     if not _mentions_unwritten(tensor):
         return True
     if not isinstance(tensor, Lambda):
-        return or_left
+        return isinstance(tensor, InputTerm) and tensor.key == own
     axes = terms.fresh(tensor.axes)
     with facts.scope():
         facts.index(axes, tensor.shape)
-        return _written(terms.element(tensor, axes), facts, or_left)
+        return _written(terms.element(tensor, axes), facts, axes, own)
 
 
-def _written(element: PrimExpr, facts: Facts, or_left: bool) -> bool:
+def _written(
+    element: PrimExpr, facts: Facts, axes: Sequence[tir.Var] = (), own: object = None
+) -> bool:
     match element:
-        case tir.BufferLoad(buffer=TensorTerm() as tensor) if or_left and _is_unwritten(tensor):
+        case tir.BufferLoad(buffer=InputTerm(key=key), indices=indices) if (
+            own is not None and key == own and all(map(operator.is_, indices, axes))
+        ):
             return True
         case tir.Call(op="if_then_else", args=(condition, one, other)):
-            if not _written(condition, facts, False):
+            if not _written(condition, facts):
                 return False
             for value, part in ((True, one), (False, other)):
                 if facts.holds(condition) is (not value):
                     continue
                 with facts.scope():
                     facts.assume(condition, value)
-                    if not _written(part, facts, or_left):
+                    if not _written(part, facts, axes, own):
                         return False
             return True
     for node in tir.postorder(element):
@@ -339,7 +344,7 @@ def _written(element: PrimExpr, facts: Facts, or_left: bool) -> bool:
             if _is_unwritten(tensor):
                 return False
             if _mentions_unwritten(tensor) and not _written(
-                terms.element(tensor, node.indices), facts, False
+                terms.element(tensor, node.indices), facts
             ):
                 return False
     return True

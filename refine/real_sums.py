@@ -96,16 +96,20 @@ def _equal(matcher: Matcher, x: Sum, y: Sum, rounds: int) -> bool:
 
 
 def _again(matcher: Matcher, side: Sum, depth: int = 0) -> Sum:
-    """A sum whose atoms are in normal form under the present facts, those of a depth opened."""
+    """A sum whose atoms are in normal form under the present facts, those of a depth opened; as it
+    is where what is not defined for all numbers would cancel.
+    """
     normal = _Normal(matcher)
     found: Sum = {}
+    parts: list[Sum] = []
     for mono, factor in side.items():
         product: Sum = {(): factor}
         for atom in mono:
             opened = matcher.opened_inside(atom, depth) if depth else atom
-            product = _times(matcher, product, normal.sum(opened))
+            parts.append(normal.sum(opened))
+            product = _times(matcher, product, parts[-1])
         _add(found, product)
-    return found
+    return side if normal.loses(found, parts) else found
 
 
 def _unrolled(matcher: Matcher, side: Sum) -> Sum:
@@ -486,11 +490,14 @@ class _Normal:
         """A sum ``x`` of parts; as a whole where one is infinite, with which no other cancels, or
         what is not defined for all numbers has cancelled.
         """
+        infinite = any(_is_infinite(atom) for mono in found for atom in mono)
+        return {(x,): Fraction(1)} if infinite or self.loses(found, parts) else found
+
+    def loses(self, found: Sum, parts: Sequence[Sum]) -> bool:
+        """Whether a factor of parts that is not defined for all numbers is not in their sum or product."""
         left = {atom for mono in found for atom in mono}
         given = {atom for part in parts for mono in part for atom in mono}
-        if any(map(_is_infinite, left)) or any(map(self._is_partial, given - left)):
-            return {(x,): Fraction(1)}
-        return found
+        return any(map(self._is_partial, given - left))
 
     def _is_partial(self, atom: PrimExpr) -> bool:
         """Whether a factor is not defined for all real numbers, as far as can be seen."""
