@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from time import perf_counter
+from typing import Any
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.node import replace
@@ -14,7 +15,6 @@ from rlx.solver.assumptions import SharedNormalForm
 from rlx.solver.budget import LARGE, NODES, Statistics, Work, undisturbed
 from rlx.solver.consistency import empty_range, simply_possible
 from rlx.solver.context import Components, ContextState, constraints
-from rlx.solver.proofs.producer import certificate, due
 from rlx.solver.question import Question, named
 from rlx.solver.search import fails_somewhere
 from rlx.solver.tactics import CHAIN, LIKELY, POINTS, SEARCH, TACTICS, Tactic, decide, holds_simply
@@ -103,13 +103,18 @@ class Session:
             verdict = Unknown(str(reason))
         means = verdict.means if isinstance(verdict, (Proved, Refuted)) else verdict.status
         if isinstance(verdict, Proved):
-            evidence = Evidence(lambda: certificate(self.claimed(condition), self.state, means))
-            verdict = replace(verdict, evidence=evidence)
-            if due():
-                _ = verdict.certificate
+            verdict = replace(verdict, evidence=self._evidence(condition, means))
         self.statistics.count(means)
         self.statistics.time(perf_counter() - started, condition)
         return verdict
+
+    def _evidence(self, condition: PrimExpr, means: str) -> Evidence:
+        def certificate() -> dict[str, Any]:
+            from rlx.solver.proofs.producer import certificate as of_goal  # few ask for one
+
+            return of_goal(self.claimed(condition), self.state, means)
+
+        return Evidence(certificate)
 
     def _decided(self, condition: PrimExpr) -> Verdict:
         expanded = condition

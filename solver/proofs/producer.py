@@ -10,7 +10,6 @@ what is found.
 from __future__ import annotations
 
 import itertools
-import os
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -25,7 +24,8 @@ from rlx.solver.expression_text import show
 from rlx.solver.poly import TooMuchWorkError
 from rlx.solver.proofs.checker import RefusedError, check
 from rlx.solver.proofs.closing import Closing
-from rlx.solver.proofs.draft import Below, Found, NotFoundError
+from rlx.solver.proofs.draft import Below, Found, NotFoundError, distinct_names
+from rlx.solver.verdict import PARANOID
 
 _SPLITS = 8
 
@@ -230,17 +230,6 @@ def _texts(proof: list[dict[str, Any]]) -> Iterator[str]:
 
 # ---------------------------------------------------------------- the certificate of a verdict
 
-_given = os.environ.get("RLX_PARANOID", "")
-_PARANOID = int(_given) if _given.isdecimal() else 0
-"""Of so many proofs one is checked as it is made; 0 for none."""
-_made = itertools.count(1)
-
-
-def due() -> bool:
-    """Whether the proof that was just found is to be checked at once."""
-    return _PARANOID > 0 and next(_made) % _PARANOID == 0
-
-
 _WRITTEN = 20_000
 """The largest number of operations that a goal and its assumptions may have as a text, where shared parts are
 repeated.
@@ -261,9 +250,6 @@ def certificate(goal: PrimExpr, state: ContextState, means: str) -> dict[str, An
     """The certificate of a goal that was proved; ``"proof"`` is a text if none was found. `means`:
     how the prover proved it.
     """
-    from rlx.solver.proofs.checker import RefusedError
-    from rlx.solver.proofs.draft import distinct_names
-
     (expanded, *known), atoms = _over_atoms(prim_exprs.expand([goal, *constraints(state)]))
 
     def range_of(var: tir.Var) -> Range:
@@ -291,7 +277,7 @@ def certificate(goal: PrimExpr, state: ContextState, means: str) -> dict[str, An
             refused, result = error, None
         if result is not None:
             return result
-    if refused is not None and _PARANOID:
+    if refused is not None and PARANOID:
         raise RuntimeError(f"the certificate of {show(goal)} is refused: {refused}")
     names = distinct_names(tir.free_vars(expanded, *near))
     renamed: dict[tir.Var, PrimExpr] = {v: tir.Var(name, v.dtype) for v, name in names.items()}
