@@ -286,7 +286,20 @@ class Definitions:
             values = [read(site) for read in plan(site)]
         except Violation as error:
             raise Unopened(f"{site.name}: {error.message}") from None
-        attributes = tuple([self._key(value) for value in values])
+        # A scalar of unknown value is read as a new variable each time: the arguments say which it is.
+        scalars = {
+            arg.name_hint
+            for arg in call.args
+            if isinstance(arg, ast.Var) and isinstance(self._info.get(arg), ast.PrimStructInfo)
+        }
+        attributes = tuple(
+            [
+                "scalar"
+                if isinstance(value, tir.Var) and value.name in scalars
+                else self._key(value)
+                for value in values
+            ]
+        )
         outlines = tuple(map(terms.outline, sinfo_args))
         key = (operator.name, attributes, tuple(arguments), outlines)
         known = self._known.get(key)

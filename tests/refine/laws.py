@@ -163,7 +163,15 @@ def in_other_words(text: str) -> Iterator[tuple[str, str]]:
     for k, (line, following) in enumerate(pairwise(lines)):
         name, other = (re.match(r"\s+(\w+)(?:: .*)? = R\.", each) for each in (line, following))
         apart = name and other and not re.search(rf"\b{name[1]}\b", following)
-        if apart and indent(line) == indent(following) and "match_cast" not in line + following:
+        last = [indent(following)] != [
+            indent(each) for each in lines[k + 2 : k + 3]
+        ]  # a branch ends with its value
+        if (
+            apart
+            and not last
+            and indent(line) == indent(following)
+            and "match_cast" not in line + following
+        ):
             yield "reordered", "\n".join([*lines[:k], following, line, *lines[k + 2 :]]) + "\n"
             break
     before = module(text)
