@@ -517,10 +517,10 @@ def _remove_if_left(path: str) -> None:
 def _locked(file: int) -> bool:
     """Lock a new file or folder; False if another process has taken it for a left one."""
     try:
-        _lock(file)
+        own = _lock(file)
     except OSError:
         return True  # there are no locks, so nobody removes anything either
-    return os.fstat(file).st_nlink > 0
+    return own and os.fstat(file).st_nlink > 0
 
 
 def _lock(file: int) -> bool:

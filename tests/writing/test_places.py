@@ -407,6 +407,34 @@ def test_many_writers_at_once(here: Path) -> None:
     assert os.listdir(here) == ["file"]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no locks")
+def test_a_file_that_another_process_takes_for_a_left_one(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between its creation and its lock, another process that cleans up has locked it, and removes it."""
+    import fcntl
+
+    lock, write, taken = fcntl.flock, os.write, dict[Path, int]()
+
+    def flock(file: int, how: int) -> None:
+        if not taken:
+            (left,) = here.glob(".rlx-*.part")
+            taken[left] = os.open(left, os.O_RDONLY)
+            lock(taken[left], how)
+        lock(file, how)
+
+    def removed_first(file: int, data: bytes) -> int:
+        for left in taken:
+            left.unlink(missing_ok=True)
+        return write(file, data)
+
+    monkeypatch.setattr(os, "write", removed_first)
+    monkeypatch.setattr(fcntl, "flock", flock)
+    writing.write("file", "text")
+    os.close(*taken.values())
+    assert Path("file").read_text() == "text" and os.listdir(here) == ["file"]
+
+
 def test_an_interrupt_leaves_nothing(here: Path) -> None:
     import signal
 
