@@ -625,7 +625,7 @@ class Reader:
             operands = []
             for child in tir.children(node):
                 operands.append((yield child))
-            if isinstance(node, INTEGER_DIVISIONS):
+            if isinstance(node, INTEGER_DIVISIONS) and tir.type_of(operands[1]).is_integer:
                 self.divisor(operands[1])
             return tir.with_operands(node, operands) if operands else node
 
