@@ -298,23 +298,29 @@ def assume_reads(
         return
     if not all(map(facts.equal, tensor.shape, extents)):
         return
-    stack = [terms.element(tensor, axes)]
-    seen: set[PrimExpr] = set()
+    for node in always_evaluated(terms.element(tensor, axes)):
+        if isinstance(node, tir.BufferLoad) and isinstance(node.buffer, TensorTerm):
+            for index, extent in zip(node.indices, node.buffer.shape, strict=True):
+                if terms.tensors_of(index):
+                    facts.assume(tir.LE(tir.IntImm(0), index))
+                    facts.assume(tir.LT(index, extent))
+
+
+def always_evaluated(element: PrimExpr) -> Iterator[PrimExpr]:
+    """The parts of an element that are evaluated whatever its conditions give: no branch of
+    `if_then_else`, no right operand of `and` and `or`, and no reduction, which may have no points.
+    """
+    stack, seen = [element], set[PrimExpr]()
     while stack:
         node = stack.pop()
         if node in seen or isinstance(node, terms.Reduce):
             continue
         seen.add(node)
-        match node:
-            case tir.BufferLoad(buffer=TensorTerm(shape=shape), indices=indices):
-                for index, extent in zip(indices, shape, strict=True):
-                    if terms.tensors_of(index):
-                        facts.assume(tir.LE(tir.IntImm(0), index))
-                        facts.assume(tir.LT(index, extent))
-            case tir.Call(op="if_then_else", args=(condition, _, _)):
-                stack.append(condition)
-                continue
-        stack += tir.children(node)
+        yield node
+        decides = isinstance(node, tir.And | tir.Or) or (
+            isinstance(node, tir.Call) and node.op == "if_then_else"
+        )
+        stack += tir.children(node)[:1] if decides else tir.children(node)
 
 
 def turned(condition: PrimExpr) -> PrimExpr:

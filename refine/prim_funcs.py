@@ -14,7 +14,7 @@ from rlx.grammar.nodes.prim_operators import INTEGER_DIVISIONS
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine import terms
 from rlx.refine.definitions import Unopened
-from rlx.refine.facts import Facts, assume_reads
+from rlx.refine.facts import Facts, always_evaluated, assume_reads
 from rlx.refine.loops import Holes, Unread, read_loops
 from rlx.refine.terms import (
     ApplicationTerm,
@@ -81,8 +81,8 @@ class LoopsOpener:
         facts: Facts,
         read: Callable[[], Iterable[TensorTerm]],
         known: Mapping[TensorTerm, TensorTerm],
-        opened: Callable[[TensorTerm], TensorTerm] = lambda tensor: tensor,
-        filled: Sequence[tuple[Sequence[PrimExpr], Sequence[PrimExpr]]] = (),
+        opened: Callable[[TensorTerm], TensorTerm],
+        filled: Sequence[tuple[Sequence[PrimExpr], Sequence[PrimExpr]]],
     ) -> bool:
         """Whether a call of a PrimFunc cannot fail.
 
@@ -255,18 +255,11 @@ def _divides(tensor: TensorTerm, divisor: PrimExpr, facts: Facts) -> bool:
     """Whether some element of a tensor is computed by a division by a number."""
     if not isinstance(tensor, Lambda):
         return False
-    stack, seen = [tensor.element], set[PrimExpr]()
-    while stack:
-        node = stack.pop()
-        if node in seen or isinstance(node, terms.Reduce):
-            continue
-        seen.add(node)
+    for node in always_evaluated(tensor.element):
         if isinstance(node, INTEGER_DIVISIONS):
             place: dict[tir.Var, PrimExpr] = {}
             if _matched(node.b, divisor, tensor.axes, place) and _exists(tensor, place, facts):
                 return True
-        decides = isinstance(node, tir.Call) and node.op == "if_then_else"
-        stack += tir.children(node)[:1] if decides else tir.children(node)
     return False
 
 
@@ -370,16 +363,7 @@ def _assume_read_elements(tensor: TensorTerm, condition: PrimExpr, facts: Facts)
     if not isinstance(tensor, Lambda):
         return
     wanted = [node for node in tir.postorder(condition) if isinstance(node, tir.BufferLoad)]
-    stack, seen = [tensor.element], set()
-    while stack:
-        node = stack.pop()
-        if node in seen or isinstance(node, terms.Reduce):
-            continue
-        seen.add(node)
-        if isinstance(node, tir.Call) and node.op == "if_then_else":
-            stack.append(node.args[0])
-            continue
-        stack += tir.children(node)
+    for node in always_evaluated(tensor.element):
         if not isinstance(node, tir.BufferLoad):
             continue
         for index, extent in zip(node.indices, node.buffer.shape, strict=True):
