@@ -10,6 +10,7 @@ from rlx.grammar.nodes.dtype import BOOL, DataType
 from rlx.grammar.nodes.prim_operators import BY_NODE
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine import terms
+from rlx.refine.definedness import decided
 from rlx.refine.terms import Lambda, TensorTerm
 from rlx.solver.context import Context
 from rlx.solver.prover import Prover
@@ -93,8 +94,14 @@ class Facts:
             return chosen
         known = self._known[-1]
         if found not in known:
-            known[found] = self._decide(self._ready(self.plain(found)))
+            by_limits = decided(found, self.chosen, self._limits)
+            known[found] = (
+                self._decide(self._ready(self.plain(found))) if by_limits is None else by_limits
+            )
         return known[found]
+
+    def _limits(self, number: PrimExpr) -> tuple[int | None, int | None]:
+        return self.prover.limits(self._ready(self.plain(number)))
 
     def always(self, condition: PrimExpr) -> bool:
         """Whether a condition always holds: unlike :meth:`holds`, it is not asked whether it never

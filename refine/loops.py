@@ -13,9 +13,9 @@ from contextlib import ExitStack, contextmanager
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import INT32, DataType
 from rlx.grammar.nodes.node import Record, Span, replace
-from rlx.grammar.nodes.prim_operators import INTEGER_DIVISIONS
 from rlx.grammar.nodes.tir import Buffer, PrimExpr
 from rlx.refine import terms
+from rlx.refine.definedness import requirement
 from rlx.refine.facts import Facts
 from rlx.refine.lanes import number_of_lanes, one_lane
 from rlx.refine.loops_content import (
@@ -306,7 +306,7 @@ class Reader:
     def _bind(self, var: tir.Var, value: PrimExpr, span: Span | None) -> None:
         if var.dtype.code == "handle" or var.dtype.lanes > 1:
             raise Unread(f"{var.name} is a pointer or a vector", span)
-        self._env[var] = tir.interned(tir.converted(value, var.dtype, None))
+        self._env[var] = self.stored(value, var.dtype)
 
     def _allocate(self, buffer: Buffer) -> None:
         self._plain(buffer)
@@ -347,7 +347,7 @@ class Reader:
             self._store_lanes(stmt, count)
             return
         buffer, indices = self._place(stmt.buffer, stmt.indices, stmt.span)
-        value = terms.stored(self.converted(stmt.value), buffer.dtype)
+        value = self.stored(self.converted(stmt.value), buffer.dtype)
         self.inside(buffer, indices, "a write is", stmt.span)
         if buffer not in self.contents:
             raise Unread(f"{buffer.name} has no memory here", stmt.span)
@@ -602,7 +602,7 @@ class Reader:
                 case tir.Let(var=var, value=value, body=body):
                     bound = yield value
                     assert env is self._env
-                    self._env[var] = tir.interned(tir.converted(bound, var.dtype, None))
+                    self._env[var] = self.stored(bound, var.dtype)
                     return (yield body)
                 case tir.And(a=a, b=b) | tir.Or(a=a, b=b):
                     left = yield a
@@ -625,9 +625,9 @@ class Reader:
             operands = []
             for child in tir.children(node):
                 operands.append((yield child))
-            if isinstance(node, INTEGER_DIVISIONS) and tir.type_of(operands[1]).is_integer:
-                self.divisor(operands[1])
-            return tir.with_operands(node, operands) if operands else node
+            made = tir.with_operands(node, operands) if operands else node
+            self.defined(made)
+            return made
 
         def reduction(node: Reduce) -> tir.Visit[PrimExpr]:
             extents, init, inside = [], [], []
@@ -674,12 +674,17 @@ class Reader:
             for condition in (tir.LE(zero, index), tir.LT(index, limit)):
                 self.need(tir.interned(condition), f"{what} inside {buffer.name}", span)
 
-    def divisor(self, expr: PrimExpr) -> None:
-        """Prove that an integer is not 0, or need it."""
-        if not (isinstance(expr, tir.IntImm) and expr.value):
-            zero = terms.index(0, tir.type_of(expr))
-            condition = tir.interned(tir.NE(expr, zero))
-            self.need(condition, "a divisor is not 0", self._span)
+    def defined(self, node: PrimExpr) -> None:
+        """Prove that an operation on elements does not fail, or need it."""
+        needed = requirement(node)
+        if needed is not None:
+            self.need(*needed, self._span)
+
+    def stored(self, value: PrimExpr, kind: DataType) -> PrimExpr:
+        """A value as a buffer or a variable of a type holds it."""
+        made = terms.stored(value, kind)
+        self.defined(made)
+        return made
 
     def need(self, condition: PrimExpr, why: str, span: Span | None) -> None:
         """Prove a condition, or say that it must hold."""

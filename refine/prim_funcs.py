@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.nodes.node import Record
-from rlx.grammar.nodes.prim_operators import INTEGER_DIVISIONS
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine import terms
+from rlx.refine.definedness import requirement
 from rlx.refine.definitions import Unopened
 from rlx.refine.facts import Facts, always_evaluated, assume_reads
 from rlx.refine.loops import Holes, Unread, read_loops
+from rlx.refine.matching import Matcher
 from rlx.refine.terms import (
     ApplicationTerm,
     FilledHoles,
@@ -78,10 +79,8 @@ class LoopsOpener:
     def safe(
         self,
         application: ApplicationTerm,
-        facts: Facts,
+        matcher: Matcher,
         read: Callable[[], Iterable[TensorTerm]],
-        known: Mapping[TensorTerm, TensorTerm],
-        opened: Callable[[TensorTerm], TensorTerm],
         filled: Sequence[tuple[Sequence[PrimExpr], Sequence[PrimExpr]]],
     ) -> bool:
         """Whether a call of a PrimFunc cannot fail.
@@ -90,14 +89,11 @@ class LoopsOpener:
         ----------
         read
             Gives tensors whose elements are computed without a failure: what they read is there,
-            and what they divide by is not 0.
-        known
-            Tensors of the program that are equal to tensors that ``read`` mentions.
-        opened
-            The definition of a tensor of the program, or itself.
+            and their operations have results.
         filled
             Extents of which none is 0 unless one of the others is.
         """
+        facts = matcher.facts
         try:
             call = self._call(application)
         except Unopened:
@@ -109,7 +105,8 @@ class LoopsOpener:
         for position, output in call.holes.outputs.items():
             if not _written_everywhere(call.filled.tensor(output), facts, (UNWRITTEN, position)):
                 return False
-        equal = FilledHoles(known, {})
+        equal = FilledHoles(matcher.representatives, {})
+        met = _Requirements(matcher, read, filled)
         for need in call.holes.needs:
             axes = terms.fresh(need.axes)
             renamed: dict[tir.Var, PrimExpr] = dict(zip(need.axes, axes, strict=True))
@@ -124,11 +121,7 @@ class LoopsOpener:
                 for tensor in read() if terms.tensors_of(condition) else ():
                     assume_reads(tensor, axes, extents, facts)
                     _assume_read_elements(tensor, condition, facts)
-                if facts.holds(condition) is True:
-                    continue
-                if not isinstance(condition, tir.NE):
-                    return False
-                if not _is_divisor(condition, read, opened, filled, facts):
+                if facts.holds(condition) is not True and not met.imply(condition):
                     return False
         return True
 
@@ -207,79 +200,88 @@ class LoopsOpener:
         return CallOfLoops(holes, FilledHoles(tensors, variables), tuple(places), differ)
 
 
-def _is_divisor(
-    condition: tir.NE,
-    read: Callable[[], Iterable[TensorTerm]],
-    opened: Callable[[TensorTerm], TensorTerm],
-    filled: Sequence[tuple[Sequence[PrimExpr], Sequence[PrimExpr]]],
-    facts: Facts,
-) -> bool:
-    """Whether a number is not 0: by the sizes of what is not empty, because something divides by it
-    that is computed without a failure, or by its definition.
+class _Requirements:
+    """What is known to hold because a program that returns computes it; see
+    :meth:`LoopsOpener.safe`.
     """
-    one = terms.index(1)
-    for dims, kept in filled:
-        if all(facts.holds(tir.LE(one, dim)) is True for dim in kept):
-            for dim in dims:
-                facts.assume(tir.LE(one, dim))
-    if facts.holds(condition) is True:
-        return True
-    for _ in range(MOST_OPENED):
-        if any(_divides(tensor, condition.a, facts) for tensor in read()):
-            return True
-        tensors = {tensor: opened(tensor) for tensor in terms.tensors_of(condition)}
-        if all(tensor is own for tensor, own in tensors.items()):
-            return False
-        condition = _with_elements(condition, tensors)
-        if facts.holds(condition) is True:
-            return True
-    return False
 
+    def __init__(
+        self,
+        matcher: Matcher,
+        read: Callable[[], Iterable[TensorTerm]],
+        filled: Sequence[tuple[Sequence[PrimExpr], Sequence[PrimExpr]]],
+    ) -> None:
+        self._matcher, self._read, self._filled = matcher, read, filled
+        self._met: list[tuple[Lambda, PrimExpr]] | None = None
 
-MOST_OPENED = 8
-"""How often what a divisor is read from is replaced by its definition."""
-
-
-def _with_elements(expr: PrimExpr, tensors: Mapping[TensorTerm, TensorTerm]) -> Any:
-    """An expression that reads the elements of other tensors."""
-
-    def new(node: PrimExpr, operands: list[PrimExpr]) -> PrimExpr:
-        if isinstance(node, tir.BufferLoad):
-            return terms.element(tensors.get(node.buffer, node.buffer), operands)  # type: ignore[call-overload]
-        return terms.rebuilt(node, operands)
-
-    return tir.interned(tir.fold(tir.interned(expr), new, {}))
-
-
-def _divides(tensor: TensorTerm, divisor: PrimExpr, facts: Facts) -> bool:
-    """Whether some element of a tensor is computed by a division by a number."""
-    if not isinstance(tensor, Lambda):
-        return False
-    for node in always_evaluated(tensor.element):
-        if isinstance(node, INTEGER_DIVISIONS):
-            place: dict[tir.Var, PrimExpr] = {}
-            if _matched(node.b, divisor, tensor.axes, place) and _exists(tensor, place, facts):
+    def imply(self, condition: PrimExpr) -> bool:
+        """Whether a condition holds: by the sizes of what is not empty, because an operation
+        requires it that is computed without a failure, or by the definitions of what it reads.
+        """
+        facts, one = self._matcher.facts, terms.index(1)
+        for dims, kept in self._filled:
+            if all(facts.holds(tir.LE(one, dim)) is True for dim in kept):
+                for dim in dims:
+                    facts.assume(tir.LE(one, dim))
+        for each in self._forms(condition):
+            if facts.holds(each) is True:
                 return True
-    return False
+            for tensor, known in self._required():
+                place: dict[tir.Var, PrimExpr] = {}
+                if _matched(known, each, tensor.axes, place) and _exists(tensor, place, facts):
+                    return True
+        return False
+
+    def _required(self) -> Sequence[tuple[Lambda, PrimExpr]]:
+        """The conditions that elements of tensors require, with the tensors."""
+        if self._met is None:
+            self._met = [
+                (tensor, form)
+                for tensor in self._read()
+                if isinstance(tensor, Lambda)
+                for node in always_evaluated(tensor.element)
+                if (needed := requirement(node)) is not None
+                for form in self._forms(needed[0])
+            ]
+        return self._met
+
+    def _forms(self, condition: PrimExpr) -> Iterator[PrimExpr]:
+        """A condition, and what it is when more and more of what it reads is replaced by its
+        definition.
+        """
+        yield condition
+        for _ in range(MOST_OPENED):
+            depth = self._matcher.deepest(condition)
+            condition = self._matcher.opened_inside(condition, depth)
+            if not depth or len(list(tir.postorder(condition))) > LARGEST:
+                return
+            yield condition
+
+
+MOST_OPENED, LARGEST = 8, 2_000
+"""How often what a condition reads is replaced by its definition, and how many parts it then has."""
 
 
 def _matched(
-    pattern: PrimExpr,
-    expr: PrimExpr,
-    axes: Sequence[tir.Var],
-    place: dict[tir.Var, PrimExpr],
+    pattern: PrimExpr, expr: PrimExpr, axes: Sequence[tir.Var], place: dict[tir.Var, PrimExpr]
 ) -> bool:
     """Whether an expression is another one at some values of axes, which are put into the place."""
-    if isinstance(pattern, tir.Var) and pattern in axes:
-        return place.setdefault(pattern, expr) is expr
-    if pattern is expr:
-        return True
-    parts, others = tir.children(pattern), tir.children(expr)
-    if type(pattern) is not type(expr) or len(parts) != len(others) or not parts:
-        return False
-    if tir.interned(tir.with_operands(pattern, others)) is not expr:
-        return False
-    return all(_matched(a, b, axes, place) for a, b in zip(parts, others, strict=True))
+    found = set[tuple[PrimExpr, PrimExpr]]()
+
+    def matched(pattern: PrimExpr, expr: PrimExpr) -> bool:
+        if isinstance(pattern, tir.Var) and pattern in axes:
+            return place.setdefault(pattern, expr) is expr
+        if pattern is expr or (pattern, expr) in found:
+            return True
+        parts, others = tir.children(pattern), tir.children(expr)
+        if type(pattern) is not type(expr) or len(parts) != len(others) or not parts:
+            return False
+        if tir.interned(tir.with_operands(pattern, others)) is not expr:
+            return False
+        found.add((pattern, expr))  # a part that does not match ends the whole search
+        return all(map(matched, parts, others))
+
+    return matched(pattern, expr)
 
 
 def _exists(tensor: Lambda, place: dict[tir.Var, PrimExpr], facts: Facts) -> bool:

@@ -522,10 +522,8 @@ class _FunctionPair:
             case ("call", ApplicationTerm() as made) if made.name == CALL_TIR:
                 return self._loops.safe(
                     made,
-                    matcher.facts,
+                    matcher,
                     lambda: self._computed(ours),
-                    matcher.representatives,
-                    self._definition,
                     [check.key[1:] for check in ours.checks if _is_filled(check)],
                 )
             case (kind, ResultTerm() as result) if kind == WRITTEN:
@@ -552,13 +550,6 @@ class _FunctionPair:
                     made.name == CALL_TIR
                 ):
                     yield from self._loops.filled_by(made)
-
-    def _definition(self, tensor: TensorTerm) -> TensorTerm:
-        """What a tensor of a program is computed by, or itself."""
-        if isinstance(tensor, ResultTerm):
-            with suppress(Unopened):
-                return self._opened(tensor, "bitwise")
-        return tensor
 
     def _found(self, check: RunCheck, side: Execution, matcher: Matcher) -> bool:
         """Whether the other side has the same check on a path that is always taken then."""

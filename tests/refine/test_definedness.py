@@ -1,0 +1,133 @@
+"""Where an operation on elements has a result, beside NumPy and Python's integers."""
+
+from __future__ import annotations
+
+import random
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import FLOAT32, dtype
+from rlx.refine.definedness import decided, requirement
+
+X, Y = tir.Var("x", FLOAT32), tir.Var("y", FLOAT32)
+N = tir.Var("n", dtype("int8"))
+NUMBERS = (0.0, -0.0, 1.0, -1.5, 2.5, 127.0, -129.0, 3e4, 2.0**31, -(2.0**31), 1e30, 3e38)
+VALUES = (*NUMBERS, float("nan"), float("inf"), float("-inf"), 1e-40)
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int16", "int32", "uint32", "int64"])
+def test_a_float16_is_cast_where_its_integer_part_fits(kind: str) -> None:
+    half = tir.Var("h", dtype("float16"))
+    found = requirement(tir.Cast(dtype(kind), half))
+    assert found is not None
+    limits = np.iinfo(kind)
+    halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+    wide = np.nan_to_num(halves.astype(np.float64))
+    near = (abs(wide - float(limits.min)) < 2) | (abs(wide - float(limits.max)) < 2)
+    near[::61] = True
+    for value in halves[near]:
+        fits = bool(np.isfinite(value)) and limits.min <= int(value) <= limits.max
+        assert computed(found[0], {half: value}) == fits, value
+
+
+@pytest.mark.parametrize(("kind", "edge"), [("int32", 2**31), ("uint64", 2**64), ("int64", 2**63)])
+def test_the_last_float_that_is_cast(kind: str, edge: int) -> None:
+    for width in (np.float32, np.float64):
+        x = tir.Var("x", dtype(width.__name__))
+        found = requirement(tir.Cast(dtype(kind), x))
+        assert found is not None
+        limits = np.iinfo(kind)
+        for end in (width(edge), width(-edge), width(-1), width(-edge - 1)):
+            for value in (np.nextafter(end, width(-np.inf)), end, np.nextafter(end, width(np.inf))):
+                fits = int(limits.min) <= int(value) <= int(limits.max)
+                assert computed(found[0], {x: value}) == fits, value
+
+
+def computed(expr: tir.PrimExpr, values: dict[tir.Var, Any]) -> Any:
+    """The value of an element by NumPy."""
+    cast = getattr(np, str(tir.type_of(expr)), None)
+    inner = [computed(each, values) for each in tir.children(expr)]
+    match expr, inner:
+        case tir.Var(), _:
+            return values[expr]
+        case tir.FloatImm(value=value) | tir.IntImm(value=value), _:
+            assert cast is not None
+            return cast(value)
+        case tir.Cast(), [a]:
+            assert cast is not None
+            return cast(a)
+        case tir.Select(), [c, a, b]:
+            return a if c else b
+        case tir.Call(op=name), [a]:
+            return getattr(np, {"fabs": "abs", "nearbyint": "rint"}.get(name, name))(a)
+        case tir.Not(), [a]:
+            return not a
+        case _, [a, b]:
+            return {
+                tir.Add: lambda: a + b,
+                tir.Sub: lambda: a - b,
+                tir.Mul: lambda: a * b,
+                tir.Min: lambda: min(b, a),
+                tir.Max: lambda: max(b, a),
+                tir.LT: lambda: bool(a < b),
+                tir.LE: lambda: bool(a <= b),
+                tir.GT: lambda: bool(a > b),
+                tir.GE: lambda: bool(a >= b),
+                tir.And: lambda: a and b,
+                tir.Or: lambda: a or b,
+            }[type(expr)]()
+    raise AssertionError(expr)
+
+
+def element(rng: random.Random, depth: int) -> tir.PrimExpr:
+    if depth == 0:
+        return rng.choice([X, Y, tir.FloatImm(rng.choice(NUMBERS), FLOAT32), tir.Cast(FLOAT32, N)])
+    a, b = element(rng, depth - 1), element(rng, depth - 1)
+    return rng.choice(
+        [
+            tir.Add(a, b),
+            tir.Sub(a, b),
+            tir.Mul(a, b),
+            tir.Min(a, b),
+            tir.Max(a, b),
+            tir.Select(condition(rng, a, b), a, b),
+            tir.Call(rng.choice(["floor", "ceil", "trunc", "nearbyint", "fabs"]), (a,), FLOAT32),
+            tir.Cast(FLOAT32, tir.Cast(dtype("float16"), a)),
+        ]
+    )
+
+
+def condition(rng: random.Random, a: tir.PrimExpr, b: tir.PrimExpr) -> tir.PrimExpr:
+    literal = tir.FloatImm(rng.choice(NUMBERS), FLOAT32)
+    kind = rng.choice([tir.LT, tir.LE, tir.GT, tir.GE])
+    compared = kind(*rng.choice([(a, literal), (literal, a), (b, literal), (a, b)]))
+    nan = tir.Call("isnan", (a,), dtype("bool"))
+    return rng.choice(
+        [compared, tir.Not(compared), nan, tir.Or(nan, compared), tir.And(tir.Not(nan), compared)]
+    )
+
+
+def test_what_is_decided_by_limits_holds_for_all_floats() -> None:
+    rng = random.Random(7)
+    said = 0
+    for _ in range(1200):
+        x = element(rng, rng.choice([1, 2, 3]))
+        literal = tir.FloatImm(rng.choice(NUMBERS), FLOAT32)
+        known = condition(rng, X, Y)
+        asked = rng.choice([tir.LT, tir.LE])(*rng.choice([(x, literal), (literal, x)]))
+        found = decided(asked, {known: True}, lambda n: (-128, 127))
+        if found is None:
+            continue
+        said += 1
+        for _ in range(30):
+            values: dict[tir.Var, Any] = {v: np.float32(rng.choice(VALUES)) for v in (X, Y)}
+            values[N] = np.int8(rng.randint(-128, 127))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                if computed(known, values):
+                    assert computed(asked, values) == found, (asked, known, values)
+    assert said > 200, said
