@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -49,16 +50,14 @@ def test_the_last_float_that_is_cast(kind: str, edge: int) -> None:
 
 def computed(expr: tir.PrimExpr, values: dict[tir.Var, Any]) -> Any:
     """The value of an element by NumPy."""
-    cast = getattr(np, str(tir.type_of(expr)), None)
+    cast: Any = getattr(np, str(tir.type_of(expr)), None)
     inner = [computed(each, values) for each in tir.children(expr)]
     match expr, inner:
         case tir.Var(), _:
             return values[expr]
         case tir.FloatImm(value=value) | tir.IntImm(value=value), _:
-            assert cast is not None
             return cast(value)
         case tir.Cast(), [a]:
-            assert cast is not None
             return cast(a)
         case tir.Select(), [c, a, b]:
             return a if c else b
@@ -67,7 +66,7 @@ def computed(expr: tir.PrimExpr, values: dict[tir.Var, Any]) -> Any:
         case tir.Not(), [a]:
             return not a
         case _, [a, b]:
-            return {
+            operations: dict[type[tir.PrimExpr], Callable[[], Any]] = {
                 tir.Add: lambda: a + b,
                 tir.Sub: lambda: a - b,
                 tir.Mul: lambda: a * b,
@@ -79,7 +78,8 @@ def computed(expr: tir.PrimExpr, values: dict[tir.Var, Any]) -> Any:
                 tir.GE: lambda: bool(a >= b),
                 tir.And: lambda: a and b,
                 tir.Or: lambda: a or b,
-            }[type(expr)]()
+            }
+            return operations[type(expr)]()
     raise AssertionError(expr)
 
 
