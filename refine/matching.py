@@ -45,7 +45,7 @@ from rlx.spec.registry import decide, rule
 
 STEPS = 40_000
 """The most comparisons of elements for one question."""
-QUESTIONS = 4_000
+QUESTIONS = 2_000
 """The most questions to the prover for one question."""
 SPLITS = 8
 """The most conditions that are split inside of each other."""
@@ -138,7 +138,6 @@ class Matcher:
         self._free: list[Facts] = []
         self.facts = Facts(context.copy())
         self.steps = 0
-        self._asked = 0
         self.representatives: dict[TensorTerm, TensorTerm] = {}
         self.limit = STEPS
         self.functions: dict[str, None] = {}
@@ -232,11 +231,13 @@ class Matcher:
         outer, elements, splits = self.facts, self._elements, self.splits
         self.facts = self._free.pop() if self._free else Facts(self._context.copy())
         self.facts.undecided, self.facts.proofs = outer.undecided, outer.proofs
+        self.facts.asked = outer.asked
         self._elements, self.splits = [{}], 0
         try:
             yield
         finally:
             self._free.append(self.facts)
+            outer.asked = self.facts.asked
             self.facts, self._elements, self.splits = outer, elements, splits
 
     @contextmanager
@@ -1644,12 +1645,13 @@ def _extremum(c: tir.Comparison, nan: PrimExpr, a: PrimExpr, b: PrimExpr) -> Pri
     below = turned(c)
     if not isinstance(below, tir.LT):
         return None
-    first, second, a, b, nan = map(_of_real, (below.a, below.b, a, b, nan))
-    if nan is a and tir.type_of(a) == tir.type_of(b):
-        if (first, second) == (b, a):
-            return tir.interned(tir.Max(a, b))
-        if (first, second) == (a, b):
-            return tir.interned(tir.Min(a, b))
+    first, second, x, y, nan = map(_of_real, (below.a, below.b, a, b, nan))
+    if tir.type_of(x) == tir.type_of(y):
+        a, b = x, y
+    if nan is x and (first, second) == (y, x):
+        return tir.interned(tir.Max(a, b))
+    if nan is x and (first, second) == (x, y):
+        return tir.interned(tir.Min(a, b))
     return None
 
 
