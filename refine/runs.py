@@ -123,7 +123,7 @@ def differing(
     ]
     more: list[Draw] = [partial(_near, [*boundaries, 2, 10])]
     if _takes_integers(function):
-        more += [_signed, _last, _wide, *_LIMITS]
+        more += [_signed, _last, _wide, _edges, *_LIMITS]
     tried += [(sizes, draw) for sizes in chosen[:SPECIAL] for draw in more]
     if special:
         tried += [(sizes, draw) for sizes in chosen[:SPECIAL] for draw in _SPECIAL_DRAWS]
@@ -467,6 +467,11 @@ def _wide(random: Any, array: Any) -> Any:
     if array.dtype.kind not in "iu":
         return _whole(random, array)
     return random.choice(_extremes(array) // 2 + _extremes(array) // 4, array.shape)
+
+
+def _edges(random: Any, array: Any) -> Any:
+    """Small whole numbers, and the lowest and highest integers of a type among them."""
+    return _odd(random, array) if array.dtype.kind in "iu" else _whole(random, array)
 
 
 def _limit(at: int, random: Any, array: Any) -> Any:

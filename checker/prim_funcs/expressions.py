@@ -324,6 +324,19 @@ def shifted(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> None:
         state.report("TIR15-shift", words, expr.span, help=f"shift by 0 to {found.bits - 1}")
 
 
+def extreme(state: PrimFuncCheck, expr: tir.Call, made: Typed) -> None:
+    """The smallest, largest or infinite number is asked for of a type that has one."""
+    found = made.dtype
+    if found is None:
+        return
+    numbers = found.is_integer or found.is_float
+    if not numbers or (made.lanes or 1) > 1 or (expr.op == "infinity" and not found.is_float):
+        what = {"infinity": "infinity", "min_value": "smallest number"}.get(
+            expr.op, "largest number"
+        )
+        state.report("TIR15-extreme", f"{found} has no {what}", expr.span)
+
+
 def _string(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
     return TEXT
 
@@ -417,6 +430,8 @@ def call(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
         unknown_word(state, expr.op, expr.span)
         return UNKNOWN
     arity = ARITY.get(expr.op)
+    if expr.op in ("infinity", "min_value", "max_value"):
+        extreme(state, expr, of_call(expr, operands))
     if arity is None:
         for value in expr.attrs.values():
             _attribute(state, value)

@@ -146,6 +146,11 @@ FAILS: dict[str, list[str]] = {
         'b[0, 0] = T.Cast("float32", T.bfloat16(1e39))',
     ],
     "TIR15-shift": ['b[0, 0] = T.Cast("float32", n << 64)', 'b[0, 0] = T.Cast("float32", n >> -1)'],
+    "TIR15-extreme": [
+        'b[0, 0] = T.Cast("float32", T.infinity("int32"))',
+        'b[0, 0] = T.Cast("float32", T.max_value("bool"))',
+        'b[0, T.Ramp(0, 1, 4)] = T.min_value("float32x4")',
+    ],
     "TIR16-count": [
         'c = T.alloc_buffer((4294967296, 4294967296), "int8")\nb[0, 0] = a[0, 0]',
         'c = T.alloc_buffer((n * 4294967296, 2147483648), "int8")\nb[0, 0] = a[0, 0]',
