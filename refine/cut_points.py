@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine.matching import Matcher
 from rlx.refine.terms import (
     ApplicationTerm,
@@ -86,7 +87,7 @@ def find(matcher: Matcher, before: Sequence[Term], after: Sequence[Term]) -> Pai
         found = _candidates(matcher, tensor, by_type, users)
         for candidate in found[:CANDIDATES]:
             if matcher.try_equal(candidate, tensor, STEPS):
-                matcher.representatives[tensor] = candidate
+                matcher.join(candidate, tensor)
                 break
         else:
             view = matcher.opened(tensor) if _is_view(tensor) else None
@@ -95,6 +96,19 @@ def find(matcher: Matcher, before: Sequence[Term], after: Sequence[Term]) -> Pai
             elif found and stuck is None:
                 stuck = found[:CANDIDATES][-1], tensor
     return stuck
+
+
+def _known_lengths(tensor: TensorTerm) -> list[PrimExpr | None]:
+    """The lengths of the axes of a tensor, None for those of which only the origin is known."""
+    if not isinstance(tensor, ResultTerm):
+        return list(tensor.shape)
+    given = {
+        var
+        for part in _below(tensor)
+        if isinstance(part, TensorTerm)
+        for var in tir.free_vars(*part.shape)
+    }
+    return [None if isinstance(d, tir.Var) and d not in given else d for d in tensor.shape]
 
 
 def _candidates(
@@ -116,7 +130,7 @@ def _candidates(
         for candidate in alike
         if candidate in near
         and (
-            candidate.shape == tensor.shape
+            _known_lengths(candidate) == _known_lengths(tensor)
             or any(_permuted(candidate.shape, each) == tensor.shape for each in layouts)
         )
         and (candidate in frontier or _between(candidate, frontier))

@@ -58,6 +58,8 @@ SHORT = 12
 """The longest axis of which the last indices are looked at alone."""
 FACTORS = 8
 """The most factors of a product of integers that are written out."""
+EXCHANGED = ("relax.add", "relax.multiply", "relax.equal", "relax.not_equal")
+"""Operators whose arguments may be exchanged, whatever their values."""
 _CONSTANTS = 4
 """So many definitions are opened to see whether an element is a constant."""
 _LARGEST = {"float16": 65504.0, "float32": 3.4e38, "float64": 1.79e308, "bfloat16": 3.38e38}
@@ -207,11 +209,32 @@ class Matcher:
             with self._outside():
                 found = (
                     self._attributes(p.attributes, q.attributes)
-                    and all(map(self.equal, p.arguments, q.arguments))
+                    and self._arguments(p, q)
                     and self.applications(p.after, q.after)
                 )
             self._applications[(p, q)] = found
         return found
+
+    def _arguments(self, p: ApplicationTerm, q: ApplicationTerm) -> bool:
+        """Whether arguments are equal, in any order if the operator takes them so bit for bit."""
+        if all(map(self.equal, p.arguments, q.arguments)):
+            return True
+        turned = q.arguments[::-1]
+        return p.name in EXCHANGED and all(map(self.equal, p.arguments, turned))
+
+    def join(self, a: TensorTerm, b: TensorTerm) -> None:
+        """Let a tensor stand for an equal one: so do the lengths of its axes."""
+        self.representatives[b] = a
+        differ = [
+            tir.EQ(x, y)
+            for x, y in zip(a.shape, b.shape, strict=True)
+            if not self.facts.equal(x, y)
+        ]
+        for each in differ:
+            self._context.assume(each)
+            self.facts.assume(each)
+        if differ:
+            self._free.clear()
 
     def _attributes(self, one: object, other: object) -> bool:
         if one is other:
@@ -276,6 +299,10 @@ class Matcher:
             self.differ(a, b, "their types differ")
             return False
         if not all(map(self.facts.equal, a.shape, b.shape)):
+            match a, b:
+                case ResultTerm(), ResultTerm() if a.path == b.path:
+                    if self.applications(a.of, b.of):
+                        return True
             self.differ(a, b, "their shapes are not proved to be equal")
             return False
         match a, b:
