@@ -14,6 +14,7 @@ from rlx.refine.matching import Matcher
 from rlx.refine.terms import (
     ApplicationTerm,
     ConstantTerm,
+    InputTerm,
     Lambda,
     OpaqueTerm,
     ResultTerm,
@@ -79,7 +80,7 @@ def find(matcher: Matcher, before: Sequence[Term], after: Sequence[Term]) -> Pai
     for term in _terms(before):
         for part in _below(term):
             users.setdefault(part, []).append(term)
-        if isinstance(term, ResultTerm | Lambda):
+        if isinstance(term, ResultTerm | Lambda | InputTerm):
             by_type.setdefault((term.dtype, len(term.shape)), []).append(term)
     for tensor in in_order(after):
         if tensor in known or not isinstance(tensor, ResultTerm | Lambda):
