@@ -45,8 +45,8 @@ from rlx.spec.registry import decide, rule
 
 STEPS = 40_000
 """The most comparisons of elements for one question."""
-QUESTIONS = 2_000
-"""The most questions to the prover for one question."""
+QUESTIONS = 600
+"""The most questions to the prover while two tensors are compared."""
 SPLITS = 8
 """The most conditions that are split inside of each other."""
 ORDERS = 24
@@ -145,6 +145,7 @@ class Matcher:
         self.representatives: dict[TensorTerm, TensorTerm] = {}
         self.sizes: dict[tir.Var, PrimExpr] = {}
         self.limit = STEPS
+        self._asked = 0
         self.functions: dict[str, None] = {}
         self._definitions: dict[TensorTerm, TensorTerm | None] = {}
         self._tensors: dict[tuple[TensorTerm, TensorTerm], bool] = {}
@@ -377,6 +378,7 @@ class Matcher:
         ]
         self._frozen = frozenset([*cuts, *views])
         outer, self.limit = self.limit, min(self.limit, self.steps + steps)
+        self._asked = self.facts.asked
         found, ended, place = False, False, self.trail.attempt()
         try:
             with suppress(Exhausted, RecursionError):
@@ -384,6 +386,7 @@ class Matcher:
                 ended = True
         finally:
             frozen, self._frozen, self.limit = self._frozen, frozenset(), outer
+            self._asked = self.facts.asked
         if not found:
             self.trail.drop(place)
             if ended and all(self.opened(tensor) is None for tensor in frozen):
@@ -478,7 +481,7 @@ class Matcher:
     def _work(self) -> None:
         """Count a step. Raises Exhausted if there were too many."""
         self.steps += 1
-        if self.steps > self.limit or self.facts.asked > QUESTIONS:
+        if self.steps > self.limit or self.facts.asked - self._asked > QUESTIONS:
             raise Exhausted
 
     def elements(self, x: PrimExpr, y: PrimExpr) -> bool:
