@@ -4,7 +4,8 @@ layouts, reductions with an order for NaN.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache, reduce
 from operator import mul
 from typing import Any, NoReturn
@@ -145,6 +146,8 @@ def larger(a: te.Scalar, b: te.Scalar) -> te.Scalar:
         return te.any(a, b)
     if not a.dtype.is_float:
         return te.maximum(a, b)
+    if _is_number(b):  # if the other is NaN, it stays: no comparison holds
+        return te.select(wide(a) <= wide(b), b, a)
     return te.select(te.any(wide(a) > wide(b), te.isnan(wide(a))), a, b)
 
 
@@ -154,7 +157,14 @@ def smaller(a: te.Scalar, b: te.Scalar) -> te.Scalar:
         return te.all(a, b)
     if not a.dtype.is_float:
         return te.minimum(a, b)
+    if _is_number(b):
+        return te.select(wide(a) >= wide(b), b, a)
     return te.select(te.any(wide(a) < wide(b), te.isnan(wide(a))), a, b)
+
+
+def _is_number(x: te.Scalar) -> bool:
+    """Whether it is a literal, and not NaN."""
+    return x.value is not None and not math.isnan(x.value)
 
 
 def equals(a: Any, b: Any) -> te.Scalar:
@@ -228,6 +238,13 @@ def filled(out: Result, value: Callable[..., te.Scalar], name: str | None = None
     return te.compute(out.shape, value, name=name or f"T_{out.name}", dtype=out.dtype)  # type: ignore[no-any-return]
 
 
+def converted(out: Result, made: Callable[..., te.Scalar]) -> te.Tensor:
+    """A result's elements in its type: the tensor that is computed, unless its type is another."""
+    if isinstance(made, te.Tensor) and made.dtype == out.dtype:
+        return made
+    return filled(out, lambda *i: convert(made(*i), out.dtype))
+
+
 # ---------------------------------------------------------------- reductions
 
 
@@ -237,24 +254,30 @@ def reduced(
     reducer: Any,
     name: str,
     element: Callable[[te.Scalar], Any] = wide,
+    dropped: Collection[int] = (),
 ) -> Any:
-    """Elements reduced along axes; the axes are kept with length 1."""
+    """Elements reduced along axes. The axes are kept with length 1, but for those `dropped`."""
     over = {a: te.reduce_axis((0, x.shape[a]), name=f"k{a}") for a in axes}
-    shape = [int64(1) if a in over else x.shape[a] for a in range(x.ndim)]
+    left = [a for a in range(x.ndim) if a not in dropped]
+    shape = [int64(1) if a in over else x.shape[a] for a in left]
 
     def value(*i: te.Scalar) -> Any:
-        at = [over[a] if a in over else i[a] for a in range(x.ndim)]
-        found = element(x(*at))
+        place = {**dict(zip(left, i, strict=True)), **over}
+        found = element(x(*(place[a] for a in range(x.ndim))))
         return reducer(found, axis=list(over.values())) if over else found
 
     return te.compute(shape, value, name=name)
 
 
 def summed(
-    x: te.Tensor | DerivedView, axes: Sequence[int], name: str, element: Any = wide
+    x: te.Tensor | DerivedView,
+    axes: Sequence[int],
+    name: str,
+    element: Any = wide,
+    dropped: Collection[int] = (),
 ) -> te.Tensor:
-    """The sums along axes, which are kept with length 1."""
-    return reduced(x, axes, te.sum, name, element)  # type: ignore[no-any-return]
+    """The sums along axes; :func:`reduced` says what becomes of the axes."""
+    return reduced(x, axes, te.sum, name, element, dropped)  # type: ignore[no-any-return]
 
 
 @cache
