@@ -82,7 +82,9 @@ def cast(
         text = value.text
         if source == FLOAT64 and str(target) in c_types.NARROW:
             text = f"rlx_narrow({text})"
-        return define(state, c_types.rounded(target, f"({c_types.held(target)}){text}"), target)
+        found = define(state, c_types.rounded(target, f"({c_types.held(target)}){text}"), target)
+        found.half = value.half if target != c_types.BFLOAT16 else None
+        return found
     low, high = limits(target)
     if within is not None and low <= within[0] and within[1] <= high:
         return define(state, f"RLX_WHOLE({c_types.held(target)}, {value.text})", target)

@@ -125,6 +125,8 @@ def _binary(state: Generation, expr: Any) -> Visit:
         decided = _decided(state, expr) if dtype.is_integer and state.guarding else None
         if decided is not None:
             return constant(decided, BOOL)
+        if a.half and b.half:
+            return define(state, _of_halves(kind, a.half, b.half), BOOL)
         texts = [a.text, b.text]
         if dtype.is_integer and _is_guard(state, expr):
             texts[a.known is None] = unforeseen(texts[a.known is None], dtype)
@@ -133,6 +135,14 @@ def _binary(state: Generation, expr: Any) -> Visit:
     if kind in (tir.Min, tir.Max):
         return _defined(state, text, dtype, wide)
     return define(state, c_types.rounded(dtype, text), dtype)
+
+
+def _of_halves(kind: type, a: str, b: str) -> str:
+    """A comparison of two halves by their bits, of which a vector holds twice as many."""
+    ranks = BY_NODE[kind].c.format(a=f"rlx_rank_f16({a})", b=f"rlx_rank_f16({b})")
+    if kind is tir.NE:
+        return f"({ranks} | rlx_nan_f16({a}) | rlx_nan_f16({b}))"
+    return f"({ranks} & !rlx_nan_f16({a}) & !rlx_nan_f16({b}))"
 
 
 def _checked(state: Generation, expr: Any, a: CValue, b: CValue, dtype: DataType) -> CValue:
@@ -362,6 +372,8 @@ def _call(state: Generation, expr: Any) -> Visit:
     if op in intrinsics.SAME:
         return first
     dtype = first.dtype
+    if op == "isnan" and first.half:
+        return define(state, f"rlx_nan_f16({first.half})", BOOL)
     match op, operands:
         case (("shift_left" | "shift_right"), (a, by)) if dtype.is_integer:
             if by.dtype.is_float:

@@ -191,6 +191,9 @@ RLX_HERE float rlx_from_f16(uint16_t h) {
     float normal = rlx_float32((m << 13) + 0x38000000 + beyond), small = (float)(int32_t)m * 0x1p-24f;
     return __builtin_copysignf(m < 0x0400 ? small : normal, rlx_float32((uint32_t)h << 16));
 }
+/* Whether a half is NaN, and an integer in the order of all others. */
+RLX_HERE int rlx_nan_f16(uint16_t h) { return (h & 0x7fff) > 0x7c00; }
+RLX_HERE int16_t rlx_rank_f16(uint16_t h) { return (int16_t)h < 0 ? (int16_t)(0x8000 - h) : (int16_t)h; }
 RLX_HERE float rlx_round_f16(float x) { return rlx_from_f16(rlx_to_f16(x)); }
 RLX_HERE float rlx_round_b16(float x) { return rlx_from_b16(rlx_to_b16(x)); }
 RLX_HERE float rlx_odd_u64(uint64_t x) {
