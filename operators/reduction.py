@@ -330,9 +330,7 @@ def _reduction(name: str) -> Definition:
         made = _REDUCTIONS[name](x, axes, () if out.ndim == x.ndim else axes)
         if name not in _EXTREMES or exprs.count_of(x, axes).value:
             return exprs.converted(out, made)
-        return exprs.filled(
-            out, lambda *i: nonempty(x, axes, exprs.convert(made(*i), out.dtype))
-        )
+        return exprs.filled(out, lambda *i: nonempty(x, axes, exprs.convert(made(*i), out.dtype)))
 
     return define
 
@@ -368,9 +366,7 @@ def mean_of_definition(
     return exprs.DerivedView(sums, value)
 
 
-def variance_of(
-    x: te.Tensor, axes: Sequence[int], dropped: Collection[int]
-) -> exprs.DerivedView:
+def variance_of(x: te.Tensor, axes: Sequence[int], dropped: Collection[int]) -> exprs.DerivedView:
     """The mean of the squared deviations from the mean."""
     mean = mean_of_definition(x, axes)
     middle = te.compute(mean.shape, mean, name="T_mean_of")

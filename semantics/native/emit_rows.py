@@ -18,6 +18,7 @@ from rlx.semantics.native.recognise_reduction import LoopReduction
 from rlx.semantics.native.reduction_parts import (
     SIGNS,
     combine,
+    in_order,
     keeping,
     loops,
     save,
@@ -76,9 +77,7 @@ def emit_row(state: Generation, found: LoopReduction) -> None:
     combine(state, found, total, f"{lanes}[0]")
     if odd is not None:
         with out.block(f"if (RLX_RARE({odd}[0]))"):
-            start(state, total, found.init)
-            with loops(state, found.reduce), keeping(state, found, [total]):
-                update(state, found, total)
+            in_order(state, found, total)
     save(state, found.store, total)
 
 
