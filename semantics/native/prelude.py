@@ -63,6 +63,11 @@ typedef __SIZE_TYPE__ size_t;
 #define RLX_MAX(a, b) ((a) > (b) ? (a) : (b))
 #define RLX_LANES(vectors, type) \
     ((int64_t)((vectors) * RLX_VECTOR / sizeof(type) > 0 ? (vectors) * RLX_VECTOR / sizeof(type) : 1))
+/* As many lanes as leave no more than a fifth of a row over, if there are. */
+#define RLX_FITS(count, width) ((count) % (width) <= (count) / 4)
+#define RLX_WIDTH(count, type) \
+    (RLX_FITS(count, RLX_LANES(2, type)) ? RLX_LANES(2, type) : \
+     RLX_FITS(count, RLX_LANES(1, type)) || RLX_LANES(1, type) < 4 ? RLX_LANES(1, type) : RLX_LANES(1, type) / 2)
 /* One step of a fold: the upper elements of an array onto as many lower ones, as vectors that the compiler need not find. */
 #define RLX_PART(type, count) \
     typedef type __attribute__((vector_size((count) * sizeof(type)), aligned(sizeof(type)))) rlx_part
@@ -295,7 +300,7 @@ def is_wide(source: str) -> bool:
     return any(word in source for word in _WIDE)
 
 
-_WIDE = ("RLX_LANES", "RLX_ROWS", "rlx_to_f16")
+_WIDE = ("RLX_LANES", "RLX_WIDTH", "RLX_ROWS", "rlx_to_f16")
 
 
 def calls_libm(source: str) -> bool:
