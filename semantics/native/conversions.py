@@ -79,12 +79,12 @@ def cast(
             state, c_types.rounded(target, f"({c_types.held(target)}){value.text}"), target
         )
     if target.is_float:
+        if str(source) in c_types.NARROW and target == FLOAT32:  # it is held as one
+            return CValue(value.text, target, half=value.half)
         text = value.text
         if source == FLOAT64 and str(target) in c_types.NARROW:
             text = f"rlx_narrow({text})"
-        found = define(state, c_types.rounded(target, f"({c_types.held(target)}){text}"), target)
-        found.half = value.half if target != c_types.BFLOAT16 else None
-        return found
+        return define(state, c_types.rounded(target, f"({c_types.held(target)}){text}"), target)
     low, high = limits(target)
     if within is not None and low <= within[0] and within[1] <= high:
         return define(state, f"RLX_WHOLE({c_types.held(target)}, {value.text})", target)
