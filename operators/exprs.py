@@ -330,7 +330,7 @@ class DerivedView:
         As those of a tensor.
     """
 
-    def __init__(self, like: te.Tensor, element: Element) -> None:
+    def __init__(self, like: te.Tensor | DerivedView, element: Element) -> None:
         self.shape, self.ndim, self._element = like.shape, like.ndim, element
         self.dtype = working(like.dtype)
 

@@ -300,15 +300,15 @@ class Generation(IndexKnowledge):
                 checks.append((axis, text, "" if length is None else (yield length).text))
             stride = memory.strides[axis]
             parts.append(text if stride == "1" else f"({text})*{stride}")
-        for axis, text, length in checks:  # behind all indices: what is wrong in one comes first
+        for axis, text, added in checks:  # behind all indices: what is wrong in one comes first
             site = self.bounds_site(buffer, axis, span)
             extent = memory.dims[axis]
             wrong = f"(uint64_t){text} >= (uint64_t){extent}"
-            if not length:
+            if not added:
                 self.out.stop_if(wrong, site, text, extent)
                 continue
             with self.out.block(f"if (RLX_RARE({wrong}))"):  # one comparison, if it is none
-                self.out.put(f"{text} += {text} < 0 ? {length} : 0;")
+                self.out.put(f"{text} += {text} < 0 ? {added} : 0;")
                 self.out.stop_if(wrong, site, text, extent)
         return f"{memory.name}[{' + '.join(parts) or '0'}]"
 
