@@ -331,8 +331,10 @@ class DerivedView:
     """
 
     def __init__(self, like: te.Tensor | DerivedView, element: Element) -> None:
-        self.shape, self.ndim, self._element = like.shape, like.ndim, element
-        self.dtype = working(like.dtype)
+        self.shape: Sequence[te.Scalar] = like.shape
+        self.ndim: int = like.ndim
+        self.dtype: DataType = working(like.dtype)
+        self._element = element
 
     def __call__(self, *indices: te.Scalar) -> te.Scalar:
         """An element."""
