@@ -134,6 +134,11 @@ STATEMENTS = (
     "assert k[0] == 1, 'one'\nw[0] = 3",
     "w[0] = k[8]",
     "w[k[2]] = 1",
+    "for i in range(8): z[i] = x[T.if_then_else(k[i] < 0, k[i] + 8, k[i])]",
+    (
+        "for i in range(8): w[i] = k[i] % 13 - 8\n"
+        "for i in range(8): z[i] = x[T.if_then_else(w[i] < 0, w[i] + 8, w[i])]"
+    ),
     "w[0] = 7 // k[0]",
     "for i in range(k[3]):\n    w[i] = i",
     "for i in range(k[2]):\n    w[i] = i",
