@@ -4,7 +4,6 @@ layouts, reductions with an order for NaN.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache, reduce
 from operator import mul
@@ -146,8 +145,6 @@ def larger(a: te.Scalar, b: te.Scalar) -> te.Scalar:
         return te.any(a, b)
     if not a.dtype.is_float:
         return te.maximum(a, b)
-    if _is_number(b):  # if the other is NaN, it stays: no comparison holds
-        return te.select(wide(a) <= wide(b), b, a)
     return te.select(te.any(wide(a) > wide(b), te.isnan(wide(a))), a, b)
 
 
@@ -157,14 +154,7 @@ def smaller(a: te.Scalar, b: te.Scalar) -> te.Scalar:
         return te.all(a, b)
     if not a.dtype.is_float:
         return te.minimum(a, b)
-    if _is_number(b):
-        return te.select(wide(a) >= wide(b), b, a)
     return te.select(te.any(wide(a) < wide(b), te.isnan(wide(a))), a, b)
-
-
-def _is_number(x: te.Scalar) -> bool:
-    """Whether it is a literal, and not NaN."""
-    return x.value is not None and not math.isnan(x.value)
 
 
 def equals(a: Any, b: Any) -> te.Scalar:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from math import isnan
 from typing import Any
 
 from rlx.grammar.nodes import tir
@@ -288,6 +289,12 @@ def _let(state: Generation, expr: Any) -> Visit:
 
 
 def _select(state: Generation, expr: Any) -> Visit:
+    sign = _limited(expr)
+    if sign:  # if it is NaN, no comparison holds, and it stays
+        a, limit = (yield expr.true_value), (yield expr.false_value)
+        dtype = common(a, limit)
+        x, y = (converted(state, each, dtype).text for each in (a, limit))
+        return define(state, f"({x} {sign} {y} ? {y} : {x})", dtype)
     c = yield from _apart(state, expr.condition)
     a = yield expr.true_value
     b = yield expr.false_value
@@ -299,6 +306,22 @@ def _select(state: Generation, expr: Any) -> Visit:
         state.out.put(f"const {kind} {stored} = ({c.text} ? {a.stored} : {b.stored});")
         return CValue(c_types.loaded(dtype, stored), dtype, None, stored)
     return _defined(state, f"({c.text} ? {a.text} : {b.text})", dtype, _any_wide(expr, a, b))
+
+
+def _limited(expr: tir.Select) -> str:
+    """The sign between a float and a literal that the literal takes the place of, if the choice is
+    an extremum of both that stays NaN.
+    """
+    match expr:
+        case tir.Select(
+            condition=tir.Or(
+                a=tir.LT(a=low, b=high) | tir.GT(a=high, b=low), b=tir.Call(op="isnan", args=(x,))
+            ),
+            true_value=same,
+            false_value=tir.FloatImm(value=value) as limit,
+        ) if x == same and not isnan(value):
+            return {(limit, x): "<=", (x, limit): ">="}.get((low, high), "")
+    return ""
 
 
 _READ = (tir.BufferLoad, tir.IntImm, tir.FloatImm)

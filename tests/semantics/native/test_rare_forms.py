@@ -58,6 +58,13 @@ FLOATS = (
         "T.if_then_else(T.likely(k[i] < 6), x[i], T.float32(2))",
         "T.Select(b[i], x[i], T.float32(-0.0))",
     ),
+    *(  # limits, of which the other operand may be NaN
+        "T.Select(T.float32(0) < x[i] or T.isnan(x[i]), x[i], T.float32(0))",
+        "T.Select(x[i] < T.float32(1.5) or T.isnan(x[i]), x[i], T.float32(1.5))",
+        "T.Select(x[i] > T.float32('nan') or T.isnan(x[i]), x[i], T.float32('nan'))",
+        "T.Cast('float32', T.Select(h[i] > T.float16(0) or T.isnan(h[i]), h[i], T.float16(0)))",
+        "T.Select(x[i] < T.float32(1.5) or T.isnan(x[7 - i]), x[i], T.float32(1.5))",
+    ),
     *(
         "T.Cast('float32', T.uint64(18446744073709551615))",
         "T.Cast('float32', b[i])",
