@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from functools import cache
 from math import prod
 from operator import add, mul
 from typing import Any
@@ -398,27 +397,6 @@ _REDUCTIONS: dict[str, Callable[[te.Tensor, Sequence[int], Collection[int]], Any
 }
 _EXTREMES = frozenset(["max", "min"])
 """The reductions without a value for no elements; the others divide by the number of elements."""
-
-
-@cache
-def first_best(largest: bool) -> te.Reducer:
-    """Of elements with their places the largest, or the smallest; of equal ones the first, of NaN the first before all
-    others.
-    """
-
-    def join(
-        x: tuple[te.Scalar, te.Scalar], y: tuple[te.Scalar, te.Scalar]
-    ) -> tuple[te.Scalar, te.Scalar]:
-        (i, a), (j, b) = x, y
-        left = a >= b if largest else a <= b
-        if a.dtype.is_float:  # beside a NaN, none of the comparisons holds
-            left = te.any(te.isnan(a), left)
-        keep = te.any(j < exprs.int64(0), exprs.both(~(i < exprs.int64(0)), left))
-        return te.select(keep, i, j), te.select(keep, a, b)
-
-    return te.comm_reducer(
-        join, lambda place, kind: (te.const(-1, place), te.const(0, kind)), "first"
-    )
 
 
 def _counted(value: te.Scalar) -> te.Scalar:
