@@ -3,9 +3,8 @@
 ``python -m benchmarks.legalized [WORD…]`` prints for each call, or those whose text has a word: the
 milliseconds of the kernels that we make of it, of those that LegalizeOps makes, both as our native
 code, and of TVM's default build of these; and the two ratios. Where both make the same C, it is
-measured once. Times are the least of several
-rounds in turns on one thread, in seconds of the process; all sides but LLVM's work in the same
-memory. Each call has its own sizes, odd ones, and a symbolic one where it allows them. The last
+measured once. Times are the least of several rounds in turns on one thread, in seconds of the
+process; all sides but LLVM's work in the same memory. Each call has its own sizes, odd ones, and a symbolic one where it allows them. The last
 lines are geometric means, and how many calls are under 0.8. ``--summary`` prints these and the
 slowest calls alone.
 """
