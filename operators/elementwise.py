@@ -966,9 +966,8 @@ def bitwise_not_definition(out: Result, x: te.Tensor) -> te.Tensor:
 def _triangle(keep: Callable[[te.Scalar, te.Scalar], te.Scalar]) -> Definition:
     def define(out: Result, x: te.Tensor, k: Any) -> te.Tensor:
         def element(*i: te.Scalar) -> te.Scalar:
-            distance = i[-1] - i[-2]
-            zero = te.const(0, x.dtype)
-            return te.select(keep(distance, te.cast("int64", k)), x(*i), zero)
+            row, zero = i[-2] + te.cast("int64", k), te.const(0, x.dtype)
+            return te.select(keep(i[-1], row), x(*i), zero)
 
         return exprs.filled(out, element)
 
@@ -1101,5 +1100,5 @@ for _name in (*_ARITHMETIC, *_ON_FLOATS, *_ON_BITS, *_ANY):
     defines(f"relax.{_name}")(_binary_definition(_name))
 for _name in _RELATIONS:
     defines(f"relax.{_name}")(_comparison_definition(_name))
-defines("relax.tril")(_triangle(lambda distance, k: distance <= k))
-defines("relax.triu")(_triangle(lambda distance, k: distance >= k))
+defines("relax.tril")(_triangle(lambda column, row: column <= row))
+defines("relax.triu")(_triangle(lambda column, row: column >= row))

@@ -4,7 +4,7 @@ layouts, reductions with an order for NaN.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache, reduce
 from operator import mul
 from typing import Any, NoReturn
@@ -228,6 +228,13 @@ def filled(out: Result, value: Callable[..., te.Scalar], name: str | None = None
     return te.compute(out.shape, value, name=name or f"T_{out.name}", dtype=out.dtype)  # type: ignore[no-any-return]
 
 
+def converted(out: Result, made: Callable[..., te.Scalar]) -> te.Tensor:
+    """A result's elements in its type: the tensor that is computed, unless its type is another."""
+    if isinstance(made, te.Tensor) and made.dtype == out.dtype:
+        return made
+    return filled(out, lambda *i: convert(made(*i), out.dtype))
+
+
 # ---------------------------------------------------------------- reductions
 
 
@@ -237,24 +244,30 @@ def reduced(
     reducer: Any,
     name: str,
     element: Callable[[te.Scalar], Any] = wide,
+    dropped: Collection[int] = (),
 ) -> Any:
-    """Elements reduced along axes; the axes are kept with length 1."""
+    """Elements reduced along axes. The axes are kept with length 1, but for those `dropped`."""
     over = {a: te.reduce_axis((0, x.shape[a]), name=f"k{a}") for a in axes}
-    shape = [int64(1) if a in over else x.shape[a] for a in range(x.ndim)]
+    left = [a for a in range(x.ndim) if a not in dropped]
+    shape = [int64(1) if a in over else x.shape[a] for a in left]
 
     def value(*i: te.Scalar) -> Any:
-        at = [over[a] if a in over else i[a] for a in range(x.ndim)]
-        found = element(x(*at))
+        place = {**dict(zip(left, i, strict=True)), **over}
+        found = element(x(*(place[a] for a in range(x.ndim))))
         return reducer(found, axis=list(over.values())) if over else found
 
     return te.compute(shape, value, name=name)
 
 
 def summed(
-    x: te.Tensor | DerivedView, axes: Sequence[int], name: str, element: Any = wide
+    x: te.Tensor | DerivedView,
+    axes: Sequence[int],
+    name: str,
+    element: Any = wide,
+    dropped: Collection[int] = (),
 ) -> te.Tensor:
-    """The sums along axes, which are kept with length 1."""
-    return reduced(x, axes, te.sum, name, element)  # type: ignore[no-any-return]
+    """The sums along axes; :func:`reduced` says what becomes of the axes."""
+    return reduced(x, axes, te.sum, name, element, dropped)  # type: ignore[no-any-return]
 
 
 @cache
@@ -307,9 +320,11 @@ class DerivedView:
         As those of a tensor.
     """
 
-    def __init__(self, like: te.Tensor, element: Element) -> None:
-        self.shape, self.ndim, self._element = like.shape, like.ndim, element
-        self.dtype = working(like.dtype)
+    def __init__(self, like: te.Tensor | DerivedView, element: Element) -> None:
+        self.shape: Sequence[te.Scalar] = like.shape
+        self.ndim: int = like.ndim
+        self.dtype: DataType = working(like.dtype)
+        self._element = element
 
     def __call__(self, *indices: te.Scalar) -> te.Scalar:
         """An element."""

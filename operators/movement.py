@@ -628,20 +628,9 @@ def collapse_sum_to_definition(out: Result, x: te.Tensor, shape: Any) -> te.Tens
             over.append(k + lead)
     if over:
         exprs.need_numbers(x.dtype)
-    sums = exprs.summed(x, over, "T_sum") if over else x
-    return exprs.filled(
-        out,
-        lambda *i: te.cast(
-            out.dtype,
-            sums(
-                *(exprs.int64(0) for _ in range(lead)), *(_at(out, i, k) for k in range(out.ndim))
-            ),
-        ),
-    )
-
-
-def _at(out: Result, indices: Sequence[te.Scalar], axis: int) -> te.Scalar:
-    return exprs.int64(0) if exprs.is_one(out.shape[axis]) else indices[axis]
+    if not over:
+        return exprs.filled(out, x)
+    return exprs.converted(out, exprs.summed(x, over, "T_sum", dropped=range(lead)))
 
 
 @operator("relax.collapse_sum_like", calls="t(a, b), t(b) | t(1, b) | t(a, 1) | t(a, b)")

@@ -16,7 +16,7 @@ from rlx.operators.exprs import Result, decline
 from rlx.operators.late import np, te
 from rlx.operators.layout import Layout, layout, layout_rank
 from rlx.operators.parameters import IntList, Ints, Tensor
-from rlx.operators.reduction import first_best, mean_of, need_elements
+from rlx.operators.reduction import mean_of, need_elements
 from rlx.operators.registry import Rule, computes, defines, operator
 from rlx.operators.rule_helpers import gradient, ranked, tensor
 from rlx.operators.site import ForwardCall, Site
@@ -602,7 +602,7 @@ def _pool_backward(
             assert best is not None
             value = exprs.wide(g(*i[:2], *at))
             number = own[0] * exprs.int64(plan.sizes[1]) + own[1]
-            holds = exprs.equals(best(*i[:2], *at), number)
+            holds = exprs.equals(best(*i[:2], *at), te.cast("int32", number))
             value = te.if_then_else(holds, value, te.const(0, value.dtype))
         return te.sum(te.if_then_else(inside, value, te.const(0, value.dtype)), axis=taps)
 
@@ -612,15 +612,18 @@ def _pool_backward(
 
 def _best(x: exprs.WindowView, g: exprs.WindowView, plan: WindowPlan, ceil_mode: int) -> te.Tensor:
     """The place of the maximum in each window, the first of equal ones."""
-    window = exprs.window_axes(plan.sizes)
     held = plan.held(x, exprs.least(exprs.working(x.dtype)), ceil_mode)
+    join = exprs.largest()
+    window = exprs.window_axes(plan.sizes)
+    top = te.compute(g.shape, lambda *i: join(held(i, plan.window), axis=plan.window), name="T_top")
 
-    def element(*i: te.Scalar) -> Any:
-        number = window[0] * exprs.int64(plan.sizes[1]) + window[1]
-        return first_best(True)((te.cast("int64", number), held(i, window)), axis=window)
+    def first(*i: te.Scalar) -> Any:
+        value, number = held(i, window), window[0] * exprs.int64(plan.sizes[1]) + window[1]
+        holds = te.any(exprs.equals(value, top(*i)), te.isnan(value))
+        last = te.const(plan.sizes[0] * plan.sizes[1], "int32")
+        return te.min(te.select(holds, te.cast("int32", number), last), axis=window)
 
-    place, _ = te.compute(g.shape, element, name="T_best")
-    return place  # type: ignore[no-any-return]
+    return te.compute(g.shape, first, name="T_best")  # type: ignore[no-any-return]
 
 
 for _count in (1, 2, 3):

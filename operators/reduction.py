@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Callable, Collection, Sequence
 from math import prod
 from operator import add, mul
 from typing import Any
@@ -311,16 +310,6 @@ for _name in ("cumsum", "cumprod"):
 # ---------------------------------------------------------------- definitions
 
 
-def kept(
-    out: Result, x: te.Tensor, axes: Sequence[int], indices: Sequence[te.Scalar]
-) -> list[te.Scalar]:
-    """The indices of a result's element in a tensor whose reduced axes are kept with length 1."""
-    if out.ndim == x.ndim:
-        return [exprs.int64(0) if a in axes else v for a, v in enumerate(indices)]
-    rest = iter(indices)
-    return [exprs.int64(0) if a in axes else next(rest) for a in range(x.ndim)]
-
-
 def nonempty(x: te.Tensor, axes: Sequence[int], value: te.Scalar) -> te.Scalar:
     """A value that is undefined for no elements: if an axis is empty, the run stops at a division
     by its length.
@@ -337,40 +326,34 @@ def nonempty(x: te.Tensor, axes: Sequence[int], value: te.Scalar) -> te.Scalar:
 def _reduction(name: str) -> Definition:
     def define(out: Result, x: te.Tensor, given: Sequence[int] | None, keepdims: int) -> te.Tensor:
         axes = exprs.axes_of(given, x.ndim)
-        made = _REDUCTIONS[name](x, axes)
-
-        def element(*i: te.Scalar) -> te.Scalar:
-            found = exprs.convert(made(*kept(out, x, axes, i)), out.dtype)
-            return nonempty(x, axes, found) if name in _EXTREMES else found
-
-        return exprs.filled(out, element)
+        made = _REDUCTIONS[name](x, axes, () if out.ndim == x.ndim else axes)
+        if name not in _EXTREMES or exprs.count_of(x, axes).value:
+            return exprs.converted(out, made)
+        return exprs.filled(out, lambda *i: nonempty(x, axes, exprs.convert(made(*i), out.dtype)))
 
     return define
 
 
-def _sum(x: te.Tensor, axes: Sequence[int]) -> Any:
-    return exprs.reduced(x, axes, exprs.some() if x.dtype == BOOL else te.sum, "T_sum_of")
+def _joined(name: str, reducer: Any, booleans: Callable[[], Any]) -> Callable[..., Any]:
+    """Reductions of the elements as they are, with another reducer for Booleans."""
 
+    def define(x: te.Tensor, axes: Sequence[int], dropped: Collection[int]) -> Any:
+        chosen = booleans() if x.dtype == BOOL else reducer()
+        return exprs.reduced(x, axes, chosen, name, dropped=dropped)
 
-def _prod(x: te.Tensor, axes: Sequence[int]) -> Any:
-    return exprs.reduced(x, axes, exprs.every_one() if x.dtype == BOOL else te.prod, "T_prod_of")
-
-
-def _extreme(x: te.Tensor, axes: Sequence[int], reducer: Any, booleans: Any) -> Any:
-    return exprs.reduced(x, axes, booleans if x.dtype == BOOL else reducer, "T_extreme")
+    return define
 
 
 def mean_of_definition(
     x: te.Tensor | exprs.DerivedView,
     axes: Sequence[int],
+    dropped: Collection[int] = (),
     element: Any = exprs.wide,
     name: str = "T_mean_of",
-) -> Any:
-    """The mean over axes, which are kept with length 1. Means of integers are rounded towards zero,
-    and their sums wrap.
-    """
+) -> exprs.DerivedView:
+    """The mean over axes. Means of integers are rounded towards zero, and their sums wrap."""
     exprs.need_numbers(x.dtype)
-    sums: te.Tensor = exprs.reduced(x, axes, te.sum, f"{name}_sum", element)
+    sums = exprs.summed(x, axes, f"{name}_sum", element, dropped)
     count = exprs.count_of(x, axes)
 
     def value(*i: te.Scalar) -> te.Scalar:
@@ -379,12 +362,13 @@ def mean_of_definition(
             return found / te.cast(found.dtype, count)
         return te.cast(found.dtype, te.truncdiv(te.cast("int64", found), count))
 
-    return te.compute(sums.shape, value, name=name)
+    return exprs.DerivedView(sums, value)
 
 
-def variance_of(x: te.Tensor, axes: Sequence[int]) -> Any:
+def variance_of(x: te.Tensor, axes: Sequence[int], dropped: Collection[int]) -> exprs.DerivedView:
     """The mean of the squared deviations from the mean."""
-    middle = mean_of_definition(x, axes)
+    mean = mean_of_definition(x, axes)
+    middle = te.compute(mean.shape, mean, name="T_mean_of")
     off = exprs.DerivedView(
         x,
         lambda *i: (
@@ -392,48 +376,27 @@ def variance_of(x: te.Tensor, axes: Sequence[int]) -> Any:
             - middle(*(exprs.int64(0) if a in axes else v for a, v in enumerate(i)))
         ),
     )
-    return mean_of_definition(off, axes, lambda v: v * v, "T_variance_of")
+    return mean_of_definition(off, axes, dropped, lambda v: v * v, "T_variance_of")
 
 
-def _std(x: te.Tensor, axes: Sequence[int]) -> Any:
-    made = variance_of(x, axes)
+def _std(x: te.Tensor, axes: Sequence[int], dropped: Collection[int]) -> exprs.DerivedView:
+    made = variance_of(x, axes, dropped)
     if not made.dtype.is_float:
         decline("it is not defined for integers")
-    return te.compute(made.shape, lambda *i: te.sqrt(made(*i)), name="T_std_of")
+    return exprs.DerivedView(made, lambda *i: te.sqrt(made(*i)))
 
 
-_REDUCTIONS: dict[str, Callable[[te.Tensor, Sequence[int]], Any]] = {
-    "sum": _sum,
-    "prod": _prod,
-    "max": lambda x, axes: _extreme(x, axes, exprs.largest(), exprs.some()),
-    "min": lambda x, axes: _extreme(x, axes, exprs.smallest(), exprs.every_one()),
+_REDUCTIONS: dict[str, Callable[[te.Tensor, Sequence[int], Collection[int]], Any]] = {
+    "sum": _joined("T_sum_of", lambda: te.sum, exprs.some),
+    "prod": _joined("T_prod_of", lambda: te.prod, exprs.every_one),
+    "max": _joined("T_extreme", exprs.largest, exprs.some),
+    "min": _joined("T_extreme", exprs.smallest, exprs.every_one),
     "mean": mean_of_definition,
     "variance": variance_of,
     "std": _std,
 }
 _EXTREMES = frozenset(["max", "min"])
 """The reductions without a value for no elements; the others divide by the number of elements."""
-
-
-@cache
-def first_best(largest: bool) -> te.Reducer:
-    """Of elements with their places the largest, or the smallest; of equal ones the first, of NaN the first before all
-    others.
-    """
-
-    def join(
-        x: tuple[te.Scalar, te.Scalar], y: tuple[te.Scalar, te.Scalar]
-    ) -> tuple[te.Scalar, te.Scalar]:
-        (i, a), (j, b) = x, y
-        left = a >= b if largest else a <= b
-        if a.dtype.is_float:  # beside a NaN, none of the comparisons holds
-            left = te.any(te.isnan(a), left)
-        keep = te.any(j < exprs.int64(0), exprs.both(~(i < exprs.int64(0)), left))
-        return te.select(keep, i, j), te.select(keep, a, b)
-
-    return te.comm_reducer(
-        join, lambda place, kind: (te.const(-1, place), te.const(0, kind)), "first"
-    )
 
 
 def _counted(value: te.Scalar) -> te.Scalar:

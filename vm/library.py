@@ -17,10 +17,9 @@ from rlx.semantics.faults import CheckStop, FaultStop, Stop
 from rlx.semantics.machine import builtin_words
 from rlx.semantics.machine.builtins import BUILTINS
 from rlx.semantics.machine.control import truth
-from rlx.semantics.machine.memory import laid_into
+from rlx.semantics.machine.message_text import formatted, printed
 from rlx.semantics.machine.numpy_conversion import readable
-from rlx.semantics.machine.operators import formatted, printed
-from rlx.semantics.machine.prim_funcs import allocate
+from rlx.semantics.machine.prim_funcs import allocate, laid_into
 from rlx.semantics.store import Blank, Store
 from rlx.semantics.values import (
     NULL,

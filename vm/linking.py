@@ -7,7 +7,6 @@ from contextlib import suppress
 from typing import Any
 
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.read.parser import parse
 from rlx.semantics import faults, outcome
 from rlx.semantics.faults import UnsupportedStop
 from rlx.semantics.machine.builtins import READING
@@ -281,6 +280,8 @@ def known(name: str, text: str) -> tir.PrimFunc | None:
 
 def _module(name: str, text: str) -> ast.IRModule:
     """The module of a text that an executable keeps."""
+    from rlx.grammar.read.parser import parse
+
     parsed = parse(text, name)
     if len(parsed.modules) != 1 or any(d.is_error for d in parsed.diagnostics):
         raise UnsupportedStop("V-name-text", f"the text of {name} is not one module")

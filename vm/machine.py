@@ -8,8 +8,8 @@ from typing import Any
 
 from rlx.grammar.streams import visible
 from rlx.semantics.faults import Stop
+from rlx.semantics.live_memory import collecting_less
 from rlx.semantics.machine.numpy_conversion import readable, to_plain, to_value
-from rlx.semantics.machine.program import collecting_less
 from rlx.semantics.store import Store
 from rlx.semantics.values import Device, FunctionName, Value, fitted_arguments
 from rlx.vm.callees import OwnFunction, PackedFunction

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 
 from rlx.semantics.faults import Stop
-from rlx.semantics.native import program
+from rlx.semantics.native import c_program, program
 from rlx.vm.executable_parts import ExecutableParts
 from rlx.vm.linking import prim_func
 
@@ -57,6 +57,6 @@ def _files(executable: ExecutableParts) -> Iterator[str]:
     for name in executable.kernels:
         shown = name.replace("*/", "* /").replace("\n", " ")
         if name in code:
-            yield f"/* PrimFunc {shown} */\n{program.whole(code[name])}"
+            yield f"/* PrimFunc {shown} */\n{c_program.whole(code[name])}"
         else:
             yield f"/* PrimFunc {shown}: no C; the reference evaluator runs it */\n"

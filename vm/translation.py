@@ -7,6 +7,7 @@ become generators that yield each call, so only memory limits the depth of recur
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from math import inf
 from typing import Any
 
@@ -87,15 +88,36 @@ class Translator:
 
     def translate(self, function: OwnFunction) -> None:
         """Translate a function and store the result in it."""
-        writer = _SourceWriter(self._linker, self._fuel, self._wrap, self._held)
+        writer = self._writer()
         text = writer.function(function)
-        scope = writer.scope
-        # The text is made of numbers alone: registers, and names that the scope was given here.
-        exec(compile(text, f"<vm {function.function.name}>", "exec"), scope)  # noqa: S102
-        made = scope["run"]
-        function.run, function.suspends = made, writer.suspends
-        self.lines[made.__code__] = (function, writer.instructions)
+        for at, batch in writer.batches.items():
+            writer.scope[f"o{at}"] = self._one_by_one(function, batch.batch)
+        function.run, function.suspends = self._compiled(function, writer, text), writer.suspends
         self.batches += writer.batches.values()
+
+    def _writer(self) -> _SourceWriter:
+        return _SourceWriter(self._linker, self._fuel, self._wrap, self._held)
+
+    def _compiled(
+        self, function: OwnFunction, writer: _SourceWriter, text: str
+    ) -> Callable[..., Any]:
+        # The text is made of numbers alone: registers, and names that the scope was given here.
+        exec(compile(text, f"<vm {function.function.name}>", "exec"), writer.scope)  # noqa: S102
+        made: Callable[..., Any] = writer.scope["run"]
+        self.lines[made.__code__] = (function, writer.instructions)
+        return made
+
+    def _one_by_one(self, function: OwnFunction, batch: Batch) -> Callable[..., Any]:
+        """The instructions of a batch, one after the other: a function that is written when it is
+        first called, because few are.
+        """
+
+        @cache
+        def made() -> Callable[..., Any]:
+            writer = self._writer()
+            return self._compiled(function, writer, writer.one_by_one(function, batch))
+
+        return lambda *inputs: made()(*inputs)
 
     def place(self, code: Any, line: int, stop: Stop | None) -> tuple[str, int] | None:
         """The function and the instruction of a line; None if there is none."""
@@ -212,28 +234,37 @@ class _SourceWriter:
         numbers: dict[int, int],
         depth: int,
     ) -> None:
-        together: Sequence[int] = ()
-        for at in range(*span):
+        at, end = span
+        while at < end:
             batch = self.batches.get(at)
             if batch is not None:
                 self._batch(batch.batch, depth)
-                together = range(batch.batch.start, batch.batch.end)
-            deeper = depth + (at in together)
+                at = batch.batch.end
+                continue
             for line in self._statements(at, code[at], numbers):
-                self._put(deeper, line, at)
-        _, end = span
+                self._put(depth, line, at)
+            at += 1
         if numbers and isinstance(code[end - 1], CallInstruction):
             self._put(depth, f"b = {numbers[end]}")
 
     def _batch(self, batch: Batch, depth: int) -> None:
-        """The instructions at once, where that can be; what follows runs them one by one."""
-        at, name = batch.start, f"b{batch.start}"
-        self.scope[name] = self.batches[at]
-        self._put(depth, f"t = {name}({', '.join(map(_register, batch.inputs))})", at)
-        self._put(depth, "if t is not None:")
-        targets = "".join(f"{_register(register)}, " for register in batch.outputs)
-        self._put(depth + 1, f"{targets}= t" if targets else "pass")
-        self._put(depth, "else:")
+        """The instructions at once where that can be, otherwise one by one."""
+        at, given = batch.start, ", ".join(map(_register, batch.inputs))
+        self.scope[f"b{at}"] = self.batches[at]
+        self._put(depth, f"t = b{at}({given})", at)
+        self._put(depth, f"if t is None: t = o{at}({given})", at)
+        if batch.outputs:
+            self._put(depth, f"{_targets(batch)}= t")
+
+    def one_by_one(self, function: OwnFunction, batch: Batch) -> str:
+        """A function of the inputs of a batch, with its outputs."""
+        self.suspends = False
+        self._put(0, f"def run({', '.join(map(_register, batch.inputs))}):")
+        for at in range(batch.start, batch.end):
+            for line in self._statements(at, function.code[at], {}):
+                self._put(1, line, at)
+        self._put(1, f"return {_targets(batch) or None}")
+        return "\n".join(self.lines)
 
     def _statements(
         self, at: int, instruction: VMInstruction, numbers: dict[int, int]
@@ -261,7 +292,11 @@ class _SourceWriter:
         args = [self._argument(arg, keeps) for arg in instruction.args]
         if name in CALLERS:
             number = self._bound(instruction.callee, self._caller(name))
-            yield f"t = {number}({', '.join(args)})"
+            made = f"{number}({', '.join(args)})"
+            if not self.suspends:  # it calls a PrimFunc, as all of a batch do
+                yield target + made
+                return
+            yield f"t = {made}"
             yield f"{target}(yield t) if type(t) is tuple else t"
             return
         if isinstance(callee, OwnFunction):
@@ -326,6 +361,11 @@ class _SourceWriter:
             return f"{name}()"
         self.scope[name] = function_value(self._linker, called)
         return name
+
+
+def _targets(batch: Batch) -> str:
+    """The outputs of a batch as a tuple."""
+    return "".join(f"{_register(register)}, " for register in batch.outputs)
 
 
 def _register(number: int) -> str:

@@ -57,7 +57,8 @@ class Record(metaclass=RecordMeta):
         return _shown(self, _DEPTH)
 
     def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
-        return type(self), tuple(v for _, v in fields(self))
+        names: tuple[str, ...] = type(self).__match_args__
+        return type(self), tuple([getattr(self, name) for name in names])  # faster than a generator
 
 
 PRINTER = "rlx.grammar.print.printer"

@@ -71,6 +71,29 @@ class KnownBody(Record):
     unproven: frozenset[str]
     keyword: str
 
+    def hints(self, first: int, last: int) -> list[tuple[int, StructInfo]] | None:
+        """Behind which names without an annotation, bound between two offsets of the body, an
+        editor shows what; None if the statements must be looked at to know.
+        """
+        of, found = self.statements, []
+        unsure = of.spoiled(self.wrong, self.sound) | of.bound_often
+        begin = max(0, bisect_right(of.starts, first) - 1)
+        for number in range(begin, bisect_right(of.starts, last)):
+            each, start = of[number], of.starts[number]
+            if each.is_frame or each.is_annotated:
+                continue
+            name = _BOUND.match(each.text)
+            if name is None or each.names != {name[1]} or name[1] in unsure:
+                return None
+            if first <= start + name.start(1) and name[1] != "_":
+                if name[1] not in self.infos:
+                    return None
+                found.append((start + name.end(1), self.infos[name[1]]))
+        return found
+
+
+_BOUND = re.compile(r" *(\w+) = ")
+
 
 def body(
     text: str, start: int, report: Report, function: ast.Function, said: Iterable[Diagnostic]

@@ -53,7 +53,7 @@ class OpenCall(Record):
     nested: bool
 
 
-NEAREST = 400
+NEAREST = 200
 """So many of the names that a long function binds are offered; the editor asks again as more is written."""
 
 _FAR = 4_000

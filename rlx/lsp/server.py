@@ -25,9 +25,10 @@ from rlx.grammar.lines import line_end
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.print.formatting import format_text
 from rlx.grammar.streams import visible
+from rlx.lsp.body import KnownBody
 from rlx.lsp.capabilities import FIX_ALL, KNOWN, LAID, TAKEN
 from rlx.lsp.cut import cut, mentioned, recut
-from rlx.lsp.document import Document, RenameError
+from rlx.lsp.document import Document, Hint, RenameError
 from rlx.lsp.faces import checked, of_report, report_on
 from rlx.lsp.framing import framed
 from rlx.lsp.hover import hover
@@ -112,6 +113,24 @@ class OpenText:
             part = self.part(start, end)
             return part if len(part.document.source.text) < SMALL else nothing
         return nothing if self.document.is_checked else self.part(start, end)
+
+    def body(self, start: int, end: int) -> tuple[KnownBody, int] | None:
+        """The statements of the long function that has a stretch of the text, if nothing in them
+        was edited since they were checked, and where they begin.
+        """
+        cut = self.checker.cut
+        if self.waits or cut is None or cut.text != self.document.source.text:
+            return None
+        at = [
+            n for n, each in enumerate(cut.pieces) if each.span[0] <= end and start < each.span[1]
+        ]
+        known = self.checker.bodies.get(at[0]) if len(at) == 1 else None
+        if known is None or known.body is None:
+            return None
+        piece = cut.pieces[at[0]]
+        first = piece.span[0] + len(piece.head)
+        same = known.body.statements.text == cut.text[first : piece.span[1]]
+        return (known.body, first) if same else None
 
     def show(self, document: Document) -> None:
         """Take another version."""
@@ -623,15 +642,30 @@ def add_hints(server: Server) -> None:
         open_text = server.text(params["textDocument"]["uri"])
         source = open_text.document.source
         first, last = (params["range"][end]["line"] for end in ("start", "end"))
-        window = open_text.window(offset(source, (first, 0)), offset(source, (last + 1, 0)))
+        ends = offset(source, (first, 0)), offset(source, (last + 1, 0))
         found = []
-        ends = window.into(offset(source, (first, 0))), window.into(offset(source, (last + 1, 0)))
-        for hint in window.document.hints(*ends):
-            line, column = position(source, window.back((hint.offset, hint.offset))[0])
+        for hint in _known_hints(open_text, *ends) or _derived_hints(open_text, *ends):
+            line, column = position(source, hint.offset)
             if first <= line <= last:
                 place = {"line": line, "character": column}
                 found.append({"position": place, "label": hint.text, "kind": _TYPE})
         return found
+
+
+def _known_hints(text: OpenText, start: int, end: int) -> list[Hint]:
+    """Hints in a long function of which all types are known; none if they must be derived."""
+    found = text.body(start, end)
+    if found is None:
+        return []
+    known, first = found
+    hints = known.hints(start - first, end - first) or ()
+    return [Hint(first + at, visible(f": {info}")) for at, info in hints]
+
+
+def _derived_hints(text: OpenText, start: int, end: int) -> list[Hint]:
+    window = text.window(start, end)
+    found = window.document.hints(window.into(start), window.into(end))
+    return [Hint(window.back((each.offset, each.offset))[0], each.text) for each in found]
 
 
 def offset_of(source: Source, at: Params) -> int:

@@ -8,8 +8,13 @@ outcome = program.run("main", [x], fuel=1_000_000)
 
 from __future__ import annotations
 
-from rlx.semantics.machine.configuration import Configuration, Frame, Instruction
-from rlx.semantics.machine.program import MachineProgram, environment, load, stack
+from typing import TYPE_CHECKING
+
+from rlx import lazy
+
+if TYPE_CHECKING:
+    from rlx.semantics.machine.configuration import Configuration, Frame, Instruction
+    from rlx.semantics.machine.program import MachineProgram, environment, load, stack
 
 __all__ = [
     "Configuration",
@@ -20,3 +25,11 @@ __all__ = [
     "load",
     "stack",
 ]
+
+
+def __getattr__(name: str) -> object:
+    return lazy.found(__name__, name)
+
+
+def __dir__() -> list[str]:
+    return __all__

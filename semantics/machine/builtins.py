@@ -10,9 +10,6 @@ import numpy as np
 
 from rlx.grammar.nodes.dtype import INT64, DataType, dtype
 from rlx.grammar.nodes.struct_infos import OBJECT
-from rlx.operators.evaluation import OperatorFault
-from rlx.operators.indexing import nonzero_value, unique_value
-from rlx.operators.sorting import multinomial_from_uniform_value
 from rlx.semantics.cast import CastFailed
 from rlx.semantics.cast import check as check_values
 from rlx.semantics.faults import CheckStop, FaultStop
@@ -116,6 +113,9 @@ def _unique(x: Tensor, *rest: Value) -> Value:
     """The distinct elements, ascending or in order of appearance, and on demand three more
     tensors.
     """
+    from rlx.operators.evaluation import OperatorFault
+    from rlx.operators.indexing import unique_value
+
     ordered, index, inverse, counts, axis, *_ = [*map(_number, rest), None]
     try:
         values, *extra = unique_value(x.data, ordered or 0, True, True, True, axis)
@@ -134,6 +134,8 @@ def _number(value: Value) -> int | None:
 
 
 def _nonzero(x: Tensor) -> Value:
+    from rlx.operators.indexing import nonzero_value
+
     return Tensor(nonzero_value(x.data), x.device)
 
 
@@ -349,6 +351,9 @@ _TARGETS = {1: "llvm", 2: "cuda", 4: "opencl", 7: "vulkan", 8: "metal", 10: "roc
 
 @rule("E-builtin-draw", "part of a step")
 def _multinomial(prob: Tensor, sample: Tensor) -> Value:
+    from rlx.operators.evaluation import OperatorFault
+    from rlx.operators.sorting import multinomial_from_uniform_value
+
     if prob.data.ndim != 2 or sample.data.size != prob.data.shape[0]:
         words = f"probabilities of {list(prob.shape)}, samples of {list(sample.shape)}"
         raise FaultStop("E-builtin-draw-rows", words)

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from math import prod
-from typing import Any
-
 import numpy as np
 
 from rlx.semantics.arrays import numpy_type
-from rlx.semantics.faults import FaultStop
 from rlx.semantics.machine.arguments import Arguments, argument
 from rlx.semantics.machine.configuration import Configuration, Instruction, bind
-from rlx.semantics.machine.message_text import kind
-from rlx.semantics.machine.prim_funcs import allocate
+from rlx.semantics.machine.prim_funcs import allocate, laid_into
 from rlx.semantics.values import UNIT, Device, Storage, Tensor
 from rlx.spec.registry import rule
 
@@ -56,27 +51,6 @@ def alloc_tensor(at: Instruction[Arguments], c: Configuration) -> Configuration:
         made = Tensor(allocate(shape, dtype), _device(given, c))
     version = store.commit(store.blanked(made))
     return bind(at, c, made, version)
-
-
-def laid_into(storage: object, offset: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Tensor:
-    """A tensor in a piece of memory, beginning at the byte ``offset``.
-
-    Raises
-    ------
-    Fault
-        ``E-alloc-tensor-storage``, ``E-alloc-tensor-fits``
-    """
-    if not isinstance(storage, Storage):
-        raise FaultStop(  # a storage is an Object, and so is much else
-            "E-alloc-tensor-storage",
-            f"expected a piece of memory for the tensor, found {kind(storage)}",
-        )
-    end = offset + prod(shape) * dtype.itemsize
-    if min(shape, default=0) < 0 or offset < 0 or end > storage.data.nbytes:
-        found = f"bytes {offset} to {end}; the memory has {storage.data.nbytes}"
-        raise FaultStop("E-alloc-tensor-fits", f"a tensor of shape {list(shape)} needs {found}")
-    data = storage.data[offset:end].view(dtype).reshape(shape)
-    return Tensor(data, storage.device, storage)
 
 
 @rule("E-kill", "step")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from rlx.semantics import values as v
 
@@ -69,3 +71,22 @@ _SHOWN: dict[type, Callable[[Any, int], str]] = {
     v.Packed: lambda s, _: f"packed function {s.name}",
     v.Opaque: lambda s, _: f"object {type(s.value).__name__}",
 }
+
+
+def formatted(text: str, values: Sequence[v.Value]) -> str:
+    """The format with ``{}`` replaced by values; without a format, the values separated by
+    spaces.
+    """
+    shown = [printed(value) for value in values]
+    pieces = text.split("{}")
+    if len(pieces) == 1:
+        return " ".join([*(p for p in pieces if p), *shown])
+    filled = [piece + value for piece, value in zip(pieces, shown, strict=False)]
+    return "".join([*filled, *pieces[len(filled) :]])
+
+
+def printed(value: v.Value) -> str:
+    """The printed form of a value."""
+    if isinstance(value, v.Tensor):
+        return np.array2string(value.data)
+    return value.value if isinstance(value, v.StringValue) else show(value)

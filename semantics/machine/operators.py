@@ -32,7 +32,7 @@ from rlx.semantics.machine.configuration import (
 )
 from rlx.semantics.machine.control import truth
 from rlx.semantics.machine.expression_rules import null_value
-from rlx.semantics.machine.message_text import show
+from rlx.semantics.machine.message_text import formatted
 from rlx.semantics.machine.numpy_conversion import Plain, readable, to_plain, to_value
 from rlx.semantics.operator_memory import bounded
 from rlx.semantics.values import (
@@ -345,25 +345,6 @@ def print_(at: Instruction[Arguments], c: Configuration) -> Configuration:
 
 def _formatted(given: Arguments, rest: str, frame: Frame) -> str:
     return formatted(argument(given["format"](frame), "string"), given[rest](frame))
-
-
-def formatted(text: str, values: Sequence[Value]) -> str:
-    """The format with ``{}`` replaced by values; without a format, the values separated by
-    spaces.
-    """
-    shown = [printed(value) for value in values]
-    pieces = text.split("{}")
-    if len(pieces) == 1:
-        return " ".join([*(p for p in pieces if p), *shown])
-    filled = [piece + value for piece, value in zip(pieces, shown, strict=False)]
-    return "".join([*filled, *pieces[len(filled) :]])
-
-
-def printed(value: Value) -> str:
-    """The printed form of a value."""
-    if isinstance(value, Tensor):
-        return np.array2string(value.data)
-    return value.value if isinstance(value, StringValue) else show(value)
 
 
 def nothing(body: Any, call: ast.Call, args: tuple[Reader, ...]) -> None:

@@ -382,6 +382,27 @@ def _unwritten(
     return found
 
 
+def laid_into(storage: object, offset: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Tensor:
+    """A tensor in a piece of memory, beginning at the byte ``offset``.
+
+    Raises
+    ------
+    Fault
+        ``E-alloc-tensor-storage``, ``E-alloc-tensor-fits``
+    """
+    if not isinstance(storage, Storage):
+        raise FaultStop(  # a storage is an Object, and so is much else
+            "E-alloc-tensor-storage",
+            f"expected a piece of memory for the tensor, found {kind(storage)}",
+        )
+    end = offset + prod(shape) * dtype.itemsize
+    if min(shape, default=0) < 0 or offset < 0 or end > storage.data.nbytes:
+        found = f"bytes {offset} to {end}; the memory has {storage.data.nbytes}"
+        raise FaultStop("E-alloc-tensor-fits", f"a tensor of shape {list(shape)} needs {found}")
+    data = storage.data[offset:end].view(dtype).reshape(shape)
+    return Tensor(data, storage.device, storage)
+
+
 @rule("E-alloc", "part of a step")
 def allocate(shape: Sequence[int], dtype: Any) -> Any:
     """New memory.

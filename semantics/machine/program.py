@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -17,6 +15,7 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.vdevices import declared
 from rlx.grammar.nodes.visit import expressions
 from rlx.semantics import faults
+from rlx.semantics.live_memory import collecting_less
 from rlx.semantics.machine.builtins import BUILTINS
 from rlx.semantics.machine.compile import Compiler
 from rlx.semantics.machine.configuration import Configuration, Frame, Instruction, Variable
@@ -288,23 +287,6 @@ def callable_functions(
 def default_entry(functions: Mapping[str, object]) -> str:
     """The function that is called by default: ``main``, or the only one."""
     return next(iter(functions)) if len(functions) == 1 else "main"
-
-
-_YOUNG = 200_000
-_MIDDLE = 50
-_OLD = 1000
-"""How many objects, and how many collections of younger ones, a collection waits for."""
-
-
-@contextmanager
-def collecting_less() -> Iterator[None]:
-    """Reduce garbage collection during a run, because deep stacks have no cycles."""
-    before = gc.get_threshold()
-    gc.set_threshold(_YOUNG, _MIDDLE, _OLD)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 @rule("E-fuel", "part of a step", refuses=True)

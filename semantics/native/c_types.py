@@ -54,11 +54,11 @@ class CValue:
     """A C atom (variable or constant) and its type.
 
     ``known`` is the number of a constant; ``stored`` is the same value in its memory type, if that
-    is another C type. ``wide`` says that the C variable has 64 bits and a sign, whatever the type:
+    is another C type; ``half`` is the bits of the float16 that has the same value. ``wide`` says that the C variable has 64 bits and a sign, whatever the type:
     it holds a result of index arithmetic, which is exact.
     """
 
-    __slots__ = ("dtype", "known", "stored", "text", "wide")
+    __slots__ = ("dtype", "half", "known", "stored", "text", "wide")
 
     def __init__(
         self,
@@ -67,8 +67,10 @@ class CValue:
         known: int | None = None,
         stored: str | None = None,
         wide: bool = False,
+        half: str | None = None,
     ) -> None:
         self.wide = wide
+        self.half = stored if dtype == FLOAT16 else half
         self.text = text
         self.dtype = dtype
         self.known = known

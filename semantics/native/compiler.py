@@ -199,10 +199,10 @@ def _processor() -> str:
     """The processor that tuned code depends on: several may share a home directory."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:
-            kept = [x for x in lines if x.startswith(("flags", "Features", "model name"))]
+            kept = {x for x in lines if x.startswith(("flags", "Features", "model name"))}
     except OSError:
-        kept = []
-    return "\n".join([platform.machine(), platform.processor(), *sorted(set(kept))])
+        kept = {platform.processor()}  # on Linux it would start a process
+    return "\n".join([platform.machine(), *sorted(kept)])
 
 
 def libraries(flags: Sequence[str], source: str) -> list[str]:

@@ -79,6 +79,8 @@ def cast(
             state, c_types.rounded(target, f"({c_types.held(target)}){value.text}"), target
         )
     if target.is_float:
+        if str(source) in c_types.NARROW and target == FLOAT32:  # it is held as one
+            return CValue(value.text, target, half=value.half)
         text = value.text
         if source == FLOAT64 and str(target) in c_types.NARROW:
             text = f"rlx_narrow({text})"

@@ -13,7 +13,7 @@ There are three forms, all only for arguments that do not overlap and independen
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 
 from rlx.grammar.nodes import tir
@@ -22,7 +22,15 @@ from rlx.semantics.native.emit_rows import emit_row
 from rlx.semantics.native.expressions import value_of
 from rlx.semantics.native.ranges import literal
 from rlx.semantics.native.recognise_reduction import Axis, LoopReduction
-from rlx.semantics.native.reduction_parts import keeping, loops, save, scope, start, update
+from rlx.semantics.native.reduction_parts import (
+    in_order,
+    keeping,
+    loops,
+    save,
+    scope,
+    start,
+    update,
+)
 from rlx.semantics.native.state import Generation
 
 COLUMNS_ALONE = 8
@@ -43,11 +51,11 @@ def emit(state: Generation, found: LoopReduction, emit_statement: Emit) -> None:
 def _shape(state: Generation, found: LoopReduction, emit_statement: Emit) -> None:
     column = found.column()
     if column is None:
-        with loops(state, found.spatial):
-            if found.row():
+        if found.row():
+            with loops(state, found.spatial):
                 emit_row(state, found)
-            else:
-                _single(state, found, emit_statement)
+        else:
+            _singles(state, found, found.spatial, emit_statement)
         return
     shared = found.sharing(column)
     outer = [axis for axis in found.spatial if axis not in (column, shared)]
@@ -58,11 +66,9 @@ def _shape(state: Generation, found: LoopReduction, emit_statement: Emit) -> Non
             return
         with scope(state, f"if ({column.end} - {column.begin} >= {width})"):
             _columns(state, found, column, width, shared)
-        with (
-            scope(state, "else"),
-            loops(state, [axis for axis in (shared, column) if axis is not None]),
-        ):
-            _single(state, found, emit_statement)
+        with scope(state, "else"):
+            spatial = [axis for axis in (shared, column) if axis is not None]
+            _singles(state, found, spatial, emit_statement)
 
 
 def _width(column: Axis, dtype: str, shared: Axis | None) -> str:
@@ -143,7 +149,7 @@ def _tile(
                 out.put("RLX_ONE_BY_ONE;")
             if shared is not None:
                 _convert(state, found, column, shared, bases[column], (lane, width))
-            each(lambda: update(state, found, place))
+            each(lambda: update(state, found, place, found.strict))
         state.early = {}
         each(lambda: save(state, found.store, place))
 
@@ -172,6 +178,36 @@ def _convert(
 # ------------------------------------------------------------------ single
 
 
+def _singles(
+    state: Generation, found: LoopReduction, spatial: Sequence[Axis], emit_statement: Emit
+) -> None:
+    """Results one by one.
+
+    Of a strict extremum over elements that lie apart, the terms are added up as well. A sum is NaN
+    if a term is, or if two are infinities of both signs: then a line is computed in order. To keep
+    NaN in each step would take the processor's unit that brings the elements together.
+    """
+    if not (found.strict and spatial and found.apart(spatial[-1])):
+        with loops(state, spatial):
+            _single(state, found, emit_statement)
+        return
+    out, (*outer, last) = state.out, spatial
+    odd, sum_, total = out.fresh("q"), out.fresh("s"), out.fresh("a")
+    with loops(state, outer):
+        out.put(f"int32_t {odd} = 0;")
+        with loops(state, [last]):
+            out.put(f"{found.dtype} {total}, {sum_} = 0;")
+            start(state, total, found.init)
+            with loops(state, found.reduce, found.short), keeping(state, found, [total]):
+                out.put(f"{sum_} += {update(state, found, total).text};")
+            save(state, found.store, total)
+            out.put(f"{odd} |= {sum_} != {sum_};")
+        with scope(state, f"if (RLX_RARE({odd}))"), loops(state, [last]):
+            out.put(f"{found.dtype} {total};")
+            in_order(state, found, total)
+            save(state, found.store, total)
+
+
 def _single(state: Generation, found: LoopReduction, emit_statement: Emit) -> None:
     out = state.out
     names = []
@@ -182,7 +218,7 @@ def _single(state: Generation, found: LoopReduction, emit_statement: Emit) -> No
         names.append(name)
     with loops(state, found.reduce, unroll=found.short), keeping(state, found, names):
         if found.strict:
-            update(state, found, names[0])
+            update(state, found, names[0], strict=True)
         else:
             emit_statement(state, found.body)
     for init, name in zip(found.inits, names, strict=True):

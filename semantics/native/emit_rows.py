@@ -18,6 +18,7 @@ from rlx.semantics.native.recognise_reduction import LoopReduction
 from rlx.semantics.native.reduction_parts import (
     SIGNS,
     combine,
+    in_order,
     keeping,
     loops,
     save,
@@ -57,7 +58,9 @@ def emit_row(state: Generation, found: LoopReduction) -> None:
     total, lanes = out.fresh("a"), out.fresh("a")
     odd = out.fresh("a") if found.extremum and dtype.is_float else None
     row = _Row(total, lanes, odd, c_types.held(dtype), out.fresh("j"))
-    width = f"RLX_LANES({VECTORS}, {row.kind})"
+    (*_, inner), width = found.reduce, f"RLX_LANES({VECTORS}, {row.kind})"
+    if inner.count is not None and not found.plain():
+        width = f"RLX_WIDTH({inner.count}, {row.kind})"
     out.put(f"{row.kind} {total}, {lanes}[{width}];")
     if odd is not None:
         out.put(f"int32_t {odd}[{width}];")
@@ -67,7 +70,7 @@ def emit_row(state: Generation, found: LoopReduction) -> None:
     out.put(f"#if {_condition(found)}")
     if found.plain():
         _by_vectors(state, found, row)
-    _fold_by_vectors(state, found, row, f"RLX_LANES({1 if found.plain() else VECTORS}, {row.kind})")
+    _fold_by_vectors(state, found, row, f"RLX_LANES(1, {row.kind})" if found.plain() else width)
     out.put("#else")
     if found.plain():
         _by_lanes(state, found, row, width)
@@ -76,9 +79,7 @@ def emit_row(state: Generation, found: LoopReduction) -> None:
     combine(state, found, total, f"{lanes}[0]")
     if odd is not None:
         with out.block(f"if (RLX_RARE({odd}[0]))"):
-            start(state, total, found.init)
-            with loops(state, found.reduce), keeping(state, found, [total]):
-                update(state, found, total)
+            in_order(state, found, total)
     save(state, found.store, total)
 
 

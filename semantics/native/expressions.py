@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from math import isnan
 from typing import Any
 
 from rlx.grammar.nodes import tir
@@ -125,6 +126,8 @@ def _binary(state: Generation, expr: Any) -> Visit:
         decided = _decided(state, expr) if dtype.is_integer and state.guarding else None
         if decided is not None:
             return constant(decided, BOOL)
+        if a.half and b.half:
+            return define(state, _of_halves(kind, a.half, b.half), BOOL)
         texts = [a.text, b.text]
         if dtype.is_integer and _is_guard(state, expr):
             texts[a.known is None] = unforeseen(texts[a.known is None], dtype)
@@ -133,6 +136,14 @@ def _binary(state: Generation, expr: Any) -> Visit:
     if kind in (tir.Min, tir.Max):
         return _defined(state, text, dtype, wide)
     return define(state, c_types.rounded(dtype, text), dtype)
+
+
+def _of_halves(kind: type, a: str, b: str) -> str:
+    """A comparison of two halves by their bits, of which a vector holds twice as many."""
+    ranks = BY_NODE[kind].c.format(a=f"rlx_rank_f16({a})", b=f"rlx_rank_f16({b})")
+    if kind is tir.NE:
+        return f"({ranks} | rlx_nan_f16({a}) | rlx_nan_f16({b}))"
+    return f"({ranks} & !rlx_nan_f16({a}) & !rlx_nan_f16({b}))"
 
 
 def _checked(state: Generation, expr: Any, a: CValue, b: CValue, dtype: DataType) -> CValue:
@@ -278,6 +289,12 @@ def _let(state: Generation, expr: Any) -> Visit:
 
 
 def _select(state: Generation, expr: Any) -> Visit:
+    sign = _limited(expr)
+    if sign:  # if it is NaN, no comparison holds, and it stays
+        a, limit = (yield expr.true_value), (yield expr.false_value)
+        dtype = common(a, limit)
+        x, y = (converted(state, each, dtype).text for each in (a, limit))
+        return define(state, f"({x} {sign} {y} ? {y} : {x})", dtype)
     c = yield from _apart(state, expr.condition)
     a = yield expr.true_value
     b = yield expr.false_value
@@ -289,6 +306,22 @@ def _select(state: Generation, expr: Any) -> Visit:
         state.out.put(f"const {kind} {stored} = ({c.text} ? {a.stored} : {b.stored});")
         return CValue(c_types.loaded(dtype, stored), dtype, None, stored)
     return _defined(state, f"({c.text} ? {a.text} : {b.text})", dtype, _any_wide(expr, a, b))
+
+
+def _limited(expr: tir.Select) -> str:
+    """The sign between a float and a literal that the literal takes the place of, if the choice is
+    an extremum of both that stays NaN.
+    """
+    match expr:
+        case tir.Select(
+            condition=tir.Or(
+                a=tir.LT(a=low, b=high) | tir.GT(a=high, b=low), b=tir.Call(op="isnan", args=(x,))
+            ),
+            true_value=same,
+            false_value=tir.FloatImm(value=value) as limit,
+        ) if x == same and not isnan(value):
+            return {(limit, x): "<=", (x, limit): ">="}.get((low, high), "")
+    return ""
 
 
 _READ = (tir.BufferLoad, tir.IntImm, tir.FloatImm)
@@ -362,6 +395,8 @@ def _call(state: Generation, expr: Any) -> Visit:
     if op in intrinsics.SAME:
         return first
     dtype = first.dtype
+    if op == "isnan" and first.half:
+        return define(state, f"rlx_nan_f16({first.half})", BOOL)
     match op, operands:
         case (("shift_left" | "shift_right"), (a, by)) if dtype.is_integer:
             if by.dtype.is_float:

@@ -15,6 +15,7 @@ from rlx.semantics.arrays import numpy_type
 from rlx.semantics.faults import FaultStop, OutOfFuelStop, Stop, UnsupportedStop
 from rlx.semantics.native import compiler
 from rlx.semantics.native.arrays import GUARDED, Copies, tangled
+from rlx.semantics.native.c_program import CProgram, parameters
 from rlx.semantics.native.c_types import refuse, wrapped
 from rlx.semantics.native.frame import (
     FIRST_SLOT,
@@ -28,13 +29,9 @@ from rlx.semantics.native.frame import (
 )
 from rlx.semantics.native.interface import ffi
 from rlx.semantics.native.kept import kept
-from rlx.semantics.native.program import CProgram, generate, parameters
 from rlx.semantics.native.together import LoadedKernel, entries
 from rlx.semantics.native.workspace import call_with_memory
 from rlx.semantics.native.writer import StopSite
-from rlx.semantics.tir import evaluate
-from rlx.semantics.tir.arguments import only_number
-from rlx.semantics.tir.program import no_value
 from rlx.spec.registry import refuted, rule
 
 Argument = np.ndarray[Any, Any] | int | float
@@ -166,6 +163,8 @@ class Kernel:
         if self._direct(args, frame):
             stopped = self._run(frame, fuel, memory)
         elif tangled(args, self._written):
+            from rlx.semantics.tir import evaluate
+
             return evaluate(self._func, args, fuel=fuel, unwritten=unwritten, memory=memory)
         else:
             copies = Copies(args, self._written)
@@ -203,6 +202,8 @@ class Kernel:
         """The value that the last run left."""
         if not numbers[HAS_RETURNED]:
             if self._func.ret_type is not None:
+                from rlx.semantics.tir.program import no_value
+
                 no_value(self._func)
             return None
         value: int = numbers[RETURNED]
@@ -214,6 +215,8 @@ class Kernel:
     def general(self) -> Variant:
         """The variant for arguments that share memory or are very large, without reordering."""
         if self.general_variant is None:
+            from rlx.semantics.native.program import generate
+
             vector = self._program.vector
             program = generate(self._func, bounds=self._bounds, disjoint=False, vector=vector)
             [entry] = entries([program])
@@ -305,7 +308,10 @@ def wrong(message: str) -> NoReturn:
 
 def scalar(position: int, data_type: DataType, value: Argument) -> int:
     """A number as the 64 bits that are passed to a kernel."""
-    only_number(position, value)
+    if not isinstance(value, (int, float, np.generic)):
+        from rlx.semantics.tir.arguments import only_number
+
+        only_number(position, value)
     if data_type.is_float:
         [bits] = struct.unpack("<q", struct.pack("<d", float(value)))
         return int(bits)
@@ -432,6 +438,8 @@ def _programs(
     funcs: Sequence[tir.PrimFunc], bounds: bool, vector: int | None
 ) -> list[CProgram | UnsupportedStop]:
     """The C code of PrimFuncs, or why there is none."""
+    from rlx.semantics.native.program import generate  # if the cache has the code, none is made
+
     programs: list[CProgram | UnsupportedStop] = []
     for func in funcs:
         try:

@@ -63,6 +63,11 @@ typedef __SIZE_TYPE__ size_t;
 #define RLX_MAX(a, b) ((a) > (b) ? (a) : (b))
 #define RLX_LANES(vectors, type) \
     ((int64_t)((vectors) * RLX_VECTOR / sizeof(type) > 0 ? (vectors) * RLX_VECTOR / sizeof(type) : 1))
+/* As many lanes as leave no more than a fifth of a row over, if there are. */
+#define RLX_FITS(count, width) ((count) % (width) <= (count) / 4)
+#define RLX_WIDTH(count, type) \
+    (RLX_FITS(count, RLX_LANES(2, type)) ? RLX_LANES(2, type) : \
+     RLX_FITS(count, RLX_LANES(1, type)) || RLX_LANES(1, type) < 4 ? RLX_LANES(1, type) : RLX_LANES(1, type) / 2)
 /* One step of a fold: the upper elements of an array onto as many lower ones, as vectors that the compiler need not find. */
 #define RLX_PART(type, count) \
     typedef type __attribute__((vector_size((count) * sizeof(type)), aligned(sizeof(type)))) rlx_part
@@ -191,6 +196,9 @@ RLX_HERE float rlx_from_f16(uint16_t h) {
     float normal = rlx_float32((m << 13) + 0x38000000 + beyond), small = (float)(int32_t)m * 0x1p-24f;
     return __builtin_copysignf(m < 0x0400 ? small : normal, rlx_float32((uint32_t)h << 16));
 }
+/* Whether a half is NaN, and an integer in the order of all others. */
+RLX_HERE int rlx_nan_f16(uint16_t h) { return (h & 0x7fff) > 0x7c00; }
+RLX_HERE int16_t rlx_rank_f16(uint16_t h) { return (int16_t)h < 0 ? (int16_t)(0x8000 - h) : (int16_t)h; }
 RLX_HERE float rlx_round_f16(float x) { return rlx_from_f16(rlx_to_f16(x)); }
 RLX_HERE float rlx_round_b16(float x) { return rlx_from_b16(rlx_to_b16(x)); }
 RLX_HERE float rlx_odd_u64(uint64_t x) {
@@ -292,7 +300,7 @@ def is_wide(source: str) -> bool:
     return any(word in source for word in _WIDE)
 
 
-_WIDE = ("RLX_LANES", "RLX_ROWS", "rlx_to_f16")
+_WIDE = ("RLX_LANES", "RLX_WIDTH", "RLX_ROWS", "rlx_to_f16")
 
 
 def calls_libm(source: str) -> bool:

@@ -6,9 +6,9 @@ import math
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import INT32
-from rlx.semantics.native import c_types, prelude, statements
+from rlx.semantics.native import c_types, statements
 from rlx.semantics.native.allocation import MOST, plan, strides
-from rlx.semantics.native.arrays import GUARDED
+from rlx.semantics.native.c_program import CProgram, parameters
 from rlx.semantics.native.c_types import ZERO, CValue, refuse
 from rlx.semantics.native.conversions import constant
 from rlx.semantics.native.expressions import integral
@@ -16,64 +16,7 @@ from rlx.semantics.native.frame import FIRST_SLOT
 from rlx.semantics.native.ranges import SMALL, literal, text_of
 from rlx.semantics.native.state import CBuffer, Generation
 from rlx.semantics.native.write_analysis import filled, returns, stores
-from rlx.semantics.native.writer import StopSite
 from rlx.solver.poly import Polynomial
-
-
-class CProgram:
-    """Generated C, its sites, and for each parameter its buffer (None for a scalar).
-
-    ``text`` is a whole file, and ``kernel`` its part after the prelude, for vectors of ``vector``
-    bytes (None: the processor's). ``written`` has the
-    positions of parameters that are stored to, ``filled`` those that are written completely before
-    they are read, ``allocates`` says whether the kernel allocates
-    memory, and ``returns`` whether it returns a value.
-    """
-
-    __slots__ = (
-        "allocates",
-        "filled",
-        "kernel",
-        "parameters",
-        "returns",
-        "sites",
-        "vector",
-        "written",
-    )
-
-    def __init__(
-        self,
-        kernel: str,
-        vector: int | None,
-        sites: list[StopSite],
-        parameters: list[tuple[tir.Var, tir.Buffer | None]],
-        touched: set[tir.Buffer],
-        filled: frozenset[int],
-    ) -> None:
-        self.kernel, self.vector = kernel, vector
-        self.allocates = "rlx_take(" in kernel or "RLX_PLACE(" in kernel
-        self.returns = "v[13] = 1;" in kernel
-        self.sites, self.filled = sites, filled
-        self.parameters = parameters
-        self.written = frozenset(
-            at for at, (_, buffer) in enumerate(parameters) if buffer in touched
-        )
-
-    @property
-    def text(self) -> str:
-        """A whole C file."""
-        return whole(self.kernel, self.vector)
-
-
-def parameters(func: tir.PrimFunc) -> list[tuple[tir.Var, tir.Buffer | None]]:
-    """The parameters of a function, each with its buffer (None for a scalar)."""
-    return [(var, func.buffer_map.get(var)) for var in func.params]
-
-
-def whole(kernel: str, vector: int | None = None) -> str:
-    """A C file: the necessary part of the prelude, then a kernel."""
-    head = "" if vector is None else f"#define RLX_VECTOR {vector}\n"
-    return f"{head}{prelude.text(kernel, apart=GUARDED)}\n{kernel}"
 
 
 def generate(

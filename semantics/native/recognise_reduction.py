@@ -188,6 +188,10 @@ class LoopReduction:
         steps = [_step(operand, inner) for operand in self.operands]
         return 1 in steps and all(step in (0, 1) for step in steps)
 
+    def apart(self, axis: Axis) -> bool:
+        """Whether operands of neighbours along an axis of the result are not neighbours, too."""
+        return not all(_step(operand, axis) in (0, 1) for operand in self.operands)
+
     def plain(self) -> bool:
         """Whether the terms of a row are elements of memory that are certainly in bounds, and
         vectors of them can be combined in C as fast as the compiler does it.

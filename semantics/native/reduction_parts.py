@@ -46,11 +46,16 @@ def keeping(state: Generation, found: LoopReduction, places: Sequence[str]) -> I
         del state.kept[init.buffer]
 
 
-def combine(state: Generation, found: LoopReduction, place: str, other: str) -> None:
+def combine(
+    state: Generation, found: LoopReduction, place: str, other: str, strict: bool = False
+) -> None:
+    """Join a value to a result. `strict`: an extremum stays NaN; it need not where NaN is noticed
+    in another way.
+    """
     dtype = found.store.buffer.dtype
     text = f"({place} {SIGNS[found.kind]} {other})"
     text = f"({text} ? {place} : {other})" if found.extremum else c_types.rounded(dtype, text)
-    if found.strict:  # of two choices GCC makes vectors, of one with two conditions it does not
+    if strict:  # of two choices GCC makes vectors, of one with two conditions it does not
         more = state.out.fresh()
         state.out.put(f"const {found.dtype} {more} = {text};")  # one instruction
         text = f"({place} != {place} ? {place} : {more})"
@@ -62,7 +67,7 @@ def start(state: Generation, place: str, init: tir.BufferStore) -> None:
     state.out.put(f"{place} = {result.text};")
 
 
-def update(state: Generation, found: LoopReduction, place: str) -> CValue:
+def update(state: Generation, found: LoopReduction, place: str, strict: bool = False) -> CValue:
     """One step of the reduction; returns the new term where the step is a sum or an extremum."""
     dtype = found.store.buffer.dtype
     term = found.term
@@ -76,8 +81,16 @@ def update(state: Generation, found: LoopReduction, place: str) -> CValue:
         state.out.put(f"{place} = {value.text};")
         return value
     value = converted(state, value_of(state, term), dtype)
-    combine(state, found, place, value.text)
+    combine(state, found, place, value.text, strict)
     return value
+
+
+def in_order(state: Generation, found: LoopReduction, total: str) -> None:
+    """All steps of one result in the order of the program."""
+    start(state, total, found.init)
+    with loops(state, found.reduce), keeping(state, found, [total]):
+        state.out.put("RLX_ONE_BY_ONE;")  # it is rarely run: no vectors, which take time to compile
+        update(state, found, total, found.strict)
 
 
 def save(state: Generation, store: tir.BufferStore, place: str) -> None:

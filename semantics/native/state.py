@@ -288,17 +288,28 @@ class Generation(IndexKnowledge):
         if whole is not None:
             return f"{memory.name}[{whole}]"
         parts: list[str] = []
-        checks: list[tuple[int, str]] = []
+        checks: list[tuple[int, str, str]] = []
         for axis, index in enumerate(indices):
-            text, checked = yield from self._index(index, memory, axis)
+            shifted = self._from_the_end(index) if self.bounds else None
+            at, length = shifted or (index, None)
+            text, checked = yield from self._index(at, memory, axis)
+            if length is not None:
+                name, text = text, self.out.fresh("h")
+                self.out.put(f"int64_t {text} = {name};")
             if checked:
-                checks.append((axis, text))
+                checks.append((axis, text, "" if length is None else (yield length).text))
             stride = memory.strides[axis]
             parts.append(text if stride == "1" else f"({text})*{stride}")
-        for axis, text in checks:  # behind all indices: what is wrong in one of them comes first
+        for axis, text, added in checks:  # behind all indices: what is wrong in one comes first
             site = self.bounds_site(buffer, axis, span)
             extent = memory.dims[axis]
-            self.out.stop_if(f"(uint64_t){text} >= (uint64_t){extent}", site, text, extent)
+            wrong = f"(uint64_t){text} >= (uint64_t){extent}"
+            if not added:
+                self.out.stop_if(wrong, site, text, extent)
+                continue
+            with self.out.block(f"if (RLX_RARE({wrong}))"):  # one comparison, if it is none
+                self.out.put(f"{text} += {text} < 0 ? {added} : 0;")
+                self.out.stop_if(wrong, site, text, extent)
         return f"{memory.name}[{' + '.join(parts) or '0'}]"
 
     def _flat(self, memory: CBuffer, indices: tuple[tir.PrimExpr, ...]) -> str | None:
@@ -349,6 +360,16 @@ class Generation(IndexKnowledge):
             text = f"({text} ^ {ZERO})"
         proved = known is not None and self.within(known, memory.extents[axis])
         return text, self.bounds and not proved
+
+    def _from_the_end(self, index: tir.PrimExpr) -> tuple[tir.PrimExpr, tir.PrimExpr] | None:
+        """An index of which a length is to be added where it is negative, and this length."""
+        match index:
+            case tir.Call(
+                op="if_then_else",
+                args=(tir.LT(a=at, b=tir.IntImm(value=0)), tir.Add(a=same, b=length), other),
+            ) if at == same == other and self.poly(at) is None and self.is_natural(length):
+                return at, length
+        return None
 
     def bounds_site(self, buffer: tir.Buffer, axis: int, span: Any) -> int:
         """The stop site for an index (the first value) out of range (the second)."""

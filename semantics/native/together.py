@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 from rlx.semantics.native import compiler, prelude
 from rlx.semantics.native.arrays import GUARDED
+from rlx.semantics.native.c_program import CProgram, whole
 from rlx.semantics.native.interface import ffi
-from rlx.semantics.native.program import CProgram, whole
 from rlx.writing import scratch, scribble
 
 

@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from rlx.semantics.tir.memory import SharedFuel
-from rlx.semantics.tir.program import MEMORY_LIMIT, TirProgram, evaluate
+from typing import TYPE_CHECKING
+
+from rlx import lazy
+
+if TYPE_CHECKING:
+    from rlx.semantics.tir.memory import SharedFuel
+    from rlx.semantics.tir.program import MEMORY_LIMIT, TirProgram, evaluate
 
 __all__ = ["MEMORY_LIMIT", "SharedFuel", "TirProgram", "evaluate"]
+
+
+def __getattr__(name: str) -> object:
+    return lazy.found(__name__, name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -156,3 +156,28 @@ def test_a_range_of_a_long_function_is_formatted_alone(monkeypatch: pytest.Monke
 
 def span_of(edit: Edit) -> tuple[int, int]:
     return edit.span
+
+
+def test_hints_in_a_long_function_are_those_of_a_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where something is wrong, or a name is bound twice, the statements are looked at again."""
+    monkeypatch.setattr(incremental, "SMALL", 0)
+    legal = long_function("")
+    wrong = legal.replace("R.exp(v40), w40", "R.permute_dims(v40), w40")
+    for text in (legal, wrong.replace("v71 = ", "v70 = ").replace("(v71)", "(v70)")):
+        checker = Checker("a.rlx")
+        checker.check(text)
+        assert checker.cut is not None
+        (known,), (piece,) = checker.bodies.values(), checker.cut.pieces
+        assert known.body is not None
+        body = piece.span[0] + len(piece.head)
+        hints = [(each.offset - body, each.text) for each in Document(text, "a.rlx").hints()]
+        unsure = 0
+        for place, _ in hints:
+            found = known.body.hints(place - 4, place)
+            if found is None:
+                unsure += 1
+            else:
+                assert [(at, f": {info}") for at, info in found] == [
+                    each for each in hints if each[0] == place
+                ]
+        assert unsure == 0 if text is legal else 0 < unsure < len(hints)

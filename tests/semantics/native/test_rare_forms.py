@@ -58,6 +58,13 @@ FLOATS = (
         "T.if_then_else(T.likely(k[i] < 6), x[i], T.float32(2))",
         "T.Select(b[i], x[i], T.float32(-0.0))",
     ),
+    *(  # limits, of which the other operand may be NaN
+        "T.Select(T.float32(0) < x[i] or T.isnan(x[i]), x[i], T.float32(0))",
+        "T.Select(x[i] < T.float32(1.5) or T.isnan(x[i]), x[i], T.float32(1.5))",
+        "T.Select(x[i] > T.float32('nan') or T.isnan(x[i]), x[i], T.float32('nan'))",
+        "T.Cast('float32', T.Select(h[i] > T.float16(0) or T.isnan(h[i]), h[i], T.float16(0)))",
+        "T.Select(x[i] < T.float32(1.5) or T.isnan(x[7 - i]), x[i], T.float32(1.5))",
+    ),
     *(
         "T.Cast('float32', T.uint64(18446744073709551615))",
         "T.Cast('float32', b[i])",
@@ -134,6 +141,11 @@ STATEMENTS = (
     "assert k[0] == 1, 'one'\nw[0] = 3",
     "w[0] = k[8]",
     "w[k[2]] = 1",
+    "for i in range(8): z[i] = x[T.if_then_else(k[i] < 0, k[i] + 8, k[i])]",
+    (
+        "for i in range(8): w[i] = k[i] % 13 - 8\n"
+        "for i in range(8): z[i] = x[T.if_then_else(w[i] < 0, w[i] + 8, w[i])]"
+    ),
     "w[0] = 7 // k[0]",
     "for i in range(k[3]):\n    w[i] = i",
     "for i in range(k[2]):\n    w[i] = i",

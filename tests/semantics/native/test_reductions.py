@@ -107,6 +107,33 @@ def test_extrema_are_those_in_order_with_nan(word: str) -> None:
     assert np.isnan(mine[5]) and not np.isnan(mine[6])
 
 
+@pytest.mark.parametrize(("sign", "first"), [("<", "-inf"), (">", "inf")])
+def test_extrema_that_stay_nan_are_those_in_order(sign: str, first: str) -> None:
+    """Over windows, columns and rows; infinities of both signs add up to NaN, but are none."""
+    numbers = np.random.default_rng(3)
+    x = numbers.standard_normal((20, 36)).astype("f")
+    for special in (np.nan, np.inf, -np.inf):
+        x[numbers.random(x.shape) < 0.05] = special
+    for place, loops, count in (
+        ("v0 * 2 + v2, v1 * 3 + v3", "10, 11, 2, 3", 2),
+        ("v1, v0", "36, 20", 1),
+        ("v0, v1", "20, 36", 1),
+    ):
+        at = "v0, v1" if count == 2 else "v0"
+        shape = tuple(map(int, loops.split(", ")))[:count]
+        running, new = f"z[{at}]", f"x[{place}]"
+        func = reduction(
+            *('(20, 36), "float32"', '(1,), "int8"', f'{shape}, "float32"'),
+            *(count, loops, f'{running} = T.float32("{first}")'),
+            f"{running} = T.Select({new} {sign} {running} or T.isnan({running}), {running}, {new})",
+        )
+        mine, theirs = np.zeros((2, *shape), "f")
+        native.compile(func)([x, np.zeros(1, "b"), mine])
+        evaluate(func, [x, np.zeros(1, "b"), theirs])
+        np.testing.assert_array_equal(mine, theirs)
+        assert np.isnan(mine).any() and np.isinf(mine).any()
+
+
 def test_elements_of_other_buffers_at_the_same_time() -> None:
     func = prim_func("""
 @T.prim_func

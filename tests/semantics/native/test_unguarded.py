@@ -13,7 +13,7 @@ import pytest
 
 from rlx.semantics import native
 from rlx.semantics.faults import FaultStop, OutOfFuelStop
-from rlx.semantics.native import arrays, kernel, program, sequence
+from rlx.semantics.native import arrays, c_program, kernel, sequence
 from rlx.semantics.native import workspace as workspaces
 from rlx.semantics.tir import evaluate
 
@@ -41,7 +41,7 @@ def _shifted(array: Any) -> Any:
 
 @pytest.fixture(autouse=True)
 def unguarded(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (arrays, kernel, program, workspaces):
+    for module in (arrays, c_program, kernel, workspaces):
         monkeypatch.setattr(module, "GUARDED", False)
 
 

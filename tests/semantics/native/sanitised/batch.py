@@ -19,9 +19,10 @@ import numpy as np
 from rlx.grammar.nodes import tir
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.native import compiler, prelude
+from rlx.semantics.native.c_program import CProgram
 from rlx.semantics.native.frame import FIRST_SLOT
 from rlx.semantics.native.kernel import checked, scalar
-from rlx.semantics.native.program import CProgram, generate
+from rlx.semantics.native.program import generate
 
 Array = np.ndarray[Any, Any]
 FUEL = 22_000
