@@ -82,7 +82,7 @@ def extern(
     Parameters
     ----------
     shape
-        The shape of the tensor, or a list of shapes.
+        The shape of the tensor, or a list of shapes; a list of one shape is one tensor, too.
     inputs
         The tensors that it reads.
     fcompute
@@ -131,7 +131,7 @@ def extern(
     said = tagged(tag), dict(attrs or {})
     op = External(name, (), (), (), None, place, None, *said, tuple(inputs), fill, outputs)
     made = tuple(op.output(k) for k in range(len(outputs)))
-    return made if several else made[0]
+    return made if len(made) > 1 else made[0]
 
 
 def call_packed(name: str, *args: Any) -> Scalar:

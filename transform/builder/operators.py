@@ -49,9 +49,25 @@ def member(prefix: str, name: str) -> Callable[..., Call] | Namespace:
         return function_of(operator)
     if any(known.startswith(f"{full}.") for known in _names()):
         return Namespace(f"{full}.")
+    if full in _IN_PYTHON:
+        raise AttributeError(f"R.{full} is not an operator: write {_IN_PYTHON[full]}")
     near = [word.replace("R.", "rlx.op.", 1) for word in similar(f"relax.{full}")]
     meant = f"; did you mean {' or '.join(near)}?" if near else ""
     raise AttributeError(f"unknown operator {full!r}{meant}")
+
+
+_IN_PYTHON = {
+    "const": "rlx.const(…)",
+    "dtype": "the name of the type, such as 'float32'",
+    "func_attr": "bb.function(…, attrs=…), or function.with_attr(…)",
+    "function": "bb.function(…)",
+    "match_cast": "bb.match_cast(…)",
+    "output": "bb.emit_output(…)",
+    "prim_value": "a number, or a dimension, such as rlx.dim('n')",
+    "str": "the text itself",
+    "tuple": "a tuple of Python",
+}
+"""What Python code writes in place of words of texts that are not operators."""
 
 
 def members(prefix: str) -> list[str]:
@@ -203,6 +219,7 @@ def _call(
         try:
             if parameter.variadic:
                 args += map(convert, value) if convert else value
+                by_position = False  # what follows is given by name
                 continue
             if kind == "types":
                 types = _types(value, place)

@@ -236,7 +236,7 @@ class Module:
     gv = bb.add_func(fine, "main")
     assert gv.name_hint == "main"
     assert bb.add_func(copy, "copy") is bb.add_func(copy, "other")
-    assert bb.add_func(fine, "main").name_hint == "main1"
+    assert bb.add_func(fine, "other") is gv
     with pytest.raises(rlx.BuildError, match="D15-result"):
         bb.update_func(gv, wrong)
     bb.update_func(gv, fine)
