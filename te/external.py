@@ -198,8 +198,7 @@ def extern_primfunc(input_tensors: Sequence[Tensor], primfunc: tir.PrimFunc, **k
 
     shapes = [tuple(_sized(dim, sizes) for dim in b.shape) for b in outs]
     kinds = [b.dtype for b in outs]
-    made = extern(shapes, input_tensors, fcompute, dtype=kinds, **kwargs)
-    return made if len(outs) > 1 else made[0]
+    return extern(shapes, input_tensors, fcompute, dtype=kinds, **kwargs)
 
 
 def _sized(dim: tir.PrimExpr, sizes: dict[tir.Var, tir.PrimExpr]) -> Scalar:

@@ -82,8 +82,9 @@ def _names() -> list[str]:
 
 
 def in_order(operator: Operator) -> list[Parameter]:
-    """The parameters in Python's order: type arguments come after the last required one."""
+    """The parameters in Python's order: required ones come first, then type arguments."""
     plain = [p for p in operator.parameters if p.kind != "types"]
+    plain.sort(key=lambda p: p.default is not REQUIRED and not p.variadic)
     types = [p for p in operator.parameters if p.kind == "types"]
     optional = takewhile(lambda p: p.default is not REQUIRED and not p.variadic, reversed(plain))
     end = len(plain) - len([*optional])
@@ -93,12 +94,9 @@ def in_order(operator: Operator) -> list[Parameter]:
 def signature(operator: Operator) -> Signature:
     """The signature of an operator's function."""
     found: list[Argument] = []
-    alone = skipped = False
+    alone = False
     for parameter in in_order(operator):
         required = parameter.default is REQUIRED
-        alone = alone or (
-            required and skipped
-        )  # only a keyword can stand behind what may be left out
         kind = Argument.KEYWORD_ONLY if alone else Argument.POSITIONAL_OR_KEYWORD
         found.append(
             Argument(
@@ -108,7 +106,6 @@ def signature(operator: Operator) -> Signature:
                 annotation=WORDS[parameter.kind] + " | None" * parameter.optional,
             )
         )
-        skipped = skipped or not required
         alone = alone or parameter.variadic
     return Signature(found, return_annotation="Call")
 
@@ -166,7 +163,8 @@ def _steps(
     """How calls with so many positional values and these keywords are read: Python's own binding,
     once for all of them. Raises TypeError if the operator is not called so.
     """
-    places = taken.bind(*range(count), **{name: count + k for k, name in enumerate(names)})
+    own = [_OF_TVM[name] if _OF_TVM.get(name) in taken.parameters else name for name in names]
+    places = taken.bind(*range(count), **{name: count + k for k, name in enumerate(own)})
     found: list[_GivenParameter] = []
     for parameter in order:
         at = places.arguments.get(python_name(parameter.name), _LEFT_OUT)
@@ -177,6 +175,9 @@ def _steps(
         found.pop()
     return found
 
+
+_OF_TVM = {"gvar": "func", "out_ty": "out_sinfo", "ty_args": "sinfo_args"}
+"""TVM's names of parameters, which are allowed, too."""
 
 _LEFT_OUT = slice(0)
 """The place of a parameter that a call leaves out."""
@@ -218,6 +219,8 @@ def _call(
             continue
         try:
             if parameter.variadic:
+                if kind == "listed" and len(value) == 1 and isinstance(value[0], list | tuple):
+                    (value,) = value
                 args += map(convert, value) if convert else value
                 by_position = False  # what follows is given by name
                 continue

@@ -256,6 +256,14 @@ class ExprMutator:
         self._vars[var] = other
         return other
 
+    def _bound_var(self, var: ast.Var) -> ast.Var:
+        """The variable to bind instead; what is local to its dataflow block stays local."""
+        new = self.visit_var_def(var)
+        if type(var) is ast.DataflowVar and type(new) is ast.Var:
+            new = ast.DataflowVar(new.name_hint, new.struct_info_annotation, None, new.span)
+            self._vars[var] = new
+        return new
+
     # ------------------------------------------------------------ blocks and bindings
 
     def visit_binding_block(self, block: ast.BindingBlock) -> None:
@@ -303,7 +311,7 @@ class ExprMutator:
         """Emit a value in place of the value of a binding in the old program."""
         var = binding.var
         if self._vars or not self._keeps_vars:
-            var = self.visit_var_def(var)
+            var = self._bound_var(var)
         if value is binding.value and var is binding.var:
             self._frame.keep(binding)
             return var
@@ -316,7 +324,7 @@ class ExprMutator:
         """Visit the value and the target of the cast, and emit the cast."""
         value = self.visit_expr(binding.value)
         info = self.visit_struct_info(binding.struct_info)
-        var = binding.var and self.visit_var_def(binding.var)
+        var = binding.var and self._bound_var(binding.var)
         value = self._frame.leaf(value, self.place)
         cast = changed(binding, var=var, value=value, struct_info=info)
         if cast is binding:
