@@ -20,7 +20,7 @@ from rlx.transform.builder.errors import misuse
 from rlx.transform.patterns.attempt import Match, Users
 from rlx.transform.patterns.context import PatternContext, users_in
 from rlx.transform.patterns.pattern import Pattern
-from rlx.transform.patterns.rewriting import without_idle
+from rlx.transform.patterns.rewriting import settled
 from rlx.transform.visitors.dispatch import callable_of
 from rlx.transform.visitors.mutator import ExprMutator
 
@@ -43,8 +43,8 @@ def rewrite_bindings(ctx: PatternContext, rewriter: Replacing, func: Rewriting) 
         Called with each match, whose values are variables, and with the values of the block's
         variables. Returns the new values by the variables, or by the patterns, that they replace;
         None to keep all. A call that occurs in several values is emitted once. What it emits with
-        ``match.builder`` comes before them. What matched is removed if it is unused then and cannot
-        fail.
+        ``match.builder`` comes before them. In a function that changes, copies, equal values and
+        unused values go.
     func
         A function or a module.
 
@@ -57,7 +57,7 @@ def rewrite_bindings(ctx: PatternContext, rewriter: Replacing, func: Rewriting) 
     """
     if not isinstance(ctx, PatternContext):
         raise MisuseError(f"expected a PatternContext, found {described(ctx)}", here())
-    return TogetherRewriter(ctx, rewriter)(func)
+    return settled(func, [lambda module: TogetherRewriter(ctx, rewriter)(module)], once=True)
 
 
 class TogetherRewriter(ExprMutator):
@@ -75,15 +75,8 @@ class TogetherRewriter(ExprMutator):
         self.context, self.everywhere = context, everywhere
         self.replacement = callable_of(replacement, "a match and the block's values", here())
         self.users_of: Users = {}
-        self.idle: set[ast.Var] = set()
         self.block_values: dict[ast.Var, Expr] = {}
         self.rank: dict[ast.Var, int] = {}
-
-    def visit_global_function(self, gv: ast.GlobalVar, function: ast.Function) -> None:
-        self.idle = set()
-        super().visit_global_function(gv, function)
-        if self.idle:
-            without_idle(self.builder, gv, self.idle)
 
     def visit_binding_block(self, block: ast.BindingBlock) -> None:
         super().visit_binding_block(block)
@@ -131,7 +124,6 @@ class TogetherRewriter(ExprMutator):
         order = _order(bindings[stretch], old)
         if order is None or not all(map(self._may_move, (*order[0], *order[1]))):
             return start
-        self.idle.update(each for each in match.values() if isinstance(each, ast.Var))
         before, behind = order
         bindings += made
         once = _EmittedOnce(self)
