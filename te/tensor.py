@@ -299,7 +299,9 @@ def placeholder(shape: Any, dtype: str | DataType = "float32", name: str = "plac
     if dtype is None:
         fail(f"the placeholder {name} needs an element type, as in dtype='float32'")
     kind = kind_of(dtype)
-    return Tensor(Operation(buffer_name(name), place=here()), 0, buffer_name(name), shape_of(shape), kind)
+    return Tensor(
+        Operation(buffer_name(name), place=here()), 0, buffer_name(name), shape_of(shape), kind
+    )
 
 
 def buffer_name(name: object) -> str:

@@ -30,7 +30,7 @@ def their_tensor(name: str, *shape: object) -> Any:
     return relax.Var(name, relax.TensorType([n if dim == "n" else dim for dim in shape], "float32"))
 
 
-def our_tensor(name: str, *shape: object) -> rlx.Var:
+def our_tensor(name: str, *shape: object) -> Any:
     """The same for rlx."""
     dims = "".join(f"{dim!r}, " for dim in shape)
     return rlx.Var(name, f'R.Tensor(({dims}), "float32")')
@@ -87,7 +87,7 @@ def in_dataflow(api: Any, params: list[Any], body: Callable[[Any], Any]) -> Any:
 
 def printed_values(api: Any) -> Any:
     x = api.tensor("x", "n")
-    body = lambda bb: bb.emit(api.op.print(x, x, format="{} {}"))  # noqa: E731
+    body = lambda bb: bb.emit(api.op.print(x, x, format="{} {}"))
     return built(api, [x], body, pure=False)
 
 
@@ -170,13 +170,13 @@ def new_variables(api: Any) -> Any:
 
         return Renamed()(module)
 
-    class Other(relax.PyExprMutator):
-        def visit_var_def_(self, var: Any) -> Any:
-            new = relax.Var(f"{var.name}_new", var.ty)
-            self.set_var_remap(var, new)
-            return new
+    def renamed_var(self: Any, var: Any) -> Any:
+        new = relax.Var(f"{var.name}_new", var.ty)
+        self.set_var_remap(var, new)
+        return new
 
-    renamed = relax.expr_functor.mutator(Other)(module)
+    other = type("Other", (relax.PyExprMutator,), {"visit_var_def_": renamed_var})
+    renamed = relax.expr_functor.mutator(other)(module)
     return tvm.IRModule({"main": renamed.visit_expr(module["main"])})
 
 

@@ -10,7 +10,7 @@ from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.ast import Expr, Function, GlobalVar, IRModule, Var
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Node, replace
-from rlx.grammar.nodes.python_places import Place, described, here
+from rlx.grammar.nodes.python_places import Place, described, here, module_of
 from rlx.grammar.nodes.tir import PrimFunc
 from rlx.transform.builder import states, taken
 from rlx.transform.builder.errors import misuse, violation
@@ -28,7 +28,7 @@ class ModuleFunctions:
     """
 
     def __init__(self, module: IRModule | None = None) -> None:
-        base = IRModule({}) if module is None else module
+        base = IRModule({}) if module is None else module_of(module, here())
         self._table: dict[GlobalVar, Function | PrimFunc] = dict(base.functions)
         self._module = replace(base, functions=self._table)
         self._signatures = states.Signatures(self._module, self._table)

@@ -104,9 +104,7 @@ class TogetherRewriter(ExprMutator):
                 match = Match(ast.Var(""), roots[0].value, attempt, True, self.builder)
                 start = self._replace(match, by_var, start)
 
-    def _replace(
-        self, match: Match, by_var: Mapping[ast.Var, ast.VarBinding], start: int
-    ) -> int:
+    def _replace(self, match: Match, by_var: Mapping[ast.Var, ast.VarBinding], start: int) -> int:
         """Put new values in place of old ones, and what is computed from them behind them. Return
         the place of the first one.
         """

@@ -346,7 +346,11 @@ def test_names_of_tvm_say_what_to_write() -> None:
         with pytest.raises(AttributeError, match=instead):
             getattr(owner, name)
     module = bb.get()
-    assert [module.get_global_var("main")] == list(module.get_global_vars())
+    main = module.get_global_var("main")
+    assert [main] == list(module.get_global_vars()) == list(module)
+    assert module[main] is module["main"] and "main" in module and "f" not in module
+    with pytest.raises(AttributeError, match=r"write rlx.show\(module\)"):
+        module.script()
     with pytest.raises(KeyError, match="no function 'f'; it has: main"):
         module.get_global_var("f")
     assert x.struct_info.dtype == "float32" and x.struct_info.dtype in {"float32"}
