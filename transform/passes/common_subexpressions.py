@@ -184,16 +184,16 @@ class Common(ExprMutator):
         if isinstance(binding.value, ast.Function):
             super().visit_var_binding(binding)
             return
-        value = self.visit_expr(binding.value)
+        value = binding.value
+        if type(value) is not ast.Call or not self.is_kept(value):
+            value = self.visit_expr(value)
         called = type(value) is ast.Call and type(value.op) is ast.GlobalVar
         made = key(value, self._repeatable if called else ())
         if made is None and not self._calls:
             made = _part_key(value)
-        earlier = (
-            None
-            if made is None
-            else next((scope[made] for scope in self._known if made in scope), None)
-        )
+        earlier = None
+        for scope in self._known if made is not None else ():
+            earlier = earlier or scope.get(made)
         if earlier is None or not self._says_as_much(earlier, binding.var, value):
             var = self.rebind(binding, value)
             if made is not None and earlier is None:

@@ -310,7 +310,9 @@ class ExprMutator:
     def rebind(self, binding: ast.VarBinding, value: Expr) -> ast.Var:
         """Emit a value in place of the value of a binding in the old program."""
         var = binding.var
-        if self._vars or not self._keeps_vars:
+        if not self._keeps_vars or (
+            self._vars and _may_mention_variables(var.struct_info_annotation)
+        ):
             var = self._bound_var(var)
         if value is binding.value and var is binding.var:
             self._frame.keep(binding)
@@ -493,9 +495,11 @@ class _Inside(Rewriter):
         return self.mutator.visit_prim_expr(expr)
 
 
-def _may_mention_variables(info: StructInfo) -> bool:
+def _may_mention_variables(info: StructInfo | None) -> bool:
     """Whether an annotation may mention a variable of Relax, as the shape of a tensor."""
-    return type(info) is not ast.TensorStructInfo or type(info.shape) is not ast.ShapeExpr
+    if type(info) is ast.TensorStructInfo:
+        return type(info.shape) is not ast.ShapeExpr
+    return info is not None
 
 
 def _names(function: ast.Function) -> Iterator[str]:
