@@ -32,16 +32,23 @@ def key(value: Expr, functions: Collection[ast.GlobalVar] = ()) -> Key | None:
     """
     if type(value) is not ast.Call:
         return None
-    if not (
-        value.op in functions if type(value.op) is ast.GlobalVar else _may_merge(value.op_name)
-    ):
-        return None
-    made: list[object] = [value.op_name or value.op]
+    callee = value.op
+    if type(callee) is ast.GlobalVar:
+        if callee not in functions:
+            return None
+        made: list[object] = [callee]
+    else:
+        name = value.op_name
+        if not _may_merge(name):
+            return None
+        made = [name]
     made += [arg if isinstance(arg, ast.Var) else _leaf(arg) for arg in value.args]
     for name in sorted(value.attrs) if value.attrs else ():
         given = value.attrs[name]
         made += (name, given) if type(given) is str else (name, _leaf(given))
-    return (*made, tuple(map(str, value.sinfo_args)))
+    if value.sinfo_args:
+        made.append(tuple(map(str, value.sinfo_args)))
+    return tuple(made)
 
 
 @cache
