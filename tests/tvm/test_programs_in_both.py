@@ -274,3 +274,4 @@ def test_a_program_makes_what_it_makes_in_tvm(program: Callable[[Any], Any]) -> 
     assert read.keys() == {gv.name_hint for gv in theirs.functions}
     for gv, wanted in theirs.functions.items():
         assert structural_equal(read[gv.name_hint], wanted, map_free_vars=True), str(theirs)
+    transform.assert_structural_equal(ours, rlx.parse(theirs.script(show_meta=True)))

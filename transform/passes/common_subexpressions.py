@@ -199,8 +199,9 @@ class Common(ExprMutator):
         if made is None and not self._calls:
             made = _part_key(value)
         earlier = None
-        for scope in self._known if made is not None else ():
-            earlier = earlier or scope.get(made)
+        if made is not None:
+            for scope in self._known:
+                earlier = earlier or scope.get(made)
         if earlier is None or not self._says_as_much(earlier, binding.var, value):
             var = self.rebind(binding, value)
             if made is not None and earlier is None:
