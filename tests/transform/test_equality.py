@@ -40,6 +40,10 @@ SAME = {
         "a = R.reshape(x, R.shape([4, -1]))\nreturn a",
         "a = R.reshape(x, R.shape([4, 64]))\nreturn a",
     ),
+    "dimensions": (
+        "n = T.int64()\na = R.match_cast(x, R.Tensor((1, n + n, 8, n + 2 - 1)))\nreturn a",
+        "m = T.int64()\na = R.match_cast(x, R.Tensor((1, m * 2, 8, 1 + m)))\nreturn a",
+    ),
     "constants": (
         "a = R.add(x, R.const(1, 'float32'))\nreturn a",
         "a = R.add(x, R.const(1.0))\nreturn a",
