@@ -13,6 +13,7 @@ from typing import Any
 from rlx.grammar.nodes.ast import Call, ShapeExpr
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.overloaded import prim
+from rlx.grammar.nodes.python_places import MisuseError, described, here
 from rlx.transform.builder.given import Dimension
 from rlx.transform.builder.operators import member, members
 
@@ -37,6 +38,8 @@ def shape(values: Sequence[Dimension]) -> ShapeExpr:
     """A shape as a value: ``R.shape``. A function with a shape among its parameters also takes a
     tuple of dimensions.
     """
+    if not isinstance(values, list | tuple):
+        raise MisuseError(f"expected dimensions in a list, found {described(values)}", here())
     return ShapeExpr(tuple([prim(each) for each in values]))
 
 
