@@ -25,26 +25,29 @@ from rlx.transform.arguments import argument, operands
 from rlx.transform.builder.given import ARGUMENTS
 from rlx.transform.visitors.dispatch import module_around
 
-Program = IRModule | ast.Function | PrimFunc
+Program = IRModule | PrimFunc | Expr | StructInfo
+"""A module, a function, or a part of one."""
 
 
 def structural_equal(one: Program, other: Program) -> bool:
-    """Whether two modules, or two functions, are the same program.
+    """Whether two modules or functions are the same program, or two expressions or struct infos
+    the same.
 
     The names of variables do not count, nor do annotations that say what is derived anyway,
     ``T.reads`` and ``T.writes``, and how a call or a dimension is spelled: positions, keywords,
-    defaults, ``2`` for ``[2, 2]``, ``n + n`` for ``n * 2``. Nor do the names of two functions.
+    defaults, ``2`` for ``[2, 2]``, ``n + n`` for ``n * 2``. Nor do the names of two functions. The
+    variables of two expressions are the same objects.
 
     Raises
     ------
     MisuseError
-        If they are not two modules or two functions.
+        If they are not of one of these kinds, or only one is a module.
     """
     return difference(one, other) is None
 
 
 def assert_structural_equal(one: Program, other: Program) -> None:
-    """Check that two modules, or two functions, are the same program.
+    """Check that two programs are the same, as :func:`structural_equal` says.
 
     Raises
     ------
@@ -67,23 +70,28 @@ def difference(one: Program, other: Program) -> str | None:
         As :func:`structural_equal`.
     """
     for given in (one, other):
-        if not isinstance(given, IRModule | ast.Function | PrimFunc):
+        if not isinstance(given, Program):
             raise MisuseError(f"expected a module or a function, found {described(given)}", here())
     if isinstance(one, IRModule) != isinstance(other, IRModule):
         raise MisuseError("expected two modules, or two functions, found one of each", here())
-    return first_difference(_spelled_out(one), _spelled_out(other), True)
+    is_whole = isinstance(one, IRModule | ast.Function | PrimFunc)
+    return first_difference(_spelled_out(one), _spelled_out(other), is_whole)
 
 
 def _spelled_out(program: Program) -> Program:
     """A program with all annotations, in which equal calls are spelled equally."""
-    if isinstance(program, IRModule):
-        return _module(program)
-    found: ast.Function | PrimFunc = program
-    if isinstance(program, PrimFunc):
-        found = _without_regions(program)
-    else:
-        gv, around = module_around(program)
-        found = _module(around).functions[gv]
+    match program:
+        case IRModule():
+            return _module(program)
+        case StructInfo():
+            return _Spelled({}).struct_info(program)
+        case PrimFunc():
+            found: ast.Function | PrimFunc = _without_regions(program)
+        case ast.Function():
+            gv, around = module_around(program)
+            found = _module(around).functions[gv]
+        case _:
+            return _Spelled({}).expr(program)
     attrs = {k: v for k, v in found.attrs.items() if k not in ("global_symbol", "private")}
     return replace(found, attrs=attrs)
 

@@ -85,6 +85,14 @@ def test_programs_that_are_not(one: str, other: str) -> None:
         assert_structural_equal(program(one)["main"], program(other)["main"])
 
 
+def test_parts_of_programs() -> None:
+    x, y = rlx.Var("x", 'R.Tensor(("n",), "float32")'), rlx.Var("x", 'R.Tensor(("n",), "float32")')
+    assert structural_equal(rlx.op.sum(x, 0), rlx.op.sum(x, axis=[0], keepdims=False))
+    assert not structural_equal(rlx.op.sum(x, 0), rlx.op.sum(y, 0))
+    assert x.struct_info is not None and y.struct_info is not None
+    assert structural_equal(x.struct_info, y.struct_info)
+
+
 def test_what_can_be_compared() -> None:
     module = program("return x")
     with pytest.raises(rlx.MisuseError, match="expected a module or a function, found str"):
