@@ -67,14 +67,13 @@ def staged(
     Parameters
     ----------
     outputs
-        A tensor, or a tuple of tensors.
+        A tensor, or a tuple of tensors; a tuple of one tensor means the tensor.
     inputs
         The tensors that are passed, in order. Other tensors of Relax values that are read follow
         them.
     held
         The scalars that stand for variables of Relax.
     """
-    several = isinstance(outputs, tuple | list)
     given = list(outputs) if isinstance(outputs, tuple | list) else [outputs]
     for each in given:
         if not isinstance(each, Tensor):
@@ -95,11 +94,7 @@ def staged(
     function = of_operations([*passed, *scalars, *given], ops, INT64, store_identities=True)
     proved = check and not undecided and all(map(is_plain, ops))
     infos = tuple(_info(tensor) for tensor in given)
-    result: StructInfo
-    if several:
-        result = TupleStructInfo(infos)
-    else:
-        (result,) = infos
+    result: StructInfo = infos[0] if len(infos) == 1 else TupleStructInfo(infos)
     args = tuple(tensor.value for tensor in passed if tensor.value is not None)
     values = {number: var for var, number in held.items()}
     passed_on = tuple(values.get(number) or ast.PrimValue(number) for number in numbers)

@@ -17,7 +17,7 @@ from rlx.grammar.nodes.ast import (
 )
 from rlx.te.errors import fail, here
 from rlx.te.scalar import Scalar, scalar
-from rlx.te.tensor import Operation, Tensor
+from rlx.te.tensor import Operation, Tensor, buffer_name
 
 Info = Callable[[Expr], StructInfo | None]
 
@@ -41,8 +41,7 @@ def te_tensor(expr: Expr, struct_info: StructInfo | None = None, name: str | Non
     """
     if isinstance(expr, Tensor):
         return expr
-    if name is not None and not (isinstance(name, str) and name.isidentifier()):
-        fail(f"expected a name such as 'A', found {name!r}")
+    given = None if name is None else buffer_name(name)
     if not isinstance(expr, Expr):
         fail(f"expected a tensor of Relax, found {type(expr).__name__}")
     info = struct_info if struct_info is not None else annotated(expr)
@@ -59,7 +58,7 @@ def te_tensor(expr: Expr, struct_info: StructInfo | None = None, name: str | Non
             f"the element type of {_shown(expr, info)} is not known: "
             "bind it with a cast that gives it"
         )
-    word = name or _hint(expr)
+    word = given or _hint(expr)
     return Tensor(Operation(word, place=here()), 0, word, dims, info.dtype, expr)
 
 

@@ -82,7 +82,7 @@ def extern(
     Parameters
     ----------
     shape
-        The shape of the tensor, or a list of shapes.
+        The shape of the tensor, or a list of shapes; a list of one shape is one tensor, too.
     inputs
         The tensors that it reads.
     fcompute
@@ -131,7 +131,7 @@ def extern(
     said = tagged(tag), dict(attrs or {})
     op = External(name, (), (), (), None, place, None, *said, tuple(inputs), fill, outputs)
     made = tuple(op.output(k) for k in range(len(outputs)))
-    return made if several else made[0]
+    return made if len(made) > 1 else made[0]
 
 
 def call_packed(name: str, *args: Any) -> Scalar:
@@ -198,8 +198,7 @@ def extern_primfunc(input_tensors: Sequence[Tensor], primfunc: tir.PrimFunc, **k
 
     shapes = [tuple(_sized(dim, sizes) for dim in b.shape) for b in outs]
     kinds = [b.dtype for b in outs]
-    made = extern(shapes, input_tensors, fcompute, dtype=kinds, **kwargs)
-    return made if len(outs) > 1 else made[0]
+    return extern(shapes, input_tensors, fcompute, dtype=kinds, **kwargs)
 
 
 def _sized(dim: tir.PrimExpr, sizes: dict[tir.Var, tir.PrimExpr]) -> Scalar:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -298,13 +299,17 @@ def placeholder(shape: Any, dtype: str | DataType = "float32", name: str = "plac
     if dtype is None:
         fail(f"the placeholder {name} needs an element type, as in dtype='float32'")
     kind = kind_of(dtype)
-    return Tensor(Operation(_word(name), place=here()), 0, _word(name), shape_of(shape), kind)
+    return Tensor(
+        Operation(buffer_name(name), place=here()), 0, buffer_name(name), shape_of(shape), kind
+    )
 
 
-def _word(name: object) -> str:
-    if not isinstance(name, str) or not name.isidentifier():
+def buffer_name(name: object) -> str:
+    """A name, with ``_`` for what no name of a text has: ``conv.out`` is ``conv_out``."""
+    found = re.sub(r"\W", "_", name) if isinstance(name, str) else ""
+    if not found.isidentifier():
         fail(f"expected a name such as 'A', found {name!r}")
-    return name
+    return found
 
 
 def compute(
@@ -344,7 +349,7 @@ def compute(
     """
     place = here()
     dims = shape_of(shape)
-    word = _word(name)
+    word = buffer_name(name)
     if not callable(fcompute):
         fail(f"expected a function of indices, found {type(fcompute).__name__}", place)
     axes = [
@@ -473,7 +478,7 @@ def _axes(
     if rest and others is not None:
         if len(others) != count - len(plain):
             fail(f"{name}: {len(others)} names for {count - len(plain)} axes", place)
-        return plain + [_word(each) for each in others]
+        return plain + [buffer_name(each) for each in others]
     return plain + [f"i{k}" for k in range(len(plain), count)]
 
 
@@ -503,7 +508,7 @@ def reduce_axis(dom: Any, name: str = "rv") -> ReduceAxis:
         fail(f"expected a first value and an exclusive end, found {len(bounds)} bounds")
     low, high = map(_bound, bounds)
     kind = INT64 if INT64 in (low.dtype, high.dtype) else low.dtype
-    return ReduceAxis(tir.Var(_word(name), kind), cast(kind, low), cast(kind, high))
+    return ReduceAxis(tir.Var(buffer_name(name), kind), cast(kind, low), cast(kind, high))
 
 
 def _bound(given: Any) -> Scalar:

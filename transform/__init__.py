@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rlx.transform.binding_rewrite import DataflowBlockRewrite
     from rlx.transform.builder import BlockBuilder, BuildError, BuildWarning, struct_info
     from rlx.transform.dynamic_checks import CheckPlan, eliminate, plan
+    from rlx.transform.equality import assert_structural_equal, structural_equal
     from rlx.transform.legalization import Legalized, legalize, legalized
     from rlx.transform.lowering.calls import CallTIRRewrite
     from rlx.transform.lowering.local_functions import LambdaLift, lambda_lifting
@@ -188,6 +189,7 @@ __all__ = [
     "VarPattern",
     "WildcardPattern",
     "argument",
+    "assert_structural_equal",
     "bind_params",
     "bind_symbolic_vars",
     "common_subexpressions",
@@ -229,6 +231,7 @@ __all__ = [
     "rewrite_call",
     "rewrite_dataflow",
     "struct_info",
+    "structural_equal",
     "validated",
     "wildcard",
 ]

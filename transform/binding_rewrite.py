@@ -46,11 +46,17 @@ class DataflowBlockRewrite:
         self._names = Names(b.var.name_hint for b in bindings(root_fn) if b.var is not None)
 
     def add_binding(self, binding: Binding) -> None:
-        """Add a binding at the end of the block."""
-        self._put(ast.DataflowBlock((*self.dfb.bindings, binding), self.dfb.span))
+        """Add a binding behind the bindings of the variables that it uses, and behind the first
+        one.
+        """
+        bindings = self.dfb.bindings
+        used = set(free_vars(binding.value))  # type: ignore[attr-defined]
+        where = max((k for k, b in enumerate(bindings) if b.var in used), default=0) + 1  # type: ignore[attr-defined]
+        found = (*bindings[:where], binding, *bindings[where:])
+        self._changed(_Change(self.dfb, ast.DataflowBlock(found, self.dfb.span)))
 
     def add(self, expr: Expr, name: str | None = None, is_dfvar: bool = False) -> ast.Var:
-        """Add a binding of a new variable, behind the bindings of the variables that it uses.
+        """Add a binding of a new variable, as :meth:`add_binding` does.
 
         Parameters
         ----------
@@ -69,12 +75,7 @@ class DataflowBlockRewrite:
             raise MisuseError(f"expected an expression, found {described(expr)}", place)
         kind = ast.DataflowVar if is_dfvar else ast.Var
         var = kind(self._names.new(name or "tmp"), None, None, place)
-        used = set(free_vars(expr))
-        at = [k for k, b in enumerate(self.dfb.bindings, 1) if b.var in used]  # type: ignore[attr-defined]
-        where = max(at, default=0)
-        made = ast.VarBinding(var, expr, place, place)
-        before, behind = self.dfb.bindings[:where], self.dfb.bindings[where:]
-        self._put(ast.DataflowBlock((*before, made, *behind), self.dfb.span))
+        self.add_binding(ast.VarBinding(var, expr, place, place))
         return var
 
     def replace_all_uses(self, old_var: ast.Var, new_var: ast.Var) -> None:
@@ -129,9 +130,6 @@ class DataflowBlockRewrite:
             gv: self.root_fn if f is self._original else f for gv, f in irmodule.functions.items()
         }
         return replace(irmodule, functions=functions)
-
-    def _put(self, block: ast.DataflowBlock) -> None:
-        self._changed(_Change(self.dfb, block))
 
     def _changed(self, change: _Change) -> None:
         self.root_fn = change.function(self.root_fn)

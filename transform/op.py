@@ -7,10 +7,14 @@ for editors and type checkers; ``make operators`` generates it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from rlx.grammar.nodes.ast import Call
+from rlx.grammar.nodes.ast import Call, ShapeExpr
 from rlx.grammar.nodes.node import replace
+from rlx.grammar.nodes.overloaded import prim
+from rlx.grammar.nodes.python_places import MisuseError, described, here
+from rlx.transform.builder.given import Dimension
 from rlx.transform.builder.operators import member, members
 
 
@@ -30,6 +34,15 @@ def call_packed(func: Any, *args: Any, sinfo_args: Any = (), **attrs: Any) -> Ca
     return replace(made, op=callee, args=tuple(rest), sinfo_args=infos, attrs=attrs)
 
 
+def shape(values: Sequence[Dimension]) -> ShapeExpr:
+    """A shape as a value: ``R.shape``. A function with a shape among its parameters also takes a
+    tuple of dimensions.
+    """
+    if not isinstance(values, list | tuple):
+        raise MisuseError(f"expected dimensions in a list, found {described(values)}", here())
+    return ShapeExpr(tuple([prim(each) for each in values]))
+
+
 def __getattr__(name: str) -> Any:
     if name == "__all__":
         return __dir__()
@@ -40,4 +53,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*members(""), "call_packed"])
+    return sorted([*members(""), "call_packed", "shape"])

@@ -9,9 +9,9 @@ the node that contains an annotation has the span of this occurrence (``annotati
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import VOID, DataType
@@ -522,7 +522,7 @@ class IRModule(Node):
         known = ", ".join(gv.name_hint for gv in self.functions) or "none"
         raise KeyError(f"the module has no function {name!r}; it has: {known}")
 
-    def __getitem__(self, name: str) -> Function | PrimFunc:
+    def __getitem__(self, name: str | GlobalVar) -> Function | PrimFunc:
         """The function of a name.
 
         Raises
@@ -530,8 +530,28 @@ class IRModule(Node):
         KeyError
             If there is none; the message has the names that there are.
         """
-        for known, function in self.functions.items():
-            if known.name_hint == name:
-                return function
-        names = ", ".join(known.name_hint for known in self.functions)
-        raise KeyError(f"the module has no function {name!r}; it has: {names}")
+        text = name.name_hint if isinstance(name, GlobalVar) else name
+        return self.functions[self.get_global_var(text)]
+
+    def __contains__(self, name: object) -> bool:
+        """Whether it has a function of a name."""
+        text = name.name_hint if isinstance(name, GlobalVar) else name
+        return any(gv.name_hint == text for gv in self.functions)
+
+    def __iter__(self) -> Iterator[GlobalVar]:
+        """The names of its functions, in their order."""
+        return iter(self.functions)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            hint = f": write {_OF_TVM[name]}" if name in _OF_TVM else ""
+            raise AttributeError(f"'IRModule' object has no attribute {name!r}{hint}")
+
+
+_OF_TVM = {
+    "script": "rlx.show(module)",
+    "show": "rlx.show(module)",
+    "update_func": "rlx.BlockBuilder(module), then update_func and get",
+}
+"""What to write in place of TVM's methods of modules."""

@@ -133,6 +133,10 @@ def missing(given: object, name: str) -> str:
         words += ": bind it, x = bb.emit(…), and read x.struct_info, or ask bb.struct_info(…)"
     elif name in _ELSEWHERE and isinstance(given, ast.Var):
         words += f": write x.{_ELSEWHERE[name]}"
+    elif name in ("script", "show") and isinstance(given, ast.Function):
+        words += ": write rlx.show(function)"
+    elif name == "name" and isinstance(given, ast.Op):
+        words += ": write call.op_name"
     return words
 
 

@@ -152,6 +152,7 @@ def module_of(given: object, place: Place) -> IRModule:
     """
     if not isinstance(given, IRModule):
         wanted = "a module, for example from rlx.parse(…) or bb.get()"
-        words = f"expected {wanted}; found {described(given)}"
+        reads = ", which rlx.load reads" if type(given).__module__.startswith("tvm.") else ""
+        words = f"expected {wanted}; found {described(given)}{reads}"
         raise MisuseError(words, place)
     return given

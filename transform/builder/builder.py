@@ -486,7 +486,10 @@ class BlockBuilder(Asking):
         given = taken.value(expr, place)
         frame = self._innermost
         if frame is not None and frame.finished is None:
-            return frame.flat(given, place)
+            if frame.adopts:
+                frame.adopt(given)
+            with frame.undone():
+                return frame.flat(given, place)
         if isinstance(given, ast.Function):
             return normalize_function(given)
         frame = self._lone(place)

@@ -593,13 +593,14 @@ class Frame:
 
     def flat(self, value: Expr, place: Place) -> Expr:
         """A value that may be bound directly; nested expressions get their own bindings."""
+        state = self.state
         if type(value) is ast.Call and _is_simple(value):
-            return settled(self._flat_call(value, place, _NESTED), self._state)
+            return settled(self._flat_call(value, place, _NESTED), state)
         if self._normalizer.stays(value, VarBinding):
-            return settled(value, self.state) if isinstance(value, ast.Call) else value
+            return settled(value, state) if isinstance(value, ast.Call) else value
         blocks = _EmittedBlocks(self._normalizer, self, place)
         found = self._normalizer.value(value, blocks)
-        return settled(found, self.state) if isinstance(found, ast.Call) else found
+        return settled(found, state) if isinstance(found, ast.Call) else found
 
     def _flat_call(self, call: ast.Call, place: Place, depth: int) -> ast.Call:
         """A call with leaves as arguments; what is nested deeper than ``depth`` is flattened

@@ -10,7 +10,7 @@ from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.ast import Expr, Function, GlobalVar, IRModule, Var
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Node, replace
-from rlx.grammar.nodes.python_places import Place, described, here
+from rlx.grammar.nodes.python_places import Place, described, here, module_of
 from rlx.grammar.nodes.tir import PrimFunc
 from rlx.transform.builder import states, taken
 from rlx.transform.builder.errors import misuse, violation
@@ -28,23 +28,21 @@ class ModuleFunctions:
     """
 
     def __init__(self, module: IRModule | None = None) -> None:
-        base = IRModule({}) if module is None else module
+        base = IRModule({}) if module is None else module_of(module, here())
         self._table: dict[GlobalVar, Function | PrimFunc] = dict(base.functions)
         self._module = replace(base, functions=self._table)
         self._signatures = states.Signatures(self._module, self._table)
         self._globals = {gv.name_hint: gv for gv in self._table}
         self._names = Names(list(self._globals))
-        self._alike: dict[object, list[GlobalVar]] = {}
-        for gv, function in self._table.items():
-            if isinstance(function, PrimFunc):
-                self._alike.setdefault(_outline(function), []).append(gv)
+        self._alike: dict[type, dict[object, list[GlobalVar]]] = {}
         self._frames: list[Frame] = []
         self._found: list[Diagnostic] = []
 
     def add_func(self, func: Function | PrimFunc, func_name: str) -> GlobalVar:
         """Add a function under a name; a number is appended if the name is taken.
 
-        A function that the module already contains under another name is not added again.
+        A function that was added before, or that the given module contains, under another name is
+        not added again.
 
         Returns
         -------
@@ -73,13 +71,11 @@ class ModuleFunctions:
         place = here()
         taken.function(function, place)
         taken.function_name(name, place)
-        alike: list[GlobalVar] = []
-        if isinstance(function, PrimFunc):
-            alike = self._alike.setdefault(_outline(function), alike)
-            for gv in alike:
-                known = self._table.get(gv)
-                if known is not None and structural_equal(known, _named(function, gv.name_hint)):
-                    return gv
+        alike = self._of_kind(type(function)).setdefault(_outline(function), [])
+        for gv in alike:
+            known = self._table.get(gv)
+            if known is not None and structural_equal(known, _named(function, gv.name_hint)):
+                return gv
         gv = self.declare(name)
         try:
             define(gv, function)  # type: ignore[arg-type]
@@ -88,6 +84,17 @@ class ModuleFunctions:
             raise
         alike.append(gv)
         return gv
+
+    def _of_kind(self, kind: type) -> dict[object, list[GlobalVar]]:
+        """The names of the functions of one kind, by what equal ones have in common."""
+        found = self._alike.get(kind)
+        if found is None:
+            found = self._alike[kind] = {}
+            building = {frame.name for frame in self._frames}
+            for gv, function in self._table.items():
+                if type(function) is kind and gv not in building:
+                    found.setdefault(_outline(function), []).append(gv)
+        return found
 
     def _define_proved(self, gv: GlobalVar, function: PrimFunc) -> None:
         self._signatures.put(gv, _named(function, gv.name_hint))
@@ -253,11 +260,13 @@ class ModuleFunctions:
             self._signatures.put(gv, function, self._signatures.of(gv))
 
 
-def _outline(function: PrimFunc) -> object:
-    """What equal PrimFuncs have in common, and hardly any others: the kinds of their nodes, and
+def _outline(function: Function | PrimFunc) -> object:
+    """What equal functions have in common, and hardly any others: the kinds of their nodes, and
     their literals.
     """
-    found: list[object] = [(len(b.shape), b.dtype) for b in function.buffer_map.values()]
+    found: list[object] = [len(function.params)]
+    if isinstance(function, PrimFunc):
+        found += [(len(b.shape), b.dtype) for b in function.buffer_map.values()]
     stack: list[Node] = [function.body]
     while stack:
         node = stack.pop()

@@ -49,9 +49,25 @@ def member(prefix: str, name: str) -> Callable[..., Call] | Namespace:
         return function_of(operator)
     if any(known.startswith(f"{full}.") for known in _names()):
         return Namespace(f"{full}.")
+    if full in _IN_PYTHON:
+        raise AttributeError(f"R.{full} is not an operator: write {_IN_PYTHON[full]}")
     near = [word.replace("R.", "rlx.op.", 1) for word in similar(f"relax.{full}")]
     meant = f"; did you mean {' or '.join(near)}?" if near else ""
     raise AttributeError(f"unknown operator {full!r}{meant}")
+
+
+_IN_PYTHON = {
+    "const": "rlx.const(…)",
+    "dtype": "the name of the type, such as 'float32'",
+    "func_attr": "bb.function(…, attrs=…), or function.with_attr(…)",
+    "function": "bb.function(…)",
+    "match_cast": "bb.match_cast(…)",
+    "output": "bb.emit_output(…)",
+    "prim_value": "a number, or a dimension, such as rlx.dim('n')",
+    "str": "the text itself",
+    "tuple": "a tuple of Python",
+}
+"""What Python code writes in place of words of texts that are not operators."""
 
 
 def members(prefix: str) -> list[str]:
@@ -66,8 +82,9 @@ def _names() -> list[str]:
 
 
 def in_order(operator: Operator) -> list[Parameter]:
-    """The parameters in Python's order: type arguments come after the last required one."""
+    """The parameters in Python's order: required ones come first, then type arguments."""
     plain = [p for p in operator.parameters if p.kind != "types"]
+    plain.sort(key=lambda p: p.default is not REQUIRED and not p.variadic)
     types = [p for p in operator.parameters if p.kind == "types"]
     optional = takewhile(lambda p: p.default is not REQUIRED and not p.variadic, reversed(plain))
     end = len(plain) - len([*optional])
@@ -77,12 +94,9 @@ def in_order(operator: Operator) -> list[Parameter]:
 def signature(operator: Operator) -> Signature:
     """The signature of an operator's function."""
     found: list[Argument] = []
-    alone = skipped = False
+    alone = False
     for parameter in in_order(operator):
         required = parameter.default is REQUIRED
-        alone = alone or (
-            required and skipped
-        )  # only a keyword can stand behind what may be left out
         kind = Argument.KEYWORD_ONLY if alone else Argument.POSITIONAL_OR_KEYWORD
         found.append(
             Argument(
@@ -92,7 +106,6 @@ def signature(operator: Operator) -> Signature:
                 annotation=WORDS[parameter.kind] + " | None" * parameter.optional,
             )
         )
-        skipped = skipped or not required
         alone = alone or parameter.variadic
     return Signature(found, return_annotation="Call")
 
@@ -150,7 +163,8 @@ def _steps(
     """How calls with so many positional values and these keywords are read: Python's own binding,
     once for all of them. Raises TypeError if the operator is not called so.
     """
-    places = taken.bind(*range(count), **{name: count + k for k, name in enumerate(names)})
+    own = [_OF_TVM[name] if _OF_TVM.get(name) in taken.parameters else name for name in names]
+    places = taken.bind(*range(count), **{name: count + k for k, name in enumerate(own)})
     found: list[_GivenParameter] = []
     for parameter in order:
         at = places.arguments.get(python_name(parameter.name), _LEFT_OUT)
@@ -161,6 +175,9 @@ def _steps(
         found.pop()
     return found
 
+
+_OF_TVM = {"gvar": "func", "out_ty": "out_sinfo", "ty_args": "sinfo_args"}
+"""TVM's names of parameters, which are allowed, too."""
 
 _LEFT_OUT = slice(0)
 """The place of a parameter that a call leaves out."""
@@ -202,7 +219,10 @@ def _call(
             continue
         try:
             if parameter.variadic:
+                if kind == "listed" and len(value) == 1 and isinstance(value[0], list | tuple):
+                    (value,) = value
                 args += map(convert, value) if convert else value
+                by_position = False  # what follows is given by name
                 continue
             if kind == "types":
                 types = _types(value, place)

@@ -20,7 +20,7 @@ _HEAD = '''"""The operators, as functions that make calls of them; written by th
 
 from collections.abc import Sequence
 
-from rlx.grammar.nodes.ast import Call
+from rlx.grammar.nodes.ast import Call, ShapeExpr
 from rlx.transform.builder.given import (
     Dimension,
     Info,
@@ -35,6 +35,9 @@ def call_packed(
     func: object, *args: object, sinfo_args: Info | Sequence[Info] = (), **attrs: object
 ) -> Call:
     """A call of a packed function that may have effects: ``R.call_packed``."""
+
+def shape(values: Sequence[Dimension]) -> ShapeExpr:
+    """A shape as a value: ``R.shape``."""
 
 '''
 

@@ -12,6 +12,8 @@ from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.python_places import here, module_of
 from rlx.grammar.nodes.visit import evaluated, reached
 from rlx.operators.registry import lookup
+from rlx.transform.arguments import argument, operands
+from rlx.transform.builder.given import ARGUMENTS
 from rlx.transform.visitors.mutator import ExprMutator
 from rlx.transform.visitors.uses import callees
 
@@ -32,16 +34,61 @@ def key(value: Expr, functions: Collection[ast.GlobalVar] = ()) -> Key | None:
     """
     if type(value) is not ast.Call:
         return None
-    if not (
-        value.op in functions if type(value.op) is ast.GlobalVar else _may_merge(value.op_name)
-    ):
-        return None
-    made: list[object] = [value.op_name or value.op]
-    made += [arg if isinstance(arg, ast.Var) else _leaf(arg) for arg in value.args]
-    for name in sorted(value.attrs) if value.attrs else ():
-        given = value.attrs[name]
+    callee = value.op
+    args, attrs = value.args, value.attrs
+    if type(callee) is ast.GlobalVar:
+        if callee not in functions:
+            return None
+        made: list[object] = [callee]
+    else:
+        name = value.op_name
+        if not _may_merge(name):
+            return None
+        made = [name]
+        defaults, first = _parameters(name)
+        if attrs or len(args) > first:
+            args, attrs = _plain_form(value, defaults, first)
+    made += [arg if isinstance(arg, ast.Var) else _leaf(arg) for arg in args]
+    for name in sorted(attrs):
+        given = attrs[name]
         made += (name, given) if type(given) is str else (name, _leaf(given))
-    return (*made, tuple(map(str, value.sinfo_args)))
+    if value.sinfo_args:
+        made.append(tuple(map(str, value.sinfo_args)))
+    return tuple(made)
+
+
+@cache
+def _parameters(operator: str) -> tuple[Mapping[str, object], int]:
+    """The attributes of an operator with their defaults, and the number of operands before the
+    first one.
+    """
+    found = lookup(operator)
+    assert found is not None
+    first = next((k for k, p in enumerate(found.parameters) if p.kind not in ARGUMENTS), None)
+    defaults = {p.name: p.default for p in found.parameters if p.kind not in (*ARGUMENTS, "types")}
+    return defaults, len(found.parameters) if first is None else first
+
+
+def _plain_form(
+    call: ast.Call, defaults: Mapping[str, object], first: int
+) -> tuple[tuple[Expr, ...], Mapping[str, object]]:
+    """The operands and the attributes of a call without what it says by default, however it is
+    spelled.
+    """
+    args, attrs = call.args, call.attrs
+    if len(args) > first or not attrs.keys() <= defaults.keys():
+        args = operands(call)
+        attrs = {name: argument(call, name, None) for name in defaults}
+    found: dict[str, object] = {}
+    for name, given in attrs.items():
+        if given != defaults[name]:
+            one = name in _AXES and type(given) is tuple and len(given) == 1
+            found[name] = given[0] if one else given  # type: ignore[index]
+    return args, found
+
+
+_AXES = frozenset(["axis", "axes"])
+"""Attributes of which a list of one means its number."""
 
 
 @cache
@@ -184,16 +231,17 @@ class Common(ExprMutator):
         if isinstance(binding.value, ast.Function):
             super().visit_var_binding(binding)
             return
-        value = self.visit_expr(binding.value)
+        value = binding.value
+        if type(value) is not ast.Call or not self.is_kept(value):
+            value = self.visit_expr(value)
         called = type(value) is ast.Call and type(value.op) is ast.GlobalVar
         made = key(value, self._repeatable if called else ())
         if made is None and not self._calls:
             made = _part_key(value)
-        earlier = (
-            None
-            if made is None
-            else next((scope[made] for scope in self._known if made in scope), None)
-        )
+        earlier = None
+        if made is not None:
+            for scope in self._known:
+                earlier = earlier or scope.get(made)
         if earlier is None or not self._says_as_much(earlier, binding.var, value):
             var = self.rebind(binding, value)
             if made is not None and earlier is None:

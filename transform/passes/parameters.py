@@ -10,9 +10,11 @@ from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.overloaded import prim
 from rlx.grammar.nodes.python_places import MisuseError, Place, described, here
 from rlx.grammar.nodes.rewrite import Rewriter
-from rlx.grammar.nodes.tir import PrimExpr
+from rlx.grammar.nodes.tir import PrimExpr, type_of
 from rlx.solver.order import bind, free_shape_vars, substitute, substitute_prim, subtype
 from rlx.solver.prover import Prover
+from rlx.te.linear import simplified
+from rlx.te.scalar import Scalar
 from rlx.transform.builder.values import const
 from rlx.transform.lowering.passes import ModulePass
 
@@ -38,11 +40,9 @@ class WithValues(Rewriter):
         left = tuple(v for v in made.shape_vars if v not in self.dims)
         return made if left == made.shape_vars else replace(made, shape_vars=left)
 
-    def struct_info(self, info: StructInfo) -> StructInfo:
-        return substitute(info, self.dims)
-
     def prim_expr(self, expr: PrimExpr) -> PrimExpr:
-        return substitute_prim(expr, self.dims)
+        found = substitute_prim(expr, self.dims)
+        return expr if found is expr else simplified(Scalar(found, type_of(found))).node
 
 
 def bind_symbolic_vars(function: ast.Function, sizes: Sizes) -> ast.Function:

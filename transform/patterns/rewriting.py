@@ -89,8 +89,11 @@ def replacing(pattern: Pattern, replacement: Replacement) -> Callable[[IRModule]
     return lambda module: _Replacing(pattern, replacement, cleans=False)(module)
 
 
-def settled(subject: Rewriting, steps: Sequence[Callable[[IRModule], IRModule]]) -> Rewriting:
-    """What rewriting steps make of a module or a function when they change nothing any more.
+def settled(
+    subject: Rewriting, steps: Sequence[Callable[[IRModule], IRModule]], once: bool = False
+) -> Rewriting:
+    """What rewriting steps make of a module or a function when they change nothing any more, or
+    ``once``.
 
     Raises
     ------
@@ -99,7 +102,7 @@ def settled(subject: Rewriting, steps: Sequence[Callable[[IRModule], IRModule]])
     """
     if isinstance(subject, ast.Function):
         gv, around = module_around(subject)
-        return settled(around, steps).functions[gv]  # type: ignore[return-value]
+        return settled(around, steps, once).functions[gv]  # type: ignore[return-value]
     module = module_of(subject, here())
     most = GROWTH * (1 + _size(module))
     for _ in range(ROUNDS):
@@ -110,6 +113,8 @@ def settled(subject: Rewriting, steps: Sequence[Callable[[IRModule], IRModule]])
         module = _tidy(module, {gv for gv, f in module.functions.items() if f is not old.get(gv)})
         if all(gv in old and structural_equal(f, old[gv]) for gv, f in module.functions.items()):
             return before
+        if once:
+            return module
         if _size(module) > most:
             break
     words = "what takes the place of a match matches again and again"

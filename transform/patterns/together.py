@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeVar
 
 from rlx.checker.memory import IN_PLACE
@@ -10,7 +10,7 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Binding, Expr, IRModule, StructInfo
 from rlx.grammar.nodes.python_places import MisuseError, described, here
 from rlx.grammar.nodes.rewrite import Rewriter
-from rlx.grammar.nodes.visit import expressions
+from rlx.grammar.nodes.visit import expressions, reached
 from rlx.grammar.print.printer import show
 from rlx.operators.registry import lookup
 from rlx.solver.order import subtype
@@ -20,7 +20,7 @@ from rlx.transform.builder.errors import misuse
 from rlx.transform.patterns.attempt import Match, Users
 from rlx.transform.patterns.context import PatternContext, users_in
 from rlx.transform.patterns.pattern import Pattern
-from rlx.transform.patterns.rewriting import without_idle
+from rlx.transform.patterns.rewriting import settled
 from rlx.transform.visitors.dispatch import callable_of
 from rlx.transform.visitors.mutator import ExprMutator
 
@@ -32,7 +32,8 @@ Rewriting = TypeVar("Rewriting", IRModule, ast.Function)
 def rewrite_bindings(ctx: PatternContext, rewriter: Replacing, func: Rewriting) -> Rewriting:
     """Replace groups of bindings that match several patterns together.
 
-    The bindings are in one dataflow block, in any order, and none is computed from another.
+    The bindings are in one dataflow block, in any order. If one is computed from another, and the
+    new values cannot be computed before it, they stay.
 
     Parameters
     ----------
@@ -42,8 +43,8 @@ def rewrite_bindings(ctx: PatternContext, rewriter: Replacing, func: Rewriting) 
         Called with each match, whose values are variables, and with the values of the block's
         variables. Returns the new values by the variables, or by the patterns, that they replace;
         None to keep all. A call that occurs in several values is emitted once. What it emits with
-        ``match.builder`` comes before them. What matched is removed if it is unused then and cannot
-        fail.
+        ``match.builder`` comes before them. In a function that changes, copies, equal values and
+        unused values go.
     func
         A function or a module.
 
@@ -56,7 +57,7 @@ def rewrite_bindings(ctx: PatternContext, rewriter: Replacing, func: Rewriting) 
     """
     if not isinstance(ctx, PatternContext):
         raise MisuseError(f"expected a PatternContext, found {described(ctx)}", here())
-    return TogetherRewriter(ctx, rewriter)(func)
+    return settled(func, [lambda module: TogetherRewriter(ctx, rewriter)(module)], once=True)
 
 
 class TogetherRewriter(ExprMutator):
@@ -74,15 +75,8 @@ class TogetherRewriter(ExprMutator):
         self.context, self.everywhere = context, everywhere
         self.replacement = callable_of(replacement, "a match and the block's values", here())
         self.users_of: Users = {}
-        self.idle: set[ast.Var] = set()
         self.block_values: dict[ast.Var, Expr] = {}
         self.rank: dict[ast.Var, int] = {}
-
-    def visit_global_function(self, gv: ast.GlobalVar, function: ast.Function) -> None:
-        self.idle = set()
-        super().visit_global_function(gv, function)
-        if self.idle:
-            without_idle(self.builder, gv, self.idle)
 
     def visit_binding_block(self, block: ast.BindingBlock) -> None:
         super().visit_binding_block(block)
@@ -104,61 +98,65 @@ class TogetherRewriter(ExprMutator):
         done: set[ast.Var] = set()
         start = 0
         for attempt, found in self.context.matches(self, candidates, done):
-            roots = {p: by_var[var] for p, var in found.items() if var in by_var}
-            if not roots or not done.isdisjoint(found.values()):
-                continue
-            places = [_place(bindings, root, start) for root in roots.values()]
-            start = min(places)
-            stretch = slice(start, max(places) + 1)
-            order = _order(bindings[stretch], list(roots.values()))
-            if order is not None and all(map(self._may_move, (*order[0], *order[1]))):
-                done.update(root.var for root in roots.values())
-                first = next(iter(roots.values()))
-                match = Match(ast.Var(""), first.value, attempt, True, self.builder)
-                self._replace(match, roots, order, stretch)
+            roots = [by_var[var] for var in found.values() if var in by_var]
+            if roots and done.isdisjoint(found.values()):
+                done.update(root.var for root in roots)
+                match = Match(ast.Var(""), roots[0].value, attempt, True, self.builder)
+                start = self._replace(match, by_var, start)
 
-    def _replace(
-        self,
-        match: Match,
-        roots: Mapping[Pattern, ast.VarBinding],
-        order: tuple[list[Binding], list[Binding]],
-        stretch: slice,
-    ) -> None:
-        """Put new values in place of what matched, and what is computed from it behind them."""
+    def _replace(self, match: Match, by_var: Mapping[ast.Var, ast.VarBinding], start: int) -> int:
+        """Put new values in place of old ones, and what is computed from them behind them. Return
+        the place of the first one.
+        """
         bindings, frame = self._frame.bindings(), self._frame
         count = len(bindings)
-        values = self.replacement(match, self.block_values)
-        if not values:
-            del bindings[count:]
-            return
-        self.idle.update(each for each in match.values() if isinstance(each, ast.Var))
+        values = self.replacement(match, self.block_values) or {}
         given = {**values, **{var: values[p] for p, var in match.items() if p in values}}  # type: ignore[misc]
-        rebound: list[Binding] = []
-        once = _EmittedOnce(self)
-        for root in roots.values():
-            if root.var in given:
-                value = once.value(taken.value(given[root.var], self.place))
-                value = frame.flat(value, self.place)
-                self._fits(root.var, value)
-                frame.values[root.var] = value
-                root = ast.VarBinding(root.var, value, self.place, self.place)
-            rebound.append(root)
-        made = [*bindings[count:], *rebound]
+        old = {by_var[var] for var in given if var in by_var}
+        made = bindings[count:]
         del bindings[count:]
+        if not old:
+            return start
+        places = [_place(bindings, each, start) for each in old]
+        stretch = slice(min(places), max(places) + 1)
+        order = _order(bindings[stretch], old)
+        if order is None or not all(map(self._may_move, (*order[0], *order[1]))):
+            return start
         before, behind = order
-        self._in_scope(made, behind, max(self.rank[root.var] for root in roots.values()))
-        bindings[stretch] = [*before, *made, *behind]
+        bindings += made
+        once = _EmittedOnce(self)
+        for at, each in enumerate(behind):
+            if each in old:
+                value = once.value(taken.value(given[each.var], self.place))
+                value = frame.flat(value, self.place)
+                self._fits(each.var, value)
+                frame.values[each.var] = value
+                behind[at] = ast.VarBinding(each.var, value, self.place, self.place)
+        made = [*bindings[count:], *behind]
+        del bindings[count:]
+        late = self._out_of_scope(made, max(self.rank[each.var] for each in old))
+        if late is None:
+            bindings[stretch] = [*before, *made]
+            return stretch.start
+        if any(by_var.get(var) in old for each in old for var in _computed_from(each, by_var)):
+            frame.values.update((each.var, each.value) for each in old)
+            return start
+        words = f"{late.name_hint} is computed from what is replaced, or after it"
+        raise misuse(f"{words}, so the new values cannot use it", self.place)
 
     def _may_move(self, binding: Binding) -> bool:
         return self._frame.is_dataflow or _may_move(binding)
 
-    def _in_scope(self, made: list[Binding], behind: list[Binding], last: int) -> None:
-        """New values use nothing that is bound behind them."""
-        later = {b.var for b in behind if isinstance(b, ast.VarBinding)}
-        for var in {var for binding in made for var in _mentioned(binding)}:
-            if var in later or self.rank.get(var, 0) > last:
-                words = f"{var.name_hint} is computed from what is replaced, or after it"
-                raise misuse(f"{words}, so the new values cannot use it", self.place)
+    def _out_of_scope(self, made: list[Binding], last: int) -> ast.Var | None:
+        """A variable that new values use and that is bound behind them."""
+        later = {b.var for b in made if isinstance(b, ast.VarBinding)}
+        for binding in made:
+            for var in _mentioned(binding):
+                if var in later or self.rank.get(var, 0) > last:
+                    return var
+            if isinstance(binding, ast.VarBinding):
+                later.discard(binding.var)
+        return None
 
     def _fits(self, var: ast.Var, value: Expr) -> None:
         """What uses a variable was checked with what was known of its old value."""
@@ -239,24 +237,27 @@ def _mentioned(binding: Binding) -> set[ast.Var]:
     return {expr for expr in expressions(value) if isinstance(expr, ast.Var)}
 
 
+def _computed_from(
+    binding: ast.VarBinding, by_var: Mapping[ast.Var, ast.VarBinding]
+) -> set[ast.Var]:
+    """The variables of a block from which a value is computed."""
+    return reached(_mentioned(binding), lambda v: _mentioned(by_var[v]) if v in by_var else ())
+
+
 def _order(
-    bindings: Sequence[Binding], roots: Sequence[ast.VarBinding]
-) -> tuple[list[Binding], list[Binding]] | None:
-    """Of what stands between the bindings that are replaced: what is not computed from them, and
-    what is; None where one of them is computed from another, or a cast from one.
+    bindings: Sequence[Binding], old: Collection[ast.VarBinding]
+) -> tuple[list[Binding], list[ast.VarBinding]] | None:
+    """Of what stands between the bindings that are replaced: what is not computed from them; and
+    they themselves with what is. None if a cast is computed from one of them.
     """
-    ours, reached = set(roots), {root.var for root in roots}
+    moved = {each.var for each in old}
     before: list[Binding] = []
-    behind: list[Binding] = []
+    behind: list[ast.VarBinding] = []
     for binding in bindings:
-        uses = not reached.isdisjoint(_mentioned(binding))
-        if binding in ours:
-            if uses:
-                return None
-        elif uses:
+        if binding in old or not moved.isdisjoint(_mentioned(binding)):
             if not isinstance(binding, ast.VarBinding):  # its variables of shapes may be used
                 return None
-            reached.add(binding.var)
+            moved.add(binding.var)
             behind.append(binding)
         else:
             before.append(binding)

@@ -74,7 +74,7 @@ _OF_TVM = {
     "visit_with_new_scope": "self.visit_expr(expr)",
     "set_var_remap": "self.replace_var(var, value)",
     "get_var_remap": "self.visit_expr(var)",
-    "with_struct_info": "a new rlx.Var",
+    **dict.fromkeys(("with_struct_info", "with_type"), "a new rlx.Var"),
     "reemit_binding": "self.rebind(binding, value)",
 }
 """What to write instead of the methods of TVM's functors."""

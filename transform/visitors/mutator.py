@@ -256,6 +256,14 @@ class ExprMutator:
         self._vars[var] = other
         return other
 
+    def _bound_var(self, var: ast.Var) -> ast.Var:
+        """The variable to bind instead; what is local to its dataflow block stays local."""
+        new = self.visit_var_def(var)
+        if type(var) is ast.DataflowVar and type(new) is ast.Var:
+            new = ast.DataflowVar(new.name_hint, new.struct_info_annotation, None, new.span)
+            self._vars[var] = new
+        return new
+
     # ------------------------------------------------------------ blocks and bindings
 
     def visit_binding_block(self, block: ast.BindingBlock) -> None:
@@ -302,8 +310,10 @@ class ExprMutator:
     def rebind(self, binding: ast.VarBinding, value: Expr) -> ast.Var:
         """Emit a value in place of the value of a binding in the old program."""
         var = binding.var
-        if self._vars or not self._keeps_vars:
-            var = self.visit_var_def(var)
+        if not self._keeps_vars or (
+            self._vars and _may_mention_variables(var.struct_info_annotation)
+        ):
+            var = self._bound_var(var)
         if value is binding.value and var is binding.var:
             self._frame.keep(binding)
             return var
@@ -316,7 +326,7 @@ class ExprMutator:
         """Visit the value and the target of the cast, and emit the cast."""
         value = self.visit_expr(binding.value)
         info = self.visit_struct_info(binding.struct_info)
-        var = binding.var and self.visit_var_def(binding.var)
+        var = binding.var and self._bound_var(binding.var)
         value = self._frame.leaf(value, self.place)
         cast = changed(binding, var=var, value=value, struct_info=info)
         if cast is binding:
@@ -485,9 +495,11 @@ class _Inside(Rewriter):
         return self.mutator.visit_prim_expr(expr)
 
 
-def _may_mention_variables(info: StructInfo) -> bool:
+def _may_mention_variables(info: StructInfo | None) -> bool:
     """Whether an annotation may mention a variable of Relax, as the shape of a tensor."""
-    return type(info) is not ast.TensorStructInfo or type(info.shape) is not ast.ShapeExpr
+    if type(info) is ast.TensorStructInfo:
+        return type(info.shape) is not ast.ShapeExpr
+    return info is not None
 
 
 def _names(function: ast.Function) -> Iterator[str]:

@@ -236,7 +236,7 @@ class Module:
     gv = bb.add_func(fine, "main")
     assert gv.name_hint == "main"
     assert bb.add_func(copy, "copy") is bb.add_func(copy, "other")
-    assert bb.add_func(fine, "main").name_hint == "main1"
+    assert bb.add_func(fine, "other") is gv
     with pytest.raises(rlx.BuildError, match="D15-result"):
         bb.update_func(gv, wrong)
     bb.update_func(gv, fine)
@@ -346,7 +346,11 @@ def test_names_of_tvm_say_what_to_write() -> None:
         with pytest.raises(AttributeError, match=instead):
             getattr(owner, name)
     module = bb.get()
-    assert [module.get_global_var("main")] == list(module.get_global_vars())
+    main = module.get_global_var("main")
+    assert [main] == list(module.get_global_vars()) == list(module)
+    assert module[main] is module["main"] and "main" in module and "f" not in module
+    with pytest.raises(AttributeError, match=r"write rlx.show\(module\)"):
+        module.script()
     with pytest.raises(KeyError, match="no function 'f'; it has: main"):
         module.get_global_var("f")
     assert x.struct_info.dtype == "float32" and x.struct_info.dtype in {"float32"}

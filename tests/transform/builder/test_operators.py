@@ -44,7 +44,7 @@ def stubs() -> dict[str, list[str]]:
 
 def test_type_checkers_see_each_operator_with_its_parameters() -> None:
     found = stubs()
-    assert {*found} == {*every_name(), "call_packed"}  # which is no operator
+    assert {*found} == {*every_name(), "call_packed", "shape"}  # which are no operators
     for name, parameters in found.items():
         function: Any = rlx.op
         for part in name.split("."):
@@ -105,6 +105,8 @@ def test_texts_and_calls_are_the_same() -> None:
             rlx.op.split(x, 2, axis=1),
             rlx.op.full((n,), rlx.const(1.0), dtype="float32"),
             rlx.op.call_pure_packed("f", x, sinfo_args=F),
+            rlx.op.shape([n, 4]),
+            rlx.op.assert_op(x, [x, x], format="{}"),
         )
     ] == [
         "R.reshape(x, R.shape([n * 2, 2]))",
@@ -115,6 +117,8 @@ def test_texts_and_calls_are_the_same() -> None:
         "R.split(x, indices_or_sections=2, axis=1)",
         'R.full(R.shape([n]), R.const(1.0, "float32"), dtype="float32")',
         'R.call_pure_packed("f", x, ty_args=(R.Tensor((n, 4), dtype="float32"),))',
+        "R.shape([n, 4])",
+        'R.assert_op(x, [x, x], format=R.str("{}"))',
     ]
 
 
@@ -122,6 +126,10 @@ def test_mistakes_are_named() -> None:
     x = rlx.Var("x", F)
     with pytest.raises(AttributeError, match=r"did you mean rlx\.op\.matmul"):
         member("", "matmull")
+    with pytest.raises(AttributeError, match=r"R\.const is not an operator: write rlx\.const"):
+        member("", "const")
+    with pytest.raises(TypeError, match="expected dimensions in a list, found int 3"):
+        rlx.op.shape(3)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="x2"):
         rlx.op.add(x)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="reshape: shape: expected a scalar"):
