@@ -112,7 +112,7 @@ def decided(condition: PrimExpr, chosen: Chosen, integers: Integers) -> bool | N
             both = decided(a, chosen, integers), decided(b, chosen, integers)
             return False if False in both else True if both == (True, True) else None
         case tir.LT(a=a, b=b) | tir.LE(a=a, b=b) if tir.type_of(a).is_float:
-            reader = _Reader(integers)
+            reader = _LimitReader(integers)
             with_chosen = _bounds_of(chosen.items(), {})
             x, y = (reader.limits(tir.interned(each), with_chosen, 0) for each in (a, b))
             strict = isinstance(condition, tir.LT)
@@ -162,7 +162,7 @@ def _bounds(condition: PrimExpr, value: bool) -> Iterator[tuple[PrimExpr, Limits
                 yield b, Limits(high=a.value, nan=False) if value else Limits(low=a.value)
 
 
-class _Reader:
+class _LimitReader:
     """The limits of the parts of an element."""
 
     def __init__(self, integers: Integers) -> None:

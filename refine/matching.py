@@ -45,7 +45,7 @@ from rlx.spec.registry import decide, rule
 
 STEPS = 40_000
 """The most comparisons of elements for one question."""
-QUESTIONS = 600
+QUESTIONS = 2_000
 """The most questions to the prover while two tensors are compared."""
 SPLITS = 8
 """The most conditions that are split inside of each other."""
