@@ -60,6 +60,10 @@ FACTORS = 8
 """The most factors of a product of integers that are written out."""
 _CONSTANTS = 4
 """So many definitions are opened to see whether an element is a constant."""
+_WHOLE = ("floor", "ceil", "round", "trunc")
+"""Functions whose results are whole numbers, which they leave as they are."""
+_GROWING = frozenset(["exp", "expm1", "tanh", "sigmoid", "erf", "atan", "sinh", "asinh", *_WHOLE])
+"""Functions of all real numbers that never fall."""
 _LARGEST = {"float16": 65504.0, "float32": 3.4e38, "float64": 1.79e308, "bfloat16": 3.38e38}
 _COMMUTATIVE = (tir.Add, tir.Mul, tir.EQ, tir.NE, tir.And, tir.Or)
 _SUMS = (tir.Add, tir.Sub, tir.Mul)
@@ -80,7 +84,7 @@ class Unjoined:
         self.before, self.after, self.reason = before, after, reason
 
 
-EqualSums = Callable[["Matcher", PrimExpr, PrimExpr], bool]
+EqualElements = Callable[["Matcher", PrimExpr, PrimExpr], bool]
 
 
 class Matcher:
@@ -96,6 +100,8 @@ class Matcher:
         ``"bitwise"`` or ``"real"``.
     equal_sums
         Compares two floats as real numbers.
+    equal_bits
+        Compares two integers, or truth values, bit by bit.
     as_written
         Whether a float is the number that is written, not that of its type which is nearest.
 
@@ -111,12 +117,15 @@ class Matcher:
         The reasons why applications could not be opened.
     computed
         The calls that BEFORE makes on every way, and that do not fail.
+    filled
+        The extents of extrema of BEFORE and of their results: where a result has elements, there is
+        something that it is the extremum of.
     functions
         The functions of both programs that values are: they were taken to mean the same.
     rounded
         Whether a float was met that is written with more digits than its type holds.
-    real_questions
-        How often Z3 was asked about real numbers.
+    real_questions, bit_questions
+        How often Z3 was asked about real numbers, and about bits.
     """
 
     def __init__(
@@ -124,13 +133,16 @@ class Matcher:
         context: Context,
         open_result: Open,
         level: str,
-        equal_sums: EqualSums,
+        equal_sums: EqualElements,
+        equal_bits: EqualElements,
         as_written: bool = False,
     ) -> None:
         self._equal_sums = equal_sums
+        self._equal_bits = equal_bits
         self._as_written = as_written
         self.rounded = False
         self.computed: frozenset[ApplicationTerm] = frozenset()
+        self.filled: Sequence[tuple[Sequence[PrimExpr], Sequence[PrimExpr]]] = ()
         self.level = level
         self.real = level == "real"
         self._open = open_result
@@ -150,7 +162,7 @@ class Matcher:
         self._numbers: dict[PrimExpr, int] = {}
         self._depths: dict[object, int] = {}
         self.splits = 0
-        self.real_questions = 0
+        self.real_questions = self.bit_questions = 0
         self._looking = False
         self._frozen: frozenset[TensorTerm] = frozenset()
         self.mismatch: Unjoined | None = None
@@ -304,6 +316,10 @@ class Matcher:
             self.facts.index(axes, a.shape)
             if any(self.facts.holds(tir.LE(dim, tir.IntImm(0))) for dim in a.shape):
                 return True
+            for dims, kept in self.filled:
+                if all(self.facts.holds(tir.LT(tir.IntImm(0), dim)) is True for dim in kept):
+                    for dim in dims:
+                        self.facts.assume(tir.LT(tir.IntImm(0), dim))
             if isinstance(a, ResultTerm) and a.of in self.computed:
                 assume_reads(self.opened(a), axes, a.shape, self.facts)
             places = [
@@ -516,12 +532,14 @@ class Matcher:
             return self._split(split, lambda: self.elements(x, y))
         if self.impossible():
             return True
-        if kind.is_integer and any(map(_is_sum, (x, y))):
-            return self._equal_sums(self, x, y)
+        if kind.is_integer and any(map(_is_sum, (x, y))) and self._equal_sums(self, x, y):
+            return True
         if kind == BOOL and any(
             w is not e or _is_connected(e) for w, e in ((self._written(e), e) for e in (x, y))
         ):
             return self._same_truth(x, y)
+        if (kind.is_integer or kind == BOOL) and self._equal_bits(self, x, y):
+            return True
         self.differ(x, y, "")
         return False
 
@@ -598,21 +616,25 @@ class Matcher:
         finally:
             self.splits -= 1
 
-    def _number(self, x: PrimExpr) -> float | None:
-        """The number that a float is, if it is a constant."""
-        opened = self.head(tir.interned(x))
+    def _shallow(self, x: PrimExpr) -> PrimExpr:
+        """An element behind the reads of tensors with few definitions."""
+        found = self.head(tir.interned(x))
         for _ in range(_CONSTANTS):
             if not (
-                isinstance(opened, tir.BufferLoad)
-                and isinstance(opened.buffer, ResultTerm)
-                and self.depth(opened.buffer) <= _CONSTANTS
+                isinstance(found, tir.BufferLoad)
+                and isinstance(found.buffer, ResultTerm)
+                and self.depth(found.buffer) <= _CONSTANTS
             ):
                 break
-            tensor = self.opened(opened.buffer)
+            tensor = self.opened(found.buffer)
             if tensor is None:
                 break
-            opened = self.head(terms.element(tensor, opened.indices))
-        match opened:
+            found = self.head(terms.element(tensor, found.indices))
+        return found
+
+    def _number(self, x: PrimExpr) -> float | None:
+        """The number that a float is, if it is a constant."""
+        match self._shallow(x):
             case tir.FloatImm(value=value):
                 return value
             case tir.Cast(dtype=kind, value=inner) if kind.is_float:
@@ -796,6 +818,8 @@ class Matcher:
                     return x if found is None else found
                 case tir.Call(op="likely", args=(inner,)):
                     x = tir.interned(inner)
+                case tir.Call(op=op, args=(inner,)) if op in _WHOLE and self._is_whole(inner):
+                    x = tir.interned(inner)
                 case tir.FloatImm(value=number, dtype=kind) if math.isfinite(number):
                     found = _rounded(x, kind)
                     if found is None or found.value == number:
@@ -869,6 +893,16 @@ class Matcher:
                 if made is not None and made is not tensor:
                     return self._widened(self.head(terms.element(made, indices)), kind)
         return None
+
+    def _is_whole(self, x: PrimExpr) -> bool:
+        """Whether a float is a whole number, or none at all, because of how it is computed."""
+        found = self._shallow(x)
+        match found:
+            case tir.Call(op=op):
+                return op in _WHOLE
+            case tir.Cast(value=inner):
+                return tir.type_of(inner).is_integer or tir.type_of(inner) == BOOL
+        return False
 
     def _is_one(self, x: PrimExpr) -> bool:
         """Whether an element is the constant 1 of floats, by which a product is exact."""
@@ -981,8 +1015,10 @@ class Matcher:
             extremum = self._flat(x) or self._opposite(x) or self._pulled(x) or self._in_two(x)
             if extremum is not None:
                 return extremum
-        if x.combiner.name == "prod" and self.real and (flat := self._flat(x)):
-            return flat
+        if x.combiner.name == "prod" and (self.real or not tir.type_of(x).is_float):
+            made = self._flat(x) or (self._in_two(x) if self._is_neutral(x) else None)
+            if made is not None:
+                return made
         alone = [self._once(x, k) for k in range(len(x.axes))]
         # A choice between an element and the identity is a guard.
         taken = self._guarded(x)
@@ -1034,7 +1070,7 @@ class Matcher:
             not isinstance(inner, Reduce)
             or inner.combiner.name != x.combiner.name
             or inner.init != x.init
-            or (x.combiner.name == "prod" and not self._is_one(x.init[0]))
+            or (x.combiner.name == "prod" and not self._is_neutral(x))
             or any(not set(axes).isdisjoint(tir.free_vars(e)) for e in inner.extents)
         ):
             return None
@@ -1049,6 +1085,10 @@ class Matcher:
             guard=tir.interned(terms.all_of((guard, condition))),
             ordered=x.ordered,
         )
+
+    def _is_neutral(self, x: Reduce) -> bool:
+        """Whether a product begins with 1."""
+        return _is_number(self.head(x.init[0]), 1)
 
     def _opposite(self, x: Reduce) -> PrimExpr | None:
         """The largest of the opposites of floats as the opposite of the smallest, or the other way around."""
@@ -1072,13 +1112,27 @@ class Matcher:
         """An extremum over elements that grow with one number: that of a sum with the same number
         for all, or of an extremum with it. None if it is not of this form, or its initial value matters.
         """
-        if x.guard is not terms.TRUE or not self._lowest(x):
+        if not self._lowest(x):
             return None
         axes = terms.fresh(x.axes)
-        _, (source,) = terms.opened(x, axes)
-        with self._over(axes, x.extents, terms.TRUE):
+        guard, (source,) = terms.opened(x, axes)
+        with self._over(axes, x.extents, guard):
             inner = self.head(source)
-        grows = [tir.Max, tir.Min, *([tir.Add, tir.Sub] if self.real else [])]
+
+        def over(rest: PrimExpr) -> PrimExpr:
+            return terms.reduce_over(
+                x.combiner, axes, x.extents, (rest,), x.init, guard=guard, ordered=x.ordered
+            )
+
+        real = tir.type_of(x).is_float  # sums of integers may wrap
+        match inner:
+            case tir.Call(op=op, args=(rest,)) if real and op in _GROWING:
+                return tir.interned(tir.Call(op, (over(rest),), tir.type_of(inner)))
+            case tir.Mul(a=rest, b=same) | tir.Mul(a=same, b=rest) | tir.Div(a=rest, b=same) if (
+                real and (self._number(same) or 0) > 0
+            ):
+                return tir.interned(type(inner)(over(rest), same))
+        grows = [tir.Max, tir.Min, *([tir.Add, tir.Sub] if real else [])]
         if type(inner) not in grows:
             return None
         assert isinstance(inner, tir.Binary)
@@ -1092,15 +1146,12 @@ class Matcher:
         )
         for rest, same in ways:
             if set(axes).isdisjoint(tir.free_vars(same)):
-                over = terms.reduce_over(
-                    x.combiner, axes, x.extents, (rest,), x.init, ordered=x.ordered
-                )
-                return tir.interned(type(inner)(over, same))
+                return tir.interned(type(inner)(over(rest), same))
         return None
 
     def _in_two(self, x: Reduce) -> PrimExpr | None:
-        """An extremum of a choice by one of its indices, as the extremum of two; None if it is not of this
-        form.
+        """An extremum or a product of a choice by one of its indices, as that of two; None if it is not of
+        this form.
         """
         axes = terms.fresh(x.axes)
         guard, (source,) = terms.opened(x, axes)
@@ -1138,7 +1189,8 @@ class Matcher:
                 )
             )
         first, rest = parts
-        return tir.interned((tir.Max if x.combiner.name == "max" else tir.Min)(first, rest))
+        kind = {"max": tir.Max, "min": tir.Min, "prod": tir.Mul}[x.combiner.name]
+        return tir.interned(kind(first, rest))
 
     @contextmanager
     def _over(
@@ -1577,11 +1629,14 @@ def _logical(condition: PrimExpr) -> PrimExpr | None:
             op in ("isnan", "isinf", "isfinite") and (str(tir.type_of(a)), str(kind)) in _WIDENED
         ):
             return tir.Call(op, (a,), BOOL)
-        case tir.Call(op="isinf" | "isfinite", args=(a,)):
+        case tir.Call(op="isinf", args=(a,)):
             kind = tir.type_of(a)
-            infinite = tir.EQ(tir.Call("fabs", (a,), kind), tir.FloatImm(math.inf, kind))
-            nan = tir.Not(tir.Call("isnan", (a,), BOOL))
-            return tir.And(nan, infinite if condition.op == "isinf" else tir.Not(infinite))
+            return tir.EQ(tir.Call("fabs", (a,), kind), tir.FloatImm(math.inf, kind))
+        case tir.Call(op="isfinite", args=(a,)):
+            nan, infinite = (tir.Call(op, (a,), BOOL) for op in ("isnan", "isinf"))
+            return tir.And(tir.Not(nan), tir.Not(infinite))
+        case tir.EQ(a=a, b=b) if tir.type_of(a).is_float and tir.interned(a) is tir.interned(b):
+            return tir.Not(tir.Call("isnan", (a,), BOOL))
         case tir.NE(a=a, b=b) if tir.type_of(a).is_float or tir.type_of(a) == BOOL:
             return tir.Not(tir.EQ(a, b))
         case tir.LT(a=tir.IntImm(value=0), b=tir.Cast(value=a)) if tir.type_of(a) == BOOL:

@@ -10,7 +10,7 @@ from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.stack import recursion_room, roomy
-from rlx.refine import cut_points, real_sums, terms
+from rlx.refine import bit_cases, cut_points, real_sums, terms
 from rlx.refine.answer import Counterexample, Refinement
 from rlx.refine.contracts import (
     BY_PASS,
@@ -357,12 +357,15 @@ class _FunctionPair:
         levels = [*LEVELS[: 1 + LEVELS.index(self._floats)]]
         as_written, exact, exact_notes = False, known, tuple(found)
         for level in (*levels, *levels[1:]):
-            matcher = Matcher(self._context, self._opened, level, real_sums.equal, as_written)
+            matcher = Matcher(
+                self._context, self._opened, level, real_sums.equal, bit_cases.equal, as_written
+            )
             matcher.representatives.update(known)
             matcher.trail.notes += found
             matcher.facts.proofs = conditions
             matcher.functions = functions  # those of a level before, too, as its cut points stay
             matcher.computed = frozenset(ours.applied)
+            matcher.filled = [check.key[1:] for check in ours.checks if _is_filled(check)]
             stuck = cut_points.find(matcher, ours.roots(before), theirs.roots(after))
             if stuck is not None:
                 matcher.limit = matcher.steps + STUCK
@@ -674,6 +677,7 @@ SIZES_SPLIT = 6
 """The most sizes for which it is looked at whether they are 0."""
 
 _LOOKUPS = ("relax.gather_elements", "relax.gather_nd")
+"""What looks up elements of its first argument, at the places in its second one."""
 
 
 def _inside(matcher: Matcher, indices: Term, extent: tir.PrimExpr, known: Sequence[Term]) -> bool:

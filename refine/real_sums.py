@@ -34,6 +34,8 @@ ROUNDS = 400
 """The most definitions that are opened one after the other."""
 WRITTEN_OUT = 36
 """The most elements of a sum that are written out."""
+HIGHEST = 8
+"""The highest power that is written as a product."""
 CUT = 100
 """The rounds that it costs to add up a sum in two parts."""
 PAIRS = 60
@@ -129,13 +131,13 @@ def _unrolled(matcher: Matcher, side: Sum) -> Sum:
 
 
 def _cut(matcher: Matcher, x: Sum, y: Sum) -> tuple[Sum, Sum] | None:
-    """Both sides, once a sum of one is in two parts of which the first is as long as a sum of the
-    other; None if no sum is longer than another one.
+    """Both sides, once a sum of one is in two parts of which the first is as long as another sum;
+    None if no sum is longer than another one.
     """
     for one, other, turned_back in ((x, y, False), (y, x, True)):
         for mono in one:
             for at, whole in enumerate(mono):
-                for part in (atom for mono in other for atom in mono):
+                for part in (atom for side in (other, one) for mono in side for atom in mono):
                     parts = _in_two(matcher, whole, part)
                     if parts is None:
                         continue
@@ -442,13 +444,11 @@ class _Normal:
             case tir.Cast(value=inner) if tir.type_of(inner).is_float:
                 return self.sum(inner)
             case tir.Cast(value=condition) if tir.type_of(condition) == BOOL:
-                one, zero = tir.FloatImm(1.0, kind), tir.FloatImm(0.0, kind)
-                chosen = self._matcher.head(tir.interned(tir.Select(condition, one, zero)))
-                return (
-                    {(chosen,): Fraction(1)} if isinstance(chosen, tir.Select) else self.sum(chosen)
-                )
+                return self._truth(condition, tir.FloatImm(1.0, kind), tir.FloatImm(0.0, kind))
             case tir.Cast(value=whole) if self._matcher.facts.is_index(whole):
                 return self._size(whole, kind)
+            case tir.Cast(value=whole) if (parts := self._of_integers(whole, kind)) is not None:
+                return self.sum(parts)
             case tir.Max(a=a, b=b) | tir.Min(a=a, b=b):
                 first, second = (self._matcher.head(tir.interned(each)) for each in (a, b))
                 return {(tir.interned(type(x)(first, second)),): Fraction(1)}
@@ -469,12 +469,21 @@ class _Normal:
                 return self._inverse(tir.Call("sqrt", (a,)))
             case tir.Call(op="pow", args=(a, b)):
                 match self._matcher.head(tir.interned(b)):
-                    case tir.FloatImm(value=2.0):
-                        return _times(self._matcher, self.sum(a), self.sum(a))
-                    case tir.FloatImm(value=1.0):
-                        return self.sum(a)
+                    case tir.FloatImm(value=power) if 1 <= power <= HIGHEST and power % 1 == 0:
+                        base = self.sum(a)
+                        if len(base) ** power <= MOST:
+                            factors = [base] * int(power)
+                            return reduce(lambda m, n: _times(self._matcher, m, n), factors)
+                    case tir.FloatImm(value=0.5):
+                        return self.sum(tir.Call("sqrt", (a,), kind))
+            case tir.Call(op="ceil", args=(a,)):
+                minus = tir.Mul(a, tir.FloatImm(-1.0, kind))
+                floor = self.sum(tir.Call("floor", (minus,), kind))
+                return {mono: -factor for mono, factor in floor.items()}
             case Reduce() if x.combiner.name == "sum":
                 return self._reduction(x)
+            case Reduce() if x.combiner.name == "prod":
+                return self._of_factors(x)
         return {(x,): Fraction(1)}
 
     def _arithmetic(self, x: tir.Add | tir.Sub | tir.Mul) -> Sum:
@@ -516,11 +525,20 @@ class _Normal:
     def _exponential(self, a: PrimExpr, kind: DataType) -> Sum:
         """The exponential of a sum: the product of those of its monomials."""
         found: list[PrimExpr] = []
+        product: Sum = {(): Fraction(1)}
         for mono, factor in self.sum(a).items():
+            match mono:
+                case (tir.Call(op="log", args=(b,)),) if abs(factor) == 1 and _is_positive(
+                    self._matcher, b
+                ):
+                    part = self.sum(b) if factor > 0 else self._inverse(b)
+                    product = _times(self._matcher, product, part)
+                    continue
             power = tir.Call("exp", (_product(mono, abs(factor), kind),), kind)
             found.append(tir.Div(tir.FloatImm(1.0, kind), power) if factor < 0 else power)
         atoms = map(tir.interned, found)
-        return {tuple(sorted(atoms, key=self._matcher.number)): Fraction(1)}
+        powers: Sum = {tuple(sorted(atoms, key=self._matcher.number)): Fraction(1)}
+        return _times(self._matcher, product, powers)
 
     def _logarithm(self, a: PrimExpr, x: PrimExpr) -> Sum:
         """The logarithm ``x`` of ``a``: a sum where that is a product of positive numbers."""
@@ -559,9 +577,72 @@ class _Normal:
                 if isinstance(divisor, tir.IntImm) and divisor.value > 0:
                     whole = tir.Mul(tir.FloorDiv(a, b), b)
                     return self.sum(tir.Sub(a, whole))
+            case tir.Cast(value=condition) if tir.type_of(condition) == BOOL:
+                return self._truth(condition, tir.IntImm(1, kind), tir.IntImm(0, kind))
             case Reduce() if x.combiner.name == "sum":
                 return self._reduction(x)
+            case Reduce() if x.combiner.name == "prod":
+                return self._of_factors(x)
         return {(x,): Fraction(1)}
+
+    def _truth(self, condition: PrimExpr, one: PrimExpr, zero: PrimExpr) -> Sum:
+        """A truth value as a number."""
+        chosen = self._matcher.head(tir.interned(tir.Select(condition, one, zero)))
+        return {(chosen,): Fraction(1)} if isinstance(chosen, tir.Select) else self.sum(chosen)
+
+    def _of_integers(self, x: PrimExpr, kind: DataType) -> PrimExpr | None:
+        """A float made from a sum, product or sum over indices of integers that does not wrap, as that of
+        floats; None if it is none.
+        """
+        facts = self._matcher.facts
+        x = self._matcher.head(tir.interned(x))
+        if not tir.type_of(x).is_integer or not facts.is_exact(x):
+            return None
+        match x:
+            case tir.Cast(value=inner) if tir.type_of(inner).is_integer:
+                return tir.Cast(kind, inner)
+            case tir.Add(a=a, b=b) | tir.Sub(a=a, b=b) | tir.Mul(a=a, b=b):
+                return type(x)(tir.Cast(kind, a), tir.Cast(kind, b))
+            case Reduce(combiner=combiner, init=(init,)) if combiner.name == "sum":
+                axes = terms.fresh(x.axes)
+                guard, (source,) = terms.opened(x, axes)
+                return terms.reduce_over(
+                    terms.named_combiner("sum", kind),
+                    axes,
+                    x.extents,
+                    (tir.Cast(kind, source),),
+                    (tir.Cast(kind, init),),
+                    guard=guard,
+                    ordered=False,
+                )
+        return None
+
+    def _of_factors(self, x: Reduce) -> Sum:
+        """A product over a domain: one for each factor of its elements."""
+        plain: Sum = {(x,): Fraction(1)}
+        axes = terms.fresh(x.axes)
+        guard, (source,) = terms.opened(x, axes)
+        with self._matcher.scope():
+            self._matcher.facts.index(axes, x.extents)
+            self._matcher.facts.assume(guard)
+            inside = self.sum(source)
+        if len(inside) != 1 or self.sum(x.init[0]) != {(): Fraction(1)}:
+            return plain
+        [(atoms, factor)] = inside.items()
+        if factor != 1:
+            counts = [e.value for e in x.extents if isinstance(e, tir.IntImm)]
+            if len(counts) < len(x.extents) or guard is not terms.TRUE or prod(counts) > HIGHEST:
+                return plain
+            factor **= prod(counts)
+        elif len(atoms) <= 1:
+            return plain
+        made = [
+            terms.reduce_over(
+                x.combiner, axes, x.extents, (atom,), x.init, guard=guard, ordered=False
+            )
+            for atom in atoms
+        ]
+        return {tuple(sorted(made, key=self._matcher.number)): factor}
 
     def _inverse(self, divisor: PrimExpr) -> Sum:
         """One over an element; factors that all its monomials have are divided by alone."""

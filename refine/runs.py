@@ -455,10 +455,11 @@ def _last(random: Any, array: Any) -> Any:
 
 
 def _near(numbers: Sequence[int], random: Any, array: Any) -> Any:
-    """Numbers of the programs, with either sign, and their neighbours."""
+    """Numbers of the programs, with either sign, and what is near them: floats have halves."""
     if array.dtype.kind == "b":
         return _whole(random, array)
-    picked = random.choice(numbers, array.shape) + random.integers(-1, 2, array.shape)
+    near = random.integers(-2, 3, array.shape) / 2
+    picked = random.choice(numbers, array.shape) + (near if array.dtype.kind == "f" else near // 1)
     return picked * random.choice([1, 1, -1], array.shape)
 
 
