@@ -112,7 +112,7 @@ class _BitQuestion:
 
     def name(self, given: PrimExpr) -> str:
         """The name of an element. Raises _TooLarge if there are too many."""
-        x = self._matcher.head(tir.interned(given))
+        x = self._matcher.behind(given)
         if x not in self._names:
             text = self._written(x)
             if text is None:
@@ -161,7 +161,7 @@ class _BitQuestion:
                 table = _BOOLEAN if kind == BOOL else _CALLS
                 return f"({table[op]} {self.name(a)} {self.name(b)})"
             case tir.Call(op="shift_left" | "shift_right", args=(a, b)):
-                count = self._matcher.head(tir.interned(b))
+                count = self._matcher.behind(b)
                 if not isinstance(count, tir.IntImm) or not 0 <= count.value < kind.bits:
                     return None
                 right = "bvashr" if kind.code == "int" else "bvlshr"
@@ -178,7 +178,7 @@ class _BitQuestion:
         elif type(x) in _OPERATIONS and (of != BOOL or isinstance(x, _TRUTH)):
             text = _OPERATIONS[type(x)]
         elif (of.code, type(x)) in _DIVISIONS:
-            divisor = self._matcher.head(tir.interned(b))
+            divisor = self._matcher.behind(b)
             if not isinstance(divisor, tir.IntImm) or divisor.value <= 0:
                 return None
             text = _DIVISIONS[of.code, type(x)]

@@ -56,14 +56,18 @@ REVERSALS = 7
 """The most sets of axes of a reduction that are reversed."""
 SHORT = 12
 """The longest axis of which the last indices are looked at alone."""
+CONSTANT = 36
+"""The longest axis of a constant of which each element is looked at alone."""
 FACTORS = 8
 """The most factors of a product of integers that are written out."""
 _CONSTANTS = 4
 """So many definitions are opened to see whether an element is a constant."""
 _WHOLE = ("floor", "ceil", "round", "trunc")
 """Functions whose results are whole numbers, which they leave as they are."""
-_GROWING = frozenset(["exp", "expm1", "tanh", "sigmoid", "erf", "atan", "sinh", "asinh", *_WHOLE])
-"""Functions of all real numbers that never fall."""
+_RISING = frozenset(["exp", "expm1", "tanh", "sigmoid", "erf", "atan", "sinh", "asinh"])
+"""Functions of all real numbers that rise everywhere."""
+_GROWING = _RISING | {*_WHOLE}
+"""Those that never fall."""
 _LARGEST = {"float16": 65504.0, "float32": 3.4e38, "float64": 1.79e308, "bfloat16": 3.38e38}
 _COMMUTATIVE = (tir.Add, tir.Mul, tir.EQ, tir.NE, tir.And, tir.Or)
 _SUMS = (tir.Add, tir.Sub, tir.Mul)
@@ -85,6 +89,7 @@ class Unjoined:
 
 
 EqualElements = Callable[["Matcher", PrimExpr, PrimExpr], bool]
+EqualDifferences = Callable[["Matcher", tir.Comparison, tir.Comparison], bool]
 
 
 class Matcher:
@@ -102,6 +107,8 @@ class Matcher:
         Compares two floats as real numbers.
     equal_bits
         Compares two integers, or truth values, bit by bit.
+    equal_differences
+        Compares the differences of what is compared, up to a factor that changes no answer.
     as_written
         Whether a float is the number that is written, not that of its type which is nearest.
 
@@ -135,10 +142,12 @@ class Matcher:
         level: str,
         equal_sums: EqualElements,
         equal_bits: EqualElements,
+        equal_differences: EqualDifferences,
         as_written: bool = False,
     ) -> None:
         self._equal_sums = equal_sums
         self._equal_bits = equal_bits
+        self._equal_differences = equal_differences
         self._as_written = as_written
         self.rounded = False
         self.computed: frozenset[ApplicationTerm] = frozenset()
@@ -524,9 +533,10 @@ class Matcher:
         if kind.is_integer:
             if self.facts.equal(x, y):
                 return True
-            depth = max(map(self.deepest, (x, y)))
-            if depth:
-                return self.elements(self.opened_inside(x, depth), self.opened_inside(y, depth))
+            depth = max(map(self.deepest, (x, y)))  # 0 opens constants alone
+            one, other = (self.opened_inside(each, depth) for each in (x, y))
+            if depth or (one, other) != (x, y):
+                return self.elements(one, other)
         split = self.inner_condition(x) or self.inner_condition(y)
         if split is not None and self.splits < SPLITS:
             return self._split(split, lambda: self.elements(x, y))
@@ -534,14 +544,59 @@ class Matcher:
             return True
         if kind.is_integer and any(map(_is_sum, (x, y))) and self._equal_sums(self, x, y):
             return True
-        if kind == BOOL and any(
-            w is not e or _is_connected(e) for w, e in ((self._written(e), e) for e in (x, y))
+        if (
+            kind == BOOL
+            and any(
+                w is not e or _is_connected(e) for w, e in ((self._written(e), e) for e in (x, y))
+            )
+            and self._same_truth(x, y)
         ):
-            return self._same_truth(x, y)
+            return True
         if (kind.is_integer or kind == BOOL) and self._equal_bits(self, x, y):
             return True
+        axis = self.axis_of_constants(x, y)
+        if axis is not None:
+            return self.at_each(axis, lambda at: self.elements(*(at(each) for each in (x, y))))
         self.differ(x, y, "")
         return False
+
+    def axis_of_constants(self, *elements: PrimExpr) -> tuple[tir.Var, int] | None:
+        """An index on which it depends what is read of constants with several numbers, and how many values
+        it has; None if they are many.
+        """
+        for node in tir.postorder(*elements):
+            if isinstance(node, tir.BufferLoad) and isinstance(node.buffer, ConstantTerm):
+                for axis in tir.free_vars(*node.indices):
+                    for count in (4, SHORT, CONSTANT):
+                        inside = tir.And(
+                            tir.LE(terms.index(0), axis), tir.LT(axis, terms.index(count))
+                        )
+                        if self.facts.always(inside):
+                            return axis, count
+        return None
+
+    def at_each(
+        self, axis: tuple[tir.Var, int], holds: Callable[[Callable[[PrimExpr], PrimExpr]], bool]
+    ) -> bool:
+        """Whether something holds with each value in place of an index."""
+        if self.splits >= SPLITS:
+            return False
+        var, count = axis
+        self.splits += 1
+        try:
+            for k in range(count):
+                number = {var: terms.index(k, var.dtype)}
+                case = tir.interned(tir.EQ(var, number[var]))
+                self.trail.note("case", case, True)
+                with self.scope(), self.trail.inside():
+                    if self.facts.holds(case) is False:
+                        continue
+                    self.facts.assume(case)
+                    if not holds(lambda each: terms.substitute(each, number)):  # noqa: B023
+                        return False
+            return True
+        finally:
+            self.splits -= 1
 
     def _same_truth(self, x: PrimExpr, y: PrimExpr) -> bool:
         """Whether two Boolean elements are equal for all values of the conditions in them."""
@@ -616,7 +671,7 @@ class Matcher:
         finally:
             self.splits -= 1
 
-    def _shallow(self, x: PrimExpr) -> PrimExpr:
+    def behind(self, x: PrimExpr) -> PrimExpr:
         """An element behind the reads of tensors with few definitions."""
         found = self.head(tir.interned(x))
         for _ in range(_CONSTANTS):
@@ -634,7 +689,7 @@ class Matcher:
 
     def _number(self, x: PrimExpr) -> float | None:
         """The number that a float is, if it is a constant."""
-        match self._shallow(x):
+        match self.behind(x):
             case tir.FloatImm(value=value):
                 return value
             case tir.Cast(dtype=kind, value=inner) if kind.is_float:
@@ -708,13 +763,29 @@ class Matcher:
                     condition = tir.Not(a) if value else a
                 case tir.Comparison(a=a, b=b) if any(map(_number_read, (a, b))):
                     condition = type(condition)(_number_read(a) or a, _number_read(b) or b)
+                case tir.Comparison(a=a, b=b) if any(map(_is_literal, (a, b))) and any(
+                    map(self._of_truth, (a, b))
+                ):
+                    condition = type(condition)(self._of_truth(a) or a, self._of_truth(b) or b)
+                    condition = _logical(condition) or condition
                 case tir.LE(a=a, b=b) | tir.GE(a=b, b=a) if self.real and tir.type_of(a).is_float:
                     condition = tir.Not(tir.LT(b, a))
+                case tir.Call(op="isnan", args=(a,)) if (
+                    self.real and (parts := _defined_by(self.behind(a))) is not None
+                ):
+                    nan = [tir.Call("isnan", (part,), BOOL) for part in parts]
+                    condition = reduce(tir.Or, nan, tir.Not(terms.TRUE))
                 case _:
                     found = _logical(condition)
                     if found is None:
                         return self._of_indices(tir.interned(condition))
                     condition = found
+
+    def _of_truth(self, x: PrimExpr) -> PrimExpr | None:
+        """The number that a truth value becomes; None if an element is none."""
+        found = None if _is_literal(x) else self.behind(x)
+        truth = isinstance(found, tir.Cast) and tir.type_of(found.value) == BOOL
+        return found if truth else None
 
     def _of_indices(self, condition: PrimExpr) -> PrimExpr:
         """A comparison of integers that tensors of indices hold, such as ranges, without these tensors."""
@@ -815,6 +886,8 @@ class Matcher:
                     found = constant(tensor)
                     if found is None:
                         found = _progression(tensor, indices)
+                    if found is None:
+                        found = _element(tensor, indices)
                     return x if found is None else found
                 case tir.Call(op="likely", args=(inner,)):
                     x = tir.interned(inner)
@@ -896,7 +969,7 @@ class Matcher:
 
     def _is_whole(self, x: PrimExpr) -> bool:
         """Whether a float is a whole number, or none at all, because of how it is computed."""
-        found = self._shallow(x)
+        found = self.behind(x)
         match found:
             case tir.Call(op=op):
                 return op in _WHOLE
@@ -928,6 +1001,8 @@ class Matcher:
         if type(x) is not type(y):
             return False
         match x, y:
+            case tir.Comparison(), tir.Comparison() if self.real and tir.type_of(x.a).is_float:
+                return self._same_order(x, y)
             case tir.Binary(), tir.Binary():
                 if self.elements(x.a, y.a) and self.elements(x.b, y.b):
                     return True
@@ -949,6 +1024,24 @@ class Matcher:
             case tir.Not(), tir.Not():
                 return self.elements(x.a, y.a)
         return False
+
+    def _same_order(self, x: tir.Comparison, y: tir.Comparison) -> bool:
+        """Whether two comparisons of real numbers of one kind are the same: of equal numbers, also behind a
+        growing function, or of numbers with the same difference, up to a factor.
+        """
+        for one, other in ((x, y), (y, x)):
+            a, b = (self.behind(each) for each in (one.a, one.b))
+            match a, b:
+                case tir.Call(op=p, args=(c,)), tir.Call(op=q, args=(d,)) if p == q in _RISING:
+                    made = tir.interned(type(one)(c, d))
+                    return self.elements(made, other) if one is x else self.elements(other, made)
+        alike = self._alike(tir.type_of(x.a), tir.type_of(y.a))
+        if alike and self.elements(x.a, y.a) and self.elements(x.b, y.b):
+            return True
+        if isinstance(x, tir.EQ | tir.NE):
+            swapped = self.elements(x.a, y.b) and self.elements(x.b, y.a)
+            return swapped or self._equal_differences(self, x, y)
+        return self._equal_differences(self, x, y)
 
     def _worth(self, a: TensorTerm, b: TensorTerm) -> bool:
         """Whether two tensors may be equal as a whole: others are opened at once."""
@@ -1639,8 +1732,11 @@ def _logical(condition: PrimExpr) -> PrimExpr | None:
             return tir.Not(tir.Call("isnan", (a,), BOOL))
         case tir.NE(a=a, b=b) if tir.type_of(a).is_float or tir.type_of(a) == BOOL:
             return tir.Not(tir.EQ(a, b))
-        case tir.LT(a=tir.IntImm(value=0), b=tir.Cast(value=a)) if tir.type_of(a) == BOOL:
-            return a
+        case (
+            tir.Comparison(a=tir.Cast(value=truth), b=number)
+            | tir.Comparison(a=number, b=tir.Cast(value=truth))
+        ) if tir.type_of(truth) == BOOL and isinstance(number, tir.IntImm | tir.FloatImm):
+            return _of_truth(condition, truth)
         case tir.Comparison(a=tir.IntImm(value=0), b=tir.Cast(dtype=kind, value=a)) if _keeps_sign(
             tir.type_of(a), kind
         ):
@@ -1669,6 +1765,46 @@ def _logical(condition: PrimExpr) -> PrimExpr | None:
         case tir.NE():
             return tir.Not(tir.EQ(a, b))
     return None
+
+
+def _is_literal(x: PrimExpr) -> bool:
+    return isinstance(x, tir.IntImm | tir.FloatImm)
+
+
+def _defined_by(x: PrimExpr) -> list[PrimExpr] | None:
+    """The numbers from which a real number is computed that is defined wherever they are; None if that
+    is not known.
+    """
+    match x:
+        case tir.FloatImm(value=value) if not math.isnan(value):
+            return []
+        case tir.Add(a=a, b=b) | tir.Sub(a=a, b=b) | tir.Mul(a=a, b=b):
+            return [a, b]
+        case tir.Max(a=a, b=b) | tir.Min(a=a, b=b):
+            return [a, b]
+        case tir.Cast(value=inner) if tir.type_of(inner).is_float:
+            return [inner]
+        case tir.Cast():
+            return []
+        case tir.Call(op=op, args=(a,)) if op in _GROWING:
+            return [a]
+    return None
+
+
+def _of_truth(condition: tir.Comparison, truth: PrimExpr) -> PrimExpr:
+    """A comparison of a truth value, as the number 0 or 1, with a number."""
+    exact = BY_NODE[type(condition)].exact
+    assert exact is not None
+    ways = []
+    for value in (0, 1):
+        a, b = (
+            each.value if isinstance(each, tir.IntImm | tir.FloatImm) else value
+            for each in (condition.a, condition.b)
+        )
+        ways.append(bool(exact(a, b)))
+    if ways[0] is ways[1]:
+        return tir.interned(tir.IntImm(int(ways[0]), BOOL))
+    return truth if ways[1] else tir.Not(truth)
 
 
 def _keeps_sign(kind: DataType, target: DataType) -> bool:
@@ -1828,6 +1964,26 @@ def constant(tensor: ConstantTerm) -> PrimExpr | None:
     array = np.frombuffer(tensor.content, kind)
     if not array.size or array.tobytes() != array[:1].tobytes() * array.size:
         return None
-    if tensor.dtype.is_float:
-        return tir.interned(tir.FloatImm(float(array[0]), tensor.dtype))
-    return tir.interned(tir.IntImm(int(array[0]), tensor.dtype))
+    return _literal(array[0], tensor.dtype)
+
+
+def _literal(value: Any, kind: DataType) -> PrimExpr:
+    """A number of NumPy."""
+    made = tir.FloatImm(float(value), kind) if kind.is_float else tir.IntImm(int(value), kind)
+    return tir.interned(made)
+
+
+def _element(tensor: ConstantTerm, indices: Sequence[PrimExpr]) -> PrimExpr | None:
+    """The element of a constant at places that are numbers."""
+    import numpy as np
+
+    from rlx.grammar.nodes.dtype import numpy_type
+
+    kind = numpy_type(tensor.dtype)
+    places = [at.value for at in indices if isinstance(at, tir.IntImm)]
+    shape = [dim.value for dim in tensor.shape if isinstance(dim, tir.IntImm)]
+    if kind is None or not len(places) == len(shape) == len(indices):
+        return None
+    if not all(0 <= at < dim for at, dim in zip(places, shape, strict=True)):
+        return None
+    return _literal(np.frombuffer(tensor.content, kind).reshape(shape)[tuple(places)], tensor.dtype)

@@ -357,9 +357,8 @@ class _FunctionPair:
         levels = [*LEVELS[: 1 + LEVELS.index(self._floats)]]
         as_written, exact, exact_notes = False, known, tuple(found)
         for level in (*levels, *levels[1:]):
-            matcher = Matcher(
-                self._context, self._opened, level, real_sums.equal, bit_cases.equal, as_written
-            )
+            judges = (real_sums.equal, bit_cases.equal, real_sums.equal_differences)
+            matcher = Matcher(self._context, self._opened, level, *judges, as_written)
             matcher.representatives.update(known)
             matcher.trail.notes += found
             matcher.facts.proofs = conditions

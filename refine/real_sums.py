@@ -8,7 +8,7 @@ indices of a reduction are moved out of it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
 from itertools import product as product_of
@@ -48,6 +48,24 @@ def equal(matcher: Matcher, x: PrimExpr, y: PrimExpr) -> bool:
     return _equal(matcher, normal.sum(x), normal.sum(y), ROUNDS)
 
 
+def equal_differences(matcher: Matcher, x: tir.Comparison, y: tir.Comparison) -> bool:
+    """Whether two comparisons of one kind compare numbers whose differences are the same, up to a factor
+    that is positive, or any but 0 for an equation.
+    """
+    normal = _Normal(matcher)
+    one, other = (normal.sum(tir.Sub(each.a, each.b)) for each in (x, y))
+    scales = [Fraction(1)]
+    if one and len(one) == len(other):
+        (first, *_), (second, *_) = one.values(), other.values()
+        scales += [first / second, -first / second]
+    signed = not isinstance(x, tir.EQ | tir.NE)
+    for scale in dict.fromkeys(scales):
+        scaled = {mono: factor * scale for mono, factor in other.items()}
+        if not (signed and scale < 0) and _matched(matcher, one, scaled, merge=True):
+            return True
+    return False
+
+
 def _equal(matcher: Matcher, x: Sum, y: Sum, rounds: int) -> bool:
     count = max(len(x), len(y))
     x, y = dict(x), dict(y)
@@ -70,11 +88,11 @@ def _equal(matcher: Matcher, x: Sum, y: Sum, rounds: int) -> bool:
             )
     place, mismatch = matcher.trail.attempt(), matcher.mismatch
     matcher.trail.note("sum", count)
-    if _matched(matcher, x, y):
+    deepest = max((matcher.deepest(atom) for atom in atoms), default=0)
+    if _matched(matcher, x, y, merge=not deepest):
         return True
     matcher.trail.drop(place)
     matcher.mismatch = mismatch  # another way is tried, whose end says more
-    deepest = max((matcher.deepest(atom) for atom in atoms), default=0)
     if not deepest or rounds <= 0:
         one, other = (_unrolled(matcher, side) for side in (x, y))
         if (one, other) != (x, y):
@@ -82,6 +100,14 @@ def _equal(matcher: Matcher, x: Sum, y: Sum, rounds: int) -> bool:
         cut = _cut(matcher, x, y) if rounds > CUT else None
         if cut is not None:
             return _equal(matcher, *cut, rounds - CUT)
+        axis = matcher.axis_of_constants(*atoms)
+        if axis is not None:
+            return matcher.at_each(
+                axis,
+                lambda at: _equal(
+                    matcher, *(_again(matcher, side, change=at) for side in (x, y)), rounds - 1
+                ),
+            )
         whole, other_whole = _integer(x), _integer(y)
         if (
             whole is not None
@@ -97,9 +123,14 @@ def _equal(matcher: Matcher, x: Sum, y: Sum, rounds: int) -> bool:
     return _equal(matcher, one, other, rounds - 1)
 
 
-def _again(matcher: Matcher, side: Sum, depth: int = 0) -> Sum:
-    """A sum whose atoms are in normal form under the present facts, those of a depth opened; as it
-    is where what is not defined for all numbers would cancel.
+def _again(
+    matcher: Matcher,
+    side: Sum,
+    depth: int = 0,
+    change: Callable[[PrimExpr], PrimExpr] | None = None,
+) -> Sum:
+    """A sum whose atoms are in normal form under the present facts, those of a depth opened, or all
+    changed; as it is where what is not defined for all numbers would cancel.
     """
     normal = _Normal(matcher)
     found: Sum = {}
@@ -108,6 +139,7 @@ def _again(matcher: Matcher, side: Sum, depth: int = 0) -> Sum:
         product: Sum = {(): factor}
         for atom in mono:
             opened = matcher.opened_inside(atom, depth) if depth else atom
+            opened = opened if change is None else change(opened)
             parts.append(normal.sum(opened))
             product = _times(matcher, product, parts[-1])
         _add(found, product)
@@ -254,33 +286,43 @@ def _shown(side: Sum) -> PrimExpr:
     return tir.FloatImm(0.0)
 
 
-def _matched(matcher: Matcher, x: Sum, y: Sum) -> bool:
-    """Whether the sums are equal once equal atoms of both have one name."""
+def _matched(matcher: Matcher, x: Sum, y: Sum, merge: bool) -> bool:
+    """Whether the sums are equal once equal atoms of both have one name, and, if ``merge``, those of one
+    side, too.
+    """
     ours = list(dict.fromkeys(atom for mono in x for atom in mono))
     theirs = list(dict.fromkeys(atom for mono in y for atom in mono))
     if len(ours) > PAIRS or len(theirs) > PAIRS:
         return False
     names: dict[PrimExpr, PrimExpr] = {}
+    alone: list[PrimExpr] = []
     for other in theirs:
         if other in ours:
             continue
-        for own in ours:
-            if _alike(own, other) and _same_atom(matcher, own, other):
-                names[other] = own
-                break
+        same = _first_equal(matcher, ours, other)
+        if same is not None:
+            names[other] = same
+        elif merge:
+            alone.append(other)
         else:
             return False
     renamed = _renamed(matcher, y, names)
     if renamed == x:
         return True
-    same: dict[PrimExpr, PrimExpr] = {}
-    for k, own in enumerate(ours):
-        if isinstance(own, Reduce):
-            earlier = (e for e in ours[:k] if e not in same and isinstance(e, Reduce))
-            first = next((e for e in earlier if matcher.congruent(e, own)), None)
-            if first is not None:
-                same[own] = first
-    return bool(same) and _renamed(matcher, renamed, same) == _renamed(matcher, x, same)
+    if not merge:
+        return False
+    names, kept = {}, list[PrimExpr]()
+    for atom in (*ours, *alone):
+        same = _first_equal(matcher, kept, atom)
+        if same is None:
+            kept.append(atom)
+        else:
+            names[atom] = same
+    return bool(names) and _renamed(matcher, renamed, names) == _renamed(matcher, x, names)
+
+
+def _first_equal(matcher: Matcher, atoms: Sequence[PrimExpr], x: PrimExpr) -> PrimExpr | None:
+    return next((a for a in atoms if _alike(a, x) and _same_atom(matcher, a, x)), None)
 
 
 def _renamed(matcher: Matcher, side: Sum, names: Mapping[PrimExpr, PrimExpr]) -> Sum:
