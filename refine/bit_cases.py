@@ -52,6 +52,7 @@ _DIVISIONS = {
 """Divisions by positive numbers."""
 _CALLS = {"bitwise_and": "bvand", "bitwise_or": "bvor", "bitwise_xor": "bvxor"}
 _BOOLEAN = {"bitwise_and": "and", "bitwise_or": "or", "bitwise_xor": "xor"}
+_TRUNCATED = (tir.TruncDiv, tir.TruncMod)
 _TRUTH = (tir.And, tir.Or, tir.EQ, tir.NE)
 """What is applied to truth values."""
 
@@ -128,7 +129,8 @@ class _BitQuestion:
     def _atom(self, x: PrimExpr) -> str:
         """The name of an element of which nothing is known, but that it is equal to another one."""
         for other, name in self.atoms.items():
-            if tir.type_of(other) == tir.type_of(x) and self._matcher.congruent(other, x):
+            reads = isinstance(x, tir.BufferLoad) and isinstance(other, tir.BufferLoad)
+            if reads and tir.type_of(other) == tir.type_of(x) and self._matcher.congruent(other, x):
                 return name
         name = f"n{len(self.lines)}"
         self.lines.append(f"(declare-const {name} {_sort(tir.type_of(x))})")
@@ -181,10 +183,20 @@ class _BitQuestion:
             divisor = self._matcher.behind(b)
             if not isinstance(divisor, tir.IntImm) or divisor.value <= 0:
                 return None
+            power = divisor.value & (divisor.value - 1) == 0 and not isinstance(x, _TRUNCATED)
+            if power:
+                return self._by_power(x, divisor.value, of)
             text = _DIVISIONS[of.code, type(x)]
         else:
             return None
         return text.format(a=self.name(a), b=self.name(b), s="s" if of.code == "int" else "u")
+
+    def _by_power(self, x: tir.Binary, divisor: int, kind: DataType) -> str:
+        """A quotient or remainder by a power of two."""
+        if isinstance(x, tir.FloorMod):
+            return f"(bvand {self.name(x.a)} {_number(divisor - 1, kind)})"
+        shift = "bvashr" if kind.code == "int" else "bvlshr"
+        return f"({shift} {self.name(x.a)} {_number(divisor.bit_length() - 1, kind)})"
 
     def _cast(self, x: PrimExpr, of: DataType, kind: DataType) -> str | None:
         if of == BOOL:

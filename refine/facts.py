@@ -162,6 +162,25 @@ class Facts:
             return True
         return self.proved_equal(a, b)
 
+    def settled(self, size: PrimExpr) -> PrimExpr:
+        """A number made of sizes and indices, in which the choices that are decided are taken."""
+
+        def node(each: PrimExpr, operands: list[PrimExpr]) -> PrimExpr:
+            match each:
+                case tir.Select() | tir.Call(op="if_then_else"):
+                    condition, a, b = operands
+                    taken = self.holds(condition)
+                    if taken is not None:
+                        return a if taken else b
+                case tir.Max() | tir.Min():
+                    a, b = operands
+                    above = self.holds(tir.LE(b, a))
+                    if above is not None:
+                        return a if above is isinstance(each, tir.Max) else b
+            return tir.interned(tir.with_operands(each, operands)) if operands else each
+
+        return tir.interned(tir.fold(tir.interned(size), node))
+
     def proved_equal(self, a: PrimExpr, b: PrimExpr) -> bool:
         """Whether the prover finds two integers equal."""
         left, right = self._ready(self.plain(a)), self._ready(self.plain(b))
@@ -478,3 +497,19 @@ def sum_of(parts: Mapping[tuple[PrimExpr, ...], int], sign: int = 1) -> PrimExpr
         else:
             found = product if found is None else tir.Add(found, product)
     return terms.index(0) if found is None else tir.interned(found)
+
+
+def only_index(condition: PrimExpr, axes: Sequence[tir.Var]) -> tuple[int, PrimExpr] | None:
+    """The position of the index that an equation gives, and the index; None if it gives none."""
+    match condition:
+        case tir.EQ(a=a, b=b) if tir.type_of(a).is_integer and tir.type_of(b).is_integer:
+            parts = polynomial(tir.interned(tir.Sub(b, a)))
+        case _:
+            return None
+    for k, axis in enumerate(axes):
+        factor = parts.get((axis,), 0)
+        if abs(factor) != 1 or sum(axis in tir.free_vars(e) for m in parts for e in m) != 1:
+            continue
+        others = {mono: n for mono, n in parts.items() if mono != (axis,)}
+        return k, sum_of(others, -factor)
+    return None

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import reduce
-from itertools import combinations, islice, permutations
+from itertools import combinations, islice, permutations, product
 from typing import Any
 
 from rlx.grammar.nodes import tir
@@ -22,7 +22,16 @@ from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine import terms
 from rlx.refine.definitions import Unopened
 from rlx.refine.explanation import Trail
-from rlx.refine.facts import Facts, assume_reads, embeds, index_bound, polynomial, sum_of, turned
+from rlx.refine.facts import (
+    Facts,
+    assume_reads,
+    embeds,
+    index_bound,
+    only_index,
+    polynomial,
+    sum_of,
+    turned,
+)
 from rlx.refine.loops_exit import conjuncts
 from rlx.refine.terms import (
     ApplicationTerm,
@@ -50,7 +59,7 @@ QUESTIONS = 4_000
 SPLITS = 8
 """The most conditions that are split inside of each other."""
 ORDERS = 24
-"""The most orders of the axes of a reduction that are tried."""
+"""The most orders of the axes of a reduction that are tried, and of real numbers that are looked at."""
 
 REVERSALS = 7
 """The most sets of axes of a reduction that are reversed."""
@@ -59,9 +68,11 @@ SHORT = 12
 CONSTANT = 36
 """The longest axis of a constant of which each element is looked at alone."""
 FACTORS = 8
-"""The most factors of a product of integers that are written out."""
+"""The most elements of a reduction that are written out."""
 _CONSTANTS = 4
 """So many definitions are opened to see whether an element is a constant."""
+_INDICES = 8
+"""So many are opened to see whether an element is made of indices."""
 _WHOLE = ("floor", "ceil", "round", "trunc")
 """Functions whose results are whole numbers, which they leave as they are."""
 _RISING = frozenset(["exp", "expm1", "tanh", "sigmoid", "erf", "atan", "sinh", "asinh"])
@@ -173,6 +184,7 @@ class Matcher:
         self.splits = 0
         self.real_questions = self.bit_questions = 0
         self._looking = False
+        self._orders = 0
         self._frozen: frozenset[TensorTerm] = frozenset()
         self.mismatch: Unjoined | None = None
         self.reasons: dict[object, str] = {}
@@ -540,6 +552,9 @@ class Matcher:
         split = self.inner_condition(x) or self.inner_condition(y)
         if split is not None and self.splits < SPLITS:
             return self._split(split, lambda: self.elements(x, y))
+        one, other = (self._taken(each) for each in (x, y))
+        if (one, other) != (x, y):
+            return self.elements(one, other)
         if self.impossible():
             return True
         if kind.is_integer and any(map(_is_sum, (x, y))) and self._equal_sums(self, x, y):
@@ -557,6 +572,13 @@ class Matcher:
         axis = self.axis_of_constants(x, y)
         if axis is not None:
             return self.at_each(axis, lambda at: self.elements(*(at(each) for each in (x, y))))
+        for one in (x, y):
+            inner = one.value if isinstance(one, tir.Cast) else one
+            if isinstance(inner, Reduce) and (inner.ordered or not tir.type_of(inner).is_float):
+                few = written_out(inner)
+                if few is not None:
+                    few = tir.Cast(one.dtype, few) if isinstance(one, tir.Cast) else few
+                    return self.elements(*((few, y) if one is x else (x, few)))
         self.differ(x, y, "")
         return False
 
@@ -791,11 +813,18 @@ class Matcher:
         """A comparison of integers that tensors of indices hold, such as ranges, without these tensors."""
         found = condition
         if isinstance(condition, tir.Comparison) and not self.facts.is_index(condition):
-            for _ in range(_CONSTANTS):
+            for _ in range(_INDICES):
                 depth = self.deepest(found) if tir.type_of(condition.a).is_integer else 0
-                if not 0 < depth <= _CONSTANTS:
+                if not 0 < depth <= _INDICES:
                     break
                 found = self.opened_inside(found, depth)
+                if self.facts.is_index(found):
+                    return found
+            assert isinstance(found, tir.Comparison)
+            if any(isinstance(each, Reduce) for each in (found.a, found.b)):
+                a, b = (self.head(each) for each in (found.a, found.b))
+                few = [(written_out(x) if isinstance(x, Reduce) else None) or x for x in (a, b)]
+                found = tir.interned(type(found)(*few))
                 if self.facts.is_index(found):
                     return found
         return condition
@@ -817,6 +846,20 @@ class Matcher:
                 return found
             stack += tir.children(node)
         return None
+
+    def _taken(self, x: PrimExpr) -> PrimExpr:
+        """An element in which the choices that are decided are taken, outside of reductions."""
+        known: dict[PrimExpr, PrimExpr] = {n: n for n in tir.postorder(x) if isinstance(n, Reduce)}
+
+        def node(each: PrimExpr, operands: list[PrimExpr]) -> PrimExpr:
+            match each:
+                case tir.Select() | tir.Call(op="if_then_else"):
+                    taken = self.holds(operands[0])
+                    if taken is not None:
+                        return operands[1] if taken else operands[2]
+            return terms.rebuilt(each, operands)
+
+        return tir.interned(tir.fold(tir.interned(x), node, known))
 
     def holds(self, condition: PrimExpr) -> bool | None:
         """Whether a condition is decided by the facts."""
@@ -887,7 +930,7 @@ class Matcher:
                     if found is None:
                         found = _progression(tensor, indices)
                     if found is None:
-                        found = _element(tensor, indices)
+                        found = terms.constant_at(tensor, indices)
                     return x if found is None else found
                 case tir.Call(op="likely", args=(inner,)):
                     x = tir.interned(inner)
@@ -1029,13 +1072,16 @@ class Matcher:
         """Whether two comparisons of real numbers of one kind are the same: of equal numbers, also behind a
         growing function, or of numbers with the same difference, up to a factor.
         """
+        alike = self._alike(tir.type_of(x.a), tir.type_of(y.a))
+        self._orders += 1
+        if self._looking or self._orders > ORDERS:
+            return alike and self.elements(x.a, y.a) and self.elements(x.b, y.b)
         for one, other in ((x, y), (y, x)):
             a, b = (self.behind(each) for each in (one.a, one.b))
             match a, b:
                 case tir.Call(op=p, args=(c,)), tir.Call(op=q, args=(d,)) if p == q in _RISING:
                     made = tir.interned(type(one)(c, d))
                     return self.elements(made, other) if one is x else self.elements(other, made)
-        alike = self._alike(tir.type_of(x.a), tir.type_of(y.a))
         if alike and self.elements(x.a, y.a) and self.elements(x.b, y.b):
             return True
         if isinstance(x, tir.EQ | tir.NE):
@@ -1102,7 +1148,7 @@ class Matcher:
         narrow = self._narrowed(x)
         if narrow is not x:
             return narrow
-        if x.combiner.name == "prod" and not tir.type_of(x).is_float and (few := _written_out(x)):
+        if x.combiner.name == "prod" and not tir.type_of(x).is_float and (few := written_out(x)):
             return few
         if x.combiner.name in ("max", "min") and (self.real or not tir.type_of(x).is_float):
             extremum = self._flat(x) or self._opposite(x) or self._pulled(x) or self._in_two(x)
@@ -1112,10 +1158,13 @@ class Matcher:
             made = self._flat(x) or (self._in_two(x) if self._is_neutral(x) else None)
             if made is not None:
                 return made
+        single = self._at_one_index(x)
+        if single is not None:
+            return single
         alone = [self._once(x, k) for k in range(len(x.axes))]
         # A choice between an element and the identity is a guard.
         taken = self._guarded(x)
-        if not any(alone) and taken is None:
+        if x.axes and not any(alone) and taken is None:
             return x
         axes = terms.fresh(x.axes)
         guard, sources = terms.opened(x, axes)
@@ -1152,6 +1201,41 @@ class Matcher:
             output=x.output,
             ordered=x.ordered,
         )
+
+    def _at_one_index(self, x: Reduce) -> PrimExpr | None:
+        """A reduction whose guard says which index an axis has, without this axis."""
+        summed = x.combiner.name == "sum" and (self.real or not tir.type_of(x).is_float)
+        if x.guard is terms.TRUE or summed:  # sums are looked at as a whole
+            return None
+        axes = list(terms.fresh(x.axes))
+        guard, sources = terms.opened(x, axes)
+        conditions = conjuncts(guard)
+        for part in conditions:
+            if not isinstance(part, tir.EQ) or set(axes).isdisjoint(tir.free_vars(part)):
+                continue
+            with self._over(axes, x.extents, terms.TRUE):
+                index = self.facts.is_index(part)
+                found = only_index(self.facts.settled(part) if index else part, axes)
+            if found is None:
+                continue
+            k, place = found
+            extents = list(x.extents)
+            axis, extent = axes.pop(k), extents.pop(k)
+            rest = [
+                terms.substitute(each, {axis: place}) for each in conditions if each is not part
+            ]
+            within = (tir.LE(terms.index(0), place), tir.LT(place, extent), *rest)
+            return terms.reduce_over(
+                x.combiner,
+                axes,
+                extents,
+                [terms.substitute(each, {axis: place}) for each in sources],
+                x.init,
+                guard=terms.all_of(map(tir.interned, within)),
+                output=x.output,
+                ordered=x.ordered,
+            )
+        return None
 
     def _flat(self, x: Reduce) -> PrimExpr | None:
         """An extremum of extrema, or a product of products, as one; None if it is not of this form."""
@@ -1663,18 +1747,28 @@ def _is_sum(x: PrimExpr) -> bool:
     return isinstance(x, _SUMS)
 
 
-def _written_out(x: Reduce) -> PrimExpr | None:
-    """A product over one short axis with its factors written out; None if it is longer."""
-    match x.extents:
-        case (tir.IntImm(value=count),) if count <= FACTORS and x.guard is terms.TRUE:
-            axes = terms.fresh(x.axes)
-            _, (source,) = terms.opened(x, axes)
-            found = x.init[0]
-            for k in range(count):
-                factor = terms.substitute(source, {axes[0]: terms.index(k, axes[0].dtype)})
-                found = tir.Mul(found, factor)
-            return tir.interned(found)
-    return None
+def written_out(x: Reduce) -> PrimExpr | None:
+    """A reduction over few indices with all its elements, in order; None if there are more."""
+    extents = [extent.value for extent in x.extents if isinstance(extent, tir.IntImm)]
+    if len(extents) < len(x.extents) or math.prod(extents) > FACTORS:
+        return None
+    axes = terms.fresh(x.axes)
+    guard, sources = terms.opened(x, axes)
+    found = [tir.interned(each) for each in x.init]
+    operands = (*x.combiner.left, *x.combiner.right)
+    for point in product(*map(range, extents)):
+        values = {axis: terms.index(k, axis.dtype) for axis, k in zip(axes, point, strict=True)}
+        more = [terms.substitute(each, values) for each in sources]
+        joined = dict(zip(operands, (*found, *more), strict=True))
+        made = [terms.substitute(each, joined) for each in x.combiner.results]
+        if guard is not terms.TRUE:
+            when = terms.substitute(guard, values)
+            made = [
+                tir.interned(tir.Call("if_then_else", (when, new, old), tir.type_of(old)))
+                for new, old in zip(made, found, strict=True)
+            ]
+        found = made
+    return found[x.output]
 
 
 def _negated(x: PrimExpr) -> PrimExpr | None:
@@ -1728,8 +1822,6 @@ def _logical(condition: PrimExpr) -> PrimExpr | None:
         case tir.Call(op="isfinite", args=(a,)):
             nan, infinite = (tir.Call(op, (a,), BOOL) for op in ("isnan", "isinf"))
             return tir.And(tir.Not(nan), tir.Not(infinite))
-        case tir.EQ(a=a, b=b) if tir.type_of(a).is_float and tir.interned(a) is tir.interned(b):
-            return tir.Not(tir.Call("isnan", (a,), BOOL))
         case tir.NE(a=a, b=b) if tir.type_of(a).is_float or tir.type_of(a) == BOOL:
             return tir.Not(tir.EQ(a, b))
         case (
@@ -1964,26 +2056,4 @@ def constant(tensor: ConstantTerm) -> PrimExpr | None:
     array = np.frombuffer(tensor.content, kind)
     if not array.size or array.tobytes() != array[:1].tobytes() * array.size:
         return None
-    return _literal(array[0], tensor.dtype)
-
-
-def _literal(value: Any, kind: DataType) -> PrimExpr:
-    """A number of NumPy."""
-    made = tir.FloatImm(float(value), kind) if kind.is_float else tir.IntImm(int(value), kind)
-    return tir.interned(made)
-
-
-def _element(tensor: ConstantTerm, indices: Sequence[PrimExpr]) -> PrimExpr | None:
-    """The element of a constant at places that are numbers."""
-    import numpy as np
-
-    from rlx.grammar.nodes.dtype import numpy_type
-
-    kind = numpy_type(tensor.dtype)
-    places = [at.value for at in indices if isinstance(at, tir.IntImm)]
-    shape = [dim.value for dim in tensor.shape if isinstance(dim, tir.IntImm)]
-    if kind is None or not len(places) == len(shape) == len(indices):
-        return None
-    if not all(0 <= at < dim for at, dim in zip(places, shape, strict=True)):
-        return None
-    return _literal(np.frombuffer(tensor.content, kind).reshape(shape)[tuple(places)], tensor.dtype)
+    return terms.number_of(array[0], tensor.dtype)

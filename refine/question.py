@@ -595,17 +595,23 @@ def _taken(matcher: Matcher, path: Path, when: Path) -> bool:
 
 
 def _fail_alike(matcher: Matcher, p: ApplicationTerm, q: ApplicationTerm) -> bool:
-    """Whether two lookups fail together: they look at the same places of tensors of one shape."""
-    match p.arguments, q.arguments:
-        case [TensorTerm() as one, at], [TensorTerm() as other, place]:
-            return (
-                p.name in _LOOKUPS
-                and p.attributes == q.attributes
-                and len(one.shape) == len(other.shape)
-                and all(map(matcher.facts.equal, one.shape, other.shape))
-                and matcher.equal(at, place)
-            )
-    return False
+    """Whether two lookups, or two scatters, fail together: they are at the same places of tensors of one
+    shape.
+    """
+    if not (p.name == q.name in _LOOKUPS and p.attributes == q.attributes):
+        return False
+    pairs = list(zip(p.arguments, q.arguments, strict=True))
+    at, place = pairs.pop(1)
+
+    def alike(one: Term, other: Term) -> bool:
+        return (
+            isinstance(one, TensorTerm)
+            and isinstance(other, TensorTerm)
+            and len(one.shape) == len(other.shape)
+            and all(map(matcher.facts.equal, one.shape, other.shape))
+        )
+
+    return all(alike(*each) for each in pairs) and matcher.equal(at, place)
 
 
 def _is_filled(check: RunCheck) -> bool:
@@ -675,8 +681,10 @@ _ARRANGED = frozenset(f"relax.{name}" for name in _MOVES)
 SIZES_SPLIT = 6
 """The most sizes for which it is looked at whether they are 0."""
 
-_LOOKUPS = ("relax.gather_elements", "relax.gather_nd")
-"""What looks up elements of its first argument, at the places in its second one."""
+_LOOKUPS = tuple(
+    f"relax.{name}" for name in ("gather_elements", "gather_nd", "scatter_elements", "scatter_nd")
+)
+"""What reads or replaces elements of its first argument, at the places in its second one."""
 
 
 def _inside(matcher: Matcher, indices: Term, extent: tir.PrimExpr, known: Sequence[Term]) -> bool:
@@ -727,6 +735,7 @@ def _element_inside(
                 return _element_inside(matcher, terms.element(made, at), extent, known)
     while depth := matcher.deepest(element):
         element = matcher.opened_inside(element, depth)
+    element = matcher.opened_inside(element, 0)  # constants
     inside = (tir.LE(ZERO, element), tir.LT(element, extent))
     return all(matcher.facts.holds(each) is True for each in inside)
 

@@ -19,9 +19,9 @@ from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL, DataType
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine import real_cases, terms
-from rlx.refine.facts import index_bound, polynomial, sum_of
+from rlx.refine.facts import index_bound, only_index, polynomial, sum_of
 from rlx.refine.loops_exit import both, conjuncts
-from rlx.refine.matching import Exhausted, Matcher
+from rlx.refine.matching import Exhausted, Matcher, written_out
 from rlx.refine.terms import Reduce, ScanTerm
 from rlx.solver.evaluate import UndefinedError, evaluate
 
@@ -225,13 +225,16 @@ def _in_two(matcher: Matcher, whole: PrimExpr, part: PrimExpr) -> list[PrimExpr]
 
 
 def _each(atom: PrimExpr) -> list[PrimExpr] | None:
-    """The elements of a sum over few indices, or of a hyperbolic function as a sum; None if this is
-    no such sum.
+    """The elements of a sum over few indices, or of a hyperbolic function as a sum; another reduction
+    over few indices, written out. None if this is none of them.
     """
     if isinstance(atom, tir.Call) and atom.op in ("tanh", "sinh", "cosh"):
         return _hyperbolic(atom)
-    if not isinstance(atom, Reduce) or atom.combiner.name != "sum":
+    if not isinstance(atom, Reduce):
         return None
+    if atom.combiner.name != "sum":
+        whole = written_out(atom)
+        return None if whole is None else [whole]
     extents = [e.value for e in atom.extents if isinstance(e, tir.IntImm)]
     if len(extents) < len(atom.extents) or prod(extents) > WRITTEN_OUT:
         return None
@@ -715,7 +718,7 @@ class _Normal:
 
     def _size(self, size: PrimExpr, kind: DataType) -> Sum:
         """A number that is made of sizes, as a float."""
-        size = self._settled(size)
+        size = self._matcher.facts.settled(size)
         found: Sum = {}
         parts = polynomial(tir.interned(size))
         if not all(isinstance(each, tir.Var) for mono in parts for each in mono):
@@ -730,26 +733,6 @@ class _Normal:
             ]
             _add(found, {tuple(sorted(atoms, key=self._matcher.number)): Fraction(factor)})
         return found
-
-    def _settled(self, size: PrimExpr) -> PrimExpr:
-        """A number made of sizes, in which the choices that are decided are taken."""
-        holds = self._matcher.facts.holds
-
-        def node(each: PrimExpr, operands: list[PrimExpr]) -> PrimExpr:
-            match each:
-                case tir.Select() | tir.Call(op="if_then_else"):
-                    condition, a, b = operands
-                    taken = holds(condition)
-                    if taken is not None:
-                        return a if taken else b
-                case tir.Max() | tir.Min():
-                    a, b = operands
-                    above = holds(tir.LE(b, a))
-                    if above is not None:
-                        return a if above is isinstance(each, tir.Max) else b
-            return tir.interned(tir.with_operands(each, operands)) if operands else each
-
-        return tir.interned(tir.fold(tir.interned(size), node))
 
     def _number(self, size: PrimExpr) -> int | None:
         """What a number made of sizes is for all of them: what it is for one, if that is proved."""
@@ -894,7 +877,7 @@ class _Normal:
         todo = list(conditions)
         while todo:
             part = todo.pop(0)
-            only, bound = _only(part, axes), index_bound(part, axes)
+            only, bound = only_index(part, axes), index_bound(part, axes)
             if only is not None:
                 k, place = only
                 axis, extent = axes.pop(k), extents.pop(k)
@@ -964,19 +947,3 @@ def _connected(axes: Sequence[tir.Var], exprs: Sequence[PrimExpr]) -> list[set[t
 def _all_of(conditions: Sequence[PrimExpr]) -> PrimExpr:
     always: PrimExpr = terms.TRUE
     return reduce(both, conditions, always)
-
-
-def _only(condition: PrimExpr, axes: Sequence[tir.Var]) -> tuple[int, PrimExpr] | None:
-    """The position of the index that an equation gives, and the index; None if it gives none."""
-    match condition:
-        case tir.EQ(a=a, b=b) if tir.type_of(a).is_integer and tir.type_of(b).is_integer:
-            parts = polynomial(tir.interned(tir.Sub(b, a)))
-        case _:
-            return None
-    for k, axis in enumerate(axes):
-        factor = parts.get((axis,), 0)
-        if abs(factor) != 1 or sum(axis in tir.free_vars(e) for m in parts for e in m) != 1:
-            continue
-        others = {mono: n for mono, n in parts.items() if mono != (axis,)}
-        return k, sum_of(others, -factor)
-    return None
