@@ -531,7 +531,7 @@ class Matcher:
             return self._same_conditions(x, y)
         split = self._condition(x) or self._condition(y)
         if split is not None:
-            return self._split(split, lambda: self.elements(x, y))
+            return self._by_cases(split, x, y)
         if self.real and kind.is_float:
             return self._equal_sums(self, x, y)
         place, mismatch = self.trail.attempt(), self.mismatch
@@ -551,7 +551,7 @@ class Matcher:
                 return self.elements(one, other)
         split = self.inner_condition(x) or self.inner_condition(y)
         if split is not None and self.splits < SPLITS:
-            return self._split(split, lambda: self.elements(x, y))
+            return self._by_cases(split, x, y)
         one, other = (self._taken(each) for each in (x, y))
         if (one, other) != (x, y):
             return self.elements(one, other)
@@ -571,7 +571,7 @@ class Matcher:
             return True
         axis = self.axis_of_constants(x, y)
         if axis is not None:
-            return self.at_each(axis, lambda at: self.elements(*(at(each) for each in (x, y))))
+            return self._at_each_equal(axis, x, y)
         for one in (x, y):
             inner = one.value if isinstance(one, tir.Cast) else one
             if isinstance(inner, Reduce) and (inner.ordered or not tir.type_of(inner).is_float):
@@ -581,6 +581,16 @@ class Matcher:
                     return self.elements(*((few, y) if one is x else (x, few)))
         self.differ(x, y, "")
         return False
+
+    def _by_cases(self, condition: PrimExpr, x: PrimExpr, y: PrimExpr) -> bool:
+        """Whether two elements are equal whatever a condition gives."""
+        axis = self.axis_of_constants(condition)
+        if axis is not None:
+            return self._at_each_equal(axis, x, y)
+        return self._split(condition, lambda: self.elements(x, y))
+
+    def _at_each_equal(self, axis: tuple[tir.Var, int], x: PrimExpr, y: PrimExpr) -> bool:
+        return self.at_each(axis, lambda at: self.elements(*(at(each) for each in (x, y))))
 
     def axis_of_constants(self, *elements: PrimExpr) -> tuple[tir.Var, int] | None:
         """An index on which it depends what is read of constants with several numbers, and how many values
@@ -792,6 +802,10 @@ class Matcher:
                     condition = _logical(condition) or condition
                 case tir.LE(a=a, b=b) | tir.GE(a=b, b=a) if self.real and tir.type_of(a).is_float:
                     condition = tir.Not(tir.LT(b, a))
+                case tir.EQ(a=a, b=b) if tir.type_of(a).is_float and self.behind(a) is self.behind(
+                    b
+                ):
+                    condition = tir.Not(tir.Call("isnan", (a,), BOOL))
                 case tir.Call(op="isnan", args=(a,)) if (
                     self.real and (parts := _defined_by(self.behind(a))) is not None
                 ):
@@ -812,9 +826,10 @@ class Matcher:
     def _of_indices(self, condition: PrimExpr) -> PrimExpr:
         """A comparison of integers that tensors of indices hold, such as ranges, without these tensors."""
         found = condition
-        if isinstance(condition, tir.Comparison) and not self.facts.is_index(condition):
+        whole = isinstance(condition, tir.Comparison) and tir.type_of(condition.a).is_integer
+        if whole and not self.facts.is_index(condition):
             for _ in range(_INDICES):
-                depth = self.deepest(found) if tir.type_of(condition.a).is_integer else 0
+                depth = self.deepest(found)
                 if not 0 < depth <= _INDICES:
                     break
                 found = self.opened_inside(found, depth)
