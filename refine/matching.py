@@ -993,6 +993,10 @@ class Matcher:
                         x = tir.interned(b)
                     else:
                         return x
+                case tir.Max(a=a, b=b) | tir.Min(a=a, b=b) if (
+                    self.real and (other := _beside_infinity(x, a, b)) is not None
+                ):
+                    x = tir.interned(other)
                 case Reduce():
                     found = self._simple_reduction(x)
                     if found is x:
@@ -1444,8 +1448,28 @@ class Matcher:
             return True
         if x.combiner.name not in ("max", "min", "and", "or"):
             return False
-        used = any(x.axes[position] in tir.free_vars(e) for e in (x.guard, *x.sources))
-        return not used and self.facts.holds(tir.LE(tir.IntImm(1), extent)) is True
+        if self.facts.holds(tir.LE(tir.IntImm(1), extent)) is not True:
+            return False
+        if any(x.axes[position] in tir.free_vars(e) for e in (x.guard, *x.sources[1:])):
+            return False
+        return x.axes[position] not in tir.free_vars(x.sources[0]) or self._reads_one(x, position)
+
+    def _reads_one(self, x: Reduce, position: int) -> bool:
+        """Whether the element that is read is the same for all indices of an axis."""
+        axes = terms.fresh(x.axes)
+        _, (source, *_) = terms.opened(x, axes)
+        if not isinstance(source, tir.BufferLoad):
+            return False
+        first = {axes[position]: terms.index(0, axes[position].dtype)}
+        with self._over(axes, x.extents, terms.TRUE):
+            return all(
+                axes[position] not in tir.free_vars(each)
+                or (
+                    self.facts.is_index(each)
+                    and self.facts.equal(each, terms.substitute(each, first))
+                )
+                for each in source.indices
+            )
 
     def _guarded(self, x: Reduce) -> bool | None:
         """Which branch of a choice in the source is not the identity of a sum that begins with it;
@@ -1948,6 +1972,15 @@ def _extremum(c: tir.Comparison, nan: PrimExpr, a: PrimExpr, b: PrimExpr) -> Pri
             return tir.interned(tir.Max(a, b))
         if (first, second) == (a, b):
             return tir.interned(tir.Min(a, b))
+    return None
+
+
+def _beside_infinity(x: tir.Max | tir.Min, a: PrimExpr, b: PrimExpr) -> PrimExpr | None:
+    """The operand of an extremum whose other one is beyond all real numbers."""
+    beyond = -math.inf if isinstance(x, tir.Max) else math.inf
+    for one, other in ((a, b), (b, a)):
+        if isinstance(one, tir.FloatImm) and one.value == beyond:
+            return other
     return None
 
 

@@ -891,6 +891,10 @@ class _Normal:
             else:
                 k, size, below = bound
                 extent = extents[k]
+                short = isinstance(extent, tir.IntImm) and extent.value <= WRITTEN_OUT
+                if short and not isinstance(size, tir.IntImm):  # it may be written out
+                    left.append(part)
+                    continue
                 if not (holds(tir.LE(terms.index(0), size)) and holds(tir.LE(size, extent))):
                     left.append(part)
                     continue
