@@ -67,6 +67,8 @@ SHORT = 12
 """The longest axis of which the last indices are looked at alone."""
 CONSTANT = 36
 """The longest axis of a constant of which each element is looked at alone."""
+POWER = 12
+"""Powers of two up to it, and their inverses, are exact in all types of floats."""
 FACTORS = 8
 """The most elements of a reduction that are written out."""
 _CONSTANTS = 4
@@ -991,8 +993,22 @@ class Matcher:
                         x = tir.interned(a)
                     elif type(x) is tir.Mul and self._is_one(a):
                         x = tir.interned(b)
+                    elif type(x) is tir.Div and (inverse := self._inverse(b)) is not None:
+                        x = tir.interned(tir.Mul(a, inverse))
                     else:
                         return x
+                case tir.Sub(a=a, b=b) if tir.type_of(a).is_float and (
+                    str(self._written_number(b)) == "0.0"
+                ):
+                    x = tir.interned(a)
+                case tir.Call(op="fabs", args=(a,)) if (
+                    inner := _same_size(self.behind(a))
+                ) is not None:
+                    x = tir.interned(tir.Call("fabs", (inner,), tir.type_of(x)))
+                case tir.Add(a=a, b=b) if tir.type_of(a).is_float and (
+                    tir.interned(a) is tir.interned(b)
+                ):
+                    x = tir.interned(tir.Mul(tir.FloatImm(2.0, tir.type_of(a)), a))
                 case tir.Max(a=a, b=b) | tir.Min(a=a, b=b) if (
                     self.real and (other := _beside_infinity(x, a, b)) is not None
                 ):
@@ -1041,10 +1057,22 @@ class Matcher:
 
     def _is_one(self, x: PrimExpr) -> bool:
         """Whether an element is the constant 1 of floats, by which a product is exact."""
+        return self._written_number(x) == 1
+
+    def _inverse(self, x: PrimExpr) -> PrimExpr | None:
+        """One over a constant that is a power of two of every type of floats: a product with it rounds as
+        the quotient does.
+        """
+        number = self._written_number(x) or 0.0
+        exact = abs(math.frexp(number)[0]) == 0.5 and 2.0**-POWER <= abs(number) <= 2.0**POWER
+        return tir.FloatImm(1 / number, tir.type_of(x)) if exact else None
+
+    def _written_number(self, x: PrimExpr) -> float | None:
+        """A constant of floats; None if an element is none."""
         if not isinstance(x, (tir.FloatImm, tir.BufferLoad, tir.Cast)):
-            return False
+            return None
         opened = self.head(tir.interned(x))
-        return isinstance(opened, tir.FloatImm) and opened.value == 1
+        return opened.value if isinstance(opened, tir.FloatImm) else None
 
     def congruent(self, x: PrimExpr, y: PrimExpr) -> bool:
         """Whether both are one operation on equal operands."""
@@ -1820,6 +1848,14 @@ def _negated(x: PrimExpr) -> PrimExpr | None:
         ):
             return a
     return None
+
+
+def _same_size(x: PrimExpr) -> PrimExpr | None:
+    """What a float has the absolute value of: its opposite, or what it is the absolute value of itself."""
+    match x:
+        case tir.Call(op="fabs", args=(a,)):
+            return a
+    return _negated(x)
 
 
 def _chosen_number(x: PrimExpr) -> PrimExpr | None:

@@ -382,6 +382,8 @@ PARTIAL = frozenset(
     [*("log", "log2", "log10", "log1p", "sqrt", "rsqrt", "pow", "fmod"), *("acos", "asin", "acosh")]
 )
 """Functions that are not defined for all real numbers."""
+_OF_POSITIVES = frozenset(["log", "log2", "log10", "log1p", "sqrt", "rsqrt"])
+"""Those that are defined for all positive numbers."""
 
 
 def _is_inverse(x: PrimExpr) -> TypeGuard[tir.Div]:
@@ -563,8 +565,10 @@ class _Normal:
                     )
                     if not size and not _is_positive(self._matcher, divisor):
                         return True
-                case tir.Call(op=op) if op in PARTIAL:
-                    return True
+                case tir.Call(op=op, args=(a, *others)) if op in PARTIAL:
+                    positive = op in _OF_POSITIVES and _is_positive(self._matcher, a)
+                    if others or not positive:
+                        return True
         return False
 
     def _exponential(self, a: PrimExpr, kind: DataType) -> Sum:
@@ -600,8 +604,8 @@ class _Normal:
                 case tir.Call(op="exp", args=(power,)):
                     _add(found, self.sum(power))
                 case tir.Div(b=divisor):
-                    log = tir.interned(tir.Call("log", (divisor,), tir.type_of(x)))
-                    _add(found, {(log,): Fraction(-1)})
+                    log = self.sum(tir.Call("log", (divisor,), tir.type_of(x)))
+                    _add(found, {mono: -factor for mono, factor in log.items()})
                 case _:
                     log = tir.interned(tir.Call("log", (atom,), tir.type_of(x)))
                     _add(found, {(log,): Fraction(1)})

@@ -124,6 +124,7 @@ def differing(
     more: list[Draw] = [partial(_near, [*boundaries, 2, 10])]
     if _takes_integers(function):
         more += [_signed, _last, _wide, *_LIMITS]
+        tried += [(each, partial(_below, max(each.values(), default=0))) for each in chosen]
     tried += [(sizes, draw) for sizes in chosen[:SPECIAL] for draw in more]
     if special:
         tried += [(sizes, draw) for sizes in chosen[:SPECIAL] for draw in _SPECIAL_DRAWS]
@@ -447,6 +448,12 @@ def _whole(random: Any, array: Any) -> Any:
 def _signed(random: Any, array: Any) -> Any:
     """As small whole numbers, but integers are -1 or 0: indices may count from the end."""
     return random.integers(-1, 1, array.shape) if array.dtype.kind == "i" else _whole(random, array)
+
+
+def _below(size: int, random: Any, array: Any) -> Any:
+    """As small whole numbers, but integers are indices of an axis of a size."""
+    ints = array.dtype.kind in "iu" and size
+    return random.integers(0, size, array.shape) if ints else _whole(random, array)
 
 
 def _last(random: Any, array: Any) -> Any:
