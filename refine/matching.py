@@ -144,6 +144,8 @@ class Matcher:
         The functions of both programs that values are: they were taken to mean the same.
     rounded
         Whether a float was met that is written with more digits than its type holds.
+    partial
+        Whether the elements of tensors are defined for real numbers in part, where it was looked at.
     real_questions, bit_questions
         How often Z3 was asked about real numbers, and about bits.
     """
@@ -185,6 +187,7 @@ class Matcher:
         self._depths: dict[object, int] = {}
         self.splits = 0
         self.real_questions = self.bit_questions = 0
+        self.partial: dict[TensorTerm, bool] = {}
         self._looking = False
         self._orders = 0
         self._frozen: frozenset[TensorTerm] = frozenset()
@@ -574,13 +577,15 @@ class Matcher:
         axis = self.axis_of_constants(x, y)
         if axis is not None:
             return self._at_each_equal(axis, x, y)
-        for one in (x, y):
-            inner = one.value if isinstance(one, tir.Cast) else one
-            if isinstance(inner, Reduce) and (inner.ordered or not tir.type_of(inner).is_float):
-                few = written_out(inner)
-                if few is not None:
-                    few = tir.Cast(one.dtype, few) if isinstance(one, tir.Cast) else few
-                    return self.elements(*((few, y) if one is x else (x, few)))
+        for one, other in ((x, y), (y, x)):
+            inner, against = (e.value if isinstance(e, tir.Cast) else e for e in (one, other))
+            if not isinstance(inner, Reduce) or isinstance(against, Reduce):
+                continue
+            exact = inner.ordered or not tir.type_of(inner).is_float
+            few = written_out(inner) if exact else None
+            if few is not None:
+                few = tir.Cast(one.dtype, few) if isinstance(one, tir.Cast) else few
+                return self.elements(*((few, y) if one is x else (x, few)))
         self.differ(x, y, "")
         return False
 

@@ -22,7 +22,7 @@ from rlx.refine import real_cases, terms
 from rlx.refine.facts import index_bound, only_index, polynomial, sum_of
 from rlx.refine.loops_exit import both, conjuncts
 from rlx.refine.matching import Exhausted, Matcher, written_out
-from rlx.refine.terms import Reduce, ScanTerm
+from rlx.refine.terms import Lambda, Reduce, ScanTerm, TensorTerm
 from rlx.solver.evaluate import UndefinedError, evaluate
 
 Monomial = tuple[PrimExpr, ...]
@@ -321,7 +321,13 @@ def _matched(matcher: Matcher, x: Sum, y: Sum, merge: bool) -> bool:
             kept.append(atom)
         else:
             names[atom] = same
-    return bool(names) and _renamed(matcher, renamed, names) == _renamed(matcher, x, names)
+    sides = [_renamed(matcher, side, names) for side in (x, renamed)]
+    normal = _Normal(matcher)
+    for side, merged in zip((x, renamed), sides, strict=True):
+        given = {tuple(names.get(atom, atom) for atom in mono): n for mono, n in side.items()}
+        if normal.loses(merged, [given]):
+            return False
+    return bool(names) and sides[0] == sides[1]
 
 
 def _first_equal(matcher: Matcher, atoms: Sequence[PrimExpr], x: PrimExpr) -> PrimExpr | None:
@@ -556,9 +562,11 @@ class _Normal:
         return any(map(self._is_partial, given - left))
 
     def _is_partial(self, atom: PrimExpr) -> bool:
-        """Whether a factor is not defined for all real numbers, as far as can be seen."""
+        """Whether a factor is not defined for all real numbers, by its definition."""
         for node in tir.postorder(atom):
             match node:
+                case tir.BufferLoad(buffer=TensorTerm() as tensor) if self._reads_partial(tensor):
+                    return True
                 case tir.Div(b=divisor):
                     size = isinstance(divisor, tir.Cast) and self._matcher.facts.is_index(
                         divisor.value
@@ -570,6 +578,16 @@ class _Normal:
                     if others or not positive:
                         return True
         return False
+
+    def _reads_partial(self, tensor: TensorTerm) -> bool:
+        """Whether an element of a tensor may not be defined."""
+        known = self._matcher.partial
+        if tensor not in known:
+            known[tensor] = False  # while it is looked at
+            made = tensor if isinstance(tensor, ScanTerm) else self._matcher.opened(tensor)
+            defined = isinstance(made, Lambda | ScanTerm)
+            known[tensor] = defined and self._is_partial(made.element)
+        return known[tensor]
 
     def _exponential(self, a: PrimExpr, kind: DataType) -> Sum:
         """The exponential of a sum: the product of those of its monomials."""
