@@ -22,7 +22,7 @@ QUESTIONS = 24
 """The most questions for one pair of functions."""
 PARTS = 120
 """The most parts of two elements."""
-_OPERATIONS = {
+_OPERATIONS: dict[type[PrimExpr], str] = {
     tir.Add: "(bvadd {a} {b})",
     tir.Sub: "(bvsub {a} {b})",
     tir.Mul: "(bvmul {a} {b})",
@@ -31,7 +31,7 @@ _OPERATIONS = {
     tir.EQ: "(= {a} {b})",
     tir.NE: "(distinct {a} {b})",
 }
-_ORDERED = {
+_ORDERED: dict[type[PrimExpr], str] = {
     tir.LT: "(bv{s}lt {a} {b})",
     tir.LE: "(bv{s}le {a} {b})",
     tir.GT: "(bv{s}gt {a} {b})",
@@ -39,7 +39,7 @@ _ORDERED = {
     tir.Min: "(ite (bv{s}le {a} {b}) {a} {b})",
     tir.Max: "(ite (bv{s}ge {a} {b}) {a} {b})",
 }
-_DIVISIONS = {
+_DIVISIONS: dict[tuple[str, type[PrimExpr]], str] = {
     ("int", tir.FloorDiv): "(bvsdiv (bvsub {a} (bvsmod {a} {b})) {b})",
     ("int", tir.FloorMod): "(bvsmod {a} {b})",
     ("int", tir.TruncDiv): "(bvsdiv {a} {b})",
@@ -152,8 +152,8 @@ class _BitQuestion:
                 return f"(ite {self.name(c)} {self.name(a)} {self.name(b)})"
             case tir.Cast(value=inner):
                 return self._cast(inner, tir.type_of(inner), kind)
-            case tir.Binary(a=a, b=b):
-                return self._binary(x, a, b)
+            case tir.Binary(a=a, b=b) as both:
+                return self._binary(both, a, b)
             case tir.Call(op="bitwise_not", args=(a,)):
                 return f"({'not' if kind == BOOL else 'bvnot'} {self.name(a)})"
             case tir.Call(op="abs", args=(a,)) if kind.code == "int":
@@ -171,7 +171,7 @@ class _BitQuestion:
                 return f"({shift} {self.name(a)} {_number(count.value, kind)})"
         return None
 
-    def _binary(self, x: PrimExpr, a: PrimExpr, b: PrimExpr) -> str | None:
+    def _binary(self, x: tir.Binary, a: PrimExpr, b: PrimExpr) -> str | None:
         of = tir.type_of(a)
         if of != tir.type_of(b) or not (of.is_integer or of == BOOL):
             return None

@@ -243,7 +243,7 @@ class Matcher:
         found = self._applications.get((p, q))
         if found is None:
             self._applications[(p, q)] = False
-            with self._outside():
+            with self.outside():
                 found = (
                     self._attributes(p.attributes, q.attributes)
                     and all(map(self.equal, p.arguments, q.arguments))
@@ -265,7 +265,7 @@ class Matcher:
         return bool(one == other)
 
     @contextmanager
-    def _outside(self) -> Iterator[None]:
+    def outside(self) -> Iterator[None]:
         """Facts about sizes alone: what is decided here holds everywhere."""
         outer, elements, splits = self.facts, self._elements, self.splits
         self.facts = self._free.pop() if self._free else Facts(self._context.copy())
@@ -299,7 +299,7 @@ class Matcher:
             self._tensors[(a, b)] = False  # while it is looked at
             place = self.trail.attempt()
             self.trail.note("equal", a, b)
-            with self._outside(), self.trail.inside():
+            with self.outside(), self.trail.inside():
                 found = self._same_tensors(a, b)
             if not found:
                 self.trail.drop(place)
@@ -816,8 +816,9 @@ class Matcher:
                 case tir.Call(op="isnan", args=(a,)) if (
                     self.real and (parts := _defined_by(self.behind(a))) is not None
                 ):
-                    nan = [tir.Call("isnan", (part,), BOOL) for part in parts]
-                    condition = reduce(tir.Or, nan, tir.Not(terms.TRUE))
+                    condition = tir.Not(terms.TRUE)
+                    for part in parts:
+                        condition = tir.Or(condition, tir.Call("isnan", (part,), BOOL))
                 case _:
                     found = _logical(condition)
                     if found is None:
@@ -845,8 +846,8 @@ class Matcher:
             assert isinstance(found, tir.Comparison)
             if any(isinstance(each, Reduce) for each in (found.a, found.b)):
                 a, b = (self.head(each) for each in (found.a, found.b))
-                few = [(written_out(x) if isinstance(x, Reduce) else None) or x for x in (a, b)]
-                found = tir.interned(type(found)(*few))
+                a, b = ((written_out(x) if isinstance(x, Reduce) else None) or x for x in (a, b))
+                found = tir.interned(type(found)(a, b))
                 if self.facts.is_index(found):
                     return found
         return condition
@@ -1007,9 +1008,9 @@ class Matcher:
                 ):
                     x = tir.interned(a)
                 case tir.Call(op="fabs", args=(a,)) if (
-                    inner := _same_size(self.behind(a))
+                    same := _same_size(self.behind(a))
                 ) is not None:
-                    x = tir.interned(tir.Call("fabs", (inner,), tir.type_of(x)))
+                    x = tir.interned(tir.Call("fabs", (same,), tir.type_of(x)))
                 case tir.Add(a=a, b=b) if tir.type_of(a).is_float and (
                     tir.interned(a) is tir.interned(b)
                 ):

@@ -102,12 +102,12 @@ def _equal(matcher: Matcher, x: Sum, y: Sum, rounds: int) -> bool:
             return _equal(matcher, *cut, rounds - CUT)
         axis = matcher.axis_of_constants(*atoms)
         if axis is not None:
-            return matcher.at_each(
-                axis,
-                lambda at: _equal(
-                    matcher, *(_again(matcher, side, change=at) for side in (x, y)), rounds - 1
-                ),
-            )
+
+            def holds(at: Callable[[PrimExpr], PrimExpr]) -> bool:
+                one, other = (_again(matcher, side, change=at) for side in (x, y))
+                return _equal(matcher, one, other, rounds - 1)
+
+            return matcher.at_each(axis, holds)
         whole, other_whole = _integer(x), _integer(y)
         if (
             whole is not None
@@ -500,8 +500,8 @@ class _Normal:
                 return self._truth(condition, tir.FloatImm(1.0, kind), tir.FloatImm(0.0, kind))
             case tir.Cast(value=whole) if self._matcher.facts.is_index(whole):
                 return self._size(whole, kind)
-            case tir.Cast(value=whole) if (parts := self._of_integers(whole, kind)) is not None:
-                return self.sum(parts)
+            case tir.Cast(value=whole) if (converted := self._of_integers(whole, kind)) is not None:
+                return self.sum(converted)
             case tir.Max(a=a, b=b) | tir.Min(a=a, b=b):
                 first, second = (self._matcher.head(tir.interned(each)) for each in (a, b))
                 return {(tir.interned(type(x)(first, second)),): Fraction(1)}
@@ -585,8 +585,9 @@ class _Normal:
         if tensor not in known:
             known[tensor] = False  # while it is looked at
             made = tensor if isinstance(tensor, ScanTerm) else self._matcher.opened(tensor)
-            defined = isinstance(made, Lambda | ScanTerm)
-            known[tensor] = defined and self._is_partial(made.element)
+            if isinstance(made, Lambda | ScanTerm):
+                with self._matcher.outside():
+                    known[tensor] = self._is_partial(made.element)
         return known[tensor]
 
     def _exponential(self, a: PrimExpr, kind: DataType) -> Sum:
@@ -622,8 +623,8 @@ class _Normal:
                 case tir.Call(op="exp", args=(power,)):
                     _add(found, self.sum(power))
                 case tir.Div(b=divisor):
-                    log = self.sum(tir.Call("log", (divisor,), tir.type_of(x)))
-                    _add(found, {mono: -factor for mono, factor in log.items()})
+                    below = self.sum(tir.Call("log", (divisor,), tir.type_of(x)))
+                    _add(found, {mono: -factor for mono, factor in below.items()})
                 case _:
                     log = tir.interned(tir.Call("log", (atom,), tir.type_of(x)))
                     _add(found, {(log,): Fraction(1)})
