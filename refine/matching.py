@@ -38,6 +38,7 @@ from rlx.refine.terms import (
     ConstantTerm,
     FilledHoles,
     FunctionTerm,
+    InputTerm,
     Lambda,
     NumberTerm,
     OpaqueTerm,
@@ -67,6 +68,8 @@ SHORT = 12
 """The longest axis of which the last indices are looked at alone."""
 CONSTANT = 36
 """The longest axis of a constant of which each element is looked at alone."""
+PARTS = 24
+"""The most parts of a float that are looked at to see which inputs it is computed from."""
 POWER = 12
 """Powers of two up to it, and their inverses, are exact in all types of floats."""
 FACTORS = 8
@@ -814,7 +817,9 @@ class Matcher:
                 ):
                     condition = tir.Not(tir.Call("isnan", (a,), BOOL))
                 case tir.Call(op="isnan", args=(a,)) if (
-                    self.real and (parts := _defined_by(self.behind(a))) is not None
+                    self.real
+                    and (parts := self._inputs_of(a)) is not None
+                    and (len(parts) != 1 or parts[0] is not tir.interned(a))
                 ):
                     condition = tir.Not(terms.TRUE)
                     for part in parts:
@@ -824,6 +829,25 @@ class Matcher:
                     if found is None:
                         return self._of_indices(tir.interned(condition))
                     condition = found
+
+    def _inputs_of(self, x: PrimExpr) -> list[PrimExpr] | None:
+        """The elements of inputs from which a real number is computed that is defined, and no infinity,
+        wherever they are; None if that is not known.
+        """
+        found: dict[PrimExpr, None] = {}
+        stack = [self.behind(x)]
+        for _ in range(PARTS):
+            if not stack:
+                return list(found)
+            part = stack.pop()
+            if isinstance(part, tir.BufferLoad) and isinstance(part.buffer, InputTerm):
+                found[part] = None
+                continue
+            operands = _operands_of_total(part)
+            if operands is None:
+                return None
+            stack += map(self.behind, operands)
+        return None
 
     def _of_truth(self, x: PrimExpr) -> PrimExpr | None:
         """The number that a truth value becomes; None if an element is none."""
@@ -1359,7 +1383,7 @@ class Matcher:
             case tir.Call(op=op, args=(rest,)) if real and op in _GROWING:
                 return tir.interned(tir.Call(op, (over(rest),), tir.type_of(inner)))
             case tir.Mul(a=rest, b=same) | tir.Mul(a=same, b=rest) | tir.Div(a=rest, b=same) if (
-                real and (self._number(same) or 0) > 0
+                real and 0 < (self._number(same) or 0) < math.inf
             ):
                 return tir.interned(type(inner)(over(rest), same))
         grows = [tir.Max, tir.Min, *([tir.Add, tir.Sub] if real else [])]
@@ -1944,12 +1968,12 @@ def _is_literal(x: PrimExpr) -> bool:
     return isinstance(x, tir.IntImm | tir.FloatImm)
 
 
-def _defined_by(x: PrimExpr) -> list[PrimExpr] | None:
+def _operands_of_total(x: PrimExpr) -> list[PrimExpr] | None:
     """The numbers from which a real number is computed that is defined wherever they are; None if that
     is not known.
     """
     match x:
-        case tir.FloatImm(value=value) if not math.isnan(value):
+        case tir.FloatImm(value=value) if math.isfinite(value):
             return []
         case tir.Add(a=a, b=b) | tir.Sub(a=a, b=b) | tir.Mul(a=a, b=b):
             return [a, b]

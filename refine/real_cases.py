@@ -40,9 +40,11 @@ def equal(matcher: Matcher, x: Sum, y: Sum, normal: Normal, parts: Parts) -> boo
     """Whether two sums are equal for all real numbers that the elements in them may be.
 
     The conditions on floats that are assumed hold. Where one is that an element is not a number,
-    nothing is said.
+    nothing is said; nor of integers, which wrap.
     """
     atoms = dict.fromkeys(atom for side in (x, y) for mono in side for atom in mono)
+    if any(tir.type_of(atom).is_integer for atom in atoms):
+        return False
     known = any(map(_is_open, atoms)) or any(map(_compares_floats, matcher.facts.chosen))
     if len(atoms) > ATOMS or not known or matcher.real_questions >= QUESTIONS:
         return False
