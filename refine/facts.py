@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.dtype import BOOL, DataType
+from rlx.grammar.nodes.dtype import BOOL, DataType, limits
 from rlx.grammar.nodes.prim_operators import BY_NODE
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine import terms
@@ -45,6 +45,7 @@ class Facts:
         self._atoms: dict[PrimExpr, tir.Var] = {}
         self._own: set[tir.Var] = set()
         self._plain: dict[PrimExpr, tuple[PrimExpr, bool]] = {}
+        self._between: dict[PrimExpr, tuple[int, int]] = {}
         self._known: list[dict[PrimExpr, bool | None]] = [{}]
         self._chosen: list[dict[PrimExpr, bool]] = [{}]
         self.undecided: dict[PrimExpr, None] = {}
@@ -94,13 +95,14 @@ class Facts:
             return chosen
         known = self._known[-1]
         if found not in known:
-            by_limits = decided(found, self.chosen, self._limits)
+            by_limits = decided(found, self.chosen, self._reach)
             known[found] = (
                 self._decide(self._ready(self.plain(found))) if by_limits is None else by_limits
             )
         return known[found]
 
-    def _limits(self, number: PrimExpr) -> tuple[int | None, int | None]:
+    def _reach(self, number: PrimExpr) -> tuple[int | None, int | None]:
+        """The limits of an integer here, as far as the prover finds them."""
         return self.prover.limits(self._ready(self.plain(number)))
 
     def always(self, condition: PrimExpr) -> bool:
@@ -168,6 +170,25 @@ class Facts:
             return True
         return self.proved_equal(a, b)
 
+    def settled(self, size: PrimExpr) -> PrimExpr:
+        """A number made of sizes and indices, in which the choices that are decided are taken."""
+
+        def node(each: PrimExpr, operands: list[PrimExpr]) -> PrimExpr:
+            match each:
+                case tir.Select() | tir.Call(op="if_then_else"):
+                    condition, a, b = operands
+                    taken = self.holds(condition)
+                    if taken is not None:
+                        return a if taken else b
+                case tir.Max() | tir.Min():
+                    a, b = operands
+                    above = self.holds(tir.LE(b, a))
+                    if above is not None:
+                        return a if above is isinstance(each, tir.Max) else b
+            return tir.interned(tir.with_operands(each, operands)) if operands else each
+
+        return tir.interned(tir.fold(tir.interned(size), node))
+
     def proved_equal(self, a: PrimExpr, b: PrimExpr) -> bool:
         """Whether the prover finds two integers equal."""
         left, right = self._ready(self.plain(a)), self._ready(self.plain(b))
@@ -217,13 +238,76 @@ class Facts:
         if whole and arithmetic and not valued:
             return tir.interned(tir.with_operands(node, parts)), False
         remainder = isinstance(node, tir.FloorMod | tir.TruncMod) and not operands[1][1]
-        if whole and (remainder or _widens(node) or _fits(node)):  # none of them wraps
+        quotient = isinstance(node, tir.FloorDiv | tir.TruncDiv) and _is_positive(node.b)
+        cast = isinstance(node, tir.Cast) and tir.type_of(node.value).is_integer
+        exact = (cast or isinstance(node, _RING)) and self.is_exact(node)
+        if whole and (remainder or quotient or exact):  # none of them wraps
             return tir.interned(tir.with_operands(node, parts)), True
         if integers and isinstance(node, _CHOICES):  # of numbers of any width
             return tir.interned(tir.with_operands(node, parts)), valued
         if integers and isinstance(node, tir.Call) and node.op in ("if_then_else", "likely"):
             return tir.interned(tir.with_operands(node, parts)), valued
         return self._atom(node, kind), True
+
+    def is_exact(self, node: PrimExpr) -> bool:
+        """Whether a cast, sum, difference or product of integers, or a sum of them over indices, does not wrap,
+        whatever its operands are.
+        """
+        found = self._exact_limits(tir.interned(node))
+        return found is not None and _contains(limits(tir.type_of(node)), found)
+
+    def _limits(self, node: PrimExpr) -> tuple[int, int]:
+        """The limits of an integer element, by the way it is computed."""
+        if node not in self._between:
+            kind = tir.type_of(node)
+            whole = (0, 1) if kind == BOOL else limits(kind)
+            found = self._exact_limits(node)
+            self._between[node] = whole if found is None or not _contains(whole, found) else found
+        return self._between[node]
+
+    def _exact_limits(self, node: PrimExpr) -> tuple[int, int] | None:
+        """The limits of what is computed, were it not to wrap; None if only its type says something."""
+        kind = tir.type_of(node)
+        if not kind.is_integer or not isinstance(
+            node, tir.IntImm | tir.Binary | tir.Cast | tir.Call
+        ):
+            return None
+        match node:
+            case tir.IntImm(value=value):
+                return value, value
+            case tir.Cast(value=inner) if (
+                tir.type_of(inner).is_integer or tir.type_of(inner) == BOOL
+            ):
+                return self._limits(tir.interned(inner))
+            case terms.Reduce():
+                return self._limits_of_sum(node)
+            case tir.FloorMod(b=tir.IntImm(value=divisor)) if divisor > 0:
+                return 0, divisor - 1
+            case tir.Add() | tir.Sub() | tir.Mul() | tir.Min() | tir.Max():
+                a, b = (self._limits(tir.interned(each)) for each in (node.a, node.b))
+                exact = BY_NODE[type(node)].exact
+                assert exact is not None
+                if isinstance(node, tir.Min | tir.Max):
+                    return exact(a[0], b[0]), exact(a[1], b[1])
+                ends = [exact(one, other) for one in a for other in b]
+                return int(min(ends)), int(max(ends))
+            case tir.FloorDiv(a=a, b=tir.IntImm(value=divisor)) if divisor > 0:
+                low, high = self._limits(tir.interned(a))
+                return low // divisor, high // divisor
+        return None
+
+    def _limits_of_sum(self, node: terms.Reduce) -> tuple[int, int] | None:
+        """The limits of all parts of a sum over indices."""
+        count = 1
+        for extent in node.extents:
+            if not isinstance(extent, tir.IntImm):
+                return None
+            count *= max(extent.value, 0)
+        if node.combiner.name != "sum":
+            return None
+        low, high = self._limits(node.sources[0])
+        first, last = self._limits(node.init[0])
+        return first + count * min(low, 0), last + count * max(high, 0)
 
     def _atom(self, node: PrimExpr, kind: DataType) -> tir.Var:
         match node:
@@ -254,9 +338,12 @@ class Facts:
         return not self._plain[tir.interned(expr)][1]
 
 
-def _widens(node: PrimExpr) -> bool:
-    """Whether this is a cast of integers that keeps every number."""
-    return isinstance(node, tir.Cast) and widens(tir.type_of(node.value), node.dtype)
+def _is_positive(x: PrimExpr) -> bool:
+    return isinstance(x, tir.IntImm) and x.value > 0
+
+
+def _contains(outer: tuple[int, int], inner: tuple[int, int]) -> bool:
+    return outer[0] <= inner[0] and inner[1] <= outer[1]
 
 
 def widens(inner: DataType, kind: DataType) -> bool:
@@ -278,23 +365,6 @@ def embeds(inner: DataType, kind: DataType) -> bool:
     if inner.is_integer:
         return inner.bits - (inner.code == "int") <= have
     return inner == kind or (needed > 0 and kind.bits > inner.bits and have >= needed)
-
-
-def _fits(node: PrimExpr) -> bool:
-    """Whether this is a sum, difference or product of narrow integers in a type that holds it."""
-    if not isinstance(node, _RING):
-        return False
-    bits = []
-    for operand in (node.a, node.b):
-        if isinstance(operand, tir.IntImm):
-            bits.append(operand.value.bit_length() + 1)
-        elif isinstance(operand, tir.Cast) and _widens(operand):
-            inner = tir.type_of(operand.value)
-            bits.append(inner.bits + (inner.code == "uint"))
-        else:
-            return False
-    needed = sum(bits) if isinstance(node, tir.Mul) else max(bits) + 1
-    return needed <= tir.type_of(node).bits
 
 
 def assume_reads(
@@ -435,3 +505,19 @@ def sum_of(parts: Mapping[tuple[PrimExpr, ...], int], sign: int = 1) -> PrimExpr
         else:
             found = product if found is None else tir.Add(found, product)
     return terms.index(0) if found is None else tir.interned(found)
+
+
+def only_index(condition: PrimExpr, axes: Sequence[tir.Var]) -> tuple[int, PrimExpr] | None:
+    """The position of the index that an equation gives, and the index; None if it gives none."""
+    match condition:
+        case tir.EQ(a=a, b=b) if tir.type_of(a).is_integer and tir.type_of(b).is_integer:
+            parts = polynomial(tir.interned(tir.Sub(b, a)))
+        case _:
+            return None
+    for k, axis in enumerate(axes):
+        factor = parts.get((axis,), 0)
+        if abs(factor) != 1 or sum(axis in tir.free_vars(e) for m in parts for e in m) != 1:
+            continue
+        others = {mono: n for mono, n in parts.items() if mono != (axis,)}
+        return k, sum_of(others, -factor)
+    return None

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import reduce
-from itertools import combinations, islice, permutations
+from itertools import combinations, islice, permutations, product
 from typing import Any
 
 from rlx.grammar.nodes import tir
@@ -22,13 +22,23 @@ from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine import terms
 from rlx.refine.definitions import Unopened
 from rlx.refine.explanation import Trail
-from rlx.refine.facts import Facts, assume_reads, embeds, index_bound, polynomial, sum_of, turned
+from rlx.refine.facts import (
+    Facts,
+    assume_reads,
+    embeds,
+    index_bound,
+    only_index,
+    polynomial,
+    sum_of,
+    turned,
+)
 from rlx.refine.loops_exit import conjuncts
 from rlx.refine.terms import (
     ApplicationTerm,
     ConstantTerm,
     FilledHoles,
     FunctionTerm,
+    InputTerm,
     Lambda,
     NumberTerm,
     OpaqueTerm,
@@ -50,18 +60,32 @@ QUESTIONS = 2_000
 SPLITS = 8
 """The most conditions that are split inside of each other."""
 ORDERS = 24
-"""The most orders of the axes of a reduction that are tried."""
+"""The most orders of the axes of a reduction that are tried, and of real numbers that are looked at."""
 
 REVERSALS = 7
 """The most sets of axes of a reduction that are reversed."""
 SHORT = 12
 """The longest axis of which the last indices are looked at alone."""
+CONSTANT = 36
+"""The longest axis of a constant of which each element is looked at alone."""
+PARTS = 24
+"""The most parts of a float that are looked at to see which inputs it is computed from."""
+POWER = 12
+"""Powers of two up to it, and their inverses, are exact in all types of floats."""
 FACTORS = 8
-"""The most factors of a product of integers that are written out."""
+"""The most elements of a reduction that are written out."""
 EXCHANGED = ("relax.add", "relax.multiply", "relax.equal", "relax.not_equal")
 """Operators whose arguments may be exchanged, whatever their values."""
 _CONSTANTS = 4
 """So many definitions are opened to see whether an element is a constant."""
+_INDICES = 8
+"""So many are opened to see whether an element is made of indices."""
+_WHOLE = ("floor", "ceil", "round", "trunc")
+"""Functions whose results are whole numbers, which they leave as they are."""
+_RISING = frozenset(["exp", "expm1", "tanh", "sigmoid", "erf", "atan", "sinh", "asinh"])
+"""Functions of all real numbers that rise everywhere."""
+_GROWING = _RISING | {*_WHOLE}
+"""Those that never fall."""
 _LARGEST = {"float16": 65504.0, "float32": 3.4e38, "float64": 1.79e308, "bfloat16": 3.38e38}
 _COMMUTATIVE = (tir.Add, tir.Mul, tir.EQ, tir.NE, tir.And, tir.Or)
 _SUMS = (tir.Add, tir.Sub, tir.Mul)
@@ -82,7 +106,8 @@ class Unjoined:
         self.before, self.after, self.reason = before, after, reason
 
 
-EqualSums = Callable[["Matcher", PrimExpr, PrimExpr], bool]
+EqualElements = Callable[["Matcher", PrimExpr, PrimExpr], bool]
+EqualDifferences = Callable[["Matcher", tir.Comparison, tir.Comparison], bool]
 
 
 class Matcher:
@@ -98,6 +123,10 @@ class Matcher:
         ``"bitwise"`` or ``"real"``.
     equal_sums
         Compares two floats as real numbers.
+    equal_bits
+        Compares two integers, or truth values, bit by bit.
+    equal_differences
+        Compares the differences of what is compared, up to a factor that changes no answer.
     as_written
         Whether a float is the number that is written, not that of its type which is nearest.
 
@@ -115,12 +144,17 @@ class Matcher:
         Sizes of AFTER of which only the origin is known, with those of BEFORE that are equal.
     computed
         The calls that BEFORE makes on every way, and that do not fail.
+    filled
+        The extents of extrema of BEFORE and of their results: where a result has elements, there is
+        something that it is the extremum of.
     functions
         The functions of both programs that values are: they were taken to mean the same.
     rounded
         Whether a float was met that is written with more digits than its type holds.
-    real_questions
-        How often Z3 was asked about real numbers.
+    partial
+        Whether the elements of tensors are defined for real numbers in part, where it was looked at.
+    real_questions, bit_questions
+        How often Z3 was asked about real numbers, and about bits.
     """
 
     def __init__(
@@ -128,13 +162,18 @@ class Matcher:
         context: Context,
         open_result: Open,
         level: str,
-        equal_sums: EqualSums,
+        equal_sums: EqualElements,
+        equal_bits: EqualElements,
+        equal_differences: EqualDifferences,
         as_written: bool = False,
     ) -> None:
         self._equal_sums = equal_sums
+        self._equal_bits = equal_bits
+        self._equal_differences = equal_differences
         self._as_written = as_written
         self.rounded = False
         self.computed: frozenset[ApplicationTerm] = frozenset()
+        self.filled: Sequence[tuple[Sequence[PrimExpr], Sequence[PrimExpr]]] = ()
         self.level = level
         self.real = level == "real"
         self._open = open_result
@@ -155,8 +194,10 @@ class Matcher:
         self._numbers: dict[PrimExpr, int] = {}
         self._depths: dict[object, int] = {}
         self.splits = 0
-        self.real_questions = 0
+        self.real_questions = self.bit_questions = 0
+        self.partial: dict[TensorTerm, bool] = {}
         self._looking = False
+        self._orders = 0
         self._frozen: frozenset[TensorTerm] = frozenset()
         self.mismatch: Unjoined | None = None
         self.reasons: dict[object, str] = {}
@@ -210,7 +251,7 @@ class Matcher:
         found = self._applications.get((p, q))
         if found is None:
             self._applications[(p, q)] = False
-            with self._outside():
+            with self.outside():
                 found = (
                     self._attributes(p.attributes, q.attributes)
                     and self._arguments(p, q)
@@ -253,7 +294,7 @@ class Matcher:
         return bool(one == other)
 
     @contextmanager
-    def _outside(self) -> Iterator[None]:
+    def outside(self) -> Iterator[None]:
         """Facts about sizes alone: what is decided here holds everywhere."""
         outer, elements, splits = self.facts, self._elements, self.splits
         self.facts = self._free.pop() if self._free else Facts(self._context.copy())
@@ -289,7 +330,7 @@ class Matcher:
             self._tensors[(a, b)] = False  # while it is looked at
             place = self.trail.attempt()
             self.trail.note("equal", a, b)
-            with self._outside(), self.trail.inside():
+            with self.outside(), self.trail.inside():
                 found = self._same_tensors(a, b)
             if not found:
                 self.trail.drop(place)
@@ -336,6 +377,10 @@ class Matcher:
             self.facts.index(axes, a.shape)
             if any(self.facts.holds(tir.LE(dim, tir.IntImm(0))) for dim in a.shape):
                 return True
+            for dims, kept in self.filled:
+                if all(self.facts.holds(tir.LT(tir.IntImm(0), dim)) is True for dim in kept):
+                    for dim in dims:
+                        self.facts.assume(tir.LT(tir.IntImm(0), dim))
             if isinstance(a, ResultTerm) and a.of in self.computed:
                 assume_reads(self.opened(a), axes, a.shape, self.facts)
             places = [
@@ -528,7 +573,7 @@ class Matcher:
             return self._same_conditions(x, y)
         split = self._condition(x) or self._condition(y)
         if split is not None:
-            return self._split(split, lambda: self.elements(x, y))
+            return self._by_cases(split, x, y)
         if self.real and kind.is_float:
             return self._equal_sums(self, x, y)
         place, mismatch = self.trail.attempt(), self.mismatch
@@ -542,22 +587,92 @@ class Matcher:
         if kind.is_integer:
             if self.facts.equal(x, y):
                 return True
-            depth = max(map(self.deepest, (x, y)))
-            if depth:
-                return self.elements(self.opened_inside(x, depth), self.opened_inside(y, depth))
+            depth = max(map(self.deepest, (x, y)))  # 0 opens constants alone
+            one, other = (self.opened_inside(each, depth) for each in (x, y))
+            if depth or (one, other) != (x, y):
+                return self.elements(one, other)
         split = self.inner_condition(x) or self.inner_condition(y)
         if split is not None and self.splits < SPLITS:
-            return self._split(split, lambda: self.elements(x, y))
+            return self._by_cases(split, x, y)
+        one, other = (self._taken(each) for each in (x, y))
+        if (one, other) != (x, y):
+            return self.elements(one, other)
         if self.impossible():
             return True
-        if kind.is_integer and any(map(_is_sum, (x, y))):
-            return self._equal_sums(self, x, y)
-        if kind == BOOL and any(
-            w is not e or _is_connected(e) for w, e in ((self._written(e), e) for e in (x, y))
+        if kind.is_integer and any(map(_is_sum, (x, y))) and self._equal_sums(self, x, y):
+            return True
+        if (
+            kind == BOOL
+            and any(
+                w is not e or _is_connected(e) for w, e in ((self._written(e), e) for e in (x, y))
+            )
+            and self._same_truth(x, y)
         ):
-            return self._same_truth(x, y)
+            return True
+        if (kind.is_integer or kind == BOOL) and self._equal_bits(self, x, y):
+            return True
+        axis = self.axis_of_constants(x, y)
+        if axis is not None:
+            return self._at_each_equal(axis, x, y)
+        for one, other in ((x, y), (y, x)):
+            inner, against = (e.value if isinstance(e, tir.Cast) else e for e in (one, other))
+            if not isinstance(inner, Reduce) or isinstance(against, Reduce):
+                continue
+            exact = inner.ordered or not tir.type_of(inner).is_float
+            few = written_out(inner) if exact else None
+            if few is not None:
+                few = tir.Cast(one.dtype, few) if isinstance(one, tir.Cast) else few
+                return self.elements(*((few, y) if one is x else (x, few)))
         self.differ(x, y, "")
         return False
+
+    def _by_cases(self, condition: PrimExpr, x: PrimExpr, y: PrimExpr) -> bool:
+        """Whether two elements are equal whatever a condition gives."""
+        axis = self.axis_of_constants(condition)
+        if axis is not None:
+            return self._at_each_equal(axis, x, y)
+        return self._split(condition, lambda: self.elements(x, y))
+
+    def _at_each_equal(self, axis: tuple[tir.Var, int], x: PrimExpr, y: PrimExpr) -> bool:
+        return self.at_each(axis, lambda at: self.elements(*(at(each) for each in (x, y))))
+
+    def axis_of_constants(self, *elements: PrimExpr) -> tuple[tir.Var, int] | None:
+        """An index on which it depends what is read of constants with several numbers, and how many values
+        it has; None if they are many.
+        """
+        for node in tir.postorder(*elements):
+            if isinstance(node, tir.BufferLoad) and isinstance(node.buffer, ConstantTerm):
+                for axis in tir.free_vars(*node.indices):
+                    for count in (4, SHORT, CONSTANT):
+                        inside = tir.And(
+                            tir.LE(terms.index(0), axis), tir.LT(axis, terms.index(count))
+                        )
+                        if self.facts.always(inside):
+                            return axis, count
+        return None
+
+    def at_each(
+        self, axis: tuple[tir.Var, int], holds: Callable[[Callable[[PrimExpr], PrimExpr]], bool]
+    ) -> bool:
+        """Whether something holds with each value in place of an index."""
+        if self.splits >= SPLITS:
+            return False
+        var, count = axis
+        self.splits += 1
+        try:
+            for k in range(count):
+                number = {var: terms.index(k, var.dtype)}
+                case = tir.interned(tir.EQ(var, number[var]))
+                self.trail.note("case", case, True)
+                with self.scope(), self.trail.inside():
+                    if self.facts.holds(case) is False:
+                        continue
+                    self.facts.assume(case)
+                    if not holds(lambda each: terms.substitute(each, number)):  # noqa: B023
+                        return False
+            return True
+        finally:
+            self.splits -= 1
 
     def _same_truth(self, x: PrimExpr, y: PrimExpr) -> bool:
         """Whether two Boolean elements are equal for all values of the conditions in them."""
@@ -632,21 +747,25 @@ class Matcher:
         finally:
             self.splits -= 1
 
-    def _number(self, x: PrimExpr) -> float | None:
-        """The number that a float is, if it is a constant."""
-        opened = self.head(tir.interned(x))
+    def behind(self, x: PrimExpr) -> PrimExpr:
+        """An element behind the reads of tensors with few definitions."""
+        found = self.head(tir.interned(x))
         for _ in range(_CONSTANTS):
             if not (
-                isinstance(opened, tir.BufferLoad)
-                and isinstance(opened.buffer, ResultTerm)
-                and self.depth(opened.buffer) <= _CONSTANTS
+                isinstance(found, tir.BufferLoad)
+                and isinstance(found.buffer, ResultTerm)
+                and self.depth(found.buffer) <= _CONSTANTS
             ):
                 break
-            tensor = self.opened(opened.buffer)
+            tensor = self.opened(found.buffer)
             if tensor is None:
                 break
-            opened = self.head(terms.element(tensor, opened.indices))
-        match opened:
+            found = self.head(terms.element(tensor, found.indices))
+        return found
+
+    def _number(self, x: PrimExpr) -> float | None:
+        """The number that a float is, if it is a constant."""
+        match self.behind(x):
             case tir.FloatImm(value=value):
                 return value
             case tir.Cast(dtype=kind, value=inner) if kind.is_float:
@@ -720,23 +839,73 @@ class Matcher:
                     condition = tir.Not(a) if value else a
                 case tir.Comparison(a=a, b=b) if any(map(_number_read, (a, b))):
                     condition = type(condition)(_number_read(a) or a, _number_read(b) or b)
+                case tir.Comparison(a=a, b=b) if any(map(_is_literal, (a, b))) and any(
+                    map(self._of_truth, (a, b))
+                ):
+                    condition = type(condition)(self._of_truth(a) or a, self._of_truth(b) or b)
+                    condition = _logical(condition) or condition
                 case tir.LE(a=a, b=b) | tir.GE(a=b, b=a) if self.real and tir.type_of(a).is_float:
                     condition = tir.Not(tir.LT(b, a))
+                case tir.EQ(a=a, b=b) if tir.type_of(a).is_float and self.behind(a) is self.behind(
+                    b
+                ):
+                    condition = tir.Not(tir.Call("isnan", (a,), BOOL))
+                case tir.Call(op="isnan", args=(a,)) if (
+                    self.real
+                    and (parts := self._inputs_of(a)) is not None
+                    and (len(parts) != 1 or parts[0] is not tir.interned(a))
+                ):
+                    condition = tir.Not(terms.TRUE)
+                    for part in parts:
+                        condition = tir.Or(condition, tir.Call("isnan", (part,), BOOL))
                 case _:
                     found = _logical(condition)
                     if found is None:
                         return self._of_indices(tir.interned(condition))
                     condition = found
 
+    def _inputs_of(self, x: PrimExpr) -> list[PrimExpr] | None:
+        """The elements of inputs from which a real number is computed that is defined, and no infinity,
+        wherever they are; None if that is not known.
+        """
+        found: dict[PrimExpr, None] = {}
+        stack = [self.behind(x)]
+        for _ in range(PARTS):
+            if not stack:
+                return list(found)
+            part = stack.pop()
+            if isinstance(part, tir.BufferLoad) and isinstance(part.buffer, InputTerm):
+                found[part] = None
+                continue
+            operands = _operands_of_total(part)
+            if operands is None:
+                return None
+            stack += map(self.behind, operands)
+        return None
+
+    def _of_truth(self, x: PrimExpr) -> PrimExpr | None:
+        """The number that a truth value becomes; None if an element is none."""
+        found = None if _is_literal(x) else self.behind(x)
+        truth = isinstance(found, tir.Cast) and tir.type_of(found.value) == BOOL
+        return found if truth else None
+
     def _of_indices(self, condition: PrimExpr) -> PrimExpr:
         """A comparison of integers that tensors of indices hold, such as ranges, without these tensors."""
         found = condition
-        if isinstance(condition, tir.Comparison) and not self.facts.is_index(condition):
-            for _ in range(_CONSTANTS):
-                depth = self.deepest(found) if tir.type_of(condition.a).is_integer else 0
-                if not 0 < depth <= _CONSTANTS:
+        whole = isinstance(condition, tir.Comparison) and tir.type_of(condition.a).is_integer
+        if whole and not self.facts.is_index(condition):
+            for _ in range(_INDICES):
+                depth = self.deepest(found)
+                if not 0 < depth <= _INDICES:
                     break
                 found = self.opened_inside(found, depth)
+                if self.facts.is_index(found):
+                    return found
+            assert isinstance(found, tir.Comparison)
+            if any(isinstance(each, Reduce) for each in (found.a, found.b)):
+                a, b = (self.head(each) for each in (found.a, found.b))
+                a, b = ((written_out(x) if isinstance(x, Reduce) else None) or x for x in (a, b))
+                found = tir.interned(type(found)(a, b))
                 if self.facts.is_index(found):
                     return found
         return condition
@@ -758,6 +927,20 @@ class Matcher:
                 return found
             stack += tir.children(node)
         return None
+
+    def _taken(self, x: PrimExpr) -> PrimExpr:
+        """An element in which the choices that are decided are taken, outside of reductions."""
+        known: dict[PrimExpr, PrimExpr] = {n: n for n in tir.postorder(x) if isinstance(n, Reduce)}
+
+        def node(each: PrimExpr, operands: list[PrimExpr]) -> PrimExpr:
+            match each:
+                case tir.Select() | tir.Call(op="if_then_else"):
+                    taken = self.holds(operands[0])
+                    if taken is not None:
+                        return operands[1] if taken else operands[2]
+            return terms.rebuilt(each, operands)
+
+        return tir.interned(tir.fold(tir.interned(x), node, known))
 
     def holds(self, condition: PrimExpr) -> bool | None:
         """Whether a condition is decided by the facts."""
@@ -827,8 +1010,12 @@ class Matcher:
                     found = constant(tensor)
                     if found is None:
                         found = _progression(tensor, indices)
+                    if found is None:
+                        found = terms.constant_at(tensor, indices)
                     return x if found is None else found
                 case tir.Call(op="likely", args=(inner,)):
+                    x = tir.interned(inner)
+                case tir.Call(op=op, args=(inner,)) if op in _WHOLE and self._is_whole(inner):
                     x = tir.interned(inner)
                 case tir.FloatImm(value=number, dtype=kind) if math.isfinite(number):
                     found = _rounded(x, kind)
@@ -870,8 +1057,26 @@ class Matcher:
                         x = tir.interned(a)
                     elif type(x) is tir.Mul and self._is_one(a):
                         x = tir.interned(b)
+                    elif type(x) is tir.Div and (inverse := self._inverse(b)) is not None:
+                        x = tir.interned(tir.Mul(a, inverse))
                     else:
                         return x
+                case tir.Sub(a=a, b=b) if tir.type_of(a).is_float and (
+                    str(self._written_number(b)) == "0.0"
+                ):
+                    x = tir.interned(a)
+                case tir.Call(op="fabs", args=(a,)) if (
+                    same := _same_size(self.behind(a))
+                ) is not None:
+                    x = tir.interned(tir.Call("fabs", (same,), tir.type_of(x)))
+                case tir.Add(a=a, b=b) if tir.type_of(a).is_float and (
+                    tir.interned(a) is tir.interned(b)
+                ):
+                    x = tir.interned(tir.Mul(tir.FloatImm(2.0, tir.type_of(a)), a))
+                case tir.Max(a=a, b=b) | tir.Min(a=a, b=b) if (
+                    self.real and (other := _beside_infinity(x, a, b)) is not None
+                ):
+                    x = tir.interned(other)
                 case Reduce():
                     found = self._simple_reduction(x)
                     if found is x:
@@ -904,12 +1109,34 @@ class Matcher:
                     return self._widened(self.head(terms.element(made, indices)), kind)
         return None
 
+    def _is_whole(self, x: PrimExpr) -> bool:
+        """Whether a float is a whole number, or none at all, because of how it is computed."""
+        found = self.behind(x)
+        match found:
+            case tir.Call(op=op):
+                return op in _WHOLE
+            case tir.Cast(value=inner):
+                return tir.type_of(inner).is_integer or tir.type_of(inner) == BOOL
+        return False
+
     def _is_one(self, x: PrimExpr) -> bool:
         """Whether an element is the constant 1 of floats, by which a product is exact."""
+        return self._written_number(x) == 1
+
+    def _inverse(self, x: PrimExpr) -> PrimExpr | None:
+        """One over a constant that is a power of two of every type of floats: a product with it rounds as
+        the quotient does.
+        """
+        number = self._written_number(x) or 0.0
+        exact = abs(math.frexp(number)[0]) == 0.5 and 2.0**-POWER <= abs(number) <= 2.0**POWER
+        return tir.FloatImm(1 / number, tir.type_of(x)) if exact else None
+
+    def _written_number(self, x: PrimExpr) -> float | None:
+        """A constant of floats; None if an element is none."""
         if not isinstance(x, (tir.FloatImm, tir.BufferLoad, tir.Cast)):
-            return False
+            return None
         opened = self.head(tir.interned(x))
-        return isinstance(opened, tir.FloatImm) and opened.value == 1
+        return opened.value if isinstance(opened, tir.FloatImm) else None
 
     def congruent(self, x: PrimExpr, y: PrimExpr) -> bool:
         """Whether both are one operation on equal operands."""
@@ -928,6 +1155,8 @@ class Matcher:
         if type(x) is not type(y):
             return False
         match x, y:
+            case tir.Comparison(), tir.Comparison() if self.real and tir.type_of(x.a).is_float:
+                return self._same_order(x, y)
             case tir.Binary(), tir.Binary():
                 if self.elements(x.a, y.a) and self.elements(x.b, y.b):
                     return True
@@ -949,6 +1178,27 @@ class Matcher:
             case tir.Not(), tir.Not():
                 return self.elements(x.a, y.a)
         return False
+
+    def _same_order(self, x: tir.Comparison, y: tir.Comparison) -> bool:
+        """Whether two comparisons of real numbers of one kind are the same: of equal numbers, also behind a
+        growing function, or of numbers with the same difference, up to a factor.
+        """
+        alike = self._alike(tir.type_of(x.a), tir.type_of(y.a))
+        self._orders += 1
+        if self._looking or self._orders > ORDERS:
+            return alike and self.elements(x.a, y.a) and self.elements(x.b, y.b)
+        for one, other in ((x, y), (y, x)):
+            a, b = (self.behind(each) for each in (one.a, one.b))
+            match a, b:
+                case tir.Call(op=p, args=(c,)), tir.Call(op=q, args=(d,)) if p == q in _RISING:
+                    made = tir.interned(type(one)(c, d))
+                    return self.elements(made, other) if one is x else self.elements(other, made)
+        if alike and self.elements(x.a, y.a) and self.elements(x.b, y.b):
+            return True
+        if isinstance(x, tir.EQ | tir.NE):
+            swapped = self.elements(x.a, y.b) and self.elements(x.b, y.a)
+            return swapped or self._equal_differences(self, x, y)
+        return self._equal_differences(self, x, y)
 
     def _worth(self, a: TensorTerm, b: TensorTerm) -> bool:
         """Whether two tensors may be equal as a whole: others are opened at once."""
@@ -1009,18 +1259,23 @@ class Matcher:
         narrow = self._narrowed(x)
         if narrow is not x:
             return narrow
-        if x.combiner.name == "prod" and not tir.type_of(x).is_float and (few := _written_out(x)):
+        if x.combiner.name == "prod" and not tir.type_of(x).is_float and (few := written_out(x)):
             return few
         if x.combiner.name in ("max", "min") and (self.real or not tir.type_of(x).is_float):
             extremum = self._flat(x) or self._opposite(x) or self._pulled(x) or self._in_two(x)
             if extremum is not None:
                 return extremum
-        if x.combiner.name == "prod" and self.real and (flat := self._flat(x)):
-            return flat
+        if x.combiner.name == "prod" and (self.real or not tir.type_of(x).is_float):
+            made = self._flat(x) or (self._in_two(x) if self._is_neutral(x) else None)
+            if made is not None:
+                return made
+        single = self._at_one_index(x)
+        if single is not None:
+            return single
         alone = [self._once(x, k) for k in range(len(x.axes))]
         # A choice between an element and the identity is a guard.
         taken = self._guarded(x)
-        if not any(alone) and taken is None:
+        if x.axes and not any(alone) and taken is None:
             return x
         axes = terms.fresh(x.axes)
         guard, sources = terms.opened(x, axes)
@@ -1058,6 +1313,41 @@ class Matcher:
             ordered=x.ordered,
         )
 
+    def _at_one_index(self, x: Reduce) -> PrimExpr | None:
+        """A reduction whose guard says which index an axis has, without this axis."""
+        summed = x.combiner.name == "sum" and (self.real or not tir.type_of(x).is_float)
+        if x.guard is terms.TRUE or summed:  # sums are looked at as a whole
+            return None
+        axes = list(terms.fresh(x.axes))
+        guard, sources = terms.opened(x, axes)
+        conditions = conjuncts(guard)
+        for part in conditions:
+            if not isinstance(part, tir.EQ) or set(axes).isdisjoint(tir.free_vars(part)):
+                continue
+            with self._over(axes, x.extents, terms.TRUE):
+                index = self.facts.is_index(part)
+                found = only_index(self.facts.settled(part) if index else part, axes)
+            if found is None:
+                continue
+            k, place = found
+            extents = list(x.extents)
+            axis, extent = axes.pop(k), extents.pop(k)
+            rest = [
+                terms.substitute(each, {axis: place}) for each in conditions if each is not part
+            ]
+            within = (tir.LE(terms.index(0), place), tir.LT(place, extent), *rest)
+            return terms.reduce_over(
+                x.combiner,
+                axes,
+                extents,
+                [terms.substitute(each, {axis: place}) for each in sources],
+                x.init,
+                guard=terms.all_of(map(tir.interned, within)),
+                output=x.output,
+                ordered=x.ordered,
+            )
+        return None
+
     def _flat(self, x: Reduce) -> PrimExpr | None:
         """An extremum of extrema, or a product of products, as one; None if it is not of this form."""
         axes = terms.fresh(x.axes)
@@ -1068,7 +1358,7 @@ class Matcher:
             not isinstance(inner, Reduce)
             or inner.combiner.name != x.combiner.name
             or inner.init != x.init
-            or (x.combiner.name == "prod" and not self._is_one(x.init[0]))
+            or (x.combiner.name == "prod" and not self._is_neutral(x))
             or any(not set(axes).isdisjoint(tir.free_vars(e)) for e in inner.extents)
         ):
             return None
@@ -1083,6 +1373,10 @@ class Matcher:
             guard=tir.interned(terms.all_of((guard, condition))),
             ordered=x.ordered,
         )
+
+    def _is_neutral(self, x: Reduce) -> bool:
+        """Whether a product begins with 1."""
+        return _is_number(self.head(x.init[0]), 1)
 
     def _opposite(self, x: Reduce) -> PrimExpr | None:
         """The largest of the opposites of floats as the opposite of the smallest, or the other way around."""
@@ -1106,13 +1400,27 @@ class Matcher:
         """An extremum over elements that grow with one number: that of a sum with the same number
         for all, or of an extremum with it. None if it is not of this form, or its initial value matters.
         """
-        if x.guard is not terms.TRUE or not self._lowest(x):
+        if not self._lowest(x):
             return None
         axes = terms.fresh(x.axes)
-        _, (source,) = terms.opened(x, axes)
-        with self._over(axes, x.extents, terms.TRUE):
+        guard, (source,) = terms.opened(x, axes)
+        with self._over(axes, x.extents, guard):
             inner = self.head(source)
-        grows = [tir.Max, tir.Min, *([tir.Add, tir.Sub] if self.real else [])]
+
+        def over(rest: PrimExpr) -> PrimExpr:
+            return terms.reduce_over(
+                x.combiner, axes, x.extents, (rest,), x.init, guard=guard, ordered=x.ordered
+            )
+
+        real = tir.type_of(x).is_float  # sums of integers may wrap
+        match inner:
+            case tir.Call(op=op, args=(rest,)) if real and op in _GROWING:
+                return tir.interned(tir.Call(op, (over(rest),), tir.type_of(inner)))
+            case tir.Mul(a=rest, b=same) | tir.Mul(a=same, b=rest) | tir.Div(a=rest, b=same) if (
+                real and 0 < (self._number(same) or 0) < math.inf
+            ):
+                return tir.interned(type(inner)(over(rest), same))
+        grows = [tir.Max, tir.Min, *([tir.Add, tir.Sub] if real else [])]
         if type(inner) not in grows:
             return None
         assert isinstance(inner, tir.Binary)
@@ -1126,15 +1434,12 @@ class Matcher:
         )
         for rest, same in ways:
             if set(axes).isdisjoint(tir.free_vars(same)):
-                over = terms.reduce_over(
-                    x.combiner, axes, x.extents, (rest,), x.init, ordered=x.ordered
-                )
-                return tir.interned(type(inner)(over, same))
+                return tir.interned(type(inner)(over(rest), same))
         return None
 
     def _in_two(self, x: Reduce) -> PrimExpr | None:
-        """An extremum of a choice by one of its indices, as the extremum of two; None if it is not of this
-        form.
+        """An extremum or a product of a choice by one of its indices, as that of two; None if it is not of
+        this form.
         """
         axes = terms.fresh(x.axes)
         guard, (source,) = terms.opened(x, axes)
@@ -1172,7 +1477,8 @@ class Matcher:
                 )
             )
         first, rest = parts
-        return tir.interned((tir.Max if x.combiner.name == "max" else tir.Min)(first, rest))
+        kind = {"max": tir.Max, "min": tir.Min, "prod": tir.Mul}[x.combiner.name]
+        return tir.interned(kind(first, rest))
 
     @contextmanager
     def _over(
@@ -1234,8 +1540,28 @@ class Matcher:
             return True
         if x.combiner.name not in ("max", "min", "and", "or"):
             return False
-        used = any(x.axes[position] in tir.free_vars(e) for e in (x.guard, *x.sources))
-        return not used and self.facts.holds(tir.LE(tir.IntImm(1), extent)) is True
+        if self.facts.holds(tir.LE(tir.IntImm(1), extent)) is not True:
+            return False
+        if any(x.axes[position] in tir.free_vars(e) for e in (x.guard, *x.sources[1:])):
+            return False
+        return x.axes[position] not in tir.free_vars(x.sources[0]) or self._reads_one(x, position)
+
+    def _reads_one(self, x: Reduce, position: int) -> bool:
+        """Whether the element that is read is the same for all indices of an axis."""
+        axes = terms.fresh(x.axes)
+        _, (source, *_) = terms.opened(x, axes)
+        if not isinstance(source, tir.BufferLoad):
+            return False
+        first = {axes[position]: terms.index(0, axes[position].dtype)}
+        with self._over(axes, x.extents, terms.TRUE):
+            return all(
+                axes[position] not in tir.free_vars(each)
+                or (
+                    self.facts.is_index(each)
+                    and self.facts.equal(each, terms.substitute(each, first))
+                )
+                for each in source.indices
+            )
 
     def _guarded(self, x: Reduce) -> bool | None:
         """Which branch of a choice in the source is not the identity of a sum that begins with it;
@@ -1552,18 +1878,28 @@ def _is_sum(x: PrimExpr) -> bool:
     return isinstance(x, _SUMS)
 
 
-def _written_out(x: Reduce) -> PrimExpr | None:
-    """A product over one short axis with its factors written out; None if it is longer."""
-    match x.extents:
-        case (tir.IntImm(value=count),) if count <= FACTORS and x.guard is terms.TRUE:
-            axes = terms.fresh(x.axes)
-            _, (source,) = terms.opened(x, axes)
-            found = x.init[0]
-            for k in range(count):
-                factor = terms.substitute(source, {axes[0]: terms.index(k, axes[0].dtype)})
-                found = tir.Mul(found, factor)
-            return tir.interned(found)
-    return None
+def written_out(x: Reduce) -> PrimExpr | None:
+    """A reduction over few indices with all its elements, in order; None if there are more."""
+    extents = [extent.value for extent in x.extents if isinstance(extent, tir.IntImm)]
+    if len(extents) < len(x.extents) or math.prod(extents) > FACTORS:
+        return None
+    axes = terms.fresh(x.axes)
+    guard, sources = terms.opened(x, axes)
+    found = [tir.interned(each) for each in x.init]
+    operands = (*x.combiner.left, *x.combiner.right)
+    for point in product(*map(range, extents)):
+        values = {axis: terms.index(k, axis.dtype) for axis, k in zip(axes, point, strict=True)}
+        more = [terms.substitute(each, values) for each in sources]
+        joined = dict(zip(operands, (*found, *more), strict=True))
+        made = [terms.substitute(each, joined) for each in x.combiner.results]
+        if guard is not terms.TRUE:
+            when = terms.substitute(guard, values)
+            made = [
+                tir.interned(tir.Call("if_then_else", (when, new, old), tir.type_of(old)))
+                for new, old in zip(made, found, strict=True)
+            ]
+        found = made
+    return found[x.output]
 
 
 def _negated(x: PrimExpr) -> PrimExpr | None:
@@ -1576,6 +1912,14 @@ def _negated(x: PrimExpr) -> PrimExpr | None:
         ):
             return a
     return None
+
+
+def _same_size(x: PrimExpr) -> PrimExpr | None:
+    """What a float has the absolute value of: its opposite, or what it is the absolute value of itself."""
+    match x:
+        case tir.Call(op="fabs", args=(a,)):
+            return a
+    return _negated(x)
 
 
 def _chosen_number(x: PrimExpr) -> PrimExpr | None:
@@ -1611,15 +1955,19 @@ def _logical(condition: PrimExpr) -> PrimExpr | None:
             op in ("isnan", "isinf", "isfinite") and (str(tir.type_of(a)), str(kind)) in _WIDENED
         ):
             return tir.Call(op, (a,), BOOL)
-        case tir.Call(op="isinf" | "isfinite", args=(a,)):
+        case tir.Call(op="isinf", args=(a,)):
             kind = tir.type_of(a)
-            infinite = tir.EQ(tir.Call("fabs", (a,), kind), tir.FloatImm(math.inf, kind))
-            nan = tir.Not(tir.Call("isnan", (a,), BOOL))
-            return tir.And(nan, infinite if condition.op == "isinf" else tir.Not(infinite))
+            return tir.EQ(tir.Call("fabs", (a,), kind), tir.FloatImm(math.inf, kind))
+        case tir.Call(op="isfinite", args=(a,)):
+            nan, infinite = (tir.Call(op, (a,), BOOL) for op in ("isnan", "isinf"))
+            return tir.And(tir.Not(nan), tir.Not(infinite))
         case tir.NE(a=a, b=b) if tir.type_of(a).is_float or tir.type_of(a) == BOOL:
             return tir.Not(tir.EQ(a, b))
-        case tir.LT(a=tir.IntImm(value=0), b=tir.Cast(value=a)) if tir.type_of(a) == BOOL:
-            return a
+        case (
+            tir.Comparison(a=tir.Cast(value=truth), b=number)
+            | tir.Comparison(a=number, b=tir.Cast(value=truth))
+        ) if tir.type_of(truth) == BOOL and isinstance(number, tir.IntImm | tir.FloatImm):
+            return _of_truth(condition, truth)
         case tir.Comparison(a=tir.IntImm(value=0), b=tir.Cast(dtype=kind, value=a)) if _keeps_sign(
             tir.type_of(a), kind
         ):
@@ -1648,6 +1996,46 @@ def _logical(condition: PrimExpr) -> PrimExpr | None:
         case tir.NE():
             return tir.Not(tir.EQ(a, b))
     return None
+
+
+def _is_literal(x: PrimExpr) -> bool:
+    return isinstance(x, tir.IntImm | tir.FloatImm)
+
+
+def _operands_of_total(x: PrimExpr) -> list[PrimExpr] | None:
+    """The numbers from which a real number is computed that is defined wherever they are; None if that
+    is not known.
+    """
+    match x:
+        case tir.FloatImm(value=value) if math.isfinite(value):
+            return []
+        case tir.Add(a=a, b=b) | tir.Sub(a=a, b=b) | tir.Mul(a=a, b=b):
+            return [a, b]
+        case tir.Max(a=a, b=b) | tir.Min(a=a, b=b):
+            return [a, b]
+        case tir.Cast(value=inner) if tir.type_of(inner).is_float:
+            return [inner]
+        case tir.Cast():
+            return []
+        case tir.Call(op=op, args=(a,)) if op in _GROWING:
+            return [a]
+    return None
+
+
+def _of_truth(condition: tir.Comparison, truth: PrimExpr) -> PrimExpr:
+    """A comparison of a truth value, as the number 0 or 1, with a number."""
+    exact = BY_NODE[type(condition)].exact
+    assert exact is not None
+    ways = []
+    for value in (0, 1):
+        a, b = (
+            each.value if isinstance(each, tir.IntImm | tir.FloatImm) else value
+            for each in (condition.a, condition.b)
+        )
+        ways.append(bool(exact(a, b)))
+    if ways[0] is ways[1]:
+        return tir.interned(tir.IntImm(int(ways[0]), BOOL))
+    return truth if ways[1] else tir.Not(truth)
 
 
 def _keeps_sign(kind: DataType, target: DataType) -> bool:
@@ -1685,6 +2073,15 @@ def _extremum(c: tir.Comparison, nan: PrimExpr, a: PrimExpr, b: PrimExpr) -> Pri
         return tir.interned(tir.Max(a, b))
     if nan is x and (first, second) == (x, y):
         return tir.interned(tir.Min(a, b))
+    return None
+
+
+def _beside_infinity(x: tir.Max | tir.Min, a: PrimExpr, b: PrimExpr) -> PrimExpr | None:
+    """The operand of an extremum whose other one is beyond all real numbers."""
+    beyond = -math.inf if isinstance(x, tir.Max) else math.inf
+    for one, other in ((a, b), (b, a)):
+        if isinstance(one, tir.FloatImm) and one.value == beyond:
+            return other
     return None
 
 
@@ -1808,6 +2205,4 @@ def constant(tensor: ConstantTerm) -> PrimExpr | None:
     array = np.frombuffer(tensor.content, kind)
     if not array.size or array.tobytes() != array[:1].tobytes() * array.size:
         return None
-    if tensor.dtype.is_float:
-        return tir.interned(tir.FloatImm(float(array[0]), tensor.dtype))
-    return tir.interned(tir.IntImm(int(array[0]), tensor.dtype))
+    return terms.number_of(array[0], tensor.dtype)

@@ -10,7 +10,7 @@ from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.stack import recursion_room, roomy
-from rlx.refine import cut_points, real_sums, terms
+from rlx.refine import bit_cases, cut_points, real_sums, terms
 from rlx.refine.answer import Counterexample, Refinement
 from rlx.refine.contracts import (
     BY_PASS,
@@ -357,12 +357,14 @@ class _FunctionPair:
         levels = [*LEVELS[: 1 + LEVELS.index(self._floats)]]
         as_written, exact, exact_notes = False, known, tuple(found)
         for level in (*levels, *levels[1:]):
-            matcher = Matcher(self._context, self._opened, level, real_sums.equal, as_written)
+            judges = (real_sums.equal, bit_cases.equal, real_sums.equal_differences)
+            matcher = Matcher(self._context, self._opened, level, *judges, as_written)
             matcher.representatives.update(known)
             matcher.trail.notes += found
             matcher.facts.proofs = conditions
             matcher.functions = functions  # those of a level before, too, as its cut points stay
             matcher.computed = frozenset(ours.applied)
+            matcher.filled = [check.key[1:] for check in ours.checks if _is_filled(check)]
             stuck = cut_points.find(matcher, ours.roots(before), theirs.roots(after))
             if stuck is not None:
                 matcher.limit = matcher.steps + STUCK
@@ -588,17 +590,23 @@ def _taken(matcher: Matcher, path: Path, when: Path) -> bool:
 
 
 def _fail_alike(matcher: Matcher, p: ApplicationTerm, q: ApplicationTerm) -> bool:
-    """Whether two lookups fail together: they look at the same places of tensors of one shape."""
-    match p.arguments, q.arguments:
-        case [TensorTerm() as one, at], [TensorTerm() as other, place]:
-            return (
-                p.name in _LOOKUPS
-                and p.attributes == q.attributes
-                and len(one.shape) == len(other.shape)
-                and all(map(matcher.facts.equal, one.shape, other.shape))
-                and matcher.equal(at, place)
-            )
-    return False
+    """Whether two lookups, or two scatters, fail together: they are at the same places of tensors of one
+    shape.
+    """
+    if not (p.name == q.name in _LOOKUPS and p.attributes == q.attributes):
+        return False
+    pairs = list(zip(p.arguments, q.arguments, strict=True))
+    at, place = pairs.pop(1)
+
+    def alike(one: Term, other: Term) -> bool:
+        return (
+            isinstance(one, TensorTerm)
+            and isinstance(other, TensorTerm)
+            and len(one.shape) == len(other.shape)
+            and all(map(matcher.facts.equal, one.shape, other.shape))
+        )
+
+    return all(alike(*each) for each in pairs) and matcher.equal(at, place)
 
 
 def _is_filled(check: RunCheck) -> bool:
@@ -668,7 +676,10 @@ _ARRANGED = frozenset(f"relax.{name}" for name in _MOVES)
 SIZES_SPLIT = 6
 """The most sizes for which it is looked at whether they are 0."""
 
-_LOOKUPS = ("relax.gather_elements", "relax.gather_nd")
+_LOOKUPS = tuple(
+    f"relax.{name}" for name in ("gather_elements", "gather_nd", "scatter_elements", "scatter_nd")
+)
+"""What reads or replaces elements of its first argument, at the places in its second one."""
 
 
 def _inside(matcher: Matcher, indices: Term, extent: tir.PrimExpr, known: Sequence[Term]) -> bool:
@@ -719,6 +730,7 @@ def _element_inside(
                 return _element_inside(matcher, terms.element(made, at), extent, known)
     while depth := matcher.deepest(element):
         element = matcher.opened_inside(element, depth)
+    element = matcher.opened_inside(element, 0)  # constants
     inside = (tir.LE(ZERO, element), tir.LT(element, extent))
     return all(matcher.facts.holds(each) is True for each in inside)
 

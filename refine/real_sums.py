@@ -8,7 +8,7 @@ indices of a reduction are moved out of it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
 from itertools import product as product_of
@@ -19,10 +19,10 @@ from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL, DataType
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine import real_cases, terms
-from rlx.refine.facts import index_bound, polynomial, sum_of
+from rlx.refine.facts import index_bound, only_index, polynomial, sum_of
 from rlx.refine.loops_exit import both, conjuncts
-from rlx.refine.matching import Exhausted, Matcher
-from rlx.refine.terms import Reduce, ScanTerm
+from rlx.refine.matching import Exhausted, Matcher, written_out
+from rlx.refine.terms import Lambda, Reduce, ScanTerm, TensorTerm
 from rlx.solver.evaluate import UndefinedError, evaluate
 
 Monomial = tuple[PrimExpr, ...]
@@ -34,6 +34,8 @@ ROUNDS = 400
 """The most definitions that are opened one after the other."""
 WRITTEN_OUT = 36
 """The most elements of a sum that are written out."""
+HIGHEST = 8
+"""The highest power that is written as a product."""
 CUT = 100
 """The rounds that it costs to add up a sum in two parts."""
 PAIRS = 60
@@ -44,6 +46,24 @@ def equal(matcher: Matcher, x: PrimExpr, y: PrimExpr) -> bool:
     """Whether two floats are equal as real numbers, or two integers of one type are."""
     normal = _Normal(matcher)
     return _equal(matcher, normal.sum(x), normal.sum(y), ROUNDS)
+
+
+def equal_differences(matcher: Matcher, x: tir.Comparison, y: tir.Comparison) -> bool:
+    """Whether two comparisons of one kind compare numbers whose differences are the same, up to a factor
+    that is positive, or any but 0 for an equation.
+    """
+    normal = _Normal(matcher)
+    one, other = (normal.sum(tir.Sub(each.a, each.b)) for each in (x, y))
+    scales = [Fraction(1)]
+    if one and len(one) == len(other):
+        (first, *_), (second, *_) = one.values(), other.values()
+        scales += [first / second, -first / second]
+    signed = not isinstance(x, tir.EQ | tir.NE)
+    for scale in dict.fromkeys(scales):
+        scaled = {mono: factor * scale for mono, factor in other.items()}
+        if not (signed and scale < 0) and _matched(matcher, one, scaled, merge=True):
+            return True
+    return False
 
 
 def _equal(matcher: Matcher, x: Sum, y: Sum, rounds: int) -> bool:
@@ -68,11 +88,11 @@ def _equal(matcher: Matcher, x: Sum, y: Sum, rounds: int) -> bool:
             )
     place, mismatch = matcher.trail.attempt(), matcher.mismatch
     matcher.trail.note("sum", count)
-    if _matched(matcher, x, y):
+    deepest = max((matcher.deepest(atom) for atom in atoms), default=0)
+    if _matched(matcher, x, y, merge=not deepest):
         return True
     matcher.trail.drop(place)
     matcher.mismatch = mismatch  # another way is tried, whose end says more
-    deepest = max((matcher.deepest(atom) for atom in atoms), default=0)
     if not deepest or rounds <= 0:
         one, other = (_unrolled(matcher, side) for side in (x, y))
         if (one, other) != (x, y):
@@ -80,6 +100,14 @@ def _equal(matcher: Matcher, x: Sum, y: Sum, rounds: int) -> bool:
         cut = _cut(matcher, x, y) if rounds > CUT else None
         if cut is not None:
             return _equal(matcher, *cut, rounds - CUT)
+        axis = matcher.axis_of_constants(*atoms)
+        if axis is not None:
+
+            def holds(at: Callable[[PrimExpr], PrimExpr]) -> bool:
+                one, other = (_again(matcher, side, change=at) for side in (x, y))
+                return _equal(matcher, one, other, rounds - 1)
+
+            return matcher.at_each(axis, holds)
         whole, other_whole = _integer(x), _integer(y)
         if (
             whole is not None
@@ -95,9 +123,14 @@ def _equal(matcher: Matcher, x: Sum, y: Sum, rounds: int) -> bool:
     return _equal(matcher, one, other, rounds - 1)
 
 
-def _again(matcher: Matcher, side: Sum, depth: int = 0) -> Sum:
-    """A sum whose atoms are in normal form under the present facts, those of a depth opened; as it
-    is where what is not defined for all numbers would cancel.
+def _again(
+    matcher: Matcher,
+    side: Sum,
+    depth: int = 0,
+    change: Callable[[PrimExpr], PrimExpr] | None = None,
+) -> Sum:
+    """A sum whose atoms are in normal form under the present facts, those of a depth opened, or all
+    changed; as it is where what is not defined for all numbers would cancel.
     """
     normal = _Normal(matcher)
     found: Sum = {}
@@ -106,6 +139,7 @@ def _again(matcher: Matcher, side: Sum, depth: int = 0) -> Sum:
         product: Sum = {(): factor}
         for atom in mono:
             opened = matcher.opened_inside(atom, depth) if depth else atom
+            opened = opened if change is None else change(opened)
             parts.append(normal.sum(opened))
             product = _times(matcher, product, parts[-1])
         _add(found, product)
@@ -129,13 +163,13 @@ def _unrolled(matcher: Matcher, side: Sum) -> Sum:
 
 
 def _cut(matcher: Matcher, x: Sum, y: Sum) -> tuple[Sum, Sum] | None:
-    """Both sides, once a sum of one is in two parts of which the first is as long as a sum of the
-    other; None if no sum is longer than another one.
+    """Both sides, once a sum of one is in two parts of which the first is as long as another sum;
+    None if no sum is longer than another one.
     """
     for one, other, turned_back in ((x, y, False), (y, x, True)):
         for mono in one:
             for at, whole in enumerate(mono):
-                for part in (atom for mono in other for atom in mono):
+                for part in (atom for side in (other, one) for mono in side for atom in mono):
                     parts = _in_two(matcher, whole, part)
                     if parts is None:
                         continue
@@ -191,13 +225,16 @@ def _in_two(matcher: Matcher, whole: PrimExpr, part: PrimExpr) -> list[PrimExpr]
 
 
 def _each(atom: PrimExpr) -> list[PrimExpr] | None:
-    """The elements of a sum over few indices, or of a hyperbolic function as a sum; None if this is
-    no such sum.
+    """The elements of a sum over few indices, or of a hyperbolic function as a sum; another reduction
+    over few indices, written out. None if this is none of them.
     """
     if isinstance(atom, tir.Call) and atom.op in ("tanh", "sinh", "cosh"):
         return _hyperbolic(atom)
-    if not isinstance(atom, Reduce) or atom.combiner.name != "sum":
+    if not isinstance(atom, Reduce):
         return None
+    if atom.combiner.name != "sum":
+        whole = written_out(atom)
+        return None if whole is None else [whole]
     extents = [e.value for e in atom.extents if isinstance(e, tir.IntImm)]
     if len(extents) < len(atom.extents) or prod(extents) > WRITTEN_OUT:
         return None
@@ -252,33 +289,49 @@ def _shown(side: Sum) -> PrimExpr:
     return tir.FloatImm(0.0)
 
 
-def _matched(matcher: Matcher, x: Sum, y: Sum) -> bool:
-    """Whether the sums are equal once equal atoms of both have one name."""
+def _matched(matcher: Matcher, x: Sum, y: Sum, merge: bool) -> bool:
+    """Whether the sums are equal once equal atoms of both have one name, and, if ``merge``, those of one
+    side, too.
+    """
     ours = list(dict.fromkeys(atom for mono in x for atom in mono))
     theirs = list(dict.fromkeys(atom for mono in y for atom in mono))
     if len(ours) > PAIRS or len(theirs) > PAIRS:
         return False
     names: dict[PrimExpr, PrimExpr] = {}
+    alone: list[PrimExpr] = []
     for other in theirs:
         if other in ours:
             continue
-        for own in ours:
-            if _alike(own, other) and _same_atom(matcher, own, other):
-                names[other] = own
-                break
+        same = _first_equal(matcher, ours, other)
+        if same is not None:
+            names[other] = same
+        elif merge:
+            alone.append(other)
         else:
             return False
     renamed = _renamed(matcher, y, names)
     if renamed == x:
         return True
-    same: dict[PrimExpr, PrimExpr] = {}
-    for k, own in enumerate(ours):
-        if isinstance(own, Reduce):
-            earlier = (e for e in ours[:k] if e not in same and isinstance(e, Reduce))
-            first = next((e for e in earlier if matcher.congruent(e, own)), None)
-            if first is not None:
-                same[own] = first
-    return bool(same) and _renamed(matcher, renamed, same) == _renamed(matcher, x, same)
+    if not merge:
+        return False
+    names, kept = {}, list[PrimExpr]()
+    for atom in (*ours, *alone):
+        same = _first_equal(matcher, kept, atom)
+        if same is None:
+            kept.append(atom)
+        else:
+            names[atom] = same
+    sides = [_renamed(matcher, side, names) for side in (x, renamed)]
+    normal = _Normal(matcher)
+    for side, merged in zip((x, renamed), sides, strict=True):
+        given = {tuple(names.get(atom, atom) for atom in mono): n for mono, n in side.items()}
+        if normal.loses(merged, [given]):
+            return False
+    return bool(names) and sides[0] == sides[1]
+
+
+def _first_equal(matcher: Matcher, atoms: Sequence[PrimExpr], x: PrimExpr) -> PrimExpr | None:
+    return next((a for a in atoms if _alike(a, x) and _same_atom(matcher, a, x)), None)
 
 
 def _renamed(matcher: Matcher, side: Sum, names: Mapping[PrimExpr, PrimExpr]) -> Sum:
@@ -335,6 +388,8 @@ PARTIAL = frozenset(
     [*("log", "log2", "log10", "log1p", "sqrt", "rsqrt", "pow", "fmod"), *("acos", "asin", "acosh")]
 )
 """Functions that are not defined for all real numbers."""
+_OF_POSITIVES = frozenset(["log", "log2", "log10", "log1p", "sqrt", "rsqrt"])
+"""Those that are defined for all positive numbers."""
 
 
 def _is_inverse(x: PrimExpr) -> TypeGuard[tir.Div]:
@@ -442,13 +497,11 @@ class _Normal:
             case tir.Cast(value=inner) if tir.type_of(inner).is_float:
                 return self.sum(inner)
             case tir.Cast(value=condition) if tir.type_of(condition) == BOOL:
-                one, zero = tir.FloatImm(1.0, kind), tir.FloatImm(0.0, kind)
-                chosen = self._matcher.head(tir.interned(tir.Select(condition, one, zero)))
-                return (
-                    {(chosen,): Fraction(1)} if isinstance(chosen, tir.Select) else self.sum(chosen)
-                )
+                return self._truth(condition, tir.FloatImm(1.0, kind), tir.FloatImm(0.0, kind))
             case tir.Cast(value=whole) if self._matcher.facts.is_index(whole):
                 return self._size(whole, kind)
+            case tir.Cast(value=whole) if (converted := self._of_integers(whole, kind)) is not None:
+                return self.sum(converted)
             case tir.Max(a=a, b=b) | tir.Min(a=a, b=b):
                 first, second = (self._matcher.head(tir.interned(each)) for each in (a, b))
                 return {(tir.interned(type(x)(first, second)),): Fraction(1)}
@@ -469,12 +522,21 @@ class _Normal:
                 return self._inverse(tir.Call("sqrt", (a,)))
             case tir.Call(op="pow", args=(a, b)):
                 match self._matcher.head(tir.interned(b)):
-                    case tir.FloatImm(value=2.0):
-                        return _times(self._matcher, self.sum(a), self.sum(a))
-                    case tir.FloatImm(value=1.0):
-                        return self.sum(a)
+                    case tir.FloatImm(value=power) if 1 <= power <= HIGHEST and power % 1 == 0:
+                        base = self.sum(a)
+                        if len(base) ** power <= MOST:
+                            factors = [base] * int(power)
+                            return reduce(lambda m, n: _times(self._matcher, m, n), factors)
+                    case tir.FloatImm(value=0.5):
+                        return self.sum(tir.Call("sqrt", (a,), kind))
+            case tir.Call(op="ceil", args=(a,)):
+                minus = tir.Mul(a, tir.FloatImm(-1.0, kind))
+                floor = self.sum(tir.Call("floor", (minus,), kind))
+                return {mono: -factor for mono, factor in floor.items()}
             case Reduce() if x.combiner.name == "sum":
                 return self._reduction(x)
+            case Reduce() if x.combiner.name == "prod":
+                return self._of_factors(x)
         return {(x,): Fraction(1)}
 
     def _arithmetic(self, x: tir.Add | tir.Sub | tir.Mul) -> Sum:
@@ -500,27 +562,51 @@ class _Normal:
         return any(map(self._is_partial, given - left))
 
     def _is_partial(self, atom: PrimExpr) -> bool:
-        """Whether a factor is not defined for all real numbers, as far as can be seen."""
+        """Whether a factor is not defined for all real numbers, by its definition."""
         for node in tir.postorder(atom):
             match node:
+                case tir.BufferLoad(buffer=TensorTerm() as tensor) if self._reads_partial(tensor):
+                    return True
                 case tir.Div(b=divisor):
                     size = isinstance(divisor, tir.Cast) and self._matcher.facts.is_index(
                         divisor.value
                     )
                     if not size and not _is_positive(self._matcher, divisor):
                         return True
-                case tir.Call(op=op) if op in PARTIAL:
-                    return True
+                case tir.Call(op=op, args=(a, *others)) if op in PARTIAL:
+                    positive = op in _OF_POSITIVES and _is_positive(self._matcher, a)
+                    if others or not positive:
+                        return True
         return False
+
+    def _reads_partial(self, tensor: TensorTerm) -> bool:
+        """Whether an element of a tensor may not be defined."""
+        known = self._matcher.partial
+        if tensor not in known:
+            known[tensor] = False  # while it is looked at
+            made = tensor if isinstance(tensor, ScanTerm) else self._matcher.opened(tensor)
+            if isinstance(made, Lambda | ScanTerm):
+                with self._matcher.outside():
+                    known[tensor] = self._is_partial(made.element)
+        return known[tensor]
 
     def _exponential(self, a: PrimExpr, kind: DataType) -> Sum:
         """The exponential of a sum: the product of those of its monomials."""
         found: list[PrimExpr] = []
+        product: Sum = {(): Fraction(1)}
         for mono, factor in self.sum(a).items():
+            match mono:
+                case (tir.Call(op="log", args=(b,)),) if abs(factor) == 1 and _is_positive(
+                    self._matcher, b
+                ):
+                    part = self.sum(b) if factor > 0 else self._inverse(b)
+                    product = _times(self._matcher, product, part)
+                    continue
             power = tir.Call("exp", (_product(mono, abs(factor), kind),), kind)
             found.append(tir.Div(tir.FloatImm(1.0, kind), power) if factor < 0 else power)
         atoms = map(tir.interned, found)
-        return {tuple(sorted(atoms, key=self._matcher.number)): Fraction(1)}
+        powers: Sum = {tuple(sorted(atoms, key=self._matcher.number)): Fraction(1)}
+        return _times(self._matcher, product, powers)
 
     def _logarithm(self, a: PrimExpr, x: PrimExpr) -> Sum:
         """The logarithm ``x`` of ``a``: a sum where that is a product of positive numbers."""
@@ -537,8 +623,8 @@ class _Normal:
                 case tir.Call(op="exp", args=(power,)):
                     _add(found, self.sum(power))
                 case tir.Div(b=divisor):
-                    log = tir.interned(tir.Call("log", (divisor,), tir.type_of(x)))
-                    _add(found, {(log,): Fraction(-1)})
+                    below = self.sum(tir.Call("log", (divisor,), tir.type_of(x)))
+                    _add(found, {mono: -factor for mono, factor in below.items()})
                 case _:
                     log = tir.interned(tir.Call("log", (atom,), tir.type_of(x)))
                     _add(found, {(log,): Fraction(1)})
@@ -559,9 +645,72 @@ class _Normal:
                 if isinstance(divisor, tir.IntImm) and divisor.value > 0:
                     whole = tir.Mul(tir.FloorDiv(a, b), b)
                     return self.sum(tir.Sub(a, whole))
+            case tir.Cast(value=condition) if tir.type_of(condition) == BOOL:
+                return self._truth(condition, tir.IntImm(1, kind), tir.IntImm(0, kind))
             case Reduce() if x.combiner.name == "sum":
                 return self._reduction(x)
+            case Reduce() if x.combiner.name == "prod":
+                return self._of_factors(x)
         return {(x,): Fraction(1)}
+
+    def _truth(self, condition: PrimExpr, one: PrimExpr, zero: PrimExpr) -> Sum:
+        """A truth value as a number."""
+        chosen = self._matcher.head(tir.interned(tir.Select(condition, one, zero)))
+        return {(chosen,): Fraction(1)} if isinstance(chosen, tir.Select) else self.sum(chosen)
+
+    def _of_integers(self, x: PrimExpr, kind: DataType) -> PrimExpr | None:
+        """A float made from a sum, product or sum over indices of integers that does not wrap, as that of
+        floats; None if it is none.
+        """
+        facts = self._matcher.facts
+        x = self._matcher.head(tir.interned(x))
+        if not tir.type_of(x).is_integer or not facts.is_exact(x):
+            return None
+        match x:
+            case tir.Cast(value=inner) if tir.type_of(inner).is_integer:
+                return tir.Cast(kind, inner)
+            case tir.Add(a=a, b=b) | tir.Sub(a=a, b=b) | tir.Mul(a=a, b=b):
+                return type(x)(tir.Cast(kind, a), tir.Cast(kind, b))
+            case Reduce(combiner=combiner, init=(init,)) if combiner.name == "sum":
+                axes = terms.fresh(x.axes)
+                guard, (source,) = terms.opened(x, axes)
+                return terms.reduce_over(
+                    terms.named_combiner("sum", kind),
+                    axes,
+                    x.extents,
+                    (tir.Cast(kind, source),),
+                    (tir.Cast(kind, init),),
+                    guard=guard,
+                    ordered=False,
+                )
+        return None
+
+    def _of_factors(self, x: Reduce) -> Sum:
+        """A product over a domain: one for each factor of its elements."""
+        plain: Sum = {(x,): Fraction(1)}
+        axes = terms.fresh(x.axes)
+        guard, (source,) = terms.opened(x, axes)
+        with self._matcher.scope():
+            self._matcher.facts.index(axes, x.extents)
+            self._matcher.facts.assume(guard)
+            inside = self.sum(source)
+        if len(inside) != 1 or self.sum(x.init[0]) != {(): Fraction(1)}:
+            return plain
+        [(atoms, factor)] = inside.items()
+        if factor != 1:
+            counts = [e.value for e in x.extents if isinstance(e, tir.IntImm)]
+            if len(counts) < len(x.extents) or guard is not terms.TRUE or prod(counts) > HIGHEST:
+                return plain
+            factor **= prod(counts)
+        elif len(atoms) <= 1:
+            return plain
+        made = [
+            terms.reduce_over(
+                x.combiner, axes, x.extents, (atom,), x.init, guard=guard, ordered=False
+            )
+            for atom in atoms
+        ]
+        return {tuple(sorted(made, key=self._matcher.number)): factor}
 
     def _inverse(self, divisor: PrimExpr) -> Sum:
         """One over an element; factors that all its monomials have are divided by alone."""
@@ -592,7 +741,7 @@ class _Normal:
 
     def _size(self, size: PrimExpr, kind: DataType) -> Sum:
         """A number that is made of sizes, as a float."""
-        size = self._settled(size)
+        size = self._matcher.facts.settled(size)
         found: Sum = {}
         parts = polynomial(tir.interned(size))
         if not all(isinstance(each, tir.Var) for mono in parts for each in mono):
@@ -607,26 +756,6 @@ class _Normal:
             ]
             _add(found, {tuple(sorted(atoms, key=self._matcher.number)): Fraction(factor)})
         return found
-
-    def _settled(self, size: PrimExpr) -> PrimExpr:
-        """A number made of sizes, in which the choices that are decided are taken."""
-        holds = self._matcher.facts.holds
-
-        def node(each: PrimExpr, operands: list[PrimExpr]) -> PrimExpr:
-            match each:
-                case tir.Select() | tir.Call(op="if_then_else"):
-                    condition, a, b = operands
-                    taken = holds(condition)
-                    if taken is not None:
-                        return a if taken else b
-                case tir.Max() | tir.Min():
-                    a, b = operands
-                    above = holds(tir.LE(b, a))
-                    if above is not None:
-                        return a if above is isinstance(each, tir.Max) else b
-            return tir.interned(tir.with_operands(each, operands)) if operands else each
-
-        return tir.interned(tir.fold(tir.interned(size), node))
 
     def _number(self, size: PrimExpr) -> int | None:
         """What a number made of sizes is for all of them: what it is for one, if that is proved."""
@@ -771,7 +900,7 @@ class _Normal:
         todo = list(conditions)
         while todo:
             part = todo.pop(0)
-            only, bound = _only(part, axes), index_bound(part, axes)
+            only, bound = only_index(part, axes), index_bound(part, axes)
             if only is not None:
                 k, place = only
                 axis, extent = axes.pop(k), extents.pop(k)
@@ -785,6 +914,10 @@ class _Normal:
             else:
                 k, size, below = bound
                 extent = extents[k]
+                short = isinstance(extent, tir.IntImm) and extent.value <= WRITTEN_OUT
+                if short and not isinstance(size, tir.IntImm):  # it may be written out
+                    left.append(part)
+                    continue
                 if not (holds(tir.LE(terms.index(0), size)) and holds(tir.LE(size, extent))):
                     left.append(part)
                     continue
@@ -841,19 +974,3 @@ def _connected(axes: Sequence[tir.Var], exprs: Sequence[PrimExpr]) -> list[set[t
 def _all_of(conditions: Sequence[PrimExpr]) -> PrimExpr:
     always: PrimExpr = terms.TRUE
     return reduce(both, conditions, always)
-
-
-def _only(condition: PrimExpr, axes: Sequence[tir.Var]) -> tuple[int, PrimExpr] | None:
-    """The position of the index that an equation gives, and the index; None if it gives none."""
-    match condition:
-        case tir.EQ(a=a, b=b) if tir.type_of(a).is_integer and tir.type_of(b).is_integer:
-            parts = polynomial(tir.interned(tir.Sub(b, a)))
-        case _:
-            return None
-    for k, axis in enumerate(axes):
-        factor = parts.get((axis,), 0)
-        if abs(factor) != 1 or sum(axis in tir.free_vars(e) for m in parts for e in m) != 1:
-            continue
-        others = {mono: n for mono, n in parts.items() if mono != (axis,)}
-        return k, sum_of(others, -factor)
-    return None

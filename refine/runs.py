@@ -124,6 +124,7 @@ def differing(
     more: list[Draw] = [partial(_near, [*boundaries, 2, 10])]
     if _takes_integers(function):
         more += [_signed, _last, _wide, _edges, *_LIMITS]
+        tried += [(each, partial(_below, max(each.values(), default=0))) for each in chosen]
     tried += [(sizes, draw) for sizes in chosen[:SPECIAL] for draw in more]
     if special:
         tried += [(sizes, draw) for sizes in chosen[:SPECIAL] for draw in _SPECIAL_DRAWS]
@@ -449,16 +450,23 @@ def _signed(random: Any, array: Any) -> Any:
     return random.integers(-1, 1, array.shape) if array.dtype.kind == "i" else _whole(random, array)
 
 
+def _below(size: int, random: Any, array: Any) -> Any:
+    """As small whole numbers, but integers are indices of an axis of a size."""
+    ints = array.dtype.kind in "iu" and size
+    return random.integers(0, size, array.shape) if ints else _whole(random, array)
+
+
 def _last(random: Any, array: Any) -> Any:
     """-1 for all integers: as an index, the last element."""
     return array * 0 - 1 if array.dtype.kind == "i" else _whole(random, array)
 
 
 def _near(numbers: Sequence[int], random: Any, array: Any) -> Any:
-    """Numbers of the programs, with either sign, and their neighbours."""
+    """Numbers of the programs, with either sign, and what is near them: floats have halves."""
     if array.dtype.kind == "b":
         return _whole(random, array)
-    picked = random.choice(numbers, array.shape) + random.integers(-1, 2, array.shape)
+    near = random.integers(-2, 3, array.shape) / 2
+    picked = random.choice(numbers, array.shape) + (near if array.dtype.kind == "f" else near // 1)
     return picked * random.choice([1, 1, -1], array.shape)
 
 

@@ -670,6 +670,9 @@ def rebuilt(node: PrimExpr, operands: Sequence[PrimExpr]) -> PrimExpr:
             return tir.Call(node.op, tuple(operands), kind, node.attrs)
     if type(node) in _EXACT:
         return _folded(node, operands)
+    if isinstance(node, tir.BufferLoad) and isinstance(node.buffer, ConstantTerm):
+        found = constant_at(node.buffer, operands)
+        return tir.with_operands(node, operands) if found is None else found
     if type(node) is not Reduce:
         return tir.with_operands(node, operands)
     if all(a is b for a, b in zip(node.args, operands, strict=True)):
@@ -748,6 +751,30 @@ def element(tensor: TensorTerm, indices: Sequence[PrimExpr]) -> PrimExpr:
     if type(tensor) is Lambda:
         return substitute(tensor.element, dict(zip(tensor.axes, indices, strict=True)))
     return read(tensor, indices)
+
+
+def number_of(value: Any, kind: DataType) -> PrimExpr:
+    """A number of NumPy."""
+    made = tir.FloatImm(float(value), kind) if kind.is_float else tir.IntImm(int(value), kind)
+    return tir.interned(made)
+
+
+def constant_at(tensor: ConstantTerm, indices: Sequence[PrimExpr]) -> PrimExpr | None:
+    """The element of a constant at places that are numbers."""
+    import numpy as np
+
+    from rlx.grammar.nodes.dtype import numpy_type
+
+    kind = numpy_type(tensor.dtype)
+    places = [at.value for at in indices if isinstance(at, tir.IntImm)]
+    shape = [dim.value for dim in tensor.shape if isinstance(dim, tir.IntImm)]
+    if kind is None or not len(places) == len(shape) == len(indices):
+        return None
+    if not all(0 <= at < dim for at, dim in zip(places, shape, strict=True)):
+        return None
+    return number_of(
+        np.frombuffer(tensor.content, kind).reshape(shape)[tuple(places)], tensor.dtype
+    )
 
 
 def tensors_of(*exprs: PrimExpr) -> list[TensorTerm]:

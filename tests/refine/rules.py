@@ -6,6 +6,7 @@ those rules whose group or name has them. ``--write`` writes the page of the doc
 
 from __future__ import annotations
 
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -48,7 +49,7 @@ class Rule(NamedTuple):
         for each in self.takes.split(", "):
             name, _, words = each.partition(": ")
             *dims, last = words.split()
-            dtype = last if last in ("bool", "int8", "int64") else "float32"
+            dtype = last if re.fullmatch(r"bool|(u?int|float)\d+", last) else "float32"
             dims += [] if last == dtype else [last]
             sizes |= dict.fromkeys(dim for dim in dims if not dim.isdigit())
             shape = ", ".join(dim if dim.isdigit() else f'"{dim}"' for dim in dims)
