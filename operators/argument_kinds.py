@@ -32,8 +32,8 @@ from rlx.grammar.read import misspelt
 from rlx.grammar.suggest import closest, did_you_mean
 from rlx.operators import evaluation_arguments
 from rlx.operators.dim_arithmetic import const
+from rlx.operators.operator_call import OperatorCall, Violation
 from rlx.operators.parameters import Parameter, Tensor, Tensors
-from rlx.operators.site import Site, Violation
 from rlx.spec.registry import rule
 
 WORDS: Mapping[str, tuple[str, ...]] = {
@@ -51,7 +51,7 @@ WORDS: Mapping[str, tuple[str, ...]] = {
 
 
 @rule("OBL-word", "obligation")
-def is_meant(site: Site, text: str, option: str, index: int) -> None:
+def is_meant(site: OperatorCall, text: str, option: str, index: int) -> None:
     """Check that the value of a string option is not a misspelling of a known word."""
     known = WORDS.get(option, ())
     near = () if text in known else closest(text, known)
@@ -63,18 +63,18 @@ def is_meant(site: Site, text: str, option: str, index: int) -> None:
 _INT32 = range(-(1 << 31), 1 << 31)
 
 
-def in_words(site: Site, value: object, parameter: Parameter) -> str:
+def in_words(site: OperatorCall, value: object, parameter: Parameter) -> str:
     """A description of an invalid argument."""
     if isinstance(value, StringImm):
         return f"{parameter.name} is the text {value.value!r}"
     if isinstance(value, Expr):
-        from rlx.operators.site import show
+        from rlx.operators.operator_call import show
 
         return f"{parameter.name} is {show(site.ctx.info(value))}"
     return f"{parameter.name} is {value if isinstance(value, PrimExpr) else repr(value)}"
 
 
-def integer32(site: Site, value: Any, parameter: Parameter, index: int) -> int:
+def integer32(site: OperatorCall, value: Any, parameter: Parameter, index: int) -> int:
     """An attribute that is a 32-bit integer."""
     found = integer(site, value, parameter, index)
     if found not in _INT32:
@@ -83,7 +83,7 @@ def integer32(site: Site, value: Any, parameter: Parameter, index: int) -> int:
     return found
 
 
-def integer(site: Site, value: Any, parameter: Parameter, index: int) -> int:
+def integer(site: OperatorCall, value: Any, parameter: Parameter, index: int) -> int:
     if type(value) is int:
         return value
     prim = value.value if isinstance(value, PrimValue) else value
@@ -100,14 +100,14 @@ def integer(site: Site, value: Any, parameter: Parameter, index: int) -> int:
     )
 
 
-def count(site: Site, value: Any, parameter: Parameter, index: int) -> int:
+def count(site: OperatorCall, value: Any, parameter: Parameter, index: int) -> int:
     """An integer, which may also be a constant of rank 0."""
     if isinstance(value, ast.Constant) and isinstance(value.data.value, int):
         return int(value.data.value)
     return integer32(site, value, parameter, index)
 
 
-def integers32(site: Site, value: Any, parameter: Parameter, index: int) -> tuple[int, ...]:
+def integers32(site: OperatorCall, value: Any, parameter: Parameter, index: int) -> tuple[int, ...]:
     """Integers; a single one is a tuple of one."""
     given = items(value)
     if given is None:
@@ -115,14 +115,16 @@ def integers32(site: Site, value: Any, parameter: Parameter, index: int) -> tupl
     return tuple(integer32(site, item, parameter, index) for item in given)
 
 
-def integers(site: Site, value: Any, parameter: Parameter, index: int) -> tuple[int, ...]:
+def integers(site: OperatorCall, value: Any, parameter: Parameter, index: int) -> tuple[int, ...]:
     """Integers of 64 bits; a single one is a tuple of one."""
     several = items(value)
     given = (value,) if several is None else several
     return tuple(integer(site, item, parameter, index) for item in given)
 
 
-def integer_list(site: Site, value: Any, parameter: Parameter, index: int) -> tuple[int, ...]:
+def integer_list(
+    site: OperatorCall, value: Any, parameter: Parameter, index: int
+) -> tuple[int, ...]:
     """A list of integers; a single integer is rejected."""
     if items(value) is None:
         words = f"{in_words(site, value, parameter)}, expected a list of integers"
@@ -130,7 +132,9 @@ def integer_list(site: Site, value: Any, parameter: Parameter, index: int) -> tu
     return integers32(site, value, parameter, index)
 
 
-def int_or_ints(site: Site, value: Any, parameter: Parameter, index: int) -> int | tuple[int, ...]:
+def int_or_ints(
+    site: OperatorCall, value: Any, parameter: Parameter, index: int
+) -> int | tuple[int, ...]:
     given = items(value)
     if given is None:
         return integer(site, value, parameter, index)
@@ -146,7 +150,7 @@ def items(value: Any) -> Iterable[Any] | None:
     return None
 
 
-def number(site: Site, value: Any, parameter: Parameter, index: int) -> float:
+def number(site: OperatorCall, value: Any, parameter: Parameter, index: int) -> float:
     prim = value.value if isinstance(value, PrimValue) else value
     given = prim.value if isinstance(prim, (IntImm, FloatImm)) else prim
     if isinstance(given, (int, float)):
@@ -154,7 +158,7 @@ def number(site: Site, value: Any, parameter: Parameter, index: int) -> float:
     site.fail("D14-argument", f"{in_words(site, value, parameter)}, expected a number", index)
 
 
-def text(site: Site, value: Any, parameter: Parameter, index: int) -> str:
+def text(site: OperatorCall, value: Any, parameter: Parameter, index: int) -> str:
     given = value.value if isinstance(value, StringImm) else value
     if isinstance(given, str):
         if given != parameter.default:  # what nobody wrote is read once, for all calls
@@ -163,7 +167,7 @@ def text(site: Site, value: Any, parameter: Parameter, index: int) -> str:
     site.fail("D14-argument", f"{in_words(site, value, parameter)}, expected a string", index)
 
 
-def data_type(site: Site, value: Any, parameter: Parameter, index: int) -> DataType | None:
+def data_type(site: OperatorCall, value: Any, parameter: Parameter, index: int) -> DataType | None:
     """A data type; None for the unknown one."""
     kind = value.value if isinstance(value, (DataTypeImm, StringImm)) else value
     if isinstance(kind, str):
@@ -187,7 +191,7 @@ def _no_type(message: str, text: str, index: int) -> Violation:
     )
 
 
-Convert = Callable[["Site", Any, Parameter, int], Any]
+Convert = Callable[["OperatorCall", Any, Parameter, int], Any]
 
 UNKNOWN = Tensor()
 NULL = ObjectStructInfo()
@@ -195,7 +199,7 @@ NULL = ObjectStructInfo()
 _LITERALS = (StringImm, DataTypeImm)
 
 
-def null(site: Site, value: object, kind: str = "expr") -> bool:
+def null(site: OperatorCall, value: object, kind: str = "expr") -> bool:
     """Whether an argument is null: ``None``, ``R.null_value()`` (bound to a variable or not),
     ``R.tuple()`` unless it is a list of numbers.
     """
@@ -212,7 +216,7 @@ def null(site: Site, value: object, kind: str = "expr") -> bool:
     return False
 
 
-def _tensor(site: Site, value: Any, parameter: Parameter, index: int) -> Tensor:
+def _tensor(site: OperatorCall, value: Any, parameter: Parameter, index: int) -> Tensor:
     info = site.ctx.info(value) if isinstance(value, Expr) else None
     if type(info) is Tensor:
         return info
@@ -220,7 +224,7 @@ def _tensor(site: Site, value: Any, parameter: Parameter, index: int) -> Tensor:
 
 
 def _unclear(
-    site: Site, value: Any, info: ast.StructInfo | None, parameter: Parameter, index: int
+    site: OperatorCall, value: Any, info: ast.StructInfo | None, parameter: Parameter, index: int
 ) -> Tensor:
     """An unknown tensor, for what may be one; an error for what cannot be."""
     if isinstance(info, ObjectStructInfo) and not isinstance(value, _LITERALS):
@@ -240,7 +244,9 @@ def constant(value: object, kind: DataType) -> str | None:
     return f'R.const({value}, "{kind}")' if isinstance(value, int | float) else None
 
 
-def _operand(site: Site, value: Any, parameter: Parameter, index: int) -> Tensor | PrimStructInfo:
+def _operand(
+    site: OperatorCall, value: Any, parameter: Parameter, index: int
+) -> Tensor | PrimStructInfo:
     if isinstance(value, bool):
         return PrimStructInfo(BOOL, IntImm(int(value), BOOL))
     if isinstance(value, (int, float)):
@@ -252,7 +258,7 @@ def _operand(site: Site, value: Any, parameter: Parameter, index: int) -> Tensor
     return _tensor(site, value, parameter, index)
 
 
-def _tensors(site: Site, value: Any, parameter: Parameter, index: int) -> Tensors:
+def _tensors(site: OperatorCall, value: Any, parameter: Parameter, index: int) -> Tensors:
     items = value.fields if isinstance(value, ast.Tuple) else value
     if isinstance(items, tuple):
         return tuple(_tensor(site, item, parameter, index) for item in items)
@@ -271,12 +277,12 @@ def _tensors(site: Site, value: Any, parameter: Parameter, index: int) -> Tensor
     site.fail("D14-argument", words, index)
 
 
-def _one_or_tensors(site: Site, value: Any, parameter: Parameter, index: int) -> Tensors:
+def _one_or_tensors(site: OperatorCall, value: Any, parameter: Parameter, index: int) -> Tensors:
     info = site.ctx.info(value) if isinstance(value, Expr) else None
     return (info,) if isinstance(info, Tensor) else _tensors(site, value, parameter, index)
 
 
-def _field(site: Site, info: ast.StructInfo, parameter: Parameter, index: int) -> Tensor:
+def _field(site: OperatorCall, info: ast.StructInfo, parameter: Parameter, index: int) -> Tensor:
     if isinstance(info, Tensor):
         return info
     if isinstance(info, ObjectStructInfo):
@@ -284,7 +290,7 @@ def _field(site: Site, info: ast.StructInfo, parameter: Parameter, index: int) -
     site.fail("D14-argument", f"{site.shown(index)} contains a value that is not a tensor", index)
 
 
-def _size(site: Site, value: Any, parameter: Parameter, index: int) -> Expr:
+def _size(site: OperatorCall, value: Any, parameter: Parameter, index: int) -> Expr:
     """A shape, or one number for all of its dimensions."""
     prim = isinstance(value, Var) and isinstance(site.ctx.info(value), PrimStructInfo)
     if prim or isinstance(value, (int, PrimExpr, PrimValue)):
@@ -292,7 +298,7 @@ def _size(site: Site, value: Any, parameter: Parameter, index: int) -> Expr:
     return _shape(site, value, parameter, index)
 
 
-def _whole_shape(site: Site, value: Any, parameter: Parameter, index: int) -> Expr:
+def _whole_shape(site: OperatorCall, value: Any, parameter: Parameter, index: int) -> Expr:
     """A shape that is no tuple of scalars."""
     if isinstance(value, (tuple, list, ast.Tuple)):
         words = f"{parameter.name} is a tuple, expected a shape: write R.shape([…])"
@@ -300,7 +306,7 @@ def _whole_shape(site: Site, value: Any, parameter: Parameter, index: int) -> Ex
     return _shape(site, value, parameter, index)
 
 
-def _shape(site: Site, value: Any, parameter: Parameter, index: int) -> Expr:
+def _shape(site: OperatorCall, value: Any, parameter: Parameter, index: int) -> Expr:
     """A shape literal, or a variable that holds a shape."""
     match value:
         case ShapeExpr(values=items):
@@ -323,7 +329,9 @@ def _shape(site: Site, value: Any, parameter: Parameter, index: int) -> Expr:
     return value
 
 
-def _lengths(site: Site, items: Iterable[Any], parameter: Parameter, index: int) -> ShapeExpr:
+def _lengths(
+    site: OperatorCall, items: Iterable[Any], parameter: Parameter, index: int
+) -> ShapeExpr:
     """A shape of these dimensions, which are integers."""
     items = tuple(items)
     dims = [_prim(site, item, parameter, index) for item in items]
@@ -334,7 +342,7 @@ def _lengths(site: Site, items: Iterable[Any], parameter: Parameter, index: int)
     return ShapeExpr(tuple(site.ctx.fresh_dim("dim") if dim is None else dim for dim in dims))
 
 
-def _type_of(site: Site, dimension: Any) -> DataType:
+def _type_of(site: OperatorCall, dimension: Any) -> DataType:
     """The type of a dimension, as far as it is known; a literal integer has that of dimensions."""
     prim = dimension.value if isinstance(dimension, PrimValue) else dimension
     if isinstance(prim, Var):
@@ -345,7 +353,7 @@ def _type_of(site: Site, dimension: Any) -> DataType:
     return type_of(prim) if isinstance(prim, PrimExpr) and not isinstance(prim, IntImm) else INT64
 
 
-def _prim(site: Site, value: Any, parameter: Parameter, index: int) -> PrimExpr | None:
+def _prim(site: OperatorCall, value: Any, parameter: Parameter, index: int) -> PrimExpr | None:
     """A scalar expression; None for a variable of which only the type is known."""
     match value:
         case PrimValue(value=prim):
@@ -367,7 +375,7 @@ def _prim(site: Site, value: Any, parameter: Parameter, index: int) -> PrimExpr 
     site.fail("D14-argument", f"{in_words(site, value, parameter)}, expected a scalar", index)
 
 
-def _held(site: Site, value: Var, info: PrimStructInfo) -> PrimExpr:
+def _held(site: OperatorCall, value: Var, info: PrimStructInfo) -> PrimExpr:
     """The scalar that a variable holds: what is known of it, else a number of its own."""
     if info.value is not None:
         return info.value
@@ -376,7 +384,7 @@ def _held(site: Site, value: Var, info: PrimStructInfo) -> PrimExpr:
     return tir.Var(value.name_hint, info.dtype)
 
 
-def _prims(site: Site, value: Any, parameter: Parameter, index: int) -> Any:
+def _prims(site: OperatorCall, value: Any, parameter: Parameter, index: int) -> Any:
     """Scalars of a tuple; None where they are unknown."""
     match value:
         case ast.Tuple(fields=items):
@@ -394,7 +402,7 @@ def _prims(site: Site, value: Any, parameter: Parameter, index: int) -> Any:
 
 
 def _scalars(
-    site: Site, info: TupleStructInfo, parameter: Parameter, index: int
+    site: OperatorCall, info: TupleStructInfo, parameter: Parameter, index: int
 ) -> tuple[PrimExpr | None, ...]:
     """The scalars that a variable of a tuple holds, as far as they are known."""
     if all(isinstance(field, PrimStructInfo) for field in info.fields):
@@ -404,11 +412,11 @@ def _scalars(
     )
 
 
-def _each(site: Site, items: Iterable[Any], parameter: Parameter, index: int) -> Any:
+def _each(site: OperatorCall, items: Iterable[Any], parameter: Parameter, index: int) -> Any:
     return tuple(_prim(site, item, parameter, index) for item in items)
 
 
-def _expr(site: Site, value: Any, parameter: Parameter, index: int) -> Expr:
+def _expr(site: OperatorCall, value: Any, parameter: Parameter, index: int) -> Expr:
     """The argument as it stands, which is an expression; numbers and words of keywords stand for
     theirs.
     """
@@ -422,14 +430,14 @@ def _expr(site: Site, value: Any, parameter: Parameter, index: int) -> Expr:
     site.fail("D14-argument", f"{in_words(site, value, parameter)}, expected an expression", index)
 
 
-def _whole(site: Site, value: Any, parameter: Parameter, index: int) -> Expr:
+def _whole(site: OperatorCall, value: Any, parameter: Parameter, index: int) -> Expr:
     """As an expression, but no tuple that stands in the call."""
     if isinstance(value, (tuple, list, ast.Tuple)):
         site.fail("D14-argument", f"{parameter.name} is a tuple, expected one value", index)
     return _expr(site, value, parameter, index)
 
 
-def _tuple(site: Site, value: Any, parameter: Parameter, index: int) -> Expr:
+def _tuple(site: OperatorCall, value: Any, parameter: Parameter, index: int) -> Expr:
     """A tuple, written out or not."""
     info = site.ctx.info(value) if isinstance(value, Expr) else None
     if isinstance(info, TupleStructInfo):
@@ -441,12 +449,12 @@ def _tuple(site: Site, value: Any, parameter: Parameter, index: int) -> Expr:
     return value  # type: ignore[no-any-return]
 
 
-def _any(site: Site, value: Any, parameter: Parameter, index: int) -> Any:
+def _any(site: OperatorCall, value: Any, parameter: Parameter, index: int) -> Any:
     """The argument as it stands: an expression or the plain value of a keyword."""
     return value
 
 
-def _listed(site: Site, value: Any, parameter: Parameter, index: int) -> Any:
+def _listed(site: OperatorCall, value: Any, parameter: Parameter, index: int) -> Any:
     """An argument of the positional rest; by its keyword a list of them, one, or none."""
     if index < len(site.call.args):
         return _expr(site, value, parameter, index)

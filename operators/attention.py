@@ -14,17 +14,17 @@ from rlx.operators.evaluation import OperatorFault
 from rlx.operators.exprs import Result, decline
 from rlx.operators.late import np, scalars, te
 from rlx.operators.normalization import softmax_value
+from rlx.operators.operator_call import Dims, OperatorCall, show, show_shape
 from rlx.operators.parameters import Tensor
 from rlx.operators.registry import computes, defines, operator
 from rlx.operators.rule_helpers import known, place, rank, ranked, tensor
-from rlx.operators.site import Dims, Site, show, show_shape
 from rlx.spec.registry import rule
 
 _AXES = ("batch sizes", "sequence lengths", "numbers of heads", "head dimensions")
 
 
 @rule("OBL-attention", "obligation")
-def belong(site: Site, query: Dims, key: Dims, value: Dims) -> bool:
+def belong(site: OperatorCall, query: Dims, key: Dims, value: Dims) -> bool:
     """Check that query, key and value match in batch size, number of keys, heads and width."""
     pairs = (
         ("OBL-attention-batch", query[0], key[0], 0, 1, 0),
@@ -47,7 +47,7 @@ def belong(site: Site, query: Dims, key: Dims, value: Dims) -> bool:
     return held and _shared(site, query[2], key[2])
 
 
-def _shared(site: Site, heads: PrimExpr, groups: PrimExpr) -> bool:
+def _shared(site: OperatorCall, heads: PrimExpr, groups: PrimExpr) -> bool:
     """Each key head serves the same number of query heads."""
     if same(heads, groups):
         site.ctx.discharged += 1
@@ -64,7 +64,7 @@ def _shared(site: Site, heads: PrimExpr, groups: PrimExpr) -> bool:
 
 
 @rule("OBL-bias", "obligation")
-def biased(site: Site, query: Dims, key: Dims, bias: Dims) -> None:
+def biased(site: OperatorCall, query: Dims, key: Dims, bias: Dims) -> None:
     """Check that the bias broadcasts to (batch, heads, queries, keys)."""
     wanted = (query[0], query[2], query[1], key[1])
     fits = site.together("OBL-bias-dims", 3)
@@ -103,7 +103,7 @@ def biased(site: Site, query: Dims, key: Dims, bias: Dims) -> None:
     broken="OBL-bias-dims: f(a, b, 8, 16), f(a, c, 8, 16), f(a, c, 8, 16), f(a, 3, b, c)",
 )
 def attention(
-    site: Site,
+    site: OperatorCall,
     query: Tensor,
     key: Tensor,
     value: Tensor,
@@ -259,7 +259,7 @@ def _seen_definition(
     calls="f(1, b, 8, 16), f(1, c, 8, 16), f(1, c, 8, 32), int32(a), int32(), int32(a), int32()",
 )
 def attention_var_len(
-    site: Site,
+    site: OperatorCall,
     queries: Tensor,
     keys: Tensor,
     values: Tensor,

@@ -16,8 +16,8 @@ from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.suggest import closest
 from rlx.operators.argument_kinds import KINDS, NULL, Convert, null
 from rlx.operators.foreign_names import own_parameters
+from rlx.operators.operator_call import OperatorCall, Violation
 from rlx.operators.parameters import REQUIRED, Parameter
-from rlx.operators.site import Site, Violation
 
 
 def meant(
@@ -45,10 +45,10 @@ def meant(
     return named or spelled
 
 
-Reader = Callable[["Site"], Any]
+Reader = Callable[["OperatorCall"], Any]
 
 
-def plan(site: Site) -> tuple[Reader, ...]:
+def plan(site: OperatorCall) -> tuple[Reader, ...]:
     """The plan that reads the value of each parameter from calls with the same arguments as this
     one.
 
@@ -76,7 +76,7 @@ def plan(site: Site) -> tuple[Reader, ...]:
     return tuple(_readers(site))
 
 
-def _unknown_keyword(site: Site, keyword: str) -> tuple[str, dict[str, object]]:
+def _unknown_keyword(site: OperatorCall, keyword: str) -> tuple[str, dict[str, object]]:
     """The message for an unknown keyword, and the parameter that was meant, or all there are."""
     from rlx.grammar.diagnostic import Edit
     from rlx.grammar.suggest import did_you_mean
@@ -96,7 +96,7 @@ def _unknown_keyword(site: Site, keyword: str) -> tuple[str, dict[str, object]]:
     return message, extra
 
 
-def _readers(site: Site) -> Iterator[Reader]:
+def _readers(site: OperatorCall) -> Iterator[Reader]:
     call = site.call
     for match in matched(site.operator.parameters, len(call.args), call.attrs):
         parameter, index = match.parameter, match.index
@@ -125,14 +125,14 @@ def _readers(site: Site) -> Iterator[Reader]:
             raise Violation("D14-arity", message, None, OBJECT, _form(site))
 
 
-def _form(site: Site) -> dict[str, object]:
+def _form(site: OperatorCall) -> dict[str, object]:
     """How a call of the operator is written, as help."""
     parameters = site.operator.parameters
     written = ", ".join(p.written for p in parameters)
     return {"help": f"write R.{site.name}({written})"}
 
 
-def _spelled(site: Site, parameter: Parameter, index: int, at: int | str) -> None:
+def _spelled(site: OperatorCall, parameter: Parameter, index: int, at: int | str) -> None:
     """An argument is null only where it may be, and an attribute stands in no box."""
     word = site.call.spelled.get(at)
     if word is None or word in ("number", "typed"):
@@ -153,7 +153,7 @@ def _spelled(site: Site, parameter: Parameter, index: int, at: int | str) -> Non
 _NULL = "relax.null_value"
 
 
-def _maybe_null(site: Site, value: object, index: int) -> None:
+def _maybe_null(site: OperatorCall, value: object, index: int) -> None:
     """A variable of which nothing is known stands for null, and may be something else."""
     if not isinstance(value, Var) or site.ctx.info(value) is NULL or site.ctx.poisoned(value):
         return
@@ -170,14 +170,14 @@ def _maybe_null(site: Site, value: object, index: int) -> None:
 def _positional(convert: Convert, parameter: Parameter, index: int) -> Reader:
     if not parameter.optional:
 
-        def required(site: Site) -> Any:
+        def required(site: OperatorCall) -> Any:
             if site.call.spelled:
                 _spelled(site, parameter, index, index)
             return convert(site, site.call.args[index], parameter, index)
 
         return required
 
-    def read(site: Site) -> Any:
+    def read(site: OperatorCall) -> Any:
         value = site.call.args[index]
         if site.call.spelled:
             _spelled(site, parameter, index, index)
@@ -192,7 +192,7 @@ def _positional(convert: Convert, parameter: Parameter, index: int) -> Reader:
 def _keyword(convert: Convert, parameter: Parameter, index: int) -> Reader:
     name, optional = parameter.name, parameter.optional
 
-    def read(site: Site) -> Any:
+    def read(site: OperatorCall) -> Any:
         value = site.call.attrs[name]
         if site.call.spelled:
             _spelled(site, parameter, index, name)
@@ -205,7 +205,7 @@ def _keyword(convert: Convert, parameter: Parameter, index: int) -> Reader:
 
 
 def _rest(convert: Convert, parameter: Parameter, index: int) -> Reader:
-    def read(site: Site) -> Any:
+    def read(site: OperatorCall) -> Any:
         rest = list(enumerate(site.call.args[index:], index))
         if site.call.spelled:
             for number, _ in rest:
@@ -215,7 +215,7 @@ def _rest(convert: Convert, parameter: Parameter, index: int) -> Reader:
     return read
 
 
-def _default(site: Site, convert: Convert, parameter: Parameter, index: int) -> Reader:
+def _default(site: OperatorCall, convert: Convert, parameter: Parameter, index: int) -> Reader:
     default = parameter.default
     value = None if default is None else convert(site, default, parameter, index)
     return lambda _: value

@@ -20,10 +20,10 @@ from rlx.grammar.nodes.ast import (
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.struct_infos import OBJECT, fields_or_itself
 from rlx.operators.callee import LITERALS, closure, declared_result, named, packed
+from rlx.operators.operator_call import OperatorCall
 from rlx.operators.parameters import Ints, Listed, StrExpr, TupleExpr, Types, Whole
 from rlx.operators.prim_call import agreement, callee, passed, trailing
 from rlx.operators.registry import operator
-from rlx.operators.site import Site
 from rlx.spec.registry import rule
 
 _CALLS_ANOTHER = "it calls a function that exists already"
@@ -54,7 +54,7 @@ def with_tuple(call: Call) -> Call | None:
 
 
 @rule("OBL-outputs", "obligation")
-def outputs(site: Site, types: Types) -> tuple[TensorStructInfo, ...]:
+def outputs(site: OperatorCall, types: Types) -> tuple[TensorStructInfo, ...]:
     """The declared results of a call that allocates them: a tensor with a shape, or a tuple of such
     tensors.
     """
@@ -64,7 +64,7 @@ def outputs(site: Site, types: Types) -> tuple[TensorStructInfo, ...]:
     found = types[0].fields if isinstance(types[0], TupleStructInfo) else types
     tensors = tuple(x for x in found if isinstance(x, TensorStructInfo))
     if len(tensors) != len(found):
-        from rlx.operators.site import show
+        from rlx.operators.operator_call import show
 
         site.fail(
             "OBL-outputs-tensor",
@@ -84,7 +84,7 @@ def outputs(site: Site, types: Types) -> tuple[TensorStructInfo, ...]:
 
 @operator("relax.call_tir", kept=_CALLS_ANOTHER, normalizer=with_tuple)
 def call_tir(
-    site: Site, func: Expr, args: Expr, tir_vars: Any | None = None, *, out_sinfo: Types
+    site: OperatorCall, func: Expr, args: Expr, tir_vars: Any | None = None, *, out_sinfo: Types
 ) -> StructInfo:
     """A PrimFunc called on the arguments and on newly allocated results."""
     out = outputs(site, out_sinfo)
@@ -96,7 +96,7 @@ def call_tir(
 
 @operator("relax.call_tir_with_grad", kept=_CALLS_ANOTHER, normalizer=with_tuple)
 def call_tir_with_grad(
-    site: Site,
+    site: OperatorCall,
     func: Expr,
     args: Expr,
     tir_vars: Any | None = None,
@@ -111,12 +111,12 @@ def call_tir_with_grad(
 
 @rule("OBL-inplace", "obligation")
 def overwritten(
-    site: Site, indices: Sequence[int], given: Sequence[StructInfo], count: int
+    site: OperatorCall, indices: Sequence[int], given: Sequence[StructInfo], count: int
 ) -> None:
     """Check the indices of overwritten arguments: each is -1 or that of an existing argument, which
     has elements to overwrite, and none is repeated.
     """
-    from rlx.operators.site import show
+    from rlx.operators.operator_call import show
 
     if len(indices) != count:
         site.fail(
@@ -145,7 +145,7 @@ def overwritten(
         site.fail("OBL-inplace-none", "inplace_indices names no argument to overwrite")
 
 
-def spelled_out(site: Site, args: Expr) -> None:
+def spelled_out(site: OperatorCall, args: Expr) -> None:
     """Check that the overwritten arguments stand in the call, as TVM's parser wants it."""
     if site.call.spelled.get(1) == "a tuple" or isinstance(args, ast.Var):
         words = f"{site.shown(1)} names a tuple: write the overwritten arguments into the call"
@@ -154,7 +154,7 @@ def spelled_out(site: Site, args: Expr) -> None:
 
 @operator("relax.call_tir_inplace", kept=_CALLS_ANOTHER, normalizer=with_tuple)
 def call_tir_inplace(
-    site: Site,
+    site: OperatorCall,
     func: Expr,
     args: Expr,
     tir_vars: Any | None = None,
@@ -177,10 +177,13 @@ def call_tir_inplace(
 
 @rule("OBL-reuse", "obligation")
 def reuses(
-    site: Site, indices: Sequence[int], given: Sequence[StructInfo], out: Sequence[TensorStructInfo]
+    site: OperatorCall,
+    indices: Sequence[int],
+    given: Sequence[StructInfo],
+    out: Sequence[TensorStructInfo],
 ) -> None:
     """Check that a result that overwrites an argument has the argument's element type and shape."""
-    from rlx.operators.site import show
+    from rlx.operators.operator_call import show
 
     for number, (result, k) in enumerate(zip(out, indices, strict=True)):
         info = given[k] if k >= 0 else None
@@ -202,10 +205,13 @@ def reuses(
 
 @rule("OBL-kept", "obligation")
 def kept(
-    site: Site, indices: Sequence[int], given: Sequence[StructInfo], out: Sequence[StructInfo]
+    site: OperatorCall,
+    indices: Sequence[int],
+    given: Sequence[StructInfo],
+    out: Sequence[StructInfo],
 ) -> None:
     """Check that arguments overwritten by a packed function match the declared results."""
-    from rlx.operators.site import show
+    from rlx.operators.operator_call import show
     from rlx.solver.order import compatibility
 
     for number, (result, k) in enumerate(zip(out, indices, strict=True)):
@@ -221,7 +227,7 @@ def kept(
 
 
 @operator("relax.call_dps_packed", kept=_CALLS_ANOTHER, normalizer=with_tuple)
-def call_dps_packed(site: Site, func: Expr, args: Expr, out_sinfo: Types) -> StructInfo:
+def call_dps_packed(site: OperatorCall, func: Expr, args: Expr, out_sinfo: Types) -> StructInfo:
     """A packed function, or a PrimFunc, called on the arguments and on newly allocated results."""
     packed(site, func, prim_func=True)
     written(site, args)
@@ -230,7 +236,7 @@ def call_dps_packed(site: Site, func: Expr, args: Expr, out_sinfo: Types) -> Str
 
 
 @operator("relax.call_pure_packed", kept=_CALLS_ANOTHER)
-def call_pure_packed(site: Site, func: Expr, *args: Expr, sinfo_args: Types) -> StructInfo:
+def call_pure_packed(site: OperatorCall, func: Expr, *args: Expr, sinfo_args: Types) -> StructInfo:
     """A packed function that is assumed to have no visible effect."""
     packed(site, func)
     stated(site, sinfo_args)
@@ -238,7 +244,7 @@ def call_pure_packed(site: Site, func: Expr, *args: Expr, sinfo_args: Types) -> 
 
 
 @rule("OBL-written", "obligation")
-def written(site: Site, args: Expr) -> None:
+def written(site: OperatorCall, args: Expr) -> None:
     """Check that the arguments are a tuple literal or one tensor."""
     info = site.ctx.info(args)
     best = declared_result(site.call.sinfo_args)
@@ -259,14 +265,14 @@ def written(site: Site, args: Expr) -> None:
         site.fail("OBL-written-tuple", words, 1, best)
 
 
-def said(site: Site, types: Types) -> None:
+def said(site: OperatorCall, types: Types) -> None:
     """Warn if a call does not declare its result, which older texts omit."""
     if not types:
         site.warn("OBL-stated-result", "no result is declared, so the result may be any value")
 
 
 @rule("OBL-stated", "obligation")
-def stated(site: Site, types: Types) -> None:
+def stated(site: OperatorCall, types: Types) -> None:
     """Check that a pure call of a packed function declares its result."""
     if not types:
         words = f"no result is declared, expected {site.ctx.dialect.info_args}"
@@ -275,7 +281,7 @@ def stated(site: Site, types: Types) -> None:
 
 @operator("relax.call_inplace_packed", kept=_CALLS_ANOTHER)
 def call_inplace_packed(
-    site: Site, func: Expr, *args: Expr, inplace_indices: Ints, sinfo_args: Types
+    site: OperatorCall, func: Expr, *args: Expr, inplace_indices: Ints, sinfo_args: Types
 ) -> StructInfo:
     """A packed function that overwrites arguments that nothing else uses."""
     packed(site, func)
@@ -292,7 +298,7 @@ def call_inplace_packed(
 
 
 @operator("relax.call_builtin_with_ctx", kept=_CALLS_ANOTHER, pure=False)
-def call_builtin(site: Site, func: Expr, args: TupleExpr, sinfo_args: Types) -> StructInfo:
+def call_builtin(site: OperatorCall, func: Expr, args: TupleExpr, sinfo_args: Types) -> StructInfo:
     """A run-time function, which also gets the state of the run time."""
     packed(site, func)
     written(site, args)
@@ -302,7 +308,9 @@ def call_builtin(site: Site, func: Expr, args: TupleExpr, sinfo_args: Types) -> 
 
 @operator("relax.invoke_closure", kept=_CALLS_ANOTHER, pure=False)
 @operator("relax.invoke_pure_closure", kept=_CALLS_ANOTHER)
-def invoke_closure(site: Site, closure_: Expr, args: TupleExpr, sinfo_args: Types) -> StructInfo:
+def invoke_closure(
+    site: OperatorCall, closure_: Expr, args: TupleExpr, sinfo_args: Types
+) -> StructInfo:
     """A closure called on the fields of a tuple."""
     closure(site, closure_, args)
     written(site, args)
@@ -311,7 +319,9 @@ def invoke_closure(site: Site, closure_: Expr, args: TupleExpr, sinfo_args: Type
 
 
 @operator("relax.call_py_func", kept=_CALLS_ANOTHER)
-def call_py_func(site: Site, py_func_name: Expr, args: TupleExpr, out_sinfo: Types) -> StructInfo:
+def call_py_func(
+    site: OperatorCall, py_func_name: Expr, args: TupleExpr, out_sinfo: Types
+) -> StructInfo:
     """A function of the host, called by its name."""
     named(site, py_func_name)
     said(site, out_sinfo)
@@ -320,21 +330,21 @@ def call_py_func(site: Site, py_func_name: Expr, args: TupleExpr, out_sinfo: Typ
 
 @operator("relax.dist.call_tir_local_view", kept=_CALLS_ANOTHER)
 def call_tir_local_view(
-    site: Site, func: Expr, args: Expr, tir_vars: Any | None = None, *, out: Types
+    site: OperatorCall, func: Expr, args: Expr, tir_vars: Any | None = None, *, out: Types
 ) -> StructInfo:
     """A PrimFunc called on a worker's parts of distributed tensors."""
     return declared_result(out)
 
 
 @operator("relax.make_closure", kept=_CALLS_ANOTHER)
-def make_closure(site: Site, func: Expr, args: TupleExpr) -> StructInfo:
+def make_closure(site: OperatorCall, func: Expr, args: TupleExpr) -> StructInfo:
     """A function together with the values it captures."""
     closure(site, func, args, captured=True)
     return OBJECT
 
 
 @operator("relax.vm.call_tir_dyn", kept=_CALLS_ANOTHER, pure=False)
-def call_tir_dyn(site: Site, func: Expr, args: TupleExpr) -> StructInfo:
+def call_tir_dyn(site: OperatorCall, func: Expr, args: TupleExpr) -> StructInfo:
     """A PrimFunc called on arguments and on results that are already allocated."""
     callee(site, func)
     passed(site, args)
@@ -343,7 +353,7 @@ def call_tir_dyn(site: Site, func: Expr, args: TupleExpr) -> StructInfo:
 
 @operator("relax.assert_op", pure=False, calls="bool() | prim(True), format='no'")
 def assert_op(
-    site: Site, condition: Expr, *format_args: Listed, format_: StrExpr = ""
+    site: OperatorCall, condition: Expr, *format_args: Listed, format_: StrExpr = ""
 ) -> StructInfo:
     """Stops the program if a Boolean scalar is false."""
     asserted(site, condition)
@@ -351,7 +361,7 @@ def assert_op(
 
 
 @rule("OBL-assert", "obligation")
-def asserted(site: Site, condition: Expr) -> None:
+def asserted(site: OperatorCall, condition: Expr) -> None:
     """Check that the condition of an assertion is a Boolean scalar."""
     info = site.ctx.info(condition)
     kind = getattr(info, "dtype", None)
@@ -372,6 +382,6 @@ def asserted(site: Site, condition: Expr) -> None:
     x(a), prim(a), format='{} {}'
     """,
 )
-def print_values(site: Site, *values: Whole, format_: StrExpr = "") -> StructInfo:
+def print_values(site: OperatorCall, *values: Whole, format_: StrExpr = "") -> StructInfo:
     """Writes values to the console."""
     return UNIT

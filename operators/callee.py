@@ -14,7 +14,7 @@ from rlx.grammar.nodes.ast import (
     TupleStructInfo,
 )
 from rlx.grammar.nodes.struct_infos import OBJECT, fields_or_itself
-from rlx.operators.site import Site, show
+from rlx.operators.operator_call import OperatorCall, show
 from rlx.spec.registry import rule
 
 LITERALS = (ast.StringImm, ast.DataTypeImm)
@@ -32,7 +32,7 @@ def declared_result(types: Sequence[StructInfo]) -> StructInfo:
     return TupleStructInfo(tuple(types)) if types else OBJECT
 
 
-def _signature(site: Site, code: str, func: Expr, wanted: str) -> FuncStructInfo | None:
+def _signature(site: OperatorCall, code: str, func: Expr, wanted: str) -> FuncStructInfo | None:
     """The known signature of a function that is called; None if it is not even known to be a
     function.
     """
@@ -45,18 +45,18 @@ def _signature(site: Site, code: str, func: Expr, wanted: str) -> FuncStructInfo
     return None
 
 
-def _refuse(site: Site, code: str, func: Expr, wanted: str) -> None:
+def _refuse(site: OperatorCall, code: str, func: Expr, wanted: str) -> None:
     shown = show(func) if isinstance(func, LITERALS) else site.shown(0)
     best = declared_result(site.call.sinfo_args)
     site.fail(code, f"{shown} is called, but {wanted} is expected", 0, best)
 
 
-def _prim_func(site: Site, func: Expr) -> bool:
+def _prim_func(site: OperatorCall, func: Expr) -> bool:
     return isinstance(func, GlobalVar) and site.ctx.prim_func(func) is not None
 
 
 @rule("OBL-packed", "obligation")
-def packed(site: Site, func: Expr, prim_func: bool = False) -> None:
+def packed(site: OperatorCall, func: Expr, prim_func: bool = False) -> None:
     """Check that the callee is a packed function or, if ``prim_func`` is set, a PrimFunc."""
     info = _signature(site, "OBL-packed-function", func, "a packed function")
     if info is None:
@@ -67,7 +67,7 @@ def packed(site: Site, func: Expr, prim_func: bool = False) -> None:
 
 
 @rule("OBL-closure", "obligation")
-def closure(site: Site, func: Expr, args: Expr, captured: bool = False) -> None:
+def closure(site: OperatorCall, func: Expr, args: Expr, captured: bool = False) -> None:
     """Check that the callee is a function and accepts the arguments.
 
     ``captured`` means that these are only the last arguments.
@@ -87,7 +87,9 @@ def closure(site: Site, func: Expr, args: Expr, captured: bool = False) -> None:
     _accepts(site, info, given.fields, expected - found)
 
 
-def _accepts(site: Site, function: FuncStructInfo, given: Sequence[StructInfo], first: int) -> None:
+def _accepts(
+    site: OperatorCall, function: FuncStructInfo, given: Sequence[StructInfo], first: int
+) -> None:
     """No argument is certainly of another type than its parameter."""
     from rlx.solver.order import compatibility, instantiate
 
@@ -101,7 +103,7 @@ def _accepts(site: Site, function: FuncStructInfo, given: Sequence[StructInfo], 
 
 
 @rule("OBL-name", "obligation")
-def named(site: Site, func: Expr) -> None:
+def named(site: OperatorCall, func: Expr) -> None:
     """Check that the name of a function called by name is a string."""
     if isinstance(func, ast.StringImm):
         return
@@ -112,7 +114,7 @@ def named(site: Site, func: Expr) -> None:
         site.warn("OBL-name-string", f"{site.shown(0)} may not be a string", 0)
 
 
-def arguments(site: Site, args: Expr) -> Sequence[StructInfo] | None:
+def arguments(site: OperatorCall, args: Expr) -> Sequence[StructInfo] | None:
     if isinstance(args, ast.Tuple):
         return [site.ctx.info(arg) for arg in args.fields]
     info = site.ctx.info(args)

@@ -19,16 +19,18 @@ from rlx.operators.evaluation import OperatorFault
 from rlx.operators.exprs import Result
 from rlx.operators.late import np, te
 from rlx.operators.layout import layout, layout_rank
+from rlx.operators.operator_call import OperatorCall, show
 from rlx.operators.parameters import Ints, Tensor, Type
 from rlx.operators.registry import Rule, computes, defines, operator
 from rlx.operators.rule_helpers import agree, place, ranked, tensor
-from rlx.operators.site import Site, show
 from rlx.operators.windows import SPATIAL, padding, per_axis, positions, sides, spread
 from rlx.spec.registry import rule
 
 
 @rule("OBL-channels", "obligation")
-def channels(site: Site, data: PrimExpr, weight: PrimExpr, groups: int, out: PrimExpr) -> bool:
+def channels(
+    site: OperatorCall, data: PrimExpr, weight: PrimExpr, groups: int, out: PrimExpr
+) -> bool:
     """Check that the data have the input channels of all groups of the weight, and that the groups
     divide the output channels.
     """
@@ -46,7 +48,7 @@ def channels(site: Site, data: PrimExpr, weight: PrimExpr, groups: int, out: Pri
 
 
 @rule("OBL-groups", "obligation")
-def divided(site: Site, count: PrimExpr, groups: int, what: str) -> bool:
+def divided(site: OperatorCall, count: PrimExpr, groups: int, what: str) -> bool:
     """Check that the number of groups is positive and divides the channels."""
     positive(site, groups)
     if groups == 1 or (literal(count) is not None and (literal(count) or 0) % groups == 0):
@@ -60,7 +62,7 @@ def divided(site: Site, count: PrimExpr, groups: int, what: str) -> bool:
     )
 
 
-def positive(site: Site, groups: int) -> None:
+def positive(site: OperatorCall, groups: int) -> None:
     """Check that there is at least one group."""
     if groups < 1:
         site.fail("OBL-groups-positive", f"the number of groups is {groups}, expected at least 1")
@@ -93,7 +95,7 @@ class _Plan:
     """
 
     def __init__(
-        self, site: Site, data: Tensor, weight: Tensor, given: _Attributes, axes: str
+        self, site: OperatorCall, data: Tensor, weight: Tensor, given: _Attributes, axes: str
     ) -> None:
         text, count = given.out_layout or given.data_layout, len(axes)
         kind = given.out_dtype or agree(site, (data, weight), booleans=True)
@@ -122,7 +124,7 @@ def _convolution(count: int) -> Rule:
     axes = SPATIAL[count]
 
     def convolution(
-        site: Site,
+        site: OperatorCall,
         data: Tensor,
         weight: Tensor,
         strides: Ints = (1,),
@@ -165,7 +167,7 @@ def _transposed(count: int) -> Rule:
     axes = SPATIAL[count]
 
     def transposed(
-        site: Site,
+        site: OperatorCall,
         data: Tensor,
         weight: Tensor,
         strides: Ints = (1,),
@@ -201,7 +203,7 @@ def _grown(length: PrimExpr, window: PrimExpr, plan: _Plan, k: int) -> PrimExpr:
 
 
 @rule("OBL-grown", "obligation")
-def extra_padding(site: Site, plan: _Plan) -> None:
+def extra_padding(site: OperatorCall, plan: _Plan) -> None:
     """Check that the output padding of a transposed convolution is less than the stride."""
     for extra, stride in zip(plan.extra, plan.strides, strict=True):
         if extra >= stride:

@@ -47,6 +47,7 @@ from rlx.operators.dim_arithmetic import (
 from rlx.operators.evaluation import OperatorFault
 from rlx.operators.exprs import Result, decline
 from rlx.operators.late import np, scalars, te
+from rlx.operators.operator_call import OperatorCall, show
 from rlx.operators.parameters import Prim, Shape, Tensor, Type, WholeShape
 from rlx.operators.registry import computes, defines, operator
 from rlx.operators.rule_helpers import (
@@ -60,13 +61,12 @@ from rlx.operators.rule_helpers import (
     shaped,
     tensor,
 )
-from rlx.operators.site import Site, show
 from rlx.spec.registry import rule
 
 _NO_TENSOR = "its result is not a tensor"
 
 
-def filled(site: Site, shape: Expr, kind: DataType) -> TensorStructInfo:
+def filled(site: OperatorCall, shape: Expr, kind: DataType) -> TensorStructInfo:
     """A tensor of a shape that an expression gives."""
     if isinstance(shape, ShapeExpr):
         lengths(site, shape)
@@ -74,7 +74,7 @@ def filled(site: Site, shape: Expr, kind: DataType) -> TensorStructInfo:
 
 
 @rule("OBL-lengths", "obligation")
-def lengths(site: Site, shape: ShapeExpr) -> None:
+def lengths(site: OperatorCall, shape: ShapeExpr) -> None:
     """Check that no dimension of a new tensor is negative."""
     for dim in shape.values:
         if (literal(dim) or 0) < 0:
@@ -91,7 +91,7 @@ def lengths(site: Site, shape: ShapeExpr) -> None:
     calls="shape(a, b) | shape(a) | shape(2, 3), dtype='float32' | 'int32' | 'bool' | 'float16'",
     broken="OBL-lengths-negative: shape(-1), dtype='int64'",
 )
-def constant(site: Site, shape: Shape, dtype: Type) -> StructInfo:
+def constant(site: OperatorCall, shape: Shape, dtype: Type) -> StructInfo:
     """All zeros or all ones."""
     return filled(site, shape, dtype or VOID)
 
@@ -118,7 +118,7 @@ def ones_definition(out: Result, *_: Any) -> te.Tensor:
 
 @operator("relax.zeros_like", calls="x(a, b) | x(a) | x(), dtype=None | 'int64' | 'float32'")
 @operator("relax.ones_like", calls="x(a, b) | x(a) | x(), dtype=None | 'int64' | 'float32'")
-def constant_like(site: Site, x: Tensor, dtype: Type | None = None) -> StructInfo:
+def constant_like(site: OperatorCall, x: Tensor, dtype: Type | None = None) -> StructInfo:
     """All zeros or all ones, in the shape of another tensor."""
     return x if dtype is None else like(x, dtype)
 
@@ -142,7 +142,9 @@ def ones_like_value(x: Array, kind: DataType | None) -> Array:
     shape(a, b), t(), dtype=None
     """,
 )
-def full(site: Site, shape: Shape, fill_value: Tensor, dtype: Type | None = None) -> StructInfo:
+def full(
+    site: OperatorCall, shape: Shape, fill_value: Tensor, dtype: Type | None = None
+) -> StructInfo:
     """One value everywhere."""
     _filler(site, fill_value)
     return filled(site, shape, dtype or fill_value.dtype)
@@ -165,7 +167,9 @@ def full_definition(out: Result, shape: Any, value: te.Tensor, dtype: DataType |
     "relax.full_like",
     calls="x(a, b), const(1.0, 'float32') | const(2, 'int32') | t(), dtype=None | 'float16'",
 )
-def full_like(site: Site, x: Tensor, fill_value: Tensor, dtype: Type | None = None) -> StructInfo:
+def full_like(
+    site: OperatorCall, x: Tensor, fill_value: Tensor, dtype: Type | None = None
+) -> StructInfo:
     """One value everywhere, in the shape of another tensor."""
     _filler(site, fill_value)
     return x if dtype is None else like(x, dtype)
@@ -183,7 +187,7 @@ def full_like_definition(
     return exprs.filled(out, lambda *i: exprs.convert(exprs.wide(_only(value)), out.dtype))
 
 
-def _filler(site: Site, value: TensorStructInfo) -> None:
+def _filler(site: OperatorCall, value: TensorStructInfo) -> None:
     """The value that fills a tensor has rank 0."""
     rank(site, value, 1, 0)
     known(site, "rank", (1, value))
@@ -201,7 +205,7 @@ def counted(dim: PrimExpr | None) -> PrimExpr | None:
     calls="prim(3) | prim(a), prim(4) | prim(b), prim(0) | prim(1), dtype='float32' | 'int64'",
 )
 def eye(
-    site: Site, n: Prim, m: Prim | None = None, k: Prim = ZERO, dtype: Type = FLOAT32
+    site: OperatorCall, n: Prim, m: Prim | None = None, k: Prim = ZERO, dtype: Type = FLOAT32
 ) -> StructInfo:
     """Ones on a diagonal."""
     n, m = counted(n), counted(m)
@@ -231,7 +235,9 @@ def eye_definition(out: Result, n: Any, m: Any, k: Any, dtype: DataType | None) 
 
 
 @operator("relax.eye_like", calls="x(a, b), prim(0) | prim(1), dtype=None | 'float32'")
-def eye_like(site: Site, x: Tensor, k: Prim = ZERO, dtype: Type | None = None) -> StructInfo:
+def eye_like(
+    site: OperatorCall, x: Tensor, k: Prim = ZERO, dtype: Type | None = None
+) -> StructInfo:
     """Ones on a diagonal, in the shape of another tensor."""
     rank(site, x, 0, 2)
     known(site, "shape", (0, x))
@@ -262,7 +268,11 @@ def eye_like_definition(out: Result, x: te.Tensor, k: Any, dtype: DataType | Non
     """,
 )
 def arange(
-    site: Site, start: Prim, end: Prim | None = None, step: Prim = ONE, dtype: Type | None = None
+    site: OperatorCall,
+    start: Prim,
+    end: Prim | None = None,
+    step: Prim = ONE,
+    dtype: Type | None = None,
 ) -> StructInfo:
     """The numbers from a start (0 by default) to an exclusive end."""
     if end is None:
@@ -311,7 +321,7 @@ def arange_definition(
 
 
 @rule("OBL-arange", "obligation")
-def steps(site: Site, start: PrimExpr, end: PrimExpr, step: PrimExpr) -> PrimExpr | None:
+def steps(site: OperatorCall, start: PrimExpr, end: PrimExpr, step: PrimExpr) -> PrimExpr | None:
     """The number of steps from a start to an end; the step must not be 0 and must lead to the end.
 
     Returns
@@ -363,7 +373,7 @@ def steps(site: Site, start: PrimExpr, end: PrimExpr, step: PrimExpr) -> PrimExp
     broken="OBL-weights-size: prim(0), prim(True), prim(0.5), prim(0.4), dtype='float32'",
 )
 def hamming_window(
-    site: Site, window_size: Prim, periodic: Prim, alpha: Prim, beta: Prim, dtype: Type
+    site: OperatorCall, window_size: Prim, periodic: Prim, alpha: Prim, beta: Prim, dtype: Type
 ) -> StructInfo:
     """The weights of a Hamming window."""
     kind = VOID if dtype is None else dtype
@@ -407,7 +417,7 @@ def hamming_window_definition(
 
 
 @rule("OBL-weights", "obligation")
-def windows(site: Site, size: PrimExpr | None) -> None:
+def windows(site: OperatorCall, size: PrimExpr | None) -> None:
     """Check that a window has at least one weight."""
     if size is not None and type_of(size).is_integer and (literal(size) or 0) <= 0:
         site.require(
@@ -416,7 +426,7 @@ def windows(site: Site, size: PrimExpr | None) -> None:
 
 
 @operator("relax.shape_of", kept=_NO_TENSOR, calls="x(a, b) | x(a) | x() | x(a, 3, b)")
-def shape_of(site: Site, expr: Tensor) -> StructInfo:
+def shape_of(site: OperatorCall, expr: Tensor) -> StructInfo:
     """The shape of a tensor."""
     dims, ndim = site.dims(expr), site.rank(expr)
     return ShapeStructInfo(dims, -1 if ndim is None else ndim)
@@ -428,7 +438,7 @@ def shape_of_value(x: Array) -> tuple[int, ...]:
 
 
 @operator("relax.size", calls="x(a, b) | x(a) | x()")
-def size(site: Site, expr: Tensor) -> StructInfo:
+def size(site: OperatorCall, expr: Tensor) -> StructInfo:
     """The number of elements of a tensor, as a tensor."""
     return tensor((), INT64, expr.vdevice)
 
@@ -446,7 +456,7 @@ def size_definition(out: Result, x: te.Tensor) -> te.Tensor:
 
 
 @operator("relax.tensor_to_shape", kept=_NO_TENSOR, calls="int64(3) | int64(2) | int64(1)")
-def tensor_to_shape(site: Site, expr: Tensor) -> StructInfo:
+def tensor_to_shape(site: OperatorCall, expr: Tensor) -> StructInfo:
     """The shape whose dimensions are the elements of a vector of integers."""
     elements(site, expr, 0, "integer")
     rank(site, expr, 0, 1)
@@ -468,7 +478,7 @@ def tensor_to_shape_value(x: Array) -> tuple[int, ...]:
 
 
 @operator("relax.shape_to_tensor", calls="shape(a, b) | shape(a) | shape(2, 3)")
-def shape_to_tensor(site: Site, expr: WholeShape) -> StructInfo:
+def shape_to_tensor(site: OperatorCall, expr: WholeShape) -> StructInfo:
     """A vector of the dimensions of a shape."""
     if isinstance(expr, ShapeExpr):
         return tensor((const(len(expr.values)),), INT64)
@@ -500,7 +510,7 @@ def shape_to_tensor_definition(out: Result, shape: tuple[te.Scalar, ...] | None)
 
 
 @operator("relax.null_value", kept=_NO_TENSOR)
-def null_value(site: Site) -> StructInfo:
+def null_value(site: OperatorCall) -> StructInfo:
     """The absence of a value, for optional arguments."""
     return NULL
 

@@ -22,10 +22,10 @@ from rlx.grammar.nodes.tir import EQ, FloorMod, IntImm
 from rlx.grammar.nodes.vdevices import NUMBERS, SHORT, numbered
 from rlx.operators.dim_arithmetic import ZERO, const, exact, floordiv, mul
 from rlx.operators.evaluation_arguments import same as same_value
+from rlx.operators.operator_call import OperatorCall, show
 from rlx.operators.parameters import Tensor, Whole
 from rlx.operators.registry import operator
 from rlx.operators.rule_helpers import axis, choice, known, rank, ranked, resized
-from rlx.operators.site import Site, show
 from rlx.spec.registry import rule
 
 _MOVES = "it moves data between devices"
@@ -33,13 +33,13 @@ _HINT = "it is a hint for the compiler and returns its operand"
 
 
 @operator("relax.to_vdevice", kept=_MOVES, calls="x(a, b) | x(a), dst_vdevice='llvm:0'")
-def to_vdevice(site: Site, data: Expr, dst_vdevice: Any) -> StructInfo:
+def to_vdevice(site: OperatorCall, data: Expr, dst_vdevice: Any) -> StructInfo:
     """The value copied to a virtual device."""
     return _placed(site.ctx.info(data), declared(site, _device(dst_vdevice), data))
 
 
 @rule("OBL-vdevice", "obligation")
-def declared(site: Site, device: VDevice | None, data: Expr) -> VDevice:
+def declared(site: OperatorCall, device: VDevice | None, data: Expr) -> VDevice:
     """Check that the target of a transfer is a virtual device of the module."""
     best = site.ctx.info(data)
     if device is None:
@@ -76,7 +76,7 @@ def _placed(info: StructInfo, device: VDevice | None) -> StructInfo:
 
 
 @operator("relax.device", kept=_MOVES, calls="string('llvm'), prim(0)")
-def device(site: Site, device_type: Any, index: Any = 0) -> StructInfo:
+def device(site: OperatorCall, device_type: Any, index: Any = 0) -> StructInfo:
     """A physical device, as an argument of an operator."""
     return OBJECT
 
@@ -85,7 +85,7 @@ def device(site: Site, device_type: Any, index: Any = 0) -> StructInfo:
     "relax.hint_on_device", kept=_MOVES, shares="perhaps", calls="x(a, b), dst_vdevice='llvm:0'"
 )
 def hint_on_device(
-    site: Site, data: Tensor, dst_vdevice: Any, memory_scope: str = "global"
+    site: OperatorCall, data: Tensor, dst_vdevice: Any, memory_scope: str = "global"
 ) -> StructInfo:
     """The value on the named device, if the module has this device."""
     hinted(site, dst_vdevice)
@@ -97,7 +97,7 @@ _KINDS = SHORT.keys() | NUMBERS.keys()
 
 
 @rule("OBL-hint", "obligation")
-def hinted(site: Site, device: object) -> None:
+def hinted(site: OperatorCall, device: object) -> None:
     """Check that a hint gives a device: a virtual one, a text, or ``R.device(…)``."""
     found = site.ctx.bound(device) if isinstance(device, Var) else device
     if isinstance(found, Call) and isinstance(found.op, Op):
@@ -115,7 +115,7 @@ def hinted(site: Site, device: object) -> None:
         site.fail("OBL-hint-device", words, 1)
 
 
-def _numbered(site: Site, device: object) -> VDevice | None:
+def _numbered(site: OperatorCall, device: object) -> VDevice | None:
     """The device of the module that `R.device(type, index)` names."""
     if isinstance(device, Var):
         device = site.ctx.bound(device)
@@ -140,7 +140,7 @@ def _integer(value: object) -> int | None:
 
 @operator("relax.builtin.stop_lift_params", kept=_HINT, shares="surely", compute=same_value)
 @operator("relax.ccl.broadcast_from_worker0", kept=_MOVES, calls="x(a, b)")
-def same_tensor(site: Site, x: Tensor) -> StructInfo:
+def same_tensor(site: OperatorCall, x: Tensor) -> StructInfo:
     """A tensor like the one given: a mark for the compiler, or the first worker's."""
     return x
 
@@ -154,7 +154,9 @@ REDUCTIONS = ("sum", "prod", "min", "max", "avg")
     calls="x(a, b), op_type='sum' | 'max' | 'min'",
     broken="OBL-choice-word: f(a), op_type='summe'",
 )
-def allreduce(site: Site, x: Tensor, op_type: str = "sum", in_group: int = True) -> StructInfo:
+def allreduce(
+    site: OperatorCall, x: Tensor, op_type: str = "sum", in_group: int = True
+) -> StructInfo:
     """The tensors of all workers, reduced element by element."""
     choice(site, "op_type", op_type, REDUCTIONS)
     return x
@@ -162,7 +164,7 @@ def allreduce(site: Site, x: Tensor, op_type: str = "sum", in_group: int = True)
 
 @operator("relax.grad.start_checkpoint", kept=_HINT, shares="surely", compute=same_value)
 @operator("relax.grad.end_checkpoint", kept=_HINT, shares="surely", compute=same_value)
-def checkpoint(site: Site, input_: Expr) -> StructInfo:
+def checkpoint(site: OperatorCall, input_: Expr) -> StructInfo:
     """The begin or end of a part that is recomputed for the gradient; the value is unchanged."""
     scalar = input_.value if isinstance(input_, PrimValue) else None
     if not isinstance(input_, Var) and not isinstance(scalar, tir.Var):
@@ -171,7 +173,7 @@ def checkpoint(site: Site, input_: Expr) -> StructInfo:
 
 
 @operator("relax.grad.no_grad", kept=_HINT, shares="surely", compute=same_value)
-def no_grad(site: Site, input_: Whole) -> StructInfo:
+def no_grad(site: OperatorCall, input_: Whole) -> StructInfo:
     """A value of the same kind: a mark for the compiler."""
     return site.ctx.info(input_)
 
@@ -186,7 +188,7 @@ def no_grad(site: Site, input_: Whole) -> StructInfo:
     kept=_MOVES,
     calls="x(a, b), device_mesh='mesh[0]', placement='S[0]' | 'R'",
 )
-def distributed(site: Site, value: Expr, device_mesh: Any, placement: Any) -> StructInfo:
+def distributed(site: OperatorCall, value: Expr, device_mesh: Any, placement: Any) -> StructInfo:
     """The same value, distributed over the devices of a mesh."""
     return site.ctx.info(value)
 
@@ -194,7 +196,7 @@ def distributed(site: Site, value: Expr, device_mesh: Any, placement: Any) -> St
 @operator(
     "relax.dist.redistribute_replica_to_shard", kept=_MOVES, calls="x(a, 4), num_workers=2, axis=1"
 )
-def to_shard(site: Site, input_: Expr, num_workers: int, axis: int) -> StructInfo:
+def to_shard(site: OperatorCall, input_: Expr, num_workers: int, axis: int) -> StructInfo:
     """A part of a tensor that every worker has completely: a distributed tensor, which is opaque
     here.
     """
@@ -202,7 +204,7 @@ def to_shard(site: Site, input_: Expr, num_workers: int, axis: int) -> StructInf
 
 
 @operator("relax.ccl.allgather", kept=_MOVES, calls="x(a, b), num_workers=2 | 4")
-def allgather(site: Site, x: Tensor, num_workers: int, in_group: int = True) -> StructInfo:
+def allgather(site: OperatorCall, x: Tensor, num_workers: int, in_group: int = True) -> StructInfo:
     """The concatenated tensors of all workers."""
     rank(site, x, 0, 1, -1)
     dims = site.dims(x)
@@ -223,7 +225,9 @@ def allgather(site: Site, x: Tensor, num_workers: int, in_group: int = True) -> 
     OBL-workers-divide: f(5, a), num_workers=2
     """,
 )
-def scatter_from_worker0(site: Site, x: Tensor, num_workers: int, axis_: int = 0) -> StructInfo:
+def scatter_from_worker0(
+    site: OperatorCall, x: Tensor, num_workers: int, axis_: int = 0
+) -> StructInfo:
     """The tensor of the first worker, distributed among all workers along an axis."""
     known(site, "shape", (0, x))
     ndim, dims = site.rank(x), site.dims(x)
@@ -238,7 +242,7 @@ def scatter_from_worker0(site: Site, x: Tensor, num_workers: int, axis_: int = 0
 
 
 @rule("OBL-workers", "obligation")
-def shared(site: Site, x: TensorStructInfo, along: int, workers: int) -> None:
+def shared(site: OperatorCall, x: TensorStructInfo, along: int, workers: int) -> None:
     """Check that the number of workers is positive and divides the length of the axis."""
     if workers < 1:
         site.fail("OBL-workers-positive", f"num_workers is {workers}, expected at least 1")

@@ -18,6 +18,7 @@ from rlx.operators.error_function import erf
 from rlx.operators.evaluation import OperatorFault
 from rlx.operators.exprs import Result, decline
 from rlx.operators.late import later, np, scalars, te
+from rlx.operators.operator_call import Dims, OperatorCall, show, show_shape
 from rlx.operators.parameters import Operand, Prim, Tensor, Type
 from rlx.operators.registry import Definition, computes, defines, operator
 from rlx.operators.rule_helpers import (
@@ -31,7 +32,6 @@ from rlx.operators.rule_helpers import (
     resized,
     tensor,
 )
-from rlx.operators.site import Dims, Site, show, show_shape
 from rlx.spec.registry import rule
 
 FLOAT = """
@@ -56,23 +56,23 @@ FLOAT_NN = """
 """
 
 
-def float_elementwise(site: Site, x: Tensor) -> StructInfo:
+def float_elementwise(site: OperatorCall, x: Tensor) -> StructInfo:
     """The function of each element, which is a float."""
     elements(site, x, 0, "float")
     return x
 
 
-def elementwise(site: Site, x: Tensor) -> StructInfo:
+def elementwise(site: OperatorCall, x: Tensor) -> StructInfo:
     """Any element type, kept."""
     return x
 
 
-def test(site: Site, x: Tensor) -> StructInfo:
+def test(site: OperatorCall, x: Tensor) -> StructInfo:
     """A Boolean for each element."""
     return like(x, BOOL)
 
 
-def activation(site: Site, data: Tensor) -> StructInfo:
+def activation(site: OperatorCall, data: Tensor) -> StructInfo:
     """An activation function, from floats to floats."""
     return float_elementwise(site, data)
 
@@ -94,7 +94,7 @@ for _name in FLOAT_NN.split():
     D14-argument: shape(a, b)
     """,
 )
-def relu(site: Site, data: Tensor) -> StructInfo:
+def relu(site: OperatorCall, data: Tensor) -> StructInfo:
     """Negative elements become zero."""
     return data
 
@@ -106,7 +106,7 @@ def relu(site: Site, data: Tensor) -> StructInfo:
     f(a)
     """,
 )
-def leakyrelu(site: Site, data: Tensor, alpha: float = 0.01) -> StructInfo:
+def leakyrelu(site: OperatorCall, data: Tensor, alpha: float = 0.01) -> StructInfo:
     """Negative elements shrink by a factor."""
     return float_elementwise(site, data)
 
@@ -128,7 +128,9 @@ def leakyrelu_definition(out: Result, x: te.Tensor, alpha: float) -> te.Tensor:
 
 
 @operator("relax.nn.softplus", calls="f(a, b), beta=None | 2.0, threshold=None | 10.0")
-def softplus(site: Site, data: Tensor, beta: float = 1.0, threshold: float = 20.0) -> StructInfo:
+def softplus(
+    site: OperatorCall, data: Tensor, beta: float = 1.0, threshold: float = 20.0
+) -> StructInfo:
     """A smooth maximum with zero; above a threshold, the element itself."""
     return float_elementwise(site, data)
 
@@ -177,7 +179,7 @@ def _log1p(x: te.Scalar) -> te.Scalar:
     t(a), prim(0), prim(1)
     """,
 )
-def clip(site: Site, x: Tensor, min_: Prim, max_: Prim) -> StructInfo:
+def clip(site: OperatorCall, x: Tensor, min_: Prim, max_: Prim) -> StructInfo:
     """Elements clamped between two scalars."""
     return x
 
@@ -232,7 +234,7 @@ def clip_definition(out: Result, x: te.Tensor, low: Any, high: Any) -> te.Tensor
     x(3, a, b)
     """,
 )
-def triangle(site: Site, x: Tensor, k: Prim = ZERO) -> StructInfo:
+def triangle(site: OperatorCall, x: Tensor, k: Prim = ZERO) -> StructInfo:
     """The lower or upper triangle of the last two axes; the rest is zero."""
     rank(site, x, 0, 2, -1)
     return x
@@ -257,7 +259,7 @@ def triu_value(x: Array, k: Any) -> Array:
 
 
 @operator("relax.nn.dropout", calls="f(a, b), rate=0.5 | 0.0")
-def dropout(site: Site, data: Tensor, rate: float = 0.5) -> StructInfo:
+def dropout(site: OperatorCall, data: Tensor, rate: float = 0.5) -> StructInfo:
     """The tensor with elements dropped, and the mask."""
     return fields((data, data))
 
@@ -284,7 +286,7 @@ def dropout_definition(
     x(a), dtype='int64'
     """,
 )
-def astype(site: Site, x: Tensor, dtype: Type) -> StructInfo:
+def astype(site: OperatorCall, x: Tensor, dtype: Type) -> StructInfo:
     """The elements converted to another type."""
     return like(x, VOID if dtype is None else dtype)
 
@@ -332,7 +334,7 @@ def astype_definition(out: Result, x: te.Tensor, dtype: DataType | None) -> te.T
 
 
 @operator("relax.wrap_param", calls="x(a, b), dtype='float32' | 'float16'")
-def wrap_param(site: Site, data: Tensor, dtype: Type = FLOAT32) -> StructInfo:
+def wrap_param(site: OperatorCall, data: Tensor, dtype: Type = FLOAT32) -> StructInfo:
     """A parameter of a model, converted to another type."""
     return astype(site, data, dtype)
 
@@ -345,7 +347,7 @@ def wrap_param(site: Site, data: Tensor, dtype: Type = FLOAT32) -> StructInfo:
     """,
     broken="OBL-fused-dims: f(a, 3), f(a, 3), f(a, 4)",
 )
-def ewise_fma(site: Site, x1: Tensor, x2: Tensor, x3: Tensor) -> StructInfo:
+def ewise_fma(site: OperatorCall, x1: Tensor, x2: Tensor, x3: Tensor) -> StructInfo:
     """``x1 * x2 + x3`` of equal shapes."""
     infos = (x1, x2, x3)
     kind, device = agree(site, infos), place(site, infos)
@@ -374,7 +376,7 @@ def ewise_fma_definition(out: Result, a: te.Tensor, b: te.Tensor, c: te.Tensor) 
 
 
 @rule("OBL-fused", "obligation")
-def fused(site: Site, infos: tuple[TensorStructInfo, ...]) -> None:
+def fused(site: OperatorCall, infos: tuple[TensorStructInfo, ...]) -> None:
     """Check that the operands of a fused multiply-add have the same shape."""
     ranks = {r for x in infos if (r := site.rank(x)) is not None}
     if len(ranks) > 1:
@@ -431,7 +433,7 @@ _SCALAR: Dims = (ONE,)
 
 
 @rule("OBL-broadcast", "obligation")
-def broadcast(site: Site, a: Dims, b: Dims, i: int = 0, j: int = 1) -> Dims | None:
+def broadcast(site: OperatorCall, a: Dims, b: Dims, i: int = 0, j: int = 1) -> Dims | None:
     """The shape that two shapes broadcast to; None if it depends on which dimension is 1.
 
     Parameters
@@ -467,7 +469,7 @@ def broadcast(site: Site, a: Dims, b: Dims, i: int = 0, j: int = 1) -> Dims | No
     return a if all(map(is_, result, a)) else tuple(result)
 
 
-def _proved_equal(site: Site, x: PrimExpr, y: PrimExpr) -> bool:
+def _proved_equal(site: OperatorCall, x: PrimExpr, y: PrimExpr) -> bool:
     if literal(x) is not None and literal(y) is not None:
         return False
     if site.ctx.prover.equal(x, y).status == "proved":
@@ -485,7 +487,7 @@ def equal_or_one(a: PrimExpr, b: PrimExpr) -> PrimExpr:
     return condition
 
 
-def binary(site: Site, x1: Operand, x2: Operand) -> StructInfo:
+def binary(site: OperatorCall, x1: Operand, x2: Operand) -> StructInfo:
     """Arithmetic on operands of the same element type. A literal number takes the width of the
     other operand.
     """
@@ -500,7 +502,7 @@ def binary(site: Site, x1: Operand, x2: Operand) -> StructInfo:
 _WIDTHS = {"int": IntImm, "float": FloatImm}
 
 
-def _wide_as(site: Site, at: int, x: Operand, other: Operand) -> Operand:
+def _wide_as(site: OperatorCall, at: int, x: Operand, other: Operand) -> Operand:
     """A literal of 64 bits beside an operand of 32 is one of 32, where the text does not say how
     wide it is.
     """
@@ -514,7 +516,7 @@ def _wide_as(site: Site, at: int, x: Operand, other: Operand) -> Operand:
     return PrimStructInfo(kind, replace(x.value, dtype=kind)) if wide and x.value else x
 
 
-def _narrow(site: Site, operands: tuple[Operand, Operand]) -> None:
+def _narrow(site: OperatorCall, operands: tuple[Operand, Operand]) -> None:
     """Warn of a number in the text beside an operand of 64 bits: TVM 0.27 reads it as one of 32."""
     spelled = [site.call.spelled.get(k) == "number" for k in range(2)]
     if spelled[0] is spelled[1]:
@@ -527,14 +529,14 @@ def _narrow(site: Site, operands: tuple[Operand, Operand]) -> None:
         site.warn("OBL-agree-dtype", words, at)
 
 
-def comparison(site: Site, x1: Operand, x2: Operand) -> StructInfo:
+def comparison(site: OperatorCall, x1: Operand, x2: Operand) -> StructInfo:
     """A comparison of any element types; the result is Boolean."""
     if type(x1) is PrimStructInfo and type(x2) is PrimStructInfo:
         return PrimStructInfo(BOOL)
     return shaped(site, (x1, x2), BOOL)
 
 
-def shaped(site: Site, infos: Sequence[Operand], kind: DataType) -> Tensor:
+def shaped(site: OperatorCall, infos: Sequence[Operand], kind: DataType) -> Tensor:
     head = infos[0]
     device = place(site, infos)
     if type(head) is TensorStructInfo and _one_shape(head, infos):
@@ -568,11 +570,11 @@ def _keeps(info: Tensor, dims: Dims, kind: DataType, device: object) -> bool:
     return values is dims and info.dtype is kind and info.vdevice is device
 
 
-def _dims(site: Site, info: Operand) -> Dims | None:
+def _dims(site: OperatorCall, info: Operand) -> Dims | None:
     return _SCALAR if isinstance(info, PrimStructInfo) else site.dims(info)
 
 
-def _rank(site: Site, infos: Sequence[Operand]) -> int | None:
+def _rank(site: OperatorCall, infos: Sequence[Operand]) -> int | None:
     ranks = [1 if isinstance(x, PrimStructInfo) else site.rank(x) for x in infos]
     return None if None in ranks else max(r for r in ranks if r is not None)
 
@@ -608,7 +610,7 @@ for _name in COMPARISON.split():
     OBL-broadcast-dims: bool(3, a), f(2, a), f()
     """,
 )
-def where(site: Site, condition: Tensor, x1: Tensor, x2: Tensor) -> StructInfo:
+def where(site: OperatorCall, condition: Tensor, x1: Tensor, x2: Tensor) -> StructInfo:
     """Elements of one tensor where a condition holds, of another elsewhere."""
     elements(site, condition, 0, "bool")
     return shaped(site, (condition, x1, x2), agree(site, (x1, x2), (1, 2)))

@@ -99,7 +99,7 @@ def operator(
     Returns
     -------
     Callable
-        Takes the rule: a function of the call's :class:`rlx.operators.site.Site` and one value for
+        Takes the rule: a function of the call's :class:`rlx.operators.operator_call.OperatorCall` and one value for
         each parameter, whose signature is the operator's, such as ``(site, x, axis: int = -1)``;
         see :mod:`rlx.operators.parameters`.
 

@@ -20,16 +20,16 @@ from rlx.operators.evaluation import OperatorFault
 from rlx.operators.exprs import Result, decline
 from rlx.operators.late import later, np, te
 from rlx.operators.layout import layout, layout_rank
+from rlx.operators.operator_call import Dims, OperatorCall, show, show_shape
 from rlx.operators.parameters import Size, Tensor, Type
 from rlx.operators.registry import Rule, computes, defines, operator
 from rlx.operators.rule_helpers import rank, ranked, tensor
-from rlx.operators.site import Dims, Site, show, show_shape
 from rlx.operators.windows import SPATIAL, per_axis
 from rlx.spec.registry import rule
 
 
 @rule("OBL-size", "obligation")
-def size_of(site: Site, size: Expr, count: int) -> Dims | None:
+def size_of(site: OperatorCall, size: Expr, count: int) -> Dims | None:
     """The lengths of a size, one for each spatial axis or one for all; None if unknown."""
     dims = size.values if isinstance(size, ShapeExpr) else None
     info = site.ctx.info(size)
@@ -47,7 +47,7 @@ def _resize(count: int) -> Rule:
     axes = f"NC{SPATIAL[count]}"
 
     def resize(
-        site: Site,
+        site: OperatorCall,
         data: Tensor,
         size: Size,
         roi: Any | None = None,
@@ -74,7 +74,7 @@ def _resize(count: int) -> Rule:
     return resize
 
 
-def _region(site: Site, roi: object) -> None:
+def _region(site: OperatorCall, roi: object) -> None:
     """The region of interest of a resize is a tuple of numbers."""
     if isinstance(roi, ast.PrimValue):
         roi = roi.value
@@ -113,7 +113,7 @@ operator(
     """,
 )
 def grid_sample(
-    site: Site,
+    site: OperatorCall,
     data: Tensor,
     grid: Tensor,
     method: str = "bilinear",
@@ -238,7 +238,7 @@ def _sampled(x: Array, taps: list[Taps]) -> Array:
 
 
 @rule("OBL-grid", "obligation")
-def grids(site: Site, batch: PrimExpr, points: Dims, count: int) -> None:
+def grids(site: OperatorCall, batch: PrimExpr, points: Dims, count: int) -> None:
     """Check that there is one grid for each image, with one coordinate per spatial axis along axis
     1.
     """
@@ -265,7 +265,9 @@ def grids(site: Site, batch: PrimExpr, points: Dims, count: int) -> None:
     """,
     broken="OBL-affine-matrix: f(a, 2, 4), shape(5, 5)",
 )
-def affine_grid(site: Site, data: Tensor, size: Size, align_corners: int = True) -> StructInfo:
+def affine_grid(
+    site: OperatorCall, data: Tensor, size: Size, align_corners: int = True
+) -> StructInfo:
     """The image of a regular grid under an affine transformation (2 by 3, or 3 by 4)."""
     rank(site, data, 0, 3)
     dims = site.dims(data)
@@ -336,7 +338,7 @@ def affine_grid_definition(out: Result, data: te.Tensor, size: Any, align: int) 
 
 
 @rule("OBL-affine", "obligation")
-def transforms(site: Site, dims: Dims, count: int) -> None:
+def transforms(site: OperatorCall, dims: Dims, count: int) -> None:
     """Check that the transformation has one row for each axis, and one more column than rows."""
     matrix = site.together("OBL-affine-matrix", 0)
     for dim, wanted in zip(dims[1:], (count, count + 1), strict=True):

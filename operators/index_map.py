@@ -17,10 +17,10 @@ from rlx.operators.arrays import Array, Kind
 from rlx.operators.dim_arithmetic import ONE, ZERO, add, const, floordiv, literal, mul, sub
 from rlx.operators.evaluation import OperatorFault
 from rlx.operators.late import np
+from rlx.operators.operator_call import Dims, OperatorCall
 from rlx.operators.parameters import Ints, Tensor
 from rlx.operators.registry import computes, operator
 from rlx.operators.rule_helpers import agree, known, ranked, resized
-from rlx.operators.site import Dims, Site
 from rlx.spec.registry import rule
 
 Range = tuple[PrimExpr, PrimExpr]
@@ -132,7 +132,7 @@ def extents(found: IndexMap, dims: Dims) -> list[Range] | None:
 
 
 @rule("OBL-map", "obligation")
-def mapped(site: Site, found: IndexMap, dims: Dims) -> list[PrimExpr] | None:
+def mapped(site: OperatorCall, found: IndexMap, dims: Dims) -> list[PrimExpr] | None:
     """The dimensions of the mapped tensor, with indices from 0.
 
     Returns
@@ -155,7 +155,7 @@ def mapped(site: Site, found: IndexMap, dims: Dims) -> list[PrimExpr] | None:
     return sizes
 
 
-def padded(site: Site, x: TensorStructInfo, pad: object) -> None:
+def padded(site: OperatorCall, x: TensorStructInfo, pad: object) -> None:
     """Check that the padding value is a number of the element type."""
     if pad is None:
         return
@@ -192,7 +192,7 @@ def padded(site: Site, x: TensorStructInfo, pad: object) -> None:
     """,
 )
 def layout_transform(
-    site: Site,
+    site: OperatorCall,
     x: Tensor,
     index_map: Any,
     pad_value: Any | None = None,

@@ -18,6 +18,7 @@ from rlx.operators.evaluation import OperatorFault
 from rlx.operators.exprs import Result, decline
 from rlx.operators.late import np, scalars, te
 from rlx.operators.movement import unflat
+from rlx.operators.operator_call import Dims, OperatorCall, show, show_shape
 from rlx.operators.parameters import IntExpr, OneOrTensors, Operand, Prim, Tensor, Tensors
 from rlx.operators.registry import computes, defines, operator
 from rlx.operators.rule_helpers import (
@@ -33,12 +34,11 @@ from rlx.operators.rule_helpers import (
     scalar_type,
     tensor,
 )
-from rlx.operators.site import Dims, Site, show, show_shape
 from rlx.spec.registry import rule
 
 
 @rule("OBL-bounds", "obligation")
-def within(site: Site, index: int, length: PrimExpr, negative: bool) -> None:
+def within(site: OperatorCall, index: int, length: PrimExpr, negative: bool) -> None:
     """Check that the known indices are within the axis."""
     for value in _extremes(site, index):
         number = literal(value)
@@ -59,7 +59,7 @@ def within(site: Site, index: int, length: PrimExpr, negative: bool) -> None:
         )
 
 
-def _extremes(site: Site, index: int) -> list[PrimExpr]:
+def _extremes(site: OperatorCall, index: int) -> list[PrimExpr]:
     """The smallest and largest of the indices that an argument names, where it is a literal."""
     given = site.argument(index)
     if isinstance(given, Constant):
@@ -93,7 +93,7 @@ def _leaves(value: object) -> Iterator[int]:
     """,
 )
 def take(
-    site: Site, x: Tensor, indices: Operand, axis_: int | None = None, mode: str = "fast"
+    site: OperatorCall, x: Tensor, indices: Operand, axis_: int | None = None, mode: str = "fast"
 ) -> StructInfo:
     """The slices of an axis that the indices select, in the indices' shape."""
     elements(site, indices, 1, "integer")
@@ -186,7 +186,9 @@ def by_mode(at: te.Scalar, length: te.Scalar, mode: str) -> te.Scalar:
 
 
 @rule("OBL-gather", "obligation")
-def gathered(site: Site, data: TensorStructInfo, indices: TensorStructInfo, along: int) -> None:
+def gathered(
+    site: OperatorCall, data: TensorStructInfo, indices: TensorStructInfo, along: int
+) -> None:
     """Check that the indices are no longer than the data along every other axis."""
     a, b = site.dims(data), site.dims(indices)
     enough = site.together("OBL-gather-dims", 1)
@@ -217,7 +219,9 @@ def gathered(site: Site, data: TensorStructInfo, indices: TensorStructInfo, alon
     OBL-gather-dims: f(3, 4), int64(5, 4), axis=1
     """,
 )
-def gather_elements(site: Site, data: Tensor, indices: Tensor, axis_: int = 0) -> StructInfo:
+def gather_elements(
+    site: OperatorCall, data: Tensor, indices: Tensor, axis_: int = 0
+) -> StructInfo:
     """For each index, the element at its own position, except along the axis, where the index
     selects.
     """
@@ -260,7 +264,7 @@ def gather_elements_definition(
     return exprs.filled(out, element)
 
 
-def _depth(site: Site, indices: TensorStructInfo, index: int) -> int | None:
+def _depth(site: OperatorCall, indices: TensorStructInfo, index: int) -> int | None:
     """How many axes each index tuple of a ``*_nd`` operator names; None where unknown."""
     rank(site, indices, index, 1, -1)
     dims = site.dims(indices)
@@ -268,7 +272,7 @@ def _depth(site: Site, indices: TensorStructInfo, index: int) -> int | None:
 
 
 @rule("OBL-tuples", "obligation")
-def tuples(site: Site, depth: int, ndim: int, indices: int) -> None:
+def tuples(site: OperatorCall, depth: int, ndim: int, indices: int) -> None:
     """Check that the last dimension of the indices does not exceed the number of axes to index."""
     if depth > ndim:
         site.fail(
@@ -293,7 +297,7 @@ def tuples(site: Site, depth: int, ndim: int, indices: int) -> None:
     OBL-batches-count: f(a, 4), int64(b, 2), batch_dims=2
     """,
 )
-def gather_nd(site: Site, data: Tensor, indices: Tensor, batch_dims: int = 0) -> StructInfo:
+def gather_nd(site: OperatorCall, data: Tensor, indices: Tensor, batch_dims: int = 0) -> StructInfo:
     """The slices that the tuples along the indices' last axis select."""
     elements(site, indices, 1, "int64")
     depth, ndim = _depth(site, indices, 1), site.rank(data)
@@ -339,7 +343,9 @@ def gather_nd_definition(out: Result, x: te.Tensor, indices: te.Tensor, batch: i
 
 
 @rule("OBL-batches", "obligation")
-def batches(site: Site, batch: int, indices: TensorStructInfo, data: TensorStructInfo) -> None:
+def batches(
+    site: OperatorCall, batch: int, indices: TensorStructInfo, data: TensorStructInfo
+) -> None:
     """Check that data and indices have the shared batch axes, not counting the last axis of the
     indices.
     """
@@ -350,7 +356,9 @@ def batches(site: Site, batch: int, indices: TensorStructInfo, data: TensorStruc
 
 
 @rule("OBL-scatter", "obligation")
-def scattered(site: Site, wanted: Dims, updates: TensorStructInfo, index: int, what: str) -> None:
+def scattered(
+    site: OperatorCall, wanted: Dims, updates: TensorStructInfo, index: int, what: str
+) -> None:
     """Check that the updates have the shape of the positions that the indices select."""
     rank(site, updates, index, len(wanted))
     alike = site.together("OBL-scatter-updates", index)
@@ -375,7 +383,7 @@ def scattered(site: Site, wanted: Dims, updates: TensorStructInfo, index: int, w
     broken="OBL-scatter-updates: f(8, 4), int64(3, 4), f(2, 4), axis=0",
 )
 def scatter_elements(
-    site: Site,
+    site: OperatorCall,
     data: Tensor,
     indices: Tensor,
     updates: Tensor,
@@ -446,7 +454,7 @@ def scatter_elements_definition(
     """,
 )
 def scatter_nd(
-    site: Site, data: Tensor, indices: Tensor, updates: Tensor, reduction: str = "update"
+    site: OperatorCall, data: Tensor, indices: Tensor, updates: Tensor, reduction: str = "update"
 ) -> StructInfo:
     """The data with each update at its tuple of indices."""
     elements(site, indices, 1, "integer")
@@ -512,7 +520,7 @@ def _checked(indices: te.Tensor, number: int, length: te.Scalar) -> te.Tensor:
     x(a, b, 5), [i(2, 1), i(1, 3)]
     """,
 )
-def index_tensor(site: Site, data: Tensor, indices: Tensors) -> StructInfo:
+def index_tensor(site: OperatorCall, data: Tensor, indices: Tensors) -> StructInfo:
     """Leading axes replaced by the common shape of the indices into them."""
     ndim, dims = site.rank(data), site.dims(data)
     if indices is None:
@@ -552,7 +560,7 @@ def index_tensor_definition(out: Result, x: te.Tensor, indices: Sequence[te.Tens
     return exprs.filled(out, element)
 
 
-def _common(site: Site, indices: tuple[TensorStructInfo, ...]) -> Dims | None:
+def _common(site: OperatorCall, indices: tuple[TensorStructInfo, ...]) -> Dims | None:
     shapes = [site.dims(info) for info in indices]
     places: Dims | None = shapes[0] if shapes else ()
     for shape in shapes[1:]:
@@ -571,7 +579,7 @@ def _common(site: Site, indices: tuple[TensorStructInfo, ...]) -> Dims | None:
     broken="OBL-every-axis: f(a, b), [int64(c)], f(c)",
 )
 def index_put(
-    site: Site, data: Tensor, indices: OneOrTensors, values: Tensor, accumulate: int = False
+    site: OperatorCall, data: Tensor, indices: OneOrTensors, values: Tensor, accumulate: int = False
 ) -> StructInfo:
     """The data with values at positions given by one index for every axis."""
     agree(site, (data, values), (0, 2))
@@ -631,7 +639,7 @@ def index_put_definition(
 
 
 @rule("OBL-every", "obligation")
-def every(site: Site, count: int, ndim: int) -> None:
+def every(site: OperatorCall, count: int, ndim: int) -> None:
     """Check that there is one tensor of indices for each axis."""
     if count != ndim:
         words = f"{count} tensors of indices are given for rank {ndim} {site.of(0)}"
@@ -644,7 +652,12 @@ def every(site: Site, count: int, ndim: int) -> None:
     broken="OBL-depth-positive: i(a), prim(1), prim(0), depth=0",
 )
 def one_hot(
-    site: Site, indices: Tensor, on_value: Prim, off_value: Prim, depth: int, axis_: int = -1
+    site: OperatorCall,
+    indices: Tensor,
+    on_value: Prim,
+    off_value: Prim,
+    depth: int,
+    axis_: int = -1,
 ) -> StructInfo:
     """A new axis that has one value at the index and another elsewhere."""
     elements(site, indices, 0, "integer")
@@ -693,14 +706,14 @@ def one_hot_definition(
 
 
 @rule("OBL-depth", "obligation")
-def _positive(site: Site, depth: int) -> None:
+def _positive(site: OperatorCall, depth: int) -> None:
     """A one-hot encoding has at least one place."""
     if depth < 1:
         site.fail("OBL-depth-positive", f"the depth is {depth}, expected at least 1", 3)
 
 
 @operator("relax.nonzero", kept="the shape of its result depends on data", calls="x(a, b) | x(a)")
-def nonzero(site: Site, x: Tensor) -> StructInfo:
+def nonzero(site: OperatorCall, x: Tensor) -> StructInfo:
     """The indices of the nonzero elements: one row per axis, one column per element."""
     ndim = site.rank(x)
     if ndim is None:
@@ -716,7 +729,11 @@ def nonzero_value(x: Array) -> Array:
 
 @operator("relax.bucketize", calls="f(a, b) | f(a), f(5), out_int32=None | True, right=None | True")
 def bucketize(
-    site: Site, input_tensor: Tensor, boundaries: Tensor, out_int32: int = False, right: int = False
+    site: OperatorCall,
+    input_tensor: Tensor,
+    boundaries: Tensor,
+    out_int32: int = False,
+    right: int = False,
 ) -> StructInfo:
     """The number of boundaries below each element."""
     rank(site, boundaries, 1, 1)
@@ -775,7 +792,7 @@ def bucketize_definition(
     """,
 )
 def unique(
-    site: Site,
+    site: OperatorCall,
     x: Tensor,
     sorted_: Prim = ONE,
     return_index: IntExpr = False,

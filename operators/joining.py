@@ -27,15 +27,15 @@ from rlx.operators.dim_arithmetic import (
 from rlx.operators.evaluation import OperatorFault
 from rlx.operators.exprs import Result
 from rlx.operators.late import np, te
+from rlx.operators.operator_call import Dims, ObligationGroup, OperatorCall, show
 from rlx.operators.parameters import IntOrInts, Tensor, Tensors
 from rlx.operators.registry import computes, defines, operator
 from rlx.operators.rule_helpers import agree, axis, fields, known, place, ranked, resized, tensor
-from rlx.operators.site import Dims, ObligationGroup, Site, show
 from rlx.spec.registry import rule
 
 
 @rule("OBL-concat", "obligation")
-def joined(site: Site, tensors: Sequence[Tensor], along: int | None) -> Dims | None:
+def joined(site: OperatorCall, tensors: Sequence[Tensor], along: int | None) -> Dims | None:
     """The joined shape of tensors of the same rank that are equal except along the joined axis.
 
     Returns
@@ -62,7 +62,7 @@ def joined(site: Site, tensors: Sequence[Tensor], along: int | None) -> Dims | N
     return (*first[:along], length, *first[along + 1 :])
 
 
-def _all_proved(site: Site, lengths: ObligationGroup) -> bool:
+def _all_proved(site: OperatorCall, lengths: ObligationGroup) -> bool:
     """Whether what has been asked for holds always."""
     return all(site.ctx.prover.always(c).status == "proved" for c, _ in lengths.open)
 
@@ -75,7 +75,7 @@ def _unequal(pair: tuple[PrimExpr, PrimExpr], k: int, tensors: tuple[Tensor, Ten
     )
 
 
-def _common_rank(site: Site, tensors: Sequence[Tensor]) -> int | None:
+def _common_rank(site: OperatorCall, tensors: Sequence[Tensor]) -> int | None:
     ranks = {r for r in map(site.rank, tensors) if r is not None}
     if len(ranks) > 1:
         low, high = sorted(ranks)[:2]
@@ -85,7 +85,7 @@ def _common_rank(site: Site, tensors: Sequence[Tensor]) -> int | None:
     return ranks.pop() if ranks else None
 
 
-def _some(site: Site, tensors: Sequence[Tensor]) -> Tensor:
+def _some(site: OperatorCall, tensors: Sequence[Tensor]) -> Tensor:
     """The first of the tensors with what they have in common."""
     if not tensors:
         site.fail("OBL-rank-operand", "expected at least one tensor to join", 0)
@@ -106,7 +106,7 @@ def _some(site: Site, tensors: Sequence[Tensor]) -> Tensor:
     OBL-concat-dims: [f(a, 3), f(a, 4)], axis=0
     """,
 )
-def concat(site: Site, tensors: Tensors, axis_: int | None = 0) -> StructInfo:
+def concat(site: OperatorCall, tensors: Tensors, axis_: int | None = 0) -> StructInfo:
     """The tensors concatenated along an axis; vectors if no axis is given."""
     if tensors is None:
         return ranked(None, VOID)
@@ -159,7 +159,7 @@ def concat_definition(out: Result, tensors: Sequence[te.Tensor], axis: int | Non
     """,
     broken="OBL-concat-dims: [f(a, 3), f(a, 4)]",
 )
-def stack(site: Site, tensors: Tensors, axis_: int | None = 0) -> StructInfo:
+def stack(site: OperatorCall, tensors: Tensors, axis_: int | None = 0) -> StructInfo:
     """Tensors of the same shape stacked along a new axis."""
     if tensors is None:
         return ranked(None, VOID)
@@ -198,7 +198,9 @@ MOST_PARTS = 65536
 
 
 @rule("OBL-split", "obligation")
-def part_lengths(site: Site, length: PrimExpr, cut: int | tuple[int, ...]) -> list[PrimExpr]:
+def part_lengths(
+    site: OperatorCall, length: PrimExpr, cut: int | tuple[int, ...]
+) -> list[PrimExpr]:
     """The lengths of the parts of an axis, which must not be negative."""
     if isinstance(cut, int):
         return _sections(site, length, cut)
@@ -225,7 +227,7 @@ def _between(low: int, high: int, length: PrimExpr) -> PrimExpr:
     return sub(before, minimum(const(low), length)) if low else before
 
 
-def _sections(site: Site, length: PrimExpr, count: int) -> list[PrimExpr]:
+def _sections(site: OperatorCall, length: PrimExpr, count: int) -> list[PrimExpr]:
     whole = exact(length, count)
     if whole is not None:
         site.ctx.discharged += 1
@@ -261,7 +263,9 @@ def _sections(site: Site, length: PrimExpr, count: int) -> list[PrimExpr]:
     OBL-split-limit: f(a, 4), indices_or_sections=65537, axis=1
     """,
 )
-def split(site: Site, x: Tensor, indices_or_sections: IntOrInts, axis_: int = 0) -> StructInfo:
+def split(
+    site: OperatorCall, x: Tensor, indices_or_sections: IntOrInts, axis_: int = 0
+) -> StructInfo:
     """An axis split into equal sections (the last may be shorter), or at indices. A single part is
     the tensor itself.
     """
@@ -344,7 +348,7 @@ def split_definition(out: Any, x: te.Tensor, cut: int | tuple[int, ...], axis: i
     [x(a), x(b), x(3)]
     """,
 )
-def meshgrid(site: Site, tensors: Tensors, indexing: str | None = "ij") -> StructInfo:
+def meshgrid(site: OperatorCall, tensors: Tensors, indexing: str | None = "ij") -> StructInfo:
     """The coordinates of the grid that the vectors span.
 
     With ``indexing="xy"`` the first two axes are exchanged, as in NumPy.

@@ -12,8 +12,8 @@ from rlx.grammar.nodes.ast import StructInfo
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.suggest import closest, did_you_mean
 from rlx.operators.dim_arithmetic import ceildiv, const, product
+from rlx.operators.operator_call import Dims, OperatorCall, Violation, show
 from rlx.operators.parameters import Tensor
-from rlx.operators.site import Dims, Site, Violation, show
 from rlx.spec.registry import rule
 
 COMMON = (
@@ -79,7 +79,7 @@ def _covers(layout: Layout, axes: str) -> bool:
 
 @rule("OBL-layout", "obligation")
 def layout(
-    site: Site, text: str, axes: str, info: Tensor | None, index: int, best: StructInfo
+    site: OperatorCall, text: str, axes: str, info: Tensor | None, index: int, best: StructInfo
 ) -> Layout:
     """Check and parse a layout of the named axes for a tensor.
 
@@ -104,7 +104,7 @@ def layout(
     return found
 
 
-def _factors(site: Site, found: Layout, dims: Dims | None, index: int) -> None:
+def _factors(site: OperatorCall, found: Layout, dims: Dims | None, index: int) -> None:
     """The inner part of an axis that is split has the length that the layout says."""
     for k, ((_, factor), dim) in enumerate(zip(found.pieces, dims or (), strict=False)):
         if factor is not None:

@@ -15,10 +15,10 @@ from rlx.operators.elementwise import broadcast, convert
 from rlx.operators.evaluation import OperatorFault
 from rlx.operators.exprs import Result, decline
 from rlx.operators.late import np, te
+from rlx.operators.operator_call import Dims, OperatorCall, show
 from rlx.operators.parameters import Tensor, Tensors, Type
 from rlx.operators.registry import computes, defines, operator
 from rlx.operators.rule_helpers import agree, known, place, rank, ranked, tensor
-from rlx.operators.site import Dims, Site, show
 from rlx.spec.registry import rule
 
 
@@ -38,7 +38,7 @@ from rlx.spec.registry import rule
     OBL-matmul-reduction: f(3), f(4)
     """,
 )
-def matmul(site: Site, x1: Tensor, x2: Tensor, out_dtype: Type | None = None) -> StructInfo:
+def matmul(site: OperatorCall, x1: Tensor, x2: Tensor, out_dtype: Type | None = None) -> StructInfo:
     """The product of two matrices, or of stacks of them; a vector counts as one row or one
     column.
     """
@@ -99,7 +99,7 @@ def matmul_definition(out: Result, a: te.Tensor, b: te.Tensor, dtype: DataType |
 
 
 @rule("OBL-matmul", "obligation")
-def reduces(site: Site, a: Dims, b: Dims) -> bool:
+def reduces(site: OperatorCall, a: Dims, b: Dims) -> bool:
     """Check that the reduction dimensions are equal; False if they never are."""
     x, y = a[-1], b[-2] if len(b) > 1 else b[0]
     return site.equal(
@@ -114,7 +114,7 @@ def reduces(site: Site, a: Dims, b: Dims) -> bool:
 
 
 @operator("relax.outer", calls="t(a), t(b)", broken="OBL-rank-operand: f(a, b), f(c)")
-def outer(site: Site, x1: Tensor, x2: Tensor) -> StructInfo:
+def outer(site: OperatorCall, x1: Tensor, x2: Tensor) -> StructInfo:
     """The products of all pairs of elements of two vectors."""
     rank(site, x1, 0, 1)
     rank(site, x2, 1, 1)
@@ -157,7 +157,7 @@ def outer_definition(out: Result, a: te.Tensor, b: te.Tensor) -> te.Tensor:
     OBL-einsum-dims: [f(a, 3), f(4, b)], subscripts='ij,jk->ik'
     """,
 )
-def einsum(site: Site, operands: Tensors, subscripts: str) -> StructInfo:
+def einsum(site: OperatorCall, operands: Tensors, subscripts: str) -> StructInfo:
     """A sum of products over the axes that the subscripts name."""
     if operands is None:
         return ranked(None, VOID)
@@ -245,7 +245,7 @@ def einsum_definition(out: Result, operands: Sequence[te.Tensor], subscripts: st
     return _rounded(out, te.compute(out.shape, element, name="T_einsum"))
 
 
-def _spread(site: Site, terms: list[str], operands: tuple[Tensor, ...]) -> int | None:
+def _spread(site: OperatorCall, terms: list[str], operands: tuple[Tensor, ...]) -> int | None:
     """How many axes the ellipsis stands for, as far as ranks say; None where one is unknown."""
     found = 0
     for term, x in zip(terms, operands, strict=True):
@@ -257,7 +257,7 @@ def _spread(site: Site, terms: list[str], operands: tuple[Tensor, ...]) -> int |
     return found
 
 
-def _named(site: Site, term: str, x: TensorStructInfo) -> None:
+def _named(site: OperatorCall, term: str, x: TensorStructInfo) -> None:
     """A term names each axis of its operand, where the rank is known."""
     ndim, names = site.rank(x), len(term.replace("...", ""))
     if ndim is not None and (ndim < names if "..." in term else ndim != names):
@@ -279,7 +279,7 @@ def _apart(term: str, dims: Dims) -> tuple[str, Dims, Dims]:
     return before + after, dims[: len(before)] + dims[end:], dims[len(before) : end]
 
 
-def _subscripts(site: Site, text: str, count: int) -> tuple[list[str], str]:
+def _subscripts(site: OperatorCall, text: str, count: int) -> tuple[list[str], str]:
     """The terms of the operands and of the result, without blanks."""
     left, arrow, output = text.replace(" ", "").partition("->")
     inputs = left.split(",")
@@ -296,7 +296,7 @@ def _subscripts(site: Site, text: str, count: int) -> tuple[list[str], str]:
 
 
 @rule("OBL-einsum", "obligation")
-def labelled(site: Site, terms: list[str], shapes: list[Dims]) -> dict[str, PrimExpr]:
+def labelled(site: OperatorCall, terms: list[str], shapes: list[Dims]) -> dict[str, PrimExpr]:
     """The length of each label; every axis with the label must have this length or 1."""
     sizes: dict[str, PrimExpr] = {}
     lengths = site.together("OBL-einsum-dims", 0)

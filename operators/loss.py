@@ -13,10 +13,10 @@ from rlx.operators.evaluation import OperatorFault
 from rlx.operators.exprs import Result, decline
 from rlx.operators.indexing import by_mode, from_zero, line, take
 from rlx.operators.late import np, te
+from rlx.operators.operator_call import ForwardCall, OperatorCall, show, show_shape
 from rlx.operators.parameters import Tensor
 from rlx.operators.registry import computes, defines, operator
 from rlx.operators.rule_helpers import agree, choice, elements, gradient, rank, tensor
-from rlx.operators.site import ForwardCall, Site, show, show_shape
 from rlx.spec.registry import rule
 
 
@@ -28,7 +28,7 @@ from rlx.spec.registry import rule
     """,
     broken="OBL-loss-dims: f(a, 3), f(a, 4)",
 )
-def cross_entropy(site: Site, predictions: Tensor, labels: Tensor) -> StructInfo:
+def cross_entropy(site: OperatorCall, predictions: Tensor, labels: Tensor) -> StructInfo:
     """The mean cross entropy of two distributions: a scalar."""
     kind = agree(site, (predictions, labels), booleans=True)
     a, b = site.dims(predictions), site.dims(labels)
@@ -74,7 +74,9 @@ def cross_entropy_with_logits_definition(
 
 
 @rule("OBL-loss", "obligation")
-def losses(site: Site, wanted: Sequence[PrimExpr], found: Sequence[PrimExpr], index: int) -> None:
+def losses(
+    site: OperatorCall, wanted: Sequence[PrimExpr], found: Sequence[PrimExpr], index: int
+) -> None:
     """Check that predictions and targets of a loss agree in every shared dimension."""
     if len(wanted) != len(found):
         site.fail(
@@ -113,7 +115,7 @@ REDUCTIONS = ("none", "sum", "mean")
     """,
 )
 def nll_loss(
-    site: Site,
+    site: OperatorCall,
     predictions: Tensor,
     targets: Tensor,
     weights: Tensor | None = None,
@@ -203,7 +205,7 @@ def nll_loss_definition(
     """,
 )
 def nll_loss_backward(
-    site: Site,
+    site: OperatorCall,
     output_grad: Tensor,
     predictions: Tensor,
     targets: Tensor,
@@ -281,7 +283,7 @@ def nll_loss_backward_definition(
     broken="OBL-gradient-dims: f(5), f(9), i(6)",
 )
 def take_backward(
-    site: Site,
+    site: OperatorCall,
     output_grad: Tensor,
     x: Tensor,
     indices: Tensor,

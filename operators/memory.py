@@ -24,17 +24,17 @@ from rlx.operators.dim_arithmetic import ZERO, add, const, literal, mul, product
 from rlx.operators.evaluation import OperatorFault, data_type
 from rlx.operators.evaluation_arguments import same as same_value
 from rlx.operators.late import np
+from rlx.operators.operator_call import Dims, OperatorCall, show
 from rlx.operators.parameters import Prim, Shape, StrExpr, Tensor, TypeExpr, Whole, WholeShape
 from rlx.operators.registry import Compute, Rule, computes, operator
 from rlx.operators.rule_helpers import axis, integral, ranked, shaped
-from rlx.operators.site import Dims, Site, show
 from rlx.spec.registry import rule
 
 _ON_MEMORY = "it works on memory, not on elements"
 _NO_TENSOR = "its result is not a tensor"
 
 
-def allocated(site: Site, shape: Expr, kind: DataType | None) -> TensorStructInfo:
+def allocated(site: OperatorCall, shape: Expr, kind: DataType | None) -> TensorStructInfo:
     """A tensor of a shape that an expression gives, and of a known element type."""
     if kind is None:
         site.fail("OBL-element-type", "a new tensor needs an element type, but dtype is void")
@@ -47,7 +47,7 @@ def allocated(site: Site, shape: Expr, kind: DataType | None) -> TensorStructInf
     calls="shape(a, b) | shape(4), dtype('float32') | dtype('int64'), prim(0)",
 )
 def alloc(
-    site: Site,
+    site: OperatorCall,
     shape: WholeShape,
     dtype: TypeExpr,
     runtime_device_index: Prim,
@@ -66,7 +66,11 @@ def alloc(
     calls="shape(4096), prim(0), string('global'), dtype('uint8')",
 )
 def alloc_storage(
-    site: Site, size: Shape, virtual_device_index: Prim, storage_scope: StrExpr, dtype: TypeExpr
+    site: OperatorCall,
+    size: Shape,
+    virtual_device_index: Prim,
+    storage_scope: StrExpr,
+    dtype: TypeExpr,
 ) -> StructInfo:
     """A new piece of memory."""
     return OBJECT
@@ -74,7 +78,7 @@ def alloc_storage(
 
 @operator("relax.vm.alloc_storage", kept=_ON_MEMORY, calls="shape(4096), prim(0), dtype('uint8')")
 def vm_alloc_storage(
-    site: Site,
+    site: OperatorCall,
     shape: Shape,
     runtime_device_index: Prim,
     dtype: TypeExpr,
@@ -90,7 +94,7 @@ def vm_alloc_storage(
     calls="made('memory.alloc_storage'), prim(0), shape(8, 16) | shape(4), dtype('float32')",
 )
 def alloc_tensor(
-    site: Site,
+    site: OperatorCall,
     storage: Whole,
     offset: Prim,
     shape: WholeShape,
@@ -107,7 +111,7 @@ def alloc_tensor(
     calls="made('vm.alloc_storage'), prim(0), shape(8, 16) | shape(4), dtype('float32')",
 )
 def vm_alloc_tensor(
-    site: Site,
+    site: OperatorCall,
     storage: Whole,
     offset: Prim,
     shape: WholeShape,
@@ -124,7 +128,7 @@ def vm_alloc_tensor(
 @operator(
     "relax.memory.kill_storage", kept=_ON_MEMORY, pure=False, calls="made('memory.alloc_storage')"
 )
-def kill_storage(site: Site, storage: Whole) -> StructInfo:
+def kill_storage(site: OperatorCall, storage: Whole) -> StructInfo:
     """The end of the lifetime of a piece of memory."""
     return UNIT
 
@@ -132,13 +136,13 @@ def kill_storage(site: Site, storage: Whole) -> StructInfo:
 @operator(
     "relax.memory.kill_tensor", kept=_ON_MEMORY, pure=False, calls="made('builtin.alloc_tensor')"
 )
-def kill_tensor(site: Site, tensor: Whole) -> StructInfo:
+def kill_tensor(site: OperatorCall, tensor: Whole) -> StructInfo:
     """The end of the lifetime of a tensor."""
     return UNIT
 
 
 @operator("relax.vm.kill_object", kept=_ON_MEMORY, pure=False, calls="made('vm.alloc_storage')")
-def kill_object(site: Site, obj: Whole) -> StructInfo:
+def kill_object(site: OperatorCall, obj: Whole) -> StructInfo:
     """The end of the lifetime of any object."""
     return UNIT
 
@@ -149,7 +153,7 @@ def kill_object(site: Site, obj: Whole) -> StructInfo:
     shares="perhaps",
     compute=same_value,
 )
-def ensure_zero_offset(site: Site, data: Tensor) -> StructInfo:
+def ensure_zero_offset(site: OperatorCall, data: Tensor) -> StructInfo:
     """The tensor at the start of its memory, copied if necessary."""
     return data
 
@@ -165,7 +169,7 @@ def ensure_zero_offset(site: Site, data: Tensor) -> StructInfo:
     broken="OBL-view-size: float32(4), shape(9)",
 )
 def view(
-    site: Site,
+    site: OperatorCall,
     data: Tensor,
     shape: Shape | None = None,
     dtype: TypeExpr | None = None,
@@ -214,7 +218,7 @@ def view_value(
 
 @rule("OBL-view", "obligation")
 def within(
-    site: Site,
+    site: OperatorCall,
     old: tuple[Dims, DataType],
     new: tuple[Dims | None, DataType],
     offset: PrimExpr | None,
@@ -270,7 +274,7 @@ FIELDS = {
 
 
 def _field(kind: DataType) -> Rule:
-    def field(site: Site, tensor: Tensor) -> StructInfo:
+    def field(site: OperatorCall, tensor: Tensor) -> StructInfo:
         """A field of the tensor's descriptor."""
         return PrimStructInfo(kind)
 
@@ -282,7 +286,7 @@ for _name, _kind in FIELDS.items():
 
 
 @operator("relax.inspect.tensor_ndim", kept=_NO_TENSOR)
-def tensor_ndim(site: Site, tensor: Tensor) -> StructInfo:
+def tensor_ndim(site: OperatorCall, tensor: Tensor) -> StructInfo:
     """The rank."""
     ndim = site.rank(tensor)
     return PrimStructInfo(INT32, None if ndim is None else IntImm(ndim, INT32))
@@ -296,7 +300,7 @@ def tensor_ndim(site: Site, tensor: Tensor) -> StructInfo:
     x(a), prim(0)
     """,
 )
-def tensor_shape_i(site: Site, tensor: Tensor, axis: Prim) -> StructInfo:
+def tensor_shape_i(site: OperatorCall, tensor: Tensor, axis: Prim) -> StructInfo:
     """The length of an axis."""
     along, dims = _along(site, tensor, axis), site.dims(tensor)
     return PrimStructInfo(INT64, None if along is None or dims is None else dims[along])
@@ -315,7 +319,7 @@ def tensor_shape_i_value(x: Array, axis: Any) -> Any:
     x(a), prim(0)
     """,
 )
-def tensor_stride_i(site: Site, tensor: Tensor, axis: Prim) -> StructInfo:
+def tensor_stride_i(site: OperatorCall, tensor: Tensor, axis: Prim) -> StructInfo:
     """The stride of an axis in elements."""
     _along(site, tensor, axis)
     return PrimStructInfo(INT64)
@@ -326,7 +330,7 @@ def tensor_stride_i_value(x: Array, axis: Any) -> Any:
     return np.int64(prod(x.shape[_axis(x, axis) + 1 :]))
 
 
-def _along(site: Site, tensor: TensorStructInfo, index: PrimExpr | None) -> int | None:
+def _along(site: OperatorCall, tensor: TensorStructInfo, index: PrimExpr | None) -> int | None:
     ndim, given = site.rank(tensor), literal(index)
     if given is not None and given < 0:
         site.fail("OBL-axis-range", f"axis {given} must not be negative {site.of(0)}", 1)

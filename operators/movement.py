@@ -19,6 +19,7 @@ from rlx.operators.evaluation import OperatorFault
 from rlx.operators.evaluation_arguments import COPIED, INFERRED
 from rlx.operators.exprs import Result, decline
 from rlx.operators.late import np, te
+from rlx.operators.operator_call import Dims, OperatorCall, Violation, show, show_shape
 from rlx.operators.parameters import IntList, Ints, Longs, NewShape, Shape, Tensor
 from rlx.operators.registry import computes, defines, lookup, operator
 from rlx.operators.rule_helpers import (
@@ -32,12 +33,11 @@ from rlx.operators.rule_helpers import (
     shaped,
     tensor,
 )
-from rlx.operators.site import Dims, Site, Violation, show, show_shape
 from rlx.spec.registry import rule
 
 
 @operator("relax.flatten", shares="perhaps", calls="x(a, b) | x(a) | x() | x(a, 3, b)")
-def flatten(site: Site, x: Tensor) -> StructInfo:
+def flatten(site: OperatorCall, x: Tensor) -> StructInfo:
     """All elements along one axis."""
     dims = site.dims(x)
     if dims is not None and len(dims) == 1:
@@ -56,7 +56,7 @@ def flatten_definition(out: Result, x: te.Tensor) -> te.Tensor:
 
 
 @operator("relax.nn.batch_flatten", shares="perhaps", calls="x(a, b) | x(a, 3, b)")
-def batch_flatten(site: Site, data: Tensor) -> StructInfo:
+def batch_flatten(site: OperatorCall, data: Tensor) -> StructInfo:
     """All axes except the first merged into one."""
     rank(site, data, 0, 2, -1)
     dims = site.dims(data)
@@ -77,7 +77,7 @@ def batch_flatten_definition(out: Result, x: te.Tensor) -> te.Tensor:
 
 
 @rule("OBL-permute", "obligation")
-def permutation(site: Site, order: Sequence[int], ndim: int) -> list[int]:
+def permutation(site: OperatorCall, order: Sequence[int], ndim: int) -> list[int]:
     """Check that a permutation names each axis once."""
     if len(order) != ndim:
         site.fail(
@@ -99,7 +99,7 @@ def permutation(site: Site, order: Sequence[int], ndim: int) -> list[int]:
     OBL-permute-axes: f(a, b), axes=[0, 1, 2]
     """,
 )
-def permute_dims(site: Site, x: Tensor, axes_: IntList | None = None) -> StructInfo:
+def permute_dims(site: OperatorCall, x: Tensor, axes_: IntList | None = None) -> StructInfo:
     """The axes in another order; reversed if none is given."""
     ndim = site.rank(x)
     if ndim is None:
@@ -143,7 +143,7 @@ def permute_dims_definition(out: Result, x: te.Tensor, axes: Sequence[int] | Non
     """,
     broken="OBL-axis-repeated: f(a), axis=[0, 0]",
 )
-def expand_dims(site: Site, x: Tensor, axis: Ints) -> StructInfo:
+def expand_dims(site: OperatorCall, x: Tensor, axis: Ints) -> StructInfo:
     """Axes of length 1 inserted."""
     ndim = site.rank(x)
     if not axis:
@@ -182,7 +182,7 @@ def remaining_axes(call: Call, ctx: OperatorContext) -> tuple[int, ...] | None:
     """
     declared = lookup("relax.squeeze")
     assert declared is not None
-    site = Site(declared, call, ctx)
+    site = OperatorCall(declared, call, ctx)
     try:
         x, named = (read(site) for read in plan(site))
         given: tuple[int, ...] | None = named
@@ -195,7 +195,7 @@ def remaining_axes(call: Call, ctx: OperatorContext) -> tuple[int, ...] | None:
 
 
 @rule("OBL-squeeze", "obligation")
-def removed(site: Site, dims: Dims, given: Sequence[int]) -> tuple[PrimExpr, ...]:
+def removed(site: OperatorCall, dims: Dims, given: Sequence[int]) -> tuple[PrimExpr, ...]:
     """The dimensions without the named ones of length 1; a literal other than 1 stays."""
     kept = []
     ones = site.together("OBL-squeeze-one", 0)
@@ -223,7 +223,7 @@ def removed(site: Site, dims: Dims, given: Sequence[int]) -> tuple[PrimExpr, ...
     """,
     broken="OBL-axis-repeated: f(1, 1, a), axis=[0, -3]",
 )
-def squeeze(site: Site, x: Tensor, axis: Ints | None = None) -> StructInfo:
+def squeeze(site: OperatorCall, x: Tensor, axis: Ints | None = None) -> StructInfo:
     """Axes of length 1 removed: the named ones, or all."""
     ndim, dims = site.rank(x), site.dims(x)
     if axis is None:
@@ -282,7 +282,7 @@ def squeeze_definition(out: Result, x: te.Tensor, axis: Sequence[int] | None) ->
     x(a), axis=0
     """,
 )
-def flip(site: Site, data: Tensor, axis_: int) -> StructInfo:
+def flip(site: OperatorCall, data: Tensor, axis_: int) -> StructInfo:
     """The elements in reverse order along an axis."""
     ndim = site.rank(data)
     if ndim is not None:
@@ -315,7 +315,7 @@ def flip_definition(out: Result, x: te.Tensor, axis: int) -> te.Tensor:
     broken="OBL-sequences-lengths: f(3, a), int64(4), seq_axis=1, batch_axis=0",
 )
 def reverse_sequence(
-    site: Site, data: Tensor, seq_lengths: Tensor, seq_axis: int = 1, batch_axis: int = 0
+    site: OperatorCall, data: Tensor, seq_lengths: Tensor, seq_axis: int = 1, batch_axis: int = 0
 ) -> StructInfo:
     """The first elements of each sequence reversed, up to its length."""
     elements(site, seq_lengths, 1, "int32 int64")
@@ -362,7 +362,9 @@ def reverse_sequence_definition(
 
 
 @rule("OBL-sequences", "obligation")
-def sequences(site: Site, data: TensorStructInfo, counts: TensorStructInfo, batch: int) -> None:
+def sequences(
+    site: OperatorCall, data: TensorStructInfo, counts: TensorStructInfo, batch: int
+) -> None:
     """Check that there is one length for each sequence."""
     dims, found = site.dims(data), site.dims(counts)
     if dims is not None and found is not None:
@@ -379,7 +381,7 @@ def sequences(site: Site, data: TensorStructInfo, counts: TensorStructInfo, batc
 
 
 @rule("OBL-repeat", "obligation")
-def counts(site: Site, given: Sequence[int]) -> None:
+def counts(site: OperatorCall, given: Sequence[int]) -> None:
     """Check that no number of repetitions is negative."""
     if any(count < 0 for count in given):
         site.fail("OBL-repeat-count", f"the repetitions {list(given)} must not be negative")
@@ -393,7 +395,7 @@ def counts(site: Site, given: Sequence[int]) -> None:
     """,
     broken="OBL-repeat-count: f(a), repeats=[-1]",
 )
-def tile(site: Site, data: Tensor, repeats: Longs) -> StructInfo:
+def tile(site: OperatorCall, data: Tensor, repeats: Longs) -> StructInfo:
     """The tensor repeated along its axes, and along new leading ones."""
     counts(site, repeats)
     ndim, dims = site.rank(data), site.dims(data)
@@ -428,7 +430,7 @@ def tile_definition(out: Result, x: te.Tensor, repeats: Sequence[int]) -> te.Ten
     calls="x(a, b), repeats=2 | 1, axis=None | 0 | -1",
     broken="OBL-repeat-count: f(a, b), repeats=-2, axis=0",
 )
-def repeat(site: Site, data: Tensor, repeats: int, axis_: int | None = None) -> StructInfo:
+def repeat(site: OperatorCall, data: Tensor, repeats: int, axis_: int | None = None) -> StructInfo:
     """Each element repeated along an axis, or in the flattened tensor if no axis is given."""
     counts(site, (repeats,))
     ndim, dims = site.rank(data), site.dims(data)
@@ -470,7 +472,7 @@ def repeat_definition(out: Result, x: te.Tensor, times: int, axis: int | None) -
     OBL-shuffle-channels: f(a, 6, 2, 2), upscale_factor=2
     """,
 )
-def pixel_shuffle(site: Site, data: Tensor, upscale_factor: int) -> StructInfo:
+def pixel_shuffle(site: OperatorCall, data: Tensor, upscale_factor: int) -> StructInfo:
     """Groups of channels moved to the two spatial axes."""
     ndim, dims = rank(site, data, 0, 3, -1), site.dims(data)
     if upscale_factor < 1:
@@ -516,7 +518,7 @@ def pixel_shuffle_definition(out: Result, x: te.Tensor, factor: int) -> te.Tenso
 
 
 @rule("OBL-shuffle", "obligation")
-def shuffled(site: Site, channels: PrimExpr, factor: int) -> None:
+def shuffled(site: OperatorCall, channels: PrimExpr, factor: int) -> None:
     """Check that the factor is positive and its square divides the number of channels."""
     site.require(
         "OBL-shuffle-channels",
@@ -537,7 +539,7 @@ def shuffled(site: Site, channels: PrimExpr, factor: int) -> None:
     OBL-expand-dims: f(3), shape(a, 4)
     """,
 )
-def broadcast_to(site: Site, x: Tensor, shape: Shape) -> StructInfo:
+def broadcast_to(site: OperatorCall, x: Tensor, shape: Shape) -> StructInfo:
     """The tensor repeated along axes of length 1 and new leading axes."""
     result, dims = in_shape(site, x, shape), site.dims(x)
     if isinstance(shape, ShapeExpr):
@@ -560,7 +562,12 @@ def broadcast_to_definition(out: Result, x: te.Tensor, shape: Any) -> te.Tensor:
 
 @rule("OBL-expand", "obligation")
 def expands(
-    site: Site, dims: Dims | None, wanted: Dims, index: int, best: Tensor, ndim: int | None = None
+    site: OperatorCall,
+    dims: Dims | None,
+    wanted: Dims,
+    index: int,
+    best: Tensor,
+    ndim: int | None = None,
 ) -> None:
     """Check that a shape (or only its rank) broadcasts to another: aligned at the end, each
     dimension is equal or 1.
@@ -596,7 +603,7 @@ def expands(
     calls="t(a, b), shape(b) | shape(1, b) | shape(a, 1) | shape(a, b)",
     broken="OBL-expand-dims: f(a, 4), shape(3)",
 )
-def collapse_sum_to(site: Site, data: Tensor, shape: Shape) -> StructInfo:
+def collapse_sum_to(site: OperatorCall, data: Tensor, shape: Shape) -> StructInfo:
     """The reverse of a broadcast: sums over the axes that it would repeat."""
     result, dims = in_shape(site, data, shape), site.dims(data)
     if isinstance(shape, ShapeExpr) and dims is not None:
@@ -634,7 +641,7 @@ def collapse_sum_to_definition(out: Result, x: te.Tensor, shape: Any) -> te.Tens
 
 
 @operator("relax.collapse_sum_like", calls="t(a, b), t(b) | t(1, b) | t(a, 1) | t(a, b)")
-def collapse_sum_like(site: Site, data: Tensor, collapse_target: Tensor) -> StructInfo:
+def collapse_sum_like(site: OperatorCall, data: Tensor, collapse_target: Tensor) -> StructInfo:
     """The reverse of a broadcast, to the shape of another tensor."""
     dims, wanted = site.dims(data), site.dims(collapse_target)
     result = TensorStructInfo(collapse_target.shape, data.dtype, collapse_target.ndim, data.vdevice)
@@ -679,7 +686,7 @@ def _factors(dims: Dims) -> Factors:
 
 
 @rule("OBL-reshape", "obligation")
-def target(site: Site, x: TensorStructInfo, wanted: Dims, best: Tensor) -> Dims:
+def target(site: OperatorCall, x: TensorStructInfo, wanted: Dims, best: Tensor) -> Dims:
     """The target shape of a reshape: -1 is inferred, 0 is copied, and the number of elements is
     kept.
 
@@ -723,7 +730,7 @@ def target(site: Site, x: TensorStructInfo, wanted: Dims, best: Tensor) -> Dims:
     return wanted
 
 
-def _no_less(site: Site, wanted: Dims, least: int, best: Tensor) -> None:
+def _no_less(site: OperatorCall, wanted: Dims, least: int, best: Tensor) -> None:
     """No dimension is less than the -1 that is inferred, even where the product is right or
     unknown.
     """
@@ -732,7 +739,7 @@ def _no_less(site: Site, wanted: Dims, least: int, best: Tensor) -> None:
         site.fail("OBL-reshape-count", f"the new shape {shown} has a negative dimension", 1, best)
 
 
-def _infer(site: Site, old: Dims, wanted: Dims, hole: int, best: Tensor) -> Dims:
+def _infer(site: OperatorCall, old: Dims, wanted: Dims, hole: int, best: Tensor) -> Dims:
     others = wanted[:hole] + wanted[hole + 1 :]
     (count, left), (other_count, right) = _remaining(old, others)
     if other_count == 0:
@@ -779,7 +786,7 @@ def _infer(site: Site, old: Dims, wanted: Dims, hole: int, best: Tensor) -> Dims
     D14-argument: f(a, b), f(a)
     """,
 )
-def reshape(site: Site, x: Tensor, shape: NewShape) -> StructInfo:
+def reshape(site: OperatorCall, x: Tensor, shape: NewShape) -> StructInfo:
     """The elements in row-major order in another shape."""
     if not isinstance(shape, ShapeExpr):
         return in_shape(site, x, shape)
@@ -846,7 +853,7 @@ def reshape_definition(out: Result, x: te.Tensor, shape: Any) -> te.Tensor:
     return reshaped(out, x)
 
 
-def in_shape(site: Site, x: TensorStructInfo, shape: Expr) -> Tensor:
+def in_shape(site: OperatorCall, x: TensorStructInfo, shape: Expr) -> Tensor:
     """A tensor like ``x`` in a shape that an expression gives."""
     return shaped(site, shape, x.dtype, x.vdevice)
 

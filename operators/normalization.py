@@ -14,15 +14,17 @@ from rlx.operators.dim_arithmetic import ZERO, const, literal
 from rlx.operators.evaluation import OperatorFault
 from rlx.operators.exprs import Result
 from rlx.operators.late import np, te
+from rlx.operators.operator_call import OperatorCall, show
 from rlx.operators.parameters import Ints, Tensor
 from rlx.operators.registry import computes, defines, operator
 from rlx.operators.rule_helpers import agree, axes, axis, elements, fields, known, rank
-from rlx.operators.site import Site, show
 from rlx.spec.registry import rule
 
 
 @rule("OBL-scale", "obligation")
-def scales(site: Site, data: Tensor, parameters: Sequence[Tensor], over: Sequence[int]) -> None:
+def scales(
+    site: OperatorCall, data: Tensor, parameters: Sequence[Tensor], over: Sequence[int]
+) -> None:
     """Check that the learned tensors have the lengths of the axes that they belong to."""
     dims = site.dims(data)
     wanted = None if dims is None else [dims[k] for k in over]
@@ -42,13 +44,17 @@ def scales(site: Site, data: Tensor, parameters: Sequence[Tensor], over: Sequenc
             return
 
 
-def _misfit(site: Site, at: tuple[int, int], k: int, lengths: tuple[PrimExpr, PrimExpr]) -> str:
+def _misfit(
+    site: OperatorCall, at: tuple[int, int], k: int, lengths: tuple[PrimExpr, PrimExpr]
+) -> str:
     wanted, found = map(show, lengths)
     first, second = site.of(at[0]), site.of(at[1])
     return f"{found} elements {first} do not match axis {k} of length {wanted} {second}"
 
 
-def _normed(site: Site, data: Tensor, parameters: Sequence[Tensor], over: Sequence[int]) -> None:
+def _normed(
+    site: OperatorCall, data: Tensor, parameters: Sequence[Tensor], over: Sequence[int]
+) -> None:
     agree(site, (data, *parameters))
     elements(site, data, 0, "float")
     ndim = site.rank(data)
@@ -72,7 +78,7 @@ def _normed(site: Site, data: Tensor, parameters: Sequence[Tensor], over: Sequen
     """,
 )
 def layer_norm(
-    site: Site,
+    site: OperatorCall,
     data: Tensor,
     gamma: Tensor,
     beta: Tensor,
@@ -127,7 +133,7 @@ def layer_norm_definition(
 
 @operator("relax.nn.rms_norm", calls="f(a, b), f(b), axes=[-1], epsilon=None | 0.01")
 def rms_norm(
-    site: Site, data: Tensor, weight: Tensor, axes: Ints = (-1,), epsilon: float = 1e-05
+    site: OperatorCall, data: Tensor, weight: Tensor, axes: Ints = (-1,), epsilon: float = 1e-05
 ) -> StructInfo:
     """Unit mean square over the axes, then scale."""
     _normed(site, data, (weight,), axes)
@@ -170,7 +176,7 @@ def rms_norm_definition(
     """,
 )
 def group_norm(
-    site: Site,
+    site: OperatorCall,
     data: Tensor,
     gamma: Tensor,
     beta: Tensor,
@@ -253,7 +259,7 @@ def group_norm_definition(
 
 
 @rule("OBL-group", "obligation")
-def grouped(site: Site, count: PrimExpr, groups: int) -> None:
+def grouped(site: OperatorCall, count: PrimExpr, groups: int) -> None:
     """Check that the number of groups is positive and divides the normalised channels."""
     if groups < 1:
         site.fail("OBL-group-positive", f"num_groups is {groups}, expected at least 1")
@@ -274,7 +280,7 @@ def grouped(site: Site, count: PrimExpr, groups: int) -> None:
     calls="f(a, 4, b), f(4), f(4), channel_axis=1, axes=[2], epsilon=None | 0.01",
 )
 def instance_norm(
-    site: Site,
+    site: OperatorCall,
     data: Tensor,
     gamma: Tensor,
     beta: Tensor,
@@ -339,7 +345,7 @@ def instance_norm_definition(
     broken="OBL-scale-length: f(a, 3), f(4), f(3), f(3), f(3), axis=1",
 )
 def batch_norm(
-    site: Site,
+    site: OperatorCall,
     data: Tensor,
     gamma: Tensor,
     beta: Tensor,
@@ -464,7 +470,7 @@ def _moments(x: te.Tensor, rest: Sequence[int], axis: int) -> tuple[te.Tensor, t
     """,
 )
 @operator("relax.nn.log_softmax", calls="f(a, b) | f(a) | f(a, 3, b), axis=None | 0 | -1")
-def softmax(site: Site, data: Tensor, axis_: int = -1) -> StructInfo:
+def softmax(site: OperatorCall, data: Tensor, axis_: int = -1) -> StructInfo:
     """Positive elements that sum to 1 along an axis (or their logarithms)."""
     elements(site, data, 0, "float")
     ndim = site.rank(data)
@@ -536,7 +542,7 @@ def log_softmax_definition(out: Result, x: te.Tensor, axis: int) -> te.Tensor:
     f(a, b), f(b)
     """,
 )
-def prelu(site: Site, data: Tensor, alpha: Tensor, axis_: int = 1) -> StructInfo:
+def prelu(site: OperatorCall, data: Tensor, alpha: Tensor, axis_: int = 1) -> StructInfo:
     """Negative elements scaled by a learned slope for each channel."""
     elements(site, data, 0, "float16 float32 float64")
     ndim, dims = site.rank(data), site.dims(data)

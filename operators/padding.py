@@ -15,15 +15,15 @@ from rlx.operators.dim_arithmetic import ZERO, add, const
 from rlx.operators.evaluation import OperatorFault
 from rlx.operators.exprs import Result, decline
 from rlx.operators.late import np, te
+from rlx.operators.operator_call import OperatorCall, show
 from rlx.operators.parameters import Ints, Longs, Tensor
 from rlx.operators.registry import computes, defines, operator
 from rlx.operators.rule_helpers import known, ranked, tensor
-from rlx.operators.site import Site, show
 from rlx.spec.registry import rule
 
 
 @rule("OBL-pad", "obligation")
-def pads(site: Site, data: Tensor, widths: Ints) -> None:
+def pads(site: OperatorCall, data: Tensor, widths: Ints) -> None:
     """Check that there are two widths for each axis; a negative one must not remove more elements
     than exist.
     """
@@ -46,7 +46,7 @@ def pads(site: Site, data: Tensor, widths: Ints) -> None:
             site.stop(ranked(ndim, data.dtype, data.vdevice))
 
 
-def _too_much(site: Site, axis: int, dim: PrimExpr, pair: tuple[int, int]) -> str:
+def _too_much(site: OperatorCall, axis: int, dim: PrimExpr, pair: tuple[int, int]) -> str:
     return f"the widths {pair} of axis {axis} remove more than its length {show(dim)} {site.of(0)}"
 
 
@@ -62,7 +62,11 @@ def _too_much(site: Site, axis: int, dim: PrimExpr, pair: tuple[int, int]) -> st
     """,
 )
 def pad(
-    site: Site, data: Tensor, pad_width: Longs, pad_mode: str = "constant", pad_value: float = 0.0
+    site: OperatorCall,
+    data: Tensor,
+    pad_width: Longs,
+    pad_mode: str = "constant",
+    pad_value: float = 0.0,
 ) -> StructInfo:
     """The tensor with padding before and after along its axes."""
     pads(site, data, pad_width)

@@ -4,7 +4,7 @@ The function takes the call's site, and then a parameter for each of the operato
 (followed by ``_`` if Python or the module uses the name), its kind as annotation, ``| None`` if
 null is a value, and its default::
 
-    def concat(site: Site, tensors: Tensors, axis: int | None = 0) -> StructInfo: ...
+    def concat(site: OperatorCall, tensors: Tensors, axis: int | None = 0) -> StructInfo: ...
 
 ``*values: Expr`` takes all further positional arguments. Keyword-only parameters come after ``*``.
 """

@@ -15,11 +15,11 @@ from rlx.operators.dim_arithmetic import const
 from rlx.operators.exprs import Result, decline
 from rlx.operators.late import np, te
 from rlx.operators.layout import Layout, layout, layout_rank
+from rlx.operators.operator_call import ForwardCall, OperatorCall
 from rlx.operators.parameters import IntList, Ints, Tensor
 from rlx.operators.reduction import mean_of, need_elements
 from rlx.operators.registry import Rule, computes, defines, operator
 from rlx.operators.rule_helpers import gradient, ranked, tensor
-from rlx.operators.site import ForwardCall, Site
 from rlx.operators.windows import (
     SPATIAL,
     Sides,
@@ -33,7 +33,7 @@ from rlx.operators.windows import (
 
 
 def _layouts(
-    site: Site, data: TensorStructInfo, axes: str, text: str, out_text: str
+    site: OperatorCall, data: TensorStructInfo, axes: str, text: str, out_text: str
 ) -> tuple[TensorStructInfo, Layout, Layout]:
     """The result as far as it is known without shapes, the data's layout, and the result's."""
     best = ranked(layout_rank(out_text), data.dtype, data.vdevice)
@@ -45,7 +45,7 @@ def _pool(count: int) -> Rule:
     axes = f"NC{SPATIAL[count]}"
 
     def pool(
-        site: Site,
+        site: OperatorCall,
         data: Tensor,
         pool_size: Ints = (1,),
         strides: Ints = (1,),
@@ -88,7 +88,7 @@ def _adaptive(count: int) -> Rule:
     axes = f"NC{SPATIAL[count]}"
 
     def adaptive(
-        site: Site,
+        site: OperatorCall,
         data: Tensor,
         output_size: Ints | None = None,
         layout_: str = "NCHW",
@@ -175,7 +175,7 @@ _POOL2D = _pool(2)
     """,
 )
 def pool_backward(
-    site: Site,
+    site: OperatorCall,
     output_grad: Tensor,
     data: Tensor,
     pool_size: IntList = (1,),

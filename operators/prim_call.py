@@ -25,7 +25,7 @@ from rlx.grammar.nodes.ast import (
 from rlx.grammar.nodes.tir import Buffer, PrimExpr, PrimFunc
 from rlx.operators.callee import LITERALS, arguments, declared_result
 from rlx.operators.dim_arithmetic import same
-from rlx.operators.site import Site, show, show_shape
+from rlx.operators.operator_call import OperatorCall, show, show_shape
 from rlx.spec.registry import rule
 
 Pair = tuple[PrimExpr, PrimExpr, str, str]
@@ -33,7 +33,7 @@ Pair = tuple[PrimExpr, PrimExpr, str, str]
 
 
 @rule("OBL-passed", "obligation")
-def passed(site: Site, args: Expr) -> None:
+def passed(site: OperatorCall, args: Expr) -> None:
     """Check that the arguments of a PrimFunc are tensors, scalars and shapes."""
     info = site.ctx.info(args)
     parts = info.fields if isinstance(info, TupleStructInfo) else ()
@@ -54,7 +54,7 @@ def passed(site: Site, args: Expr) -> None:
 
 
 @rule("OBL-trailing", "obligation")
-def trailing(site: Site, tir_vars: object) -> None:
+def trailing(site: OperatorCall, tir_vars: object) -> None:
     """Check that trailing scalars are a shape or a tuple of scalars."""
     if tir_vars is None:
         return
@@ -71,7 +71,7 @@ def trailing(site: Site, tir_vars: object) -> None:
 
 
 def agreement(
-    site: Site,
+    site: OperatorCall,
     func: Expr,
     args: Expr,
     out: Sequence[TensorStructInfo],
@@ -106,7 +106,7 @@ def agreement(
 
 
 @rule("OBL-callee", "obligation")
-def callee(site: Site, func: Expr) -> PrimFunc | None:
+def callee(site: OperatorCall, func: Expr) -> PrimFunc | None:
     """Check that the callee of ``call_tir`` is a PrimFunc of the module, and return it; None if
     unknown.
     """
@@ -128,7 +128,7 @@ def callee(site: Site, func: Expr) -> PrimFunc | None:
     return found
 
 
-def _scalars(site: Site, tir_vars: object) -> Sequence[StructInfo] | None:
+def _scalars(site: OperatorCall, tir_vars: object) -> Sequence[StructInfo] | None:
     """The trailing scalars; None where their number is not known."""
     if tir_vars is None:
         return ()
@@ -159,7 +159,7 @@ def _parameter(callee: PrimFunc, param: tir.Var) -> str:
 
 @rule("OBL-untouched", "obligation")
 def untouched(
-    site: Site, func: Expr, callee: PrimFunc, inputs: Sequence[int], names: Sequence[str]
+    site: OperatorCall, func: Expr, callee: PrimFunc, inputs: Sequence[int], names: Sequence[str]
 ) -> None:
     """Check that the PrimFunc of a pure call stores only to results."""
     written = stored(callee)
@@ -196,7 +196,7 @@ def stored(func: PrimFunc) -> frozenset[Buffer]:
 
 
 @rule("OBL-buffers", "obligation")
-def count(site: Site, func: Expr, callee: PrimFunc, given: tuple[int, int, int]) -> None:
+def count(site: OperatorCall, func: Expr, callee: PrimFunc, given: tuple[int, int, int]) -> None:
     """Check that the PrimFunc has one parameter for each argument, result and trailing scalar."""
     if len(callee.params) != sum(given):
         args, out, scalars = given
@@ -215,7 +215,7 @@ class Matching:
     compare.
     """
 
-    def __init__(self, site: Site, func: Expr) -> None:
+    def __init__(self, site: OperatorCall, func: Expr) -> None:
         self.site, self.func = site, func
         self.binding: dict[tir.Var | ast.Var, PrimExpr | Expr] = {}
         self.bound_at: dict[tir.Var, str] = {}
@@ -297,7 +297,7 @@ class Matching:
 
 
 @rule("OBL-joint", "obligation")
-def jointly(site: Site, func: Expr, matching: Matching) -> None:
+def jointly(site: OperatorCall, func: Expr, matching: Matching) -> None:
     """Check that all dimensions equal the caller's under one binding of the PrimFunc's
     variables.
     """

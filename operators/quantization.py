@@ -14,16 +14,16 @@ from rlx.operators.elementwise import convert as converted
 from rlx.operators.evaluation import OperatorFault
 from rlx.operators.exprs import Result
 from rlx.operators.late import ml_dtypes, np, te
+from rlx.operators.operator_call import OperatorCall, show
 from rlx.operators.parameters import Tensor, Type
 from rlx.operators.registry import computes, defines, operator
 from rlx.operators.rule_helpers import axis, elements, known, like, rank
-from rlx.operators.site import Site, show
 from rlx.spec.registry import rule
 
 
 @rule("OBL-quantize", "obligation")
 def steps(
-    site: Site, data: TensorStructInfo, parameters: tuple[TensorStructInfo, ...], given: int
+    site: OperatorCall, data: TensorStructInfo, parameters: tuple[TensorStructInfo, ...], given: int
 ) -> None:
     """Check that scale and zero point are scalars, or have one element for each position along the
     axis.
@@ -87,7 +87,7 @@ _TYPES = {
     """,
 )
 def convert(
-    site: Site,
+    site: OperatorCall,
     data: Tensor,
     scale: Tensor,
     zero_point: Tensor,

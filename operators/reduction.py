@@ -17,10 +17,10 @@ from rlx.operators.evaluation import OperatorFault
 from rlx.operators.exprs import Result, decline
 from rlx.operators.late import later, np, te
 from rlx.operators.movement import unflat
+from rlx.operators.operator_call import Dims, OperatorCall
 from rlx.operators.parameters import Ints, Tensor, Type
 from rlx.operators.registry import Definition, computes, defines, operator
 from rlx.operators.rule_helpers import axes, axis, fields, like, ranked, resized
-from rlx.operators.site import Dims, Site
 from rlx.spec.registry import rule
 
 PLAIN = "relax.max relax.mean relax.min relax.prod relax.std relax.sum relax.variance"
@@ -31,7 +31,7 @@ f(a, 3, b), axis=None | 1 | [0, 2] | [-1], keepdims=None | True
 
 
 def reduced(
-    site: Site, x: Tensor, axis: Ints | None = None, keepdims: int = False
+    site: OperatorCall, x: Tensor, axis: Ints | None = None, keepdims: int = False
 ) -> TensorStructInfo:
     """The tensor without the reduced axes (all if none are named), or with length 1 there."""
     ndim, dims = site.rank(x), site.dims(x)
@@ -70,14 +70,16 @@ for _name in PLAIN.split():
     """,
 )
 def arg_reduced(
-    site: Site, x: Tensor, axis: int | None = None, keepdims: int = False
+    site: OperatorCall, x: Tensor, axis: int | None = None, keepdims: int = False
 ) -> StructInfo:
     """The index of the extremum along an axis (of all elements if no axis is named)."""
     return like(reduced(site, x, None if axis is None else (axis,), keepdims), INT64)
 
 
 @operator("relax.median", calls=_CALLS)
-def median(site: Site, x: Tensor, axis: Ints | None = None, keepdims: int = False) -> StructInfo:
+def median(
+    site: OperatorCall, x: Tensor, axis: Ints | None = None, keepdims: int = False
+) -> StructInfo:
     """The median; along one axis, also its index."""
     values = reduced(site, x, axis, keepdims)
     if axis is None or len(axis) > 1:
@@ -168,7 +170,7 @@ def _spread(
     """,
 )
 def scan(
-    site: Site,
+    site: OperatorCall,
     data: Tensor,
     axis_: int | None = None,
     dtype: Type | None = None,

@@ -14,8 +14,8 @@ from rlx.grammar.suggest import LIMIT
 from rlx.operators.binding import Reader, plan
 from rlx.operators.context import OperatorContext
 from rlx.operators.derived_dimensions import shortened
+from rlx.operators.operator_call import OperatorCall, Violation
 from rlx.operators.parameters import OperatorSignature
-from rlx.operators.site import Site, Violation
 from rlx.spec.registry import need
 
 if TYPE_CHECKING:
@@ -258,7 +258,7 @@ class Operator(OperatorSignature):
         The rule reports errors to the context, at most one per mistake; the result is then what is
         still certain.
         """
-        site = Site(self, call, ctx)
+        site = OperatorCall(self, call, ctx)
         attrs = call.attrs
         shape = (len(call.args), *attrs) if attrs else len(call.args)
         try:
@@ -284,7 +284,7 @@ class Operator(OperatorSignature):
             return violation.best
         return result
 
-    def _apply(self, site: Site, values: Sequence[object]) -> StructInfo:
+    def _apply(self, site: OperatorCall, values: Sequence[object]) -> StructInfo:
         """The result of the rule for values of the parameters."""
         last = self.parameters[-1] if values else None
         if last is None or not (last.variadic or last.receiver):

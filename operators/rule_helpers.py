@@ -20,8 +20,8 @@ from rlx.grammar.nodes.dtype import BOOL, VOID, DataType
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.nodes.tir import PrimExpr, type_of
 from rlx.operators.argument_kinds import UNKNOWN, constant
+from rlx.operators.operator_call import Dims, OperatorCall, show
 from rlx.operators.parameters import Operand, Tensor
-from rlx.operators.site import Dims, Site, show
 from rlx.solver.order.substitute import same_device
 from rlx.spec.registry import need, rule
 
@@ -33,7 +33,7 @@ def tensor(dims: Iterable[PrimExpr], kind: DataType, vdevice: VDevice | None = N
 
 
 def shaped(
-    site: Site, shape: Expr, dtype: DataType, vdevice: VDevice | None = None
+    site: OperatorCall, shape: Expr, dtype: DataType, vdevice: VDevice | None = None
 ) -> TensorStructInfo:
     """A tensor with the shape given by an expression; of unknown shape if the expression may not be
     a shape.
@@ -79,7 +79,7 @@ _GROUPS: dict[str, tuple[Callable[[DataType], bool], str]] = {
 
 
 @rule("OBL-element", "obligation")
-def elements(site: Site, info: Operand, index: int, group: str) -> None:
+def elements(site: OperatorCall, info: Operand, index: int, group: str) -> None:
     """Check that the operand's element type is in a group of types (a key of the table), or is one
     of the named types.
     """
@@ -96,7 +96,7 @@ def elements(site: Site, info: Operand, index: int, group: str) -> None:
 
 
 @rule("OBL-known", "obligation")
-def known(site: Site, what: str, *operands: tuple[int, Tensor]) -> None:
+def known(site: OperatorCall, what: str, *operands: tuple[int, Tensor]) -> None:
     """Check that the rank, shape or element type of these operands is known; at most one is
     reported.
     """
@@ -110,7 +110,7 @@ def known(site: Site, what: str, *operands: tuple[int, Tensor]) -> None:
         return
 
 
-def _missing(site: Site, what: str, info: Tensor) -> bool:
+def _missing(site: OperatorCall, what: str, info: Tensor) -> bool:
     if what == "dtype":
         return info.dtype.is_void
     return (site.rank if what == "rank" else site.dims)(info) is None
@@ -118,7 +118,10 @@ def _missing(site: Site, what: str, info: Tensor) -> bool:
 
 @rule("OBL-agree", "obligation")
 def agree(
-    site: Site, infos: Sequence[Operand], at: Sequence[int] | None = None, booleans: bool = False
+    site: OperatorCall,
+    infos: Sequence[Operand],
+    at: Sequence[int] | None = None,
+    booleans: bool = False,
 ) -> DataType:
     """Check that these operands have the same element type, and return it, or Void if one of them
     is unknown.
@@ -143,7 +146,7 @@ def agree(
     return VOID if any(info.dtype.is_void for info in infos) else kind
 
 
-def _of_one_type(site: Site, *given: tuple[int, Operand]) -> str:
+def _of_one_type(site: OperatorCall, *given: tuple[int, Operand]) -> str:
     """The help for two operands of different element types: that of the tensor, or of the first."""
     (a, first), (b, second) = given
     if isinstance(first, PrimStructInfo) and isinstance(second, Tensor):
@@ -168,7 +171,9 @@ def _of_one_type(site: Site, *given: tuple[int, Operand]) -> str:
 
 
 @rule("OBL-place", "obligation")
-def place(site: Site, infos: Sequence[Operand], at: Sequence[int] | None = None) -> VDevice | None:
+def place(
+    site: OperatorCall, infos: Sequence[Operand], at: Sequence[int] | None = None
+) -> VDevice | None:
     """Check that the operands are on the same virtual device, as far as their devices are known."""
     found: VDevice | None = None
     for number, info in enumerate(infos):
@@ -191,7 +196,9 @@ def _device(device: VDevice) -> str:
 
 
 @rule("OBL-rank", "obligation")
-def rank(site: Site, info: Tensor, index: int, low: int, high: int | None = None) -> int | None:
+def rank(
+    site: OperatorCall, info: Tensor, index: int, low: int, high: int | None = None
+) -> int | None:
     """Check that the operand's rank is ``low``, or between ``low`` and ``high`` (-1: no limit).
 
     Returns
@@ -208,7 +215,9 @@ def rank(site: Site, info: Tensor, index: int, low: int, high: int | None = None
 
 
 @rule("OBL-axis", "obligation")
-def axes(site: Site, given: Iterable[int], ndim: int, best: StructInfo = OBJECT) -> list[int]:
+def axes(
+    site: OperatorCall, given: Iterable[int], ndim: int, best: StructInfo = OBJECT
+) -> list[int]:
     """Axes counted from 0, after a check that each is within the rank and none is repeated."""
     found: list[int] = []
     for axis in given:
@@ -231,19 +240,19 @@ def axes(site: Site, given: Iterable[int], ndim: int, best: StructInfo = OBJECT)
     return found
 
 
-def axis(site: Site, given: int, ndim: int, best: StructInfo = OBJECT) -> int:
+def axis(site: OperatorCall, given: int, ndim: int, best: StructInfo = OBJECT) -> int:
     """An axis counted from 0."""
     if 0 <= given < ndim:
         return given
     return axes(site, (given,), ndim, best)[0]
 
 
-def _of_first(site: Site) -> str:
+def _of_first(site: OperatorCall) -> str:
     return f" {site.of(0)}" if site.call.args else ""
 
 
 @rule("OBL-choice", "obligation")
-def choice(site: Site, name: str, given: str | None, words: Sequence[str]) -> None:
+def choice(site: OperatorCall, name: str, given: str | None, words: Sequence[str]) -> None:
     """Check that an attribute names one of the operator's variants."""
     if given not in words and not (given is None and None in words):
         site.fail(
@@ -253,7 +262,7 @@ def choice(site: Site, name: str, given: str | None, words: Sequence[str]) -> No
 
 
 @rule("OBL-gradient", "obligation")
-def gradient(site: Site, given: Tensor, result: StructInfo) -> None:
+def gradient(site: OperatorCall, given: Tensor, result: StructInfo) -> None:
     """Check that the gradient of a result has the result's element type and shape."""
     if not isinstance(result, TensorStructInfo):
         return
@@ -275,7 +284,7 @@ def gradient(site: Site, given: Tensor, result: StructInfo) -> None:
     alike.settle()
 
 
-def scalar_type(site: Site, value: PrimExpr | None, index: int) -> DataType:
+def scalar_type(site: OperatorCall, value: PrimExpr | None, index: int) -> DataType:
     """The data type of a scalar argument; for a variable, the derived one."""
     given = site.argument(index)
     info = None if given is None else site.ctx.info(given)
@@ -284,7 +293,7 @@ def scalar_type(site: Site, value: PrimExpr | None, index: int) -> DataType:
     return VOID if value is None else type_of(value)
 
 
-def integral(site: Site, dim: PrimExpr | None, index: int) -> None:
+def integral(site: OperatorCall, dim: PrimExpr | None, index: int) -> None:
     """Check that a scalar used as a dimension is an integer."""
     if dim is not None and not (kind := type_of(dim)).is_integer:
         site.fail("D14-argument", f"{site.shown(index)} must be an integer, not {kind}", index)

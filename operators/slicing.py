@@ -39,6 +39,7 @@ from rlx.operators.evaluation import OperatorFault
 from rlx.operators.exprs import Result, decline
 from rlx.operators.indexing import fit
 from rlx.operators.late import np, scalars, te
+from rlx.operators.operator_call import Dims, OperatorCall, show
 from rlx.operators.parameters import Prim, Prims, Tensor
 from rlx.operators.registry import computes, defines, operator
 from rlx.operators.rule_helpers import (
@@ -52,7 +53,6 @@ from rlx.operators.rule_helpers import (
     ranked,
     tensor,
 )
-from rlx.operators.site import Dims, Site, show
 from rlx.spec.registry import rule
 
 _TO_THE_END = (1 << 63) - 1
@@ -95,7 +95,12 @@ def clamped(index: PrimExpr, length: PrimExpr, forward: bool) -> PrimExpr:
 
 @rule("OBL-slice", "obligation")
 def extent(
-    site: Site, length: PrimExpr, begin: PrimExpr, end: PrimExpr, stride: PrimExpr, inbound: bool
+    site: OperatorCall,
+    length: PrimExpr,
+    begin: PrimExpr,
+    end: PrimExpr,
+    stride: PrimExpr,
+    inbound: bool,
 ) -> PrimExpr:
     """The number of elements of a slice, after a check that its stride is not 0 and its end is not
     before its begin.
@@ -143,7 +148,9 @@ def _ordered(begin: PrimExpr, end: PrimExpr, step: int) -> bool:
     return (first < 0) == (last < 0) and (last - first) * step >= 0
 
 
-def _inside(site: Site, length: PrimExpr, begin: PrimExpr, end: PrimExpr, step: int) -> None:
+def _inside(
+    site: OperatorCall, length: PrimExpr, begin: PrimExpr, end: PrimExpr, step: int
+) -> None:
     """Begin and end of a slice that is said to be in bounds."""
     for what, index in (("begins", begin), ("ends", end)):
         if index is ZERO or index is length:
@@ -160,7 +167,7 @@ def _inside(site: Site, length: PrimExpr, begin: PrimExpr, end: PrimExpr, step: 
 
 
 def _symbolic(
-    site: Site, length: PrimExpr, begin: PrimExpr, end: PrimExpr, stride: PrimExpr
+    site: OperatorCall, length: PrimExpr, begin: PrimExpr, end: PrimExpr, stride: PrimExpr
 ) -> PrimExpr:
     """A slice whose stride is a variable."""
     site.require(
@@ -177,7 +184,7 @@ def _symbolic(
 
 
 @rule("OBL-slices", "obligation")
-def aligned(site: Site, over: Prims, lists: tuple[Prims, ...]) -> list[int] | None:
+def aligned(site: OperatorCall, over: Prims, lists: tuple[Prims, ...]) -> list[int] | None:
     """Check that axes, begins, ends and strides of a slice are lists of equal length, and that the
     axes are literals.
 
@@ -217,7 +224,7 @@ def aligned(site: Site, over: Prims, lists: tuple[Prims, ...]) -> list[int] | No
     """,
 )
 def strided_slice(
-    site: Site,
+    site: OperatorCall,
     x: Tensor,
     axes_: Prims,
     begin: Prims,
@@ -309,7 +316,7 @@ def strided_slice_definition(
     broken="OBL-listed-axis: f(a, b), int64(3), int64(2), int64(2)",
 )
 def dynamic_strided_slice(
-    site: Site, x: Tensor, begin: Tensor, end: Tensor, strides: Tensor
+    site: OperatorCall, x: Tensor, begin: Tensor, end: Tensor, strides: Tensor
 ) -> StructInfo:
     """Like ``strided_slice``, with bounds that are known only at run time."""
     ndim = site.rank(x)
@@ -334,7 +341,9 @@ def dynamic_strided_slice_value(x: Array, begin: Array, end: Array, strides: Arr
 
 
 @rule("OBL-listed", "obligation")
-def listed(site: Site, ndim: int | None, bounds: list[tuple[int, TensorStructInfo]]) -> None:
+def listed(
+    site: OperatorCall, ndim: int | None, bounds: list[tuple[int, TensorStructInfo]]
+) -> None:
     """Check that there is one begin, end and stride for each axis, and that their number is a
     literal.
     """
@@ -366,7 +375,7 @@ def listed(site: Site, ndim: int | None, bounds: list[tuple[int, TensorStructInf
     """,
 )
 def slice_scatter(
-    site: Site,
+    site: OperatorCall,
     input_tensor: Tensor,
     src: Tensor,
     start: Prim,
@@ -429,7 +438,7 @@ def slice_scatter_definition(
 
 @rule("OBL-ascending", "obligation")
 def ascending(
-    site: Site, start: PrimExpr | None, end: PrimExpr | None, step: PrimExpr | None
+    site: OperatorCall, start: PrimExpr | None, end: PrimExpr | None, step: PrimExpr | None
 ) -> None:
     """Check that a replaced slice has a positive step and that its end is not before its start."""
     if step is not None and (literal(step) or 0) < 1:
@@ -442,7 +451,7 @@ def ascending(
 
 
 @rule("OBL-replace", "obligation")
-def replaced(site: Site, wanted: Dims, found: Dims) -> None:
+def replaced(site: OperatorCall, wanted: Dims, found: Dims) -> None:
     """Check that the replacement of a slice has the shape of the slice."""
     alike = site.together("OBL-replace-dims", 1)
     for k, (a, b) in enumerate(zip(wanted, found, strict=True)):

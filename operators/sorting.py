@@ -15,10 +15,10 @@ from rlx.operators.exprs import Result
 from rlx.operators.indexing import from_zero
 from rlx.operators.late import np, te
 from rlx.operators.merge_sort import places
+from rlx.operators.operator_call import Dims, OperatorCall, show
 from rlx.operators.parameters import Count, Tensor, Type
 from rlx.operators.registry import computes, defines, operator
 from rlx.operators.rule_helpers import axis, choice, elements, fields, like, rank, ranked, resized
-from rlx.operators.site import Dims, Site, show
 from rlx.spec.registry import rule
 
 # ---------------------------------------------------------------- statements
@@ -29,7 +29,7 @@ from rlx.spec.registry import rule
     calls="t(a, b) | t(a), axis=None | 0 | -1, descending=None | True",
     broken="OBL-axis-range: f(a), axis=1",
 )
-def sort(site: Site, x: Tensor, axis_: int = -1, descending: int = False) -> StructInfo:
+def sort(site: OperatorCall, x: Tensor, axis_: int = -1, descending: int = False) -> StructInfo:
     """The elements in order along an axis."""
     ndim = site.rank(x)
     if ndim is not None:
@@ -55,7 +55,11 @@ def sort_definition(out: Result, x: te.Tensor, axis: int, descending: int) -> te
     calls="t(a, b) | t(a), axis=None | 0 | -1, descending=None | True, dtype=None | 'int64'",
 )
 def argsort(
-    site: Site, data: Tensor, axis: int = -1, descending: int = False, dtype: Type | None = INT32
+    site: OperatorCall,
+    data: Tensor,
+    axis: int = -1,
+    descending: int = False,
+    dtype: Type | None = INT32,
 ) -> StructInfo:
     """The indices of the sorted elements along an axis."""
     return like(sort(site, data, axis, descending), dtype or VOID)  # type: ignore[arg-type]
@@ -76,7 +80,7 @@ def argsort_definition(
 
 
 @rule("OBL-topk", "obligation")
-def chosen(site: Site, dims: Dims, along: int, count: int) -> None:
+def chosen(site: OperatorCall, dims: Dims, along: int, count: int) -> None:
     """Check that the axis has at least k elements."""
     length = dims[along]
     if literal(length) is not None and (literal(length) or 0) >= count:
@@ -102,7 +106,7 @@ def chosen(site: Site, dims: Dims, along: int, count: int) -> None:
     """,
 )
 def topk(
-    site: Site,
+    site: OperatorCall,
     data: Tensor,
     k: Count = 1,
     axis_: int = -1,
@@ -170,7 +174,7 @@ def topk_definition(
 
 
 @rule("OBL-draws", "obligation")
-def draws(site: Site, sample: TensorStructInfo, indices: TensorStructInfo) -> None:
+def draws(site: OperatorCall, sample: TensorStructInfo, indices: TensorStructInfo) -> None:
     """Check that samples and indices are columns of equal length."""
     a, b = site.dims(sample), site.dims(indices)
     for index, dims in ((1, a), (2, b)):
@@ -204,7 +208,11 @@ def draws(site: Site, sample: TensorStructInfo, indices: TensorStructInfo) -> No
     """,
 )
 def multinomial(
-    site: Site, prob: Tensor, uniform_sample: Tensor, sample_indices: Tensor, dtype: Type = INT64
+    site: OperatorCall,
+    prob: Tensor,
+    uniform_sample: Tensor,
+    sample_indices: Tensor,
+    dtype: Type = INT64,
 ) -> StructInfo:
     """One draw from a row's distribution for each uniform sample."""
     elements(site, prob, 0, "float")

@@ -17,10 +17,10 @@ from rlx.operators.evaluation import OperatorFault
 from rlx.operators.late import np
 from rlx.operators.layout import layout, layout_rank
 from rlx.operators.normalization import softmax_value
+from rlx.operators.operator_call import Dims, OperatorCall, show, show_shape
 from rlx.operators.parameters import Ints, Tensor
 from rlx.operators.registry import computes, operator
 from rlx.operators.rule_helpers import agree, choice, elements, fields, known, rank, ranked, tensor
-from rlx.operators.site import Dims, Site, show, show_shape
 from rlx.operators.windows import per_axis, spread
 from rlx.spec.registry import rule
 
@@ -40,7 +40,7 @@ _DATA_DECIDES = "its loop bounds depend on data"
     ),
 )
 def all_class_nms(
-    site: Site,
+    site: OperatorCall,
     boxes: Tensor,
     scores: Tensor,
     max_output_boxes_per_class: Tensor,
@@ -115,7 +115,7 @@ def _by_batch(rows: Array, scores: Array) -> tuple[Array, ...]:
 
 
 @rule("OBL-scored", "obligation")
-def scored(site: Site, boxes: Dims, scores: Dims) -> None:
+def scored(site: OperatorCall, boxes: Dims, scores: Dims) -> None:
     """Check that boxes are three-dimensional with four edges each, and that there are scores for
     each batch, class and box.
     """
@@ -141,7 +141,11 @@ def scored(site: Site, boxes: Dims, scores: Dims) -> None:
     calls="f(a, b, 6), score_threshold=None | 0.5",
 )
 def get_valid_counts(
-    site: Site, data: Tensor, score_threshold: float = 0.0, id_index: int = 0, score_index: int = 1
+    site: OperatorCall,
+    data: Tensor,
+    score_threshold: float = 0.0,
+    id_index: int = 0,
+    score_index: int = 1,
 ) -> StructInfo:
     """The number of boxes of each batch above the threshold, these boxes first, and their
     indices.
@@ -181,7 +185,9 @@ def _identified(id_index: int) -> dict[str, tuple[int, int]]:
 
 
 @rule("OBL-fields", "obligation")
-def fields_of(site: Site, data: TensorStructInfo, places: dict[str, tuple[int, int]]) -> None:
+def fields_of(
+    site: OperatorCall, data: TensorStructInfo, places: dict[str, tuple[int, int]]
+) -> None:
     """Check that a box has the fields that attributes refer to.
 
     ``places`` has the index of the first number and the count of numbers for each attribute.
@@ -196,7 +202,7 @@ def fields_of(site: Site, data: TensorStructInfo, places: dict[str, tuple[int, i
 
 @rule("OBL-boxes", "obligation")
 def suppressed(
-    site: Site, data: TensorStructInfo, valid: TensorStructInfo, indices: TensorStructInfo
+    site: OperatorCall, data: TensorStructInfo, valid: TensorStructInfo, indices: TensorStructInfo
 ) -> None:
     """Check that there is one count of valid boxes for each batch, and one index for each box."""
     dims = site.dims(data)
@@ -231,7 +237,7 @@ def suppressed(
     """,
 )
 def non_max_suppression(
-    site: Site,
+    site: OperatorCall,
     data: Tensor,
     valid_count: Tensor,
     indices: Tensor,
@@ -357,7 +363,7 @@ def _softly(
     """,
 )
 def multibox_transform_loc(
-    site: Site,
+    site: OperatorCall,
     cls_pred: Tensor,
     loc_pred: Tensor,
     anchor: Tensor,
@@ -432,7 +438,9 @@ def multibox_transform_loc_value(
 
 
 @rule("OBL-anchors", "obligation")
-def anchors(site: Site, scores: Dims | None, offsets: Dims | None, anchor: Dims | None) -> None:
+def anchors(
+    site: OperatorCall, scores: Dims | None, offsets: Dims | None, anchor: Dims | None
+) -> None:
     """Check that each anchor has four edges, scores, and four offsets in each batch."""
     if anchor is not None:
         for k, length, words in ((0, 1, "one set of anchors"), (2, 4, "four edges")):
@@ -478,7 +486,7 @@ def anchors(site: Site, scores: Dims | None, offsets: Dims | None, anchor: Dims 
     broken="OBL-rois-row: f(a, 3, 8, 8), f(c, 4), pooled_size=[7, 7], spatial_scale=1.0",
 )
 def roi_align(
-    site: Site,
+    site: OperatorCall,
     data: Tensor,
     rois: Tensor,
     pooled_size: Ints,
@@ -562,7 +570,7 @@ def _samples(
     broken="OBL-rois-row: f(a, 3, 8, 8), f(c, 6), pooled_size=[7, 7], spatial_scale=1.0",
 )
 def roi_pool(
-    site: Site,
+    site: OperatorCall,
     data: Tensor,
     rois: Tensor,
     pooled_size: Ints,
@@ -604,7 +612,11 @@ def _cells(ends: tuple[Any, Any], length: int, cells: int) -> list[tuple[int, in
 
 
 def _regions(
-    site: Site, data: TensorStructInfo, rois: TensorStructInfo, pooled: tuple[int, ...], text: str
+    site: OperatorCall,
+    data: TensorStructInfo,
+    rois: TensorStructInfo,
+    pooled: tuple[int, ...],
+    text: str,
 ) -> StructInfo:
     best = ranked(layout_rank(text), data.dtype, data.vdevice)
     held = layout(site, text, "NCHW", data, 0, best)
@@ -621,7 +633,7 @@ def _regions(
 
 
 @rule("OBL-rois", "obligation")
-def rows(site: Site, regions: Dims) -> None:
+def rows(site: OperatorCall, regions: Dims) -> None:
     """Check that a region is a row of five numbers: the image, and four edges."""
     site.equal(
         "OBL-rois-row",

@@ -18,7 +18,7 @@ from rlx.operators.dim_arithmetic import (
     mul,
     sub,
 )
-from rlx.operators.site import Site, show
+from rlx.operators.operator_call import OperatorCall, show
 from rlx.spec.registry import rule
 
 Sides = list[tuple[int, int]]
@@ -28,7 +28,7 @@ SPATIAL = {1: "W", 2: "HW", 3: "DHW"}
 
 
 @rule("OBL-window", "obligation")
-def spread(site: Site, name: str, given: Sequence[int], count: int) -> tuple[int, ...]:
+def spread(site: OperatorCall, name: str, given: Sequence[int], count: int) -> tuple[int, ...]:
     """One number for all axes, or one for each; strides and dilations are positive."""
     if len(given) not in (1, count):
         site.fail("OBL-window-length", f"{name} has {len(given)} elements, expected 1 or {count}")
@@ -38,7 +38,7 @@ def spread(site: Site, name: str, given: Sequence[int], count: int) -> tuple[int
 
 
 @rule("OBL-padding", "obligation")
-def padding(site: Site, given: Sequence[int], count: int) -> tuple[int, ...]:
+def padding(site: OperatorCall, given: Sequence[int], count: int) -> tuple[int, ...]:
     """The total padding of each axis, from one number, one per axis, or all befores and all
     afters.
     """
@@ -56,7 +56,7 @@ def padding(site: Site, given: Sequence[int], count: int) -> tuple[int, ...]:
 
 @rule("OBL-output", "obligation")
 def positions(
-    site: Site,
+    site: OperatorCall,
     length: PrimExpr,
     window: PrimExpr,
     pad: int,

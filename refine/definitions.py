@@ -17,8 +17,8 @@ from rlx.operators import index_map
 from rlx.operators.binding import plan
 from rlx.operators.context import Message, OperatorContext, Place
 from rlx.operators.exprs import Declined
+from rlx.operators.operator_call import OperatorCall, Violation
 from rlx.operators.registry import Operator
-from rlx.operators.site import Site, Violation
 from rlx.refine import terms
 from rlx.refine.facts import Facts
 from rlx.refine.loops_content import inverse
@@ -281,7 +281,7 @@ class Definitions:
             ast.op(operator.name), tuple(map(self.expression, arguments)), sinfo_args, attrs
         )
         context = _Alone(self._prover, self._info)
-        site = Site(operator, call, context)
+        site = OperatorCall(operator, call, context)
         try:
             values = [read(site) for read in plan(site)]
         except Violation as error:
@@ -398,7 +398,7 @@ class Definitions:
     def _moved(self, application: ApplicationTerm, made: DerivedCall) -> TensorTerm:
         """The tensor whose elements an index map moved: the map is inverted."""
         (source, *_) = application.arguments
-        site = Site(made.operator, made.call, _Alone(self._prover, self._info))
+        site = OperatorCall(made.operator, made.call, _Alone(self._prover, self._info))
         _, given, pad, *_ = (read(site) for read in plan(site))
         text = getattr(given.value if isinstance(given, ast.PrimValue) else given, "text", "")
         found, info = index_map.read(text), made.info

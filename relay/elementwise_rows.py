@@ -8,9 +8,9 @@ from math import log, prod
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import BOOL, dtype
-from rlx.relay.operator_call import SMALL, OperatorCall, call, data_type, prim, scalar
+from rlx.relay.translated_call import SMALL, TranslatedCall, call, data_type, prim, scalar
 
-Row = Callable[[OperatorCall], ast.Expr]
+Row = Callable[[TranslatedCall], ast.Expr]
 """Puts a call of Relay in terms of Relax."""
 
 
@@ -19,34 +19,34 @@ def same(name: str, count: int) -> Row:
     return lambda c: call(name, *c.operands(count))
 
 
-def _identity(c: OperatorCall) -> ast.Expr:
+def _identity(c: TranslatedCall) -> ast.Expr:
     (x,) = c.operands(1)
     return x
 
 
-def _logarithm(base: float, c: OperatorCall) -> ast.Expr:
+def _logarithm(base: float, c: TranslatedCall) -> ast.Expr:
     (x,) = c.operands(1)
     return call("divide", call("log", x), scalar(log(base), c.kind_of(x)))
 
 
-def _clip(c: OperatorCall) -> ast.Expr:
+def _clip(c: TranslatedCall) -> ast.Expr:
     (x,) = c.operands(1)
     if c.kind_of(x).is_integer:
         return call("clip", x, prim(int(c.finite("a_min"))), prim(int(c.finite("a_max"))))
     return call("clip", x, prim(c.number("a_min")), prim(c.number("a_max")))
 
 
-def _cast(c: OperatorCall) -> ast.Expr:
+def _cast(c: TranslatedCall) -> ast.Expr:
     (x,) = c.operands(1)
     return call("astype", x, data_type(c.element_type()))
 
 
-def _cast_like(c: OperatorCall) -> ast.Expr:
+def _cast_like(c: TranslatedCall) -> ast.Expr:
     x, like = c.operands(2)
     return call("astype", x, data_type(c.kind_of(like)))
 
 
-def _axes(c: OperatorCall, x: ast.Expr) -> tuple[int, ...] | None:
+def _axes(c: TranslatedCall, x: ast.Expr) -> tuple[int, ...] | None:
     """The axes of a reduction; ``exclude`` says which ones stay."""
     axes = c.axes()
     if not c.flag("exclude"):
@@ -56,12 +56,12 @@ def _axes(c: OperatorCall, x: ast.Expr) -> tuple[int, ...] | None:
     return tuple(axis for axis in range(rank) if axis not in kept)
 
 
-def _reduction(name: str, c: OperatorCall) -> ast.Expr:
+def _reduction(name: str, c: TranslatedCall) -> ast.Expr:
     (x,) = c.operands(1)
     return call(name, x, axis=_axes(c, x), keepdims=c.flag("keepdims"))
 
 
-def _logsumexp(c: OperatorCall) -> ast.Expr:
+def _logsumexp(c: TranslatedCall) -> ast.Expr:
     """The logarithm of a sum of powers, computed as Relay does: without the largest of them."""
     (x,) = c.operands(1)
     axes = _axes(c, x)
@@ -71,7 +71,7 @@ def _logsumexp(c: OperatorCall) -> ast.Expr:
     return found if c.flag("keepdims") else call("squeeze", found, axis=axes)
 
 
-def _variance(c: OperatorCall) -> ast.Expr:
+def _variance(c: TranslatedCall) -> ast.Expr:
     """The mean square of the differences from the second operand, which need not be the mean."""
     x, mean = c.operands(2)
     squares, axes = call("square", call("subtract", x, mean)), _axes(c, x)
@@ -86,14 +86,14 @@ def _variance(c: OperatorCall) -> ast.Expr:
     return call("divide", call("sum", squares, **options), scalar(float(count), c.kind_of(x)))
 
 
-def _quantifier(name: str, c: OperatorCall) -> ast.Expr:
+def _quantifier(name: str, c: TranslatedCall) -> ast.Expr:
     (x,) = c.operands(1)
     numbers = call("astype", x, data_type(dtype("int8")))
     reduced = call(name, numbers, axis=_axes(c, x), keepdims=c.flag("keepdims"))
     return call("astype", reduced, data_type(BOOL))
 
 
-def _index_of(name: str, c: OperatorCall) -> ast.Expr:
+def _index_of(name: str, c: TranslatedCall) -> ast.Expr:
     (x,) = c.operands(1)
     axis: int | None = None
     match _axes(c, x):
@@ -107,7 +107,7 @@ def _index_of(name: str, c: OperatorCall) -> ast.Expr:
     return call("astype", found, data_type(SMALL))
 
 
-def _scan(name: str, c: OperatorCall) -> ast.Expr:
+def _scan(name: str, c: TranslatedCall) -> ast.Expr:
     (x,) = c.operands(1)
     kind = c.element_type() if c.given("dtype") else None
     return call(name, x, axis=c.axis(), dtype=kind, exclusive=c.flag("exclusive"))

@@ -34,9 +34,9 @@ from rlx.relay.nodes import (
     RelayTupleType,
     RelayType,
 )
-from rlx.relay.operator_call import OperandError, OperatorCall
 from rlx.relay.operator_table import is_in_table, translated
 from rlx.relay.scopes import EvaluationScope, Schedule
+from rlx.relay.translated_call import OperandError, TranslatedCall
 from rlx.semantics import faults
 from rlx.semantics.faults import IllFormedStop, UnsupportedStop
 from rlx.semantics.machine.configuration import ScopeSlots
@@ -124,7 +124,7 @@ class OperatorRunner:
         atoms, keywords = tuple(map(_atom, call.args)), dict[ast.Call, Keywords]()
         run = _OperatorRun(dict(zip(atoms, values, strict=True)), keywords)
         try:
-            made = translated(OperatorCall(name, atoms, call.attrs, run.info_of))
+            made = translated(TranslatedCall(name, atoms, call.attrs, run.info_of))
         except OperandError as error:
             raise IllFormedStop("RL-operator-operands", str(error)) from None
         self._prepared[call] = PreparedCall(signature, atoms, made, keywords)

@@ -8,13 +8,13 @@ from math import prod
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.print.printer import print_node
 from rlx.operators.layout import pieces
-from rlx.relay.operator_call import OperatorCall, call, times
+from rlx.relay.translated_call import TranslatedCall, call, times
 
 Piece = tuple[str, int | None]
 """An axis, and the factor split off; None is what is left of the axis."""
 
 
-def layout_transform(c: OperatorCall) -> ast.Expr:
+def layout_transform(c: TranslatedCall) -> ast.Expr:
     """The pieces of each axis are put together, and the axis is split into the pieces of the other
     layout. Zeros fill up an axis that they do not divide.
     """
@@ -38,7 +38,7 @@ def layout_transform(c: OperatorCall) -> ast.Expr:
     return _moved(_shaped(x, dims, len(parts) > len(axes)), parts, target)
 
 
-def _pieces(c: OperatorCall, name: str) -> tuple[Piece, ...]:
+def _pieces(c: TranslatedCall, name: str) -> tuple[Piece, ...]:
     found = pieces(c.string(name))
     whole = [axis for axis, factor in found if factor is None]
     if not found or len(set(whole)) < len(whole) or not {a for a, _ in found} <= set(whole):
@@ -54,7 +54,7 @@ def _together(found: tuple[Piece, ...], axes: str) -> tuple[Piece, ...]:
 
 
 def _lengths(
-    c: OperatorCall, found: tuple[Piece, ...], dims: tuple[tir.PrimExpr, ...]
+    c: TranslatedCall, found: tuple[Piece, ...], dims: tuple[tir.PrimExpr, ...]
 ) -> dict[str, tir.PrimExpr]:
     """The length of each axis of a tensor in a layout."""
     lengths: dict[str, tir.PrimExpr] = {}
@@ -82,7 +82,7 @@ def _factor(axis: str, parts: tuple[Piece, ...]) -> int:
 
 
 def _filled_up(
-    c: OperatorCall,
+    c: TranslatedCall,
     x: ast.Expr,
     axes: str,
     lengths: dict[str, tir.PrimExpr],

@@ -7,8 +7,8 @@ from functools import partial, reduce
 from rlx.grammar.nodes import ast, tir
 from rlx.operators.layout import pieces
 from rlx.relay.elementwise_rows import Row
-from rlx.relay.operator_call import (
-    OperatorCall,
+from rlx.relay.translated_call import (
+    TranslatedCall,
     call,
     parts_of,
     plus,
@@ -24,12 +24,12 @@ SPATIAL = {1: "W", 2: "HW", 3: "DHW"}
 """The spatial axes of weights."""
 
 
-def _kind(c: OperatorCall) -> str | None:
+def _kind(c: TranslatedCall) -> str | None:
     """The element type of the result, if one is said."""
     return c.string("out_dtype") or None if c.given("out_dtype") is not None else None
 
 
-def _weight(c: OperatorCall, weight: ast.Expr, layout: str, axes: int, groups: int = 1) -> None:
+def _weight(c: TranslatedCall, weight: ast.Expr, layout: str, axes: int, groups: int = 1) -> None:
     """Compare ``channels`` and ``kernel_size`` with the weight, which says both; ``groups`` are
     those that share its output channels.
     """
@@ -48,7 +48,7 @@ def _weight(c: OperatorCall, weight: ast.Expr, layout: str, axes: int, groups: i
         c.said("channels", [channels])
 
 
-def _conv(axes: int, c: OperatorCall, transposed: bool = False) -> ast.Expr:
+def _conv(axes: int, c: TranslatedCall, transposed: bool = False) -> ast.Expr:
     data, weight = c.operands(2)
     kernel_layout = c.string("kernel_layout", f"{'IO' if transposed else 'OI'}{SPATIAL[axes]}")
     _weight(c, weight, kernel_layout, axes, c.integer("groups", 1) if transposed else 1)
@@ -69,7 +69,7 @@ def _conv(axes: int, c: OperatorCall, transposed: bool = False) -> ast.Expr:
     )
 
 
-def _pool(kind: str, axes: int, c: OperatorCall) -> ast.Expr:
+def _pool(kind: str, axes: int, c: TranslatedCall) -> ast.Expr:
     (x,) = c.operands(1)
     include = c.flag("count_include_pad") if kind == "avg" else None
     return call(
@@ -86,14 +86,14 @@ def _pool(kind: str, axes: int, c: OperatorCall) -> ast.Expr:
     )
 
 
-def _spatial(c: OperatorCall, layout: str) -> tuple[int, ...]:
+def _spatial(c: TranslatedCall, layout: str) -> tuple[int, ...]:
     """The spatial axes of a layout such as NCHW or NCHW16c."""
     if not pieces(layout):
         c.fail(f"expected a layout, found {layout!r}")
     return tuple(at for at, (axis, _) in enumerate(pieces(layout)) if axis not in "NC")
 
 
-def _global_pool(kind: str, axes: int, c: OperatorCall) -> ast.Expr:
+def _global_pool(kind: str, axes: int, c: TranslatedCall) -> ast.Expr:
     (x,) = c.operands(1)
     layout = c.string("layout", LAYOUTS[axes])
     if c.string("out_layout") not in ("", layout):
@@ -102,7 +102,7 @@ def _global_pool(kind: str, axes: int, c: OperatorCall) -> ast.Expr:
     return call(kind, x, axis=spatial, keepdims=True)
 
 
-def _adaptive_pool(axes: int, c: OperatorCall) -> ast.Expr:
+def _adaptive_pool(axes: int, c: TranslatedCall) -> ast.Expr:
     (x,) = c.operands(1)
     return call(
         f"nn.adaptive_avg_pool{axes}d",
@@ -113,13 +113,13 @@ def _adaptive_pool(axes: int, c: OperatorCall) -> ast.Expr:
     )
 
 
-def _dense(c: OperatorCall) -> ast.Expr:
+def _dense(c: TranslatedCall) -> ast.Expr:
     x, weight = c.operands(2)
     c.said("units", (c.known_dims(weight) or ())[:1])
     return call("matmul", x, call("permute_dims", weight), out_dtype=_kind(c))
 
 
-def _product(transposed: bool, c: OperatorCall) -> ast.Expr:
+def _product(transposed: bool, c: TranslatedCall) -> ast.Expr:
     a, b = c.operands(2)
     dims = (c.known_dims(b) or ())[-2:]
     c.said("units", dims[:1] if c.flag("transpose_b", transposed) else dims[1:])
@@ -130,7 +130,7 @@ def _product(transposed: bool, c: OperatorCall) -> ast.Expr:
     return call("matmul", a, b, out_dtype=_kind(c))
 
 
-def _turned(c: OperatorCall, x: ast.Expr) -> ast.Expr:
+def _turned(c: TranslatedCall, x: ast.Expr) -> ast.Expr:
     """With the last two axes exchanged."""
     rank = c.rank(x)
     if rank < 2:
@@ -138,7 +138,7 @@ def _turned(c: OperatorCall, x: ast.Expr) -> ast.Expr:
     return call("permute_dims", x, axes=(*range(rank - 2), rank - 1, rank - 2))
 
 
-def _bias_add(c: OperatorCall) -> ast.Expr:
+def _bias_add(c: TranslatedCall) -> ast.Expr:
     x, bias = c.operands(2)
     behind = c.rank(x) - 1 - c.axis_of(x, "axis", 1)
     if behind:
@@ -146,7 +146,7 @@ def _bias_add(c: OperatorCall) -> ast.Expr:
     return call("add", x, bias)
 
 
-def _batch_norm(c: OperatorCall) -> ast.Expr:
+def _batch_norm(c: TranslatedCall) -> ast.Expr:
     return call(
         "nn.batch_norm",
         *c.operands(5),
@@ -156,7 +156,7 @@ def _batch_norm(c: OperatorCall) -> ast.Expr:
     )
 
 
-def _norm_options(c: OperatorCall) -> dict[str, object]:
+def _norm_options(c: TranslatedCall) -> dict[str, object]:
     return {
         "epsilon": c.number("epsilon", 1e-5),
         "center": c.flag("center", True),
@@ -164,12 +164,12 @@ def _norm_options(c: OperatorCall) -> dict[str, object]:
     }
 
 
-def _layer_norm(c: OperatorCall) -> ast.Expr:
+def _layer_norm(c: TranslatedCall) -> ast.Expr:
     x, gamma, beta = c.operands(3)
     return call("nn.layer_norm", x, gamma, beta, axes=(c.integer("axis", -1),), **_norm_options(c))
 
 
-def _channel_norm(name: str, c: OperatorCall) -> ast.Expr:
+def _channel_norm(name: str, c: TranslatedCall) -> ast.Expr:
     x, gamma, beta = c.operands(3)
     channel = c.axis_of(x, "axis", 1)
     axes = tuple(axis for axis in range(1, c.rank(x)) if axis != channel)
@@ -178,33 +178,33 @@ def _channel_norm(name: str, c: OperatorCall) -> ast.Expr:
     return call(name, x, gamma, beta, **options)
 
 
-def _along(name: str, c: OperatorCall) -> ast.Expr:
+def _along(name: str, c: TranslatedCall) -> ast.Expr:
     (x,) = c.operands(1)
     return call(name, x, axis=c.integer("axis", -1))
 
 
-def _leaky_relu(c: OperatorCall) -> ast.Expr:
+def _leaky_relu(c: TranslatedCall) -> ast.Expr:
     (x,) = c.operands(1)
     return call("nn.leakyrelu", x, alpha=float(c.number("alpha", 0.25)))
 
 
-def _prelu(c: OperatorCall) -> ast.Expr:
+def _prelu(c: TranslatedCall) -> ast.Expr:
     return call("nn.prelu", *c.operands(2), axis=c.integer("axis", 1))
 
 
-def _dropout(c: OperatorCall) -> ast.Expr:
+def _dropout(c: TranslatedCall) -> ast.Expr:
     """Inference drops nothing: the value, and a mask of ones."""
     (x,) = c.operands(1)
     c.given("rate")
     return ast.Tuple((x, call("ones_like", x)))
 
 
-def _flatten(c: OperatorCall) -> ast.Expr:
+def _flatten(c: TranslatedCall) -> ast.Expr:
     (x,) = c.operands(1)
     return reshaped(c, x, (0, -1))
 
 
-def _pad(c: OperatorCall) -> ast.Expr:
+def _pad(c: TranslatedCall) -> ast.Expr:
     x, value = c.operands(2)
     number = value.data.value if isinstance(value, ast.Constant) else None
     if not isinstance(number, int | float):
@@ -224,7 +224,7 @@ def _pad(c: OperatorCall) -> ast.Expr:
     )
 
 
-def _lrn(c: OperatorCall) -> ast.Expr:
+def _lrn(c: TranslatedCall) -> ast.Expr:
     """Each number through a power of the squares around it, along an axis."""
     (x,) = c.operands(1)
     axis, rank, size = c.axis_of(x, "axis", 1), c.rank(x), c.integer("size", 5)
@@ -248,7 +248,7 @@ def _window(x: ast.Expr, axis: int, start: int, length: tir.PrimExpr) -> ast.Exp
     return call("strided_slice", x, *(ast.Tuple((ast.PrimValue(n),)) for n in numbers))
 
 
-def _blocks(c: OperatorCall) -> tuple[ast.Expr, list[tir.PrimExpr], tir.IntImm, bool]:
+def _blocks(c: TranslatedCall) -> tuple[ast.Expr, list[tir.PrimExpr], tir.IntImm, bool]:
     """The image, its batch, channels, height and width, the size of a block, and whether the
     channels come first.
     """
@@ -264,14 +264,14 @@ def _blocks(c: OperatorCall) -> tuple[ast.Expr, list[tir.PrimExpr], tir.IntImm, 
     return x, [dims[axis] for axis in "NCHW"], tir.IntImm(size), layout == "NCHW"
 
 
-def _whole(c: OperatorCall, what: str, dim: tir.PrimExpr, size: int) -> tir.PrimExpr:
+def _whole(c: TranslatedCall, what: str, dim: tir.PrimExpr, size: int) -> tir.PrimExpr:
     """How many parts of a size are in a dimension, of which nothing may be left."""
     if isinstance(dim, tir.IntImm) and dim.value % size:
         c.fail(f"the {what} {dim.value} is not a multiple of {size}")
     return parts_of(dim, size)
 
 
-def _depth_to_space(c: OperatorCall) -> ast.Expr:
+def _depth_to_space(c: TranslatedCall) -> ast.Expr:
     x, (n, channels, h, w), b, first = _blocks(c)
     mode = c.string("mode", "DCR")
     if mode not in ("DCR", "CRD"):
@@ -296,7 +296,7 @@ _TO_SPACE = {
 """The order of the axes, with the parts of a block beside its place."""
 
 
-def _space_to_depth(c: OperatorCall) -> ast.Expr:
+def _space_to_depth(c: TranslatedCall) -> ast.Expr:
     x, (n, channels, h, w), b, first = _blocks(c)
     high, wide = _whole(c, "height", h, b.value), _whole(c, "width", w, b.value)
     cut = (n, channels, high, b, wide, b) if first else (n, high, b, wide, b, channels)
@@ -307,14 +307,14 @@ def _space_to_depth(c: OperatorCall) -> ast.Expr:
     return call("reshape", turned, ast.ShapeExpr(shape))
 
 
-def _l2_normalize(c: OperatorCall) -> ast.Expr:
+def _l2_normalize(c: TranslatedCall) -> ast.Expr:
     (x,) = c.operands(1)
     squares = call("sum", call("multiply", x, x), axis=c.axes(), keepdims=True)
     least = scalar(c.number("eps"), c.kind_of(x))
     return call("divide", x, call("sqrt", call("maximum", squares, least)))
 
 
-def _resize2d(c: OperatorCall) -> ast.Expr:
+def _resize2d(c: TranslatedCall) -> ast.Expr:
     (x,) = c.operands(1)
     mode = c.string("coordinate_transformation_mode", "half_pixel")
     for name in ("roi", "out_dtype"):
@@ -333,7 +333,7 @@ def _resize2d(c: OperatorCall) -> ast.Expr:
     )
 
 
-def _upsampling(c: OperatorCall) -> ast.Expr:
+def _upsampling(c: TranslatedCall) -> ast.Expr:
     (x,) = c.operands(1)
     layout, method = c.string("layout", "NCHW"), c.string("method", "nearest_neighbor")
     dims = c.dims(x)
@@ -354,7 +354,7 @@ def _upsampling(c: OperatorCall) -> ast.Expr:
     )
 
 
-def _scaled(c: OperatorCall, dim: tir.PrimExpr, scale: float) -> tir.PrimExpr:
+def _scaled(c: TranslatedCall, dim: tir.PrimExpr, scale: float) -> tir.PrimExpr:
     if isinstance(dim, tir.IntImm):
         return tir.IntImm(round(dim.value * scale))
     if scale != int(scale):
@@ -362,7 +362,7 @@ def _scaled(c: OperatorCall, dim: tir.PrimExpr, scale: float) -> tir.PrimExpr:
     return times(dim, tir.IntImm(int(scale)))
 
 
-def _quantize(name: str, kind: str, c: OperatorCall) -> ast.Expr:
+def _quantize(name: str, kind: str, c: TranslatedCall) -> ast.Expr:
     found = c.element_type("out_dtype", kind)
     return call(name, *c.operands(3), axis=c.integer("axis", -1), out_dtype=str(found))
 

@@ -8,7 +8,7 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.suggest import closest
 from rlx.relay import elementwise_rows, network_rows, shape_rows
 from rlx.relay.elementwise_rows import Row
-from rlx.relay.operator_call import OperandError, OperatorCall
+from rlx.relay.translated_call import OperandError, TranslatedCall
 
 TABLE: dict[str, Row] = {**elementwise_rows.ROWS, **shape_rows.ROWS, **network_rows.ROWS}
 """The function that expresses a call of each operator in terms of Relax."""
@@ -18,7 +18,7 @@ def is_in_table(name: str) -> bool:
     return name in TABLE
 
 
-def translated(call: OperatorCall) -> ast.Expr:
+def translated(call: TranslatedCall) -> ast.Expr:
     """A call in terms of Relax: calls of its operators, nested, over the operands.
 
     Raises

@@ -10,9 +10,9 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import DataType
 from rlx.relay.elementwise_rows import Row
 from rlx.relay.layout_rows import layout_transform
-from rlx.relay.operator_call import (
+from rlx.relay.translated_call import (
     LARGE,
-    OperatorCall,
+    TranslatedCall,
     call,
     data_type,
     parts_of,
@@ -23,7 +23,7 @@ from rlx.relay.operator_call import (
 )
 
 
-def _number(c: OperatorCall, operand: ast.Expr, what: str, finite: bool = False) -> float:
+def _number(c: TranslatedCall, operand: ast.Expr, what: str, finite: bool = False) -> float:
     """The number of an operand that is a constant of rank 0."""
     value = operand.data.value if isinstance(operand, ast.Constant) else None
     if isinstance(value, int | float) and (isfinite(value) or not finite):
@@ -31,7 +31,7 @@ def _number(c: OperatorCall, operand: ast.Expr, what: str, finite: bool = False)
     return c.fail(f"{what} must be a constant number")
 
 
-def _reshape(c: OperatorCall) -> ast.Expr:
+def _reshape(c: TranslatedCall) -> ast.Expr:
     (x,) = c.operands(1)
     shape = c.integers("newshape")
     if min(shape, default=0) >= -1 and not c.flag("allowzero"):
@@ -40,7 +40,7 @@ def _reshape(c: OperatorCall) -> ast.Expr:
 
 
 def _rewritten(
-    c: OperatorCall, shape: tuple[int, ...], dims: tuple[tir.PrimExpr, ...]
+    c: TranslatedCall, shape: tuple[int, ...], dims: tuple[tir.PrimExpr, ...]
 ) -> Iterator[tir.PrimExpr]:
     """The dimensions that the special numbers of ``newshape`` stand for: 0 is the dimension at
     hand, -1 what is left, -2 all further ones, -3 the product of two, -4 one in two parts.
@@ -72,7 +72,7 @@ def _rewritten(
                 yield tir.IntImm(code)
 
 
-def _halves(c: OperatorCall, dim: tir.PrimExpr, parts: list[int]) -> tuple[tir.PrimExpr, ...]:
+def _halves(c: TranslatedCall, dim: tir.PrimExpr, parts: list[int]) -> tuple[tir.PrimExpr, ...]:
     """A dimension in two parts, of which one may follow from the other (-1)."""
     match parts:
         case [-1, size] if size > 0:
@@ -84,12 +84,12 @@ def _halves(c: OperatorCall, dim: tir.PrimExpr, parts: list[int]) -> tuple[tir.P
     return c.fail("expected two sizes after -4 in newshape, at most one of them -1")
 
 
-def _like(name: str, c: OperatorCall) -> ast.Expr:
+def _like(name: str, c: TranslatedCall) -> ast.Expr:
     x, like = c.operands(2)
     return call(name, x, ast.ShapeExpr(c.dims(like)))
 
 
-def _scatter_nd(c: OperatorCall) -> ast.Expr:
+def _scatter_nd(c: TranslatedCall) -> ast.Expr:
     x, indices, updates = c.operands(3)
     rank = c.rank(indices)
     turned = call("permute_dims", indices, axes=(*range(1, rank), 0))
@@ -98,13 +98,13 @@ def _scatter_nd(c: OperatorCall) -> ast.Expr:
     return call("scatter_nd", x, turned, updates, reduction=c.string("mode", "update"))
 
 
-def _transpose(c: OperatorCall) -> ast.Expr:
+def _transpose(c: TranslatedCall) -> ast.Expr:
     (x,) = c.operands(1)
     axes = c.axes("axes")
     return call("permute_dims", x, axes=axes or None)
 
 
-def _expand_dims(c: OperatorCall) -> ast.Expr:
+def _expand_dims(c: TranslatedCall) -> ast.Expr:
     (x,) = c.operands(1)
     axis, count = c.integer("axis"), c.integer("num_newaxis", 1)
     if axis < 0 and count != 1:
@@ -112,33 +112,33 @@ def _expand_dims(c: OperatorCall) -> ast.Expr:
     return call("expand_dims", x, axis=tuple(range(axis, axis + count)))
 
 
-def _squeeze(c: OperatorCall) -> ast.Expr:
+def _squeeze(c: TranslatedCall) -> ast.Expr:
     (x,) = c.operands(1)
     return call("squeeze", x, axis=c.axes())
 
 
-def _joined(name: str, c: OperatorCall) -> ast.Expr:
+def _joined(name: str, c: TranslatedCall) -> ast.Expr:
     (parts,) = c.operands(1)
     count = c.fields(parts)
     fields = tuple(ast.TupleGetItem(parts, at) for at in range(count))
     return call(name, ast.Tuple(fields), axis=c.integer("axis", 0))
 
 
-def _split(c: OperatorCall) -> ast.Expr:
+def _split(c: TranslatedCall) -> ast.Expr:
     (x,) = c.operands(1)
     given = c.given("indices_or_sections")
     ways = given if isinstance(given, int) else c.integers("indices_or_sections")
     return call("split", x, indices_or_sections=ways, axis=c.integer("axis", 0))
 
 
-def _take(c: OperatorCall) -> ast.Expr:
+def _take(c: TranslatedCall) -> ast.Expr:
     x, indices = c.operands(2)
     if c.integer("batch_dims", 0):
         c.fail("batch_dims are not supported")
     return call("take", x, indices, axis=c.axis(), mode=c.string("mode", "clip"))
 
 
-def _strided_slice(c: OperatorCall) -> ast.Expr:
+def _strided_slice(c: TranslatedCall) -> ast.Expr:
     (x,) = c.operands(1)
     begin, end = c.integers("begin"), c.integers("end")
     axes = c.axes("axes") or tuple(range(len(begin)))
@@ -154,7 +154,7 @@ def _strided_slice(c: OperatorCall) -> ast.Expr:
     return call("strided_slice", x, axes=axes, begin=begin, end=end, strides=strides)
 
 
-def _slice_like(c: OperatorCall) -> ast.Expr:
+def _slice_like(c: TranslatedCall) -> ast.Expr:
     """The front of some axes, as long as those of the second operand; without axes, of all."""
     x, like = c.operands(2)
     rank, given = c.rank(x), c.axes("axes") or tuple(range(c.rank(x)))
@@ -168,30 +168,30 @@ def _slice_like(c: OperatorCall) -> ast.Expr:
     return call("strided_slice", x, *(ast.Tuple(tuple(map(ast.PrimValue, b))) for b in bounds))
 
 
-def _fit(c: OperatorCall, pairs: list[tuple[tir.PrimExpr, tir.PrimExpr]]) -> None:
+def _fit(c: TranslatedCall, pairs: list[tuple[tir.PrimExpr, tir.PrimExpr]]) -> None:
     for whole, part in pairs:
         match whole, part:
             case tir.IntImm(value=length), tir.IntImm(value=wanted) if wanted > length:
                 c.fail(f"an axis of length {length} has no {wanted} elements")
 
 
-def _full(c: OperatorCall) -> ast.Expr:
+def _full(c: TranslatedCall) -> ast.Expr:
     (value,) = c.operands(1)
     kind = c.element_type() if c.given("dtype") else None
     return call("full", sizes(c.integers("shape")), value, dtype=kind)
 
 
-def _filled(name: str, c: OperatorCall) -> ast.Expr:
+def _filled(name: str, c: TranslatedCall) -> ast.Expr:
     c.operands(0)
     return call(name, sizes(c.integers("shape")), dtype=c.element_type())
 
 
-def _arange(c: OperatorCall) -> ast.Expr:
+def _arange(c: TranslatedCall) -> ast.Expr:
     numbers = [prim(_number(c, each, "a bound of arange")) for each in c.operands(3)]
     return call("arange", *numbers, dtype=c.element_type(default="float32"))
 
 
-def _one_hot(c: OperatorCall) -> ast.Expr:
+def _one_hot(c: TranslatedCall) -> ast.Expr:
     indices, *values = c.operands(3)
     on, off = (_typed(c, each) for each in values)
     made = call("one_hot", indices, on, off, depth=c.integer("depth"), axis=c.integer("axis", -1))
@@ -199,7 +199,7 @@ def _one_hot(c: OperatorCall) -> ast.Expr:
     return made if kind == c.kind_of(values[0]) else call("astype", made, data_type(kind))
 
 
-def _typed(c: OperatorCall, operand: ast.Expr) -> ast.PrimValue:
+def _typed(c: TranslatedCall, operand: ast.Expr) -> ast.PrimValue:
     """A constant of rank 0 as a scalar of its type."""
     value, kind = _number(c, operand, "a value of one_hot"), c.kind_of(operand)
     from rlx.grammar.nodes.tir import FloatImm, IntImm
@@ -209,32 +209,32 @@ def _typed(c: OperatorCall, operand: ast.Expr) -> ast.PrimValue:
     return ast.PrimValue(IntImm(int(value), kind))
 
 
-def _broadcast_to(c: OperatorCall) -> ast.Expr:
+def _broadcast_to(c: TranslatedCall) -> ast.Expr:
     (x,) = c.operands(1)
     return call("broadcast_to", x, sizes(c.integers("shape")))
 
 
-def _tile(c: OperatorCall) -> ast.Expr:
+def _tile(c: TranslatedCall) -> ast.Expr:
     (x,) = c.operands(1)
     return call("tile", x, repeats=c.integers("reps"))
 
 
-def _repeat(c: OperatorCall) -> ast.Expr:
+def _repeat(c: TranslatedCall) -> ast.Expr:
     (x,) = c.operands(1)
     return call("repeat", x, repeats=c.integer("repeats"), axis=c.axis())
 
 
-def _reverse(c: OperatorCall) -> ast.Expr:
+def _reverse(c: TranslatedCall) -> ast.Expr:
     (x,) = c.operands(1)
     return call("flip", x, axis=c.integer("axis"))
 
 
-def _gather(c: OperatorCall) -> ast.Expr:
+def _gather(c: TranslatedCall) -> ast.Expr:
     x, indices = c.operands(2)
     return call("gather_elements", x, indices, axis=c.integer("axis"))
 
 
-def _gather_nd(c: OperatorCall) -> ast.Expr:
+def _gather_nd(c: TranslatedCall) -> ast.Expr:
     x, indices = c.operands(2)
     c.given("index_rank")
     rank = c.rank(indices)  # Relay counts the coordinates along the first axis, Relax the last
@@ -244,28 +244,28 @@ def _gather_nd(c: OperatorCall) -> ast.Expr:
     return call("gather_nd", x, turned, batch_dims=c.integer("batch_dims", 0))
 
 
-def _scatter_elements(c: OperatorCall) -> ast.Expr:
+def _scatter_elements(c: TranslatedCall) -> ast.Expr:
     reduction = c.string("reduction", "update")
     return call("scatter_elements", *c.operands(3), axis=c.integer("axis", 0), reduction=reduction)
 
 
-def _kind(c: OperatorCall, default: str) -> DataType:
+def _kind(c: TranslatedCall, default: str) -> DataType:
     return c.element_type(default=default)
 
 
-def _sort(c: OperatorCall) -> ast.Expr:
+def _sort(c: TranslatedCall) -> ast.Expr:
     (x,) = c.operands(1)
     descending = not c.flag("is_ascend", True)
     return call("sort", x, axis=c.integer("axis", -1), descending=descending)
 
 
-def _argsort(c: OperatorCall) -> ast.Expr:
+def _argsort(c: TranslatedCall) -> ast.Expr:
     (x,) = c.operands(1)
     descending, axis = not c.flag("is_ascend", True), c.integer("axis", -1)
     return call("argsort", x, axis=axis, descending=descending, dtype=_kind(c, "int32"))
 
 
-def _topk(c: OperatorCall) -> ast.Expr:
+def _topk(c: TranslatedCall) -> ast.Expr:
     (x,) = c.operands(1)
     return call(
         "topk",
@@ -278,36 +278,36 @@ def _topk(c: OperatorCall) -> ast.Expr:
     )
 
 
-def _shape_of(c: OperatorCall) -> ast.Expr:
+def _shape_of(c: TranslatedCall) -> ast.Expr:
     (x,) = c.operands(1)
     found = call("shape_to_tensor", call("shape_of", x))
     return call("astype", found, data_type(_kind(c, "int32")))
 
 
-def _argwhere(c: OperatorCall) -> ast.Expr:
+def _argwhere(c: TranslatedCall) -> ast.Expr:
     (x,) = c.operands(1)
     return call("astype", call("permute_dims", call("nonzero", x)), data_type(_kind(c, "int32")))
 
 
-def _trilu(c: OperatorCall) -> ast.Expr:
+def _trilu(c: TranslatedCall) -> ast.Expr:
     x, diagonal = c.operands(2)
     k = int(_number(c, diagonal, "the diagonal of trilu", finite=True))
     return call("triu" if c.flag("upper", True) else "tril", x, prim(k))
 
 
-def _einsum(c: OperatorCall) -> ast.Expr:
+def _einsum(c: TranslatedCall) -> ast.Expr:
     (parts,) = c.operands(1)
     fields = tuple(ast.TupleGetItem(parts, at) for at in range(c.fields(parts)))
     return call("einsum", ast.Tuple(fields), subscripts=c.string("equation"))
 
 
-def _meshgrid(c: OperatorCall) -> ast.Expr:
+def _meshgrid(c: TranslatedCall) -> ast.Expr:
     (parts,) = c.operands(1)
     fields = tuple(ast.TupleGetItem(parts, at) for at in range(c.fields(parts)))
     return call("meshgrid", ast.Tuple(fields), indexing=c.string("indexing", "ij"))
 
 
-def _reverse_sequence(c: OperatorCall) -> ast.Expr:
+def _reverse_sequence(c: TranslatedCall) -> ast.Expr:
     return call(
         "reverse_sequence",
         *c.operands(2),

@@ -35,9 +35,9 @@ from rlx.relay.nodes import (
     RelayTuple,
     RelayVar,
 )
-from rlx.relay.operator_call import OperandError, OperatorCall, prim
 from rlx.relay.operator_table import is_in_table, similar, translated
 from rlx.relay.scopes import EvaluationScope, Schedule
+from rlx.relay.translated_call import OperandError, TranslatedCall, prim
 from rlx.relay.type_conversion import Dimensions, identifier, struct_info, with_binders
 from rlx.solver.order import erase
 from rlx.spec.registry import refuted, rule
@@ -245,7 +245,7 @@ class FunctionTranslation:
             tensor = self._roles.get(node) not in ("function", "tuple")
             result = UNKNOWN_TENSOR if tensor else OBJECT
             return packed_call(name, args, node.attrs, result, node.span)
-        call = OperatorCall(name, args, node.attrs, self._know.info)
+        call = TranslatedCall(name, args, node.attrs, self._know.info)
         try:
             made = translated(call)
         except OperandError as error:

@@ -36,7 +36,7 @@ from rlx.solver.budget import Statistics
 from rlx.spec.registry import rule
 
 
-class Opened(NamedTuple):
+class OuterState(NamedTuple):
     """The state that a function replaces when it begins, and the result that its annotation
     promises.
     """
@@ -46,7 +46,7 @@ class Opened(NamedTuple):
     wanted: StructInfo | None
 
 
-def begin(state: DerivationState, node: ast.Function) -> Opened:
+def begin(state: DerivationState, node: ast.Function) -> OuterState:
     """Enter a function: its signature is known from here on. Its body is not looked at."""
     outer, effects = state.enter(), state.effects
     state.effects = effects_of(node)
@@ -56,10 +56,12 @@ def begin(state: DerivationState, node: ast.Function) -> Opened:
     wanted = node.ret_struct_info
     if wanted is not None:
         wanted = naming.meant(state, wanted, node.ret_span)
-    return Opened(outer, effects, wanted)
+    return OuterState(outer, effects, wanted)
 
 
-def end(state: DerivationState, node: ast.Function, body: StructInfo, opened: Opened) -> StructInfo:
+def end(
+    state: DerivationState, node: ast.Function, body: StructInfo, opened: OuterState
+) -> StructInfo:
     """Leave a function whose body is of this struct info; the struct info of the function."""
     wanted = opened.wanted
     if wanted is not None and not state.poisoned(node.body):

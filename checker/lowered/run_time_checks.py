@@ -9,7 +9,7 @@ from rlx.checker.lowered.slot_values import PIECE, KnownValues
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import Span
-from rlx.operators.site import show
+from rlx.operators.operator_call import show
 from rlx.spec.registry import reported, rule
 
 

@@ -12,9 +12,9 @@ from rlx.grammar.nodes.ast import Expr, ObjectStructInfo, PrimStructInfo, TupleS
 from rlx.grammar.nodes.dtype import FLOAT32, INT64, dtype
 from rlx.operators import lookup
 from rlx.operators.argument_kinds import KINDS, NULL
+from rlx.operators.operator_call import OperatorCall
 from rlx.operators.parameters import REQUIRED, Ints, Tensor, Type, parameters
 from rlx.operators.registry import families
-from rlx.operators.site import Site
 from tests.operators.context import Recorder, constant, derive, legal, m, n, shape, tensor, variable
 
 X = tensor((n, 4))
@@ -160,7 +160,7 @@ def test_an_operator_that_is_not_declared() -> None:
 
 def test_a_signature_is_read() -> None:
     def rule(
-        site: Site, x: Tensor, axis_: int | None = -1, *rest: Expr, dtype: Type = FLOAT32
+        site: OperatorCall, x: Tensor, axis_: int | None = -1, *rest: Expr, dtype: Type = FLOAT32
     ) -> Any:
         return rest
 

@@ -25,7 +25,7 @@ import rlx
 from rlx.grammar.nodes.ast import StructInfo
 from rlx.operators.parameters import Tensor
 from rlx.operators.rule_helpers import axis
-from rlx.operators.site import Site
+from rlx.operators.operator_call import OperatorCall
 
 
 def _rolled(x: np.ndarray, shift: int, axis: int) -> np.ndarray:
@@ -33,7 +33,7 @@ def _rolled(x: np.ndarray, shift: int, axis: int) -> np.ndarray:
 
 
 @rlx.operator("own.roll", calls="x(a, b), shift=1 | 2, axis=0 | -1", compute=_rolled)
-def roll(site: Site, x: Tensor, shift: int, axis_: int = -1) -> StructInfo:
+def roll(site: OperatorCall, x: Tensor, shift: int, axis_: int = -1) -> StructInfo:
     """The elements moved along an axis, those at the end to its beginning."""
     ndim = site.rank(x)
     if ndim is not None:

@@ -29,7 +29,7 @@ RULE = '''
     f(3, a), f(3, a), axis=0
     """,
 )
-def cross(site: Site, x1: Tensor, x2: Tensor, axis_: int = -1) -> StructInfo:
+def cross(site: OperatorCall, x1: Tensor, x2: Tensor, axis_: int = -1) -> StructInfo:
     """The vector products of vectors of three elements along an axis."""
     kind, device = agree(site, (x1, x2)), place(site, (x1, x2))
     a, b = site.dims(x1), site.dims(x2)
@@ -42,7 +42,7 @@ def cross(site: Site, x1: Tensor, x2: Tensor, axis_: int = -1) -> StructInfo:
 
 
 @rule("OBL-cross", "obligation")
-def vectors(site: Site, a: Dims, b: Dims, along: int) -> None:
+def vectors(site: OperatorCall, a: Dims, b: Dims, along: int) -> None:
     """Check that both operands have vectors of three elements."""
     for at, (x, y) in enumerate(zip(a, b, strict=True)):
         site.equal("OBL-cross-dims", x, y, lambda: "the shapes of the operands differ", 1)

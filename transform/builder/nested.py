@@ -29,7 +29,7 @@ class OuterFunction(NamedTuple):
     var: ast.Var | None
     outside: bool
     around: SavedScope
-    opened: module.Opened
+    opened: module.OuterState
     known: KnownCalls
 
 

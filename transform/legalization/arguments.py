@@ -11,8 +11,8 @@ from rlx.grammar.nodes.ast import StructInfo, TensorStructInfo, TupleStructInfo
 from rlx.operators.binding import ArgumentMatch, matched, plan
 from rlx.operators.context import OperatorContext
 from rlx.operators.exprs import Result, decline
+from rlx.operators.operator_call import OperatorCall
 from rlx.operators.registry import Operator
-from rlx.operators.site import Site
 from rlx.te.convert import Converter
 from rlx.te.scalar import Scalar, scalar
 from rlx.te.tensor import Tensor
@@ -26,7 +26,7 @@ def arguments(
     """A value for each parameter of a call without violations. Raises TensorExpressionError if too
     little is known about a parameter.
     """
-    site = Site(operator, call, ctx)
+    site = OperatorCall(operator, call, ctx)
     checked = [read(site) for read in plan(site)]
     matches = list(matched(operator.parameters, len(call.args), call.attrs))
     return [

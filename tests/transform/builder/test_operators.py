@@ -15,8 +15,8 @@ from rlx.generate.programs.plan import Options
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import StructInfo, TensorStructInfo
 from rlx.operators.argument_kinds import KINDS
+from rlx.operators.operator_call import OperatorCall
 from rlx.operators.registry import every_name
-from rlx.operators.site import Site
 from rlx.transform.builder import stub
 from rlx.transform.builder.given import WORDS
 from rlx.transform.builder.operators import member
@@ -172,7 +172,7 @@ def test_operators_of_ones_own() -> None:
         return x * times
 
     @rlx.operator("mine.scaled", calls="f(a, b), 3", compute=compute)
-    def scaled(site: Site, x: TensorStructInfo, times: int = 2) -> StructInfo:
+    def scaled(site: OperatorCall, x: TensorStructInfo, times: int = 2) -> StructInfo:
         """A matrix of floats, some times."""
         if x.ndim != 2:
             site.fail("OBL-rank-operand", "expected a matrix", 0)

@@ -21,7 +21,7 @@ class OperandError(Exception):
     """
 
 
-class OperatorCall:
+class TranslatedCall:
     """The operands and attributes of a call.
 
     Attributes
@@ -218,7 +218,7 @@ def plus(a: tir.PrimExpr, n: int) -> tir.PrimExpr:
     return tir.IntImm(a.value + n) if isinstance(a, tir.IntImm) else tir.Add(a, tir.IntImm(n))
 
 
-def reshaped(c: OperatorCall, x: ast.Expr, shape: tuple[int, ...]) -> ast.Expr:
+def reshaped(c: TranslatedCall, x: ast.Expr, shape: tuple[int, ...]) -> ast.Expr:
     """An operand in another shape; Relax infers -1 only from a shape that is known."""
     info = c.info(x)
     if -1 in shape and isinstance(info, ast.TensorStructInfo) and info.shape is None:

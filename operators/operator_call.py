@@ -34,7 +34,7 @@ class Violation(Exception):
         self.code, self.message, self.at, self.best, self.extra = code, message, at, best, extra
 
 
-class Site:
+class OperatorCall:
     """A call of an operator while its struct info is derived."""
 
     __slots__ = ("call", "ctx", "operator")
@@ -155,7 +155,7 @@ class Site:
         return value if isinstance(value, ast.Expr) else None
 
 
-class ForwardCall(Site):
+class ForwardCall(OperatorCall):
     """A call of a gradient operator as seen by the original operator: without the first
     argument.
     """
@@ -175,7 +175,7 @@ class ForwardCall(Site):
         best: StructInfo = OBJECT,
         help: str | None = None,
     ) -> NoReturn:
-        """Stop the rule with one error; see :meth:`Site.fail`."""
+        """Stop the rule with one error; see :meth:`OperatorCall.fail`."""
         super().fail(code, message, _next(at), best, help)
 
     def warn(self, code: str, message: str, at: Place = None) -> None:
@@ -206,7 +206,7 @@ class ObligationGroup:
 
     __slots__ = ("at", "code", "open", "site")
 
-    def __init__(self, site: Site, code: str, at: Place) -> None:
+    def __init__(self, site: OperatorCall, code: str, at: Place) -> None:
         self.site, self.code, self.at = site, code, at
         self.open: list[tuple[PrimExpr, Callable[[], str]]] = []
 
