@@ -50,7 +50,7 @@ def _number(like: PrimExpr, value: float) -> PrimExpr:
 
 def _has_integer(x: PrimExpr, kind: DataType) -> PrimExpr:
     """The condition that the integer part of a float is in a type."""
-    digits, largest, _ = _format(tir.type_of(x))
+    digits, largest = _format(tir.type_of(x))
     least, most = limits(kind)
     above: PrimExpr = tir.LT(_number(x, least - 1), x)
     if -least > largest:
@@ -62,14 +62,12 @@ def _has_integer(x: PrimExpr, kind: DataType) -> PrimExpr:
 
 
 @cache
-def _format(kind: DataType) -> tuple[int, float, float]:
-    """The bits of a number that a type of floats holds, its largest finite number, and the smallest
-    one above 0.
-    """
+def _format(kind: DataType) -> tuple[int, float]:
+    """The bits of a number that a type of floats holds, and its largest finite number."""
     import ml_dtypes
 
     info: Any = ml_dtypes.finfo(numpy_type(kind))  # type: ignore[no-untyped-call]
-    return int(info.nmant) + 1, float(info.max), float(info.smallest_subnormal)
+    return int(info.nmant) + 1, float(info.max)
 
 
 # ---------------------------------------------------------------- limits of floats
@@ -104,13 +102,18 @@ Integers = Callable[[PrimExpr], tuple[int | None, int | None]]
 
 
 def decided(condition: PrimExpr, chosen: Chosen, integers: Integers) -> bool | None:
-    """Whether a comparison of floats always holds (True) or never (False) by their limits; None if
-    that is not decided, or if it is another condition.
+    """Whether a comparison of floats, or that one is NaN, always holds (True) or never (False) by
+    their limits; None if that is not decided, or if it is another condition.
     """
     match condition:
         case tir.And(a=a, b=b):
             both = decided(a, chosen, integers), decided(b, chosen, integers)
             return False if False in both else True if both == (True, True) else None
+        case tir.Call(op="isnan", args=(number,)):
+            found = _LimitReader(integers).limits(
+                tir.interned(number), _bounds_of(chosen.items(), {}), 0
+            )
+            return None if found.nan else False
         case tir.LT(a=a, b=b) | tir.LE(a=a, b=b) if tir.type_of(a).is_float:
             reader = _LimitReader(integers)
             with_chosen = _bounds_of(chosen.items(), {})
@@ -179,7 +182,7 @@ class _LimitReader:
                     least if low is None else max(least, low),
                     most if high is None else min(most, high),
                 )
-            return Limits(float(least), float(most), False)
+            return Limits(_outside(least, -math.inf), _outside(most, math.inf), False)
         found = Limits()
         if self._work > 0 and depth < _DEPTH:
             found = self._of(expr, kind, bounds, depth + 1)
@@ -225,6 +228,12 @@ _ARITHMETIC: dict[type[PrimExpr], Callable[[float, float], float]] = {
 }
 
 
+def _outside(number: int, end: float) -> float:
+    """The float that is an integer, or the nearest one towards an end."""
+    found = float(number)
+    return found if int(found) == number else math.nextafter(found, end)
+
+
 def _outward(number: float, to_integer: Callable[[float], int]) -> float:
     return float(to_integer(number)) if math.isfinite(number) else number
 
@@ -239,23 +248,24 @@ def _extremum(a: Limits, b: Limits, smaller: bool) -> Limits:
 
 
 def _combined(operation: Callable[[float, float], float], a: Limits, b: Limits) -> Limits:
-    """The limits of the exact result of an operation that is monotone in each operand."""
+    """Limits of the exact result of an operation that is monotone in each operand."""
     corners = [operation(x, y) for x in a[:2] for y in b[:2]]
     if any(map(math.isnan, corners)):
         return Limits()
     # A product with an infinity is NaN where the other number is 0.
     infinite = math.inf in map(abs, (*a[:2], *b[:2]))
-    return Limits(min(corners), max(corners), a.nan or b.nan or infinite)
+    low, high = math.nextafter(min(corners), -math.inf), math.nextafter(max(corners), math.inf)
+    return Limits(low, high, a.nan or b.nan or infinite)
 
 
 def _rounded(exact: Limits, kind: DataType) -> Limits:
-    """Limits of numbers that are rounded to a type of floats."""
-    digits, largest, tiny = _format(kind)
+    """Limits of numbers that are rounded to a type of floats, which keeps their order."""
+    import numpy as np
 
-    def wider(number: float, sign: int) -> float:
-        if math.isinf(number):
-            return number
-        moved = number + sign * (abs(number) * 2.0 ** (1 - digits) + tiny)
-        return moved if abs(moved) <= largest else math.copysign(math.inf, moved)
-
-    return Limits(wider(exact.low, -1), wider(exact.high, 1), exact.nan)
+    plain = numpy_type(kind)
+    assert plain is not None
+    with np.errstate(over="ignore"):
+        low, high = (float(plain.type(end)) for end in exact[:2])
+    if math.isnan(low) or math.isnan(high):  # the type has no infinity
+        return Limits()
+    return Limits(low, high, exact.nan)
