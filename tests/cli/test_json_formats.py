@@ -22,6 +22,8 @@ BROKEN = str(ROOT / "examples" / "broken" / "unbound.rlx")
 PROGRAMS = {
     "add.rlx": "R.add(x, x)",
     "double.rlx": 'R.multiply(x, R.const(2, "float32"))',
+    "sum.rlx": "R.sum(x)",
+    "turned.rlx": "R.sum(R.flip(x, 0))",
     "triple.rlx": 'R.multiply(x, R.const(3, "float32"))',
     "three_rows.rlx": "R.reshape(x, (3, 4))",
     "nan.rlx": "R.log(R.subtract(x, x))",
@@ -50,7 +52,7 @@ LINES: dict[str, tuple[list[str], int]] = {
     "verify-proof": (["proof.json", MLP], 1),
     "diff": (["add.rlx", "triple.rlx"], 1),
     "refines": (["add.rlx", "add.rlx", "--explain"], 0),
-    "refines what is unknown": (["add.rlx", "double.rlx"], 3),
+    "refines what is unknown": (["sum.rlx", "turned.rlx"], 3),
     "memory": ([MLP, "--at", "n=2"], 0),
     "memory as a chart": ([MLP, "--chart", "n=1:8"], 0),
     "graph": ([MLP], 0),
