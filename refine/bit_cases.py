@@ -40,7 +40,10 @@ _ORDERED: dict[type[PrimExpr], str] = {
     tir.Max: "(ite (bv{s}ge {a} {b}) {a} {b})",
 }
 _DIVISIONS: dict[tuple[str, type[PrimExpr]], str] = {
-    ("int", tir.FloorDiv): "(bvsdiv (bvsub {a} (bvsmod {a} {b})) {b})",
+    (
+        "int",
+        tir.FloorDiv,
+    ): "(bvsub (bvsdiv {a} {b}) (ite (bvslt (bvsrem {a} {b}) {zero}) {one} {zero}))",
     ("int", tir.FloorMod): "(bvsmod {a} {b})",
     ("int", tir.TruncDiv): "(bvsdiv {a} {b})",
     ("int", tir.TruncMod): "(bvsrem {a} {b})",
@@ -189,7 +192,9 @@ class _BitQuestion:
             text = _DIVISIONS[of.code, type(x)]
         else:
             return None
-        return text.format(a=self.name(a), b=self.name(b), s="s" if of.code == "int" else "u")
+        sign = "s" if of.code == "int" else "u"
+        zero, one = _number(0, of), _number(1, of)
+        return text.format(a=self.name(a), b=self.name(b), s=sign, zero=zero, one=one)
 
     def _by_power(self, x: tir.Binary, divisor: int, kind: DataType) -> str:
         """A quotient or remainder by a power of two."""

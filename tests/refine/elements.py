@@ -180,6 +180,9 @@ def rewrites(e: tir.PrimExpr) -> Iterator[tir.PrimExpr]:
             | tir.TruncDiv(a=a, b=tir.IntImm(value=n) as b)
         ):
             yield (tir.TruncDiv if isinstance(e, tir.FloorDiv) else tir.FloorDiv)(a, b)
+            yield tir.TruncDiv(tir.Sub(a, tir.FloorMod(a, b)), b)
+            less = tir.And(tir.LT(a, zero), tir.NE(tir.TruncMod(a, b), zero))
+            yield tir.Sub(tir.TruncDiv(a, b), tir.Select(less, one, zero))
             if n in (1, 2, 4, 8):
                 yield tir.Call("shift_right", (a, number(n.bit_length() - 1, kind)), kind)
             if isinstance(a, tir.Mul | tir.Add):
