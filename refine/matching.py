@@ -140,8 +140,6 @@ class Matcher:
         Where the first comparison failed.
     reasons
         The reasons why applications could not be opened.
-    sizes
-        Sizes of AFTER of which only the origin is known, with those of BEFORE that are equal.
     computed
         The calls that BEFORE makes on every way, and that do not fail.
     filled
@@ -182,7 +180,6 @@ class Matcher:
         self.facts = Facts(context.copy())
         self.steps = 0
         self.representatives: dict[TensorTerm, TensorTerm] = {}
-        self.sizes: dict[tir.Var, PrimExpr] = {}
         self.limit = STEPS
         self._asked = 0
         self.functions: dict[str, None] = {}

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.equal import structural_equal
-from rlx.grammar.nodes.node import Record, replace
+from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.stack import recursion_room, roomy
 from rlx.refine import bit_cases, cut_points, real_sums, terms
@@ -496,12 +496,8 @@ class _FunctionPair:
 
     def _passes(self, check: RunCheck, ours: Execution, matcher: Matcher) -> bool:
         """Whether a check of AFTER holds whenever BEFORE returns."""
-        if check.condition is not None:
-            condition = terms.substitute(check.condition, matcher.sizes)
-            if matcher.facts.holds(condition) is True:
-                return True
-            if check.key == ("condition", check.condition):
-                check = replace(check, key=("condition", condition))
+        if check.condition is not None and matcher.facts.holds(check.condition) is True:
+            return True
         if self._found(check, ours, matcher):
             return True
         match check.key:
