@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rlx.grammar.nodes.ast import Call, Expr, ShapeExpr, StructInfo, TensorStructInfo, Var
-from rlx.grammar.nodes.tir import EQ, FloorMod, Or, PrimExpr
+from rlx.grammar.nodes.tir import EQ, Add, FloorMod, Mul, Or, PrimExpr, interned
 from rlx.operators import arrays, exprs
 from rlx.operators.arrays import Array
 from rlx.operators.binding import plan
@@ -664,25 +664,43 @@ Factors = tuple[int, list[PrimExpr]]
 
 
 def _remaining(a: Dims, b: Dims) -> tuple[Factors, Factors]:
-    """The factors of two products without those that both have."""
+    """The factors of two products without those that both have, also as sums in another order."""
     left, right = _factors(a), _factors(b)
-    common = [dim for dim in left[1] if dim in right[1]]
-    for dim in common:
-        if dim in right[1]:
-            left[1].remove(dim)
-            right[1].remove(dim)
-    return left, right
+    kept = list(right[1])
+    rest = []
+    for dim in left[1]:
+        addends = _addends(dim)
+        same = next((k for k, other in enumerate(kept) if _addends(other) == addends), None)
+        if same is None:
+            rest.append(dim)
+        else:
+            kept.pop(same)
+    return (left[0], rest), (right[0], kept)
 
 
 def _factors(dims: Dims) -> Factors:
     whole, symbolic = 1, []
     for dim in dims:
-        value = literal(dim)
-        if value is None:
+        parts = (dim.a, dim.b) if type(dim) is Mul else ()
+        scale = next((each for each in map(literal, (dim, *parts)) if each is not None), None)
+        whole *= 1 if scale is None else scale
+        if scale is None:
             symbolic.append(dim)
         else:
-            whole *= value
+            symbolic += [part for part in parts if literal(part) is None]
     return whole, symbolic
+
+
+def _addends(dim: PrimExpr) -> list[int]:
+    """What is added up in a dimension, in a fixed order."""
+    found, stack = [], [dim]
+    while stack:
+        part = stack.pop()
+        if type(part) is Add:
+            stack += (part.a, part.b)
+        else:
+            found.append(id(interned(part)))
+    return sorted(found)
 
 
 @rule("OBL-reshape", "obligation")
@@ -774,6 +792,7 @@ def _infer(site: OperatorCall, old: Dims, wanted: Dims, hole: int, best: Tensor)
     x(a, 4), shape(a * 4) | shape(a, 2, 2) | shape(4, a) | shape(2, a, 2)
     x(a, b), shape(a * b) | shape(b, a) | shape(a, 1, b)
     x(a, 4), shape(a, -1) | shape(-1, 4) | shape(-1)
+    x(a + b, 4), shape(b + a, -1) | shape((a + b) * 2, -1)
     x(6), shape(2, 3) | shape(3, -1)
     x(a, 3, b), shape(a * 3, b) | shape(a, b * 3) | shape(0, 3, -1)
     """,
