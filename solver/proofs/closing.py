@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from math import gcd, lcm
+from math import gcd, lcm, prod
 from typing import Any
 
 from rlx.solver.poly import TooMuchWorkError
@@ -299,10 +299,8 @@ class Closing(Congruence):
                 kinds = {self.checker.atoms[i][0] for i in others}
                 if size > 1 and inside.count(index) == 1 and kinds == {"var"}:
                     periods = dict.fromkeys(others, size)
-        total = 1
-        for size in periods.values():
-            total *= size
-        return sorted(periods.items()) if 1 < total <= _CLASSES else []
+        several = sorted((index, size) for index, size in periods.items() if size > 1)
+        return several if 1 < prod(size for _, size in several) <= _CLASSES else []
 
     def tables(self, periods: list[tuple[int, int]], close: Any) -> None:
         """Close a case by the residues of variables."""

@@ -146,6 +146,17 @@ def test_variables_of_one_name_are_told_apart() -> None:
         assert len(verdict.certificate["variables"]) == 2
 
 
+def test_a_quotient_by_minus_one_has_no_residues() -> None:
+    """A proof is looked for by tables of residues, of which -1 leaves none; it is left unchecked."""
+    n, m = tir.Var("n"), tir.Var("m")
+    context = Context()
+    context.declare(n, -7, 7)
+    context.declare(m, -2, 3)
+    goal = parse("select(n < 1, -n, m) // -1 % (m // 2) != 1", {"n": n, "m": m})
+    verdict = Prover(context).always(goal)
+    assert isinstance(verdict, Proved) and verdict.certificate["goal"]
+
+
 def test_dimensions_that_look_alike_have_a_proof() -> None:
     names: dict[str, object] = {}
     a, b = (parse("n*4 + m", names) for _ in range(2))  # type: ignore[arg-type]
