@@ -625,7 +625,10 @@ class Reader:
             operands = []
             for child in tir.children(node):
                 operands.append((yield child))
-            made = tir.with_operands(node, operands) if operands else node
+            if type(node) is tir.Call:  # which may have no type yet
+                made = terms.rebuilt(node, operands)
+            else:
+                made = tir.with_operands(node, operands) if operands else node
             self.defined(made)
             return made
 
