@@ -135,6 +135,9 @@ def _bounds_of(conditions: Iterable[tuple[PrimExpr, bool]], known: _Bounds) -> _
         for x, bound in _bounds(condition, value):
             x = tir.interned(x)
             found[x] = found.get(x, Limits()).met(bound)
+            while not bound.nan and isinstance(x, tir.Call) and x.op == "fabs":
+                x = tir.interned(x.args[0])
+                found[x] = found.get(x, Limits()).met(Limits(nan=False))
     return found
 
 
