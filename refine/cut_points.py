@@ -125,13 +125,14 @@ def _candidates(
     frontier = {part for cut in cuts for part in _viewed(cut)}
     alike = by_type.get((tensor.dtype, len(tensor.shape)), [])
     near = _above(frontier, users) | frontier if frontier else set(alike)
+    lengths = _known_lengths(tensor)
     layouts = _layouts(len(tensor.shape)) if any(map(_is_view, cuts)) else ()
     found = [
         candidate
         for candidate in alike
         if candidate in near
         and (
-            _known_lengths(candidate) == _known_lengths(tensor)
+            _known_lengths(candidate) == lengths
             or any(_permuted(candidate.shape, each) == tensor.shape for each in layouts)
         )
         and (candidate in frontier or _between(candidate, frontier))

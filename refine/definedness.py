@@ -163,9 +163,21 @@ def _bounds(condition: PrimExpr, value: bool) -> Iterator[tuple[PrimExpr, Limits
         case tir.GT(a=a, b=b) | tir.GE(a=a, b=b) | tir.LT(a=b, b=a) | tir.LE(a=b, b=a):
             # The larger one is a, if the condition holds; else b is, or one is NaN.
             if isinstance(b, tir.FloatImm):
-                yield a, Limits(low=b.value, nan=False) if value else Limits(high=b.value)
+                low, high, _ = _literal(b)
+                yield a, Limits(low=low, nan=False) if value else Limits(high=high)
             if isinstance(a, tir.FloatImm):
-                yield b, Limits(high=a.value, nan=False) if value else Limits(low=a.value)
+                low, high, _ = _literal(a)
+                yield b, Limits(high=high, nan=False) if value else Limits(low=low)
+
+
+def _literal(number: tir.FloatImm) -> Limits:
+    """A literal, which is rounded to its type, or taken as it is written where floats stand for real
+    numbers.
+    """
+    if math.isnan(number.value):
+        return Limits()
+    written = Limits(number.value, number.value, False)
+    return written.joined(_rounded(written, number.dtype))
 
 
 class _LimitReader:
@@ -196,8 +208,8 @@ class _LimitReader:
             return self.limits(tir.interned(part), known, depth)
 
         match expr:
-            case tir.FloatImm(value=value):
-                return Limits() if math.isnan(value) else Limits(value, value, False)
+            case tir.FloatImm():
+                return _literal(expr)
             case tir.Cast(value=x):
                 return _rounded(of(x), kind)
             case (

@@ -374,10 +374,7 @@ class Matcher:
             self.facts.index(axes, a.shape)
             if any(self.facts.holds(tir.LE(dim, tir.IntImm(0))) for dim in a.shape):
                 return True
-            for dims, kept in self.filled:
-                if all(self.facts.holds(tir.LT(tir.IntImm(0), dim)) is True for dim in kept):
-                    for dim in dims:
-                        self.facts.assume(tir.LT(tir.IntImm(0), dim))
+            self.assume_filled()
             if isinstance(a, ResultTerm) and a.of in self.computed:
                 assume_reads(self.opened(a), axes, a.shape, self.facts)
             places = [
@@ -385,6 +382,13 @@ class Matcher:
                 for axis, dim in zip(axes, a.shape, strict=True)
             ]
             return self.elements(terms.element(a, places), terms.element(b, places))
+
+    def assume_filled(self) -> None:
+        """Assume that what is not empty here is an extremum of something; see ``filled``."""
+        for dims, kept in self.filled:
+            if all(self.facts.holds(tir.LT(tir.IntImm(0), dim)) is True for dim in kept):
+                for dim in dims:
+                    self.facts.assume(tir.LT(tir.IntImm(0), dim))
 
     def number(self, expr: PrimExpr) -> int:
         """The number of an element, in the order in which they are met: a fixed order of factors."""

@@ -81,7 +81,6 @@ class LoopsOpener:
         application: ApplicationTerm,
         matcher: Matcher,
         read: Callable[[], Iterable[TensorTerm]],
-        filled: Sequence[tuple[Sequence[PrimExpr], Sequence[PrimExpr]]],
     ) -> bool:
         """Whether a call of a PrimFunc cannot fail.
 
@@ -90,8 +89,6 @@ class LoopsOpener:
         read
             Gives tensors whose elements are computed without a failure: what they read is there,
             and their operations have results.
-        filled
-            Extents of which none is 0 unless one of the others is.
         """
         facts = matcher.facts
         try:
@@ -106,7 +103,7 @@ class LoopsOpener:
             if not _written_everywhere(call.filled.tensor(output), facts, (UNWRITTEN, position)):
                 return False
         equal = FilledHoles(matcher.representatives, {})
-        met = _Requirements(matcher, read, filled)
+        met = _Requirements(matcher, read)
         for need in call.holes.needs:
             axes = terms.fresh(need.axes)
             renamed: dict[tir.Var, PrimExpr] = dict(zip(need.axes, axes, strict=True))
@@ -205,24 +202,16 @@ class _Requirements:
     :meth:`LoopsOpener.safe`.
     """
 
-    def __init__(
-        self,
-        matcher: Matcher,
-        read: Callable[[], Iterable[TensorTerm]],
-        filled: Sequence[tuple[Sequence[PrimExpr], Sequence[PrimExpr]]],
-    ) -> None:
-        self._matcher, self._read, self._filled = matcher, read, filled
+    def __init__(self, matcher: Matcher, read: Callable[[], Iterable[TensorTerm]]) -> None:
+        self._matcher, self._read = matcher, read
         self._met: list[tuple[Lambda, PrimExpr]] | None = None
 
     def imply(self, condition: PrimExpr) -> bool:
         """Whether a condition holds: by the sizes of what is not empty, because an operation
         requires it that is computed without a failure, or by the definitions of what it reads.
         """
-        facts, one = self._matcher.facts, terms.index(1)
-        for dims, kept in self._filled:
-            if all(facts.holds(tir.LE(one, dim)) is True for dim in kept):
-                for dim in dims:
-                    facts.assume(tir.LE(one, dim))
+        facts = self._matcher.facts
+        self._matcher.assume_filled()
         for each in self._forms(condition):
             if facts.holds(each) is True:
                 return True

@@ -522,12 +522,7 @@ class _FunctionPair:
                 ]
                 return _filled(matcher, dims, kept, known)
             case ("call", ApplicationTerm() as made) if made.name == CALL_TIR:
-                return self._loops.safe(
-                    made,
-                    matcher,
-                    lambda: self._computed(ours),
-                    [check.key[1:] for check in ours.checks if _is_filled(check)],
-                )
+                return self._loops.safe(made, matcher, lambda: self._computed(ours))
             case (kind, ResultTerm() as result) if kind == WRITTEN:
                 same = matcher.representatives.get(result, result)
                 if not (isinstance(same, ResultTerm) and same.of.name == CALL_TIR):

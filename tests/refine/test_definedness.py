@@ -14,7 +14,11 @@ from tests.refine.element_values import Point
 
 X, Y = tir.Var("x", FLOAT32), tir.Var("y", FLOAT32)
 N = tir.Var("n", dtype("int8"))
-NUMBERS = (0.0, -0.0, 1.0, -1.5, 2.5, 127.0, -129.0, 3e4, 2.0**31, -(2.0**31), 1e30, 3e38)
+NUMBERS = (
+    *(0.0, -0.0, 1.0, -1.5, 2.5, 127.0, -129.0, 3e4, 2.0**31, -(2.0**31), 1e30, 3e38),
+    *(0.1, 0.3, 16777217.0),
+)
+"""The last of them are rounded."""
 VALUES = np.array([*NUMBERS, np.nan, np.inf, -np.inf, 1e-40], np.float32)
 PLACES = {
     X: np.repeat(VALUES, len(VALUES)),
