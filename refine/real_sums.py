@@ -130,18 +130,22 @@ def _again(
     change: Callable[[PrimExpr], PrimExpr] | None = None,
 ) -> Sum:
     """A sum whose atoms are in normal form under the present facts, those of a depth opened, or all
-    changed; as it is where what is not defined for all numbers would cancel.
+    changed; as it is where what is not defined for all numbers would cancel. Beside 0 that stays.
     """
     normal = _Normal(matcher)
     found: Sum = {}
     parts: list[Sum] = []
     for mono, factor in side.items():
-        product: Sum = {(): factor}
+        own = []
         for atom in mono:
             opened = matcher.opened_inside(atom, depth) if depth else atom
-            opened = opened if change is None else change(opened)
-            parts.append(normal.sum(opened))
-            product = _times(matcher, product, parts[-1])
+            own.append(normal.sum(opened if change is None else change(opened)))
+        product = reduce(lambda m, n: _times(matcher, m, n), own, {(): factor})
+        if not product and normal.loses(product, own):
+            zero: Sum = {(tir.interned(_number(0, tir.type_of(mono[0]))),): Fraction(1)}
+            own = [zero, *filter(None, own)]
+            product = reduce(lambda m, n: _times(matcher, m, n), own)
+        parts += own
         _add(found, product)
     return side if normal.loses(found, parts) else found
 
@@ -718,6 +722,8 @@ class _Normal:
         kind = tir.type_of(divisor)
         scale, divisors = Fraction(1), [tir.interned(divisor)]
         match list(found.items()):
+            case []:
+                divisors = [_number(0, kind)]
             case [(atoms, factor)]:
                 scale, divisors = 1 / factor, list(atoms)
             case [(atoms, _), *others]:
@@ -830,9 +836,16 @@ class _Normal:
             if any(not own.isdisjoint(tir.free_vars(e)) for e in extents):
                 return {(x,): Fraction(1)}
             conditions, product = self._within(over, extents, conjuncts(when), product)
-            if any(self._matcher.facts.holds(tir.LE(e, tir.IntImm(0))) is True for e in extents):
+            holds = self._matcher.facts.holds
+            if any(holds(tir.LE(e, tir.IntImm(0))) is True for e in extents):
                 continue
-            made = self._separated(over, extents, conditions, product, kind)
+            some = not conditions and all(holds(tir.LE(terms.index(1), e)) for e in extents)
+            held = [] if some else [atom for atom in outer if self._is_partial(atom)]
+            if held:  # a sum over nothing is 0, whatever a quotient by 0 is
+                outer = [atom for atom in outer if atom not in held]
+                made = {(_summed(over, extents, conditions, [*held, *product], kind),): Fraction(1)}
+            else:
+                made = self._separated(over, extents, conditions, product, kind)
             _add(found, _times(self._matcher, {tuple(outer): factor}, made))
         return found
 
@@ -845,15 +858,6 @@ class _Normal:
         kind: DataType,
     ) -> Sum:
         """The sum of a product under conditions: the product of the sums over indices that do not meet."""
-        zero, one = (
-            (tir.FloatImm(0.0, kind), tir.FloatImm(1.0, kind))
-            if kind.is_float
-            else (tir.IntImm(0, kind), tir.IntImm(1, kind))
-        )
-
-        def product(parts: Sequence[PrimExpr]) -> PrimExpr:
-            return reduce(tir.Mul, parts) if parts else one
-
         found: Sum = {(): Fraction(1)}
         sizes = dict(zip(axes, extents, strict=True))
         rest, outside = list(factors), list(conditions)
@@ -868,20 +872,12 @@ class _Normal:
             if not guards and not parts and self._is_size(sizes[own[0]]):
                 part = self._size(sizes[own[0]], kind)
             else:
-                made = terms.reduce_over(
-                    terms.named_combiner("sum", kind),
-                    own,
-                    [sizes[axis] for axis in own],
-                    (product(parts),),
-                    (zero,),
-                    guard=_all_of(guards),
-                    ordered=False,
-                )
+                made = _summed(own, [sizes[axis] for axis in own], guards, parts, kind)
                 part = {(made,): Fraction(1)}
             found = _times(self._matcher, found, part)
-        left = product(rest)
+        left = _factors(rest, kind)
         if outside:
-            left = tir.Call("if_then_else", (_all_of(outside), left, zero), kind)
+            left = tir.Call("if_then_else", (_all_of(outside), left, _number(0, kind)), kind)
         return _times(self._matcher, found, self.sum(left))
 
     def _within(
@@ -949,6 +945,35 @@ def _product(mono: Monomial, factor: Fraction, kind: DataType) -> PrimExpr:
     for k, atom in enumerate(mono):
         found = atom if k == 0 and factor == 1 else tir.Mul(found, atom)
     return found
+
+
+def _number(value: int, kind: DataType) -> PrimExpr:
+    """A whole number of a type of floats or of integers."""
+    return tir.FloatImm(float(value), kind) if kind.is_float else tir.IntImm(value, kind)
+
+
+def _factors(parts: Sequence[PrimExpr], kind: DataType) -> PrimExpr:
+    """A product; 1 of no factors."""
+    return reduce(tir.Mul, parts) if parts else _number(1, kind)
+
+
+def _summed(
+    axes: Sequence[tir.Var],
+    extents: Sequence[PrimExpr],
+    conditions: Sequence[PrimExpr],
+    factors: Sequence[PrimExpr],
+    kind: DataType,
+) -> PrimExpr:
+    """The sum of a product over a domain, where conditions hold."""
+    return terms.reduce_over(
+        terms.named_combiner("sum", kind),
+        axes,
+        extents,
+        (_factors(factors, kind),),
+        (_number(0, kind),),
+        guard=_all_of(conditions),
+        ordered=False,
+    )
 
 
 def _without(mono: Monomial, factors: Sequence[PrimExpr]) -> Monomial:

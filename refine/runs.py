@@ -126,9 +126,12 @@ def differing(
         more += [_signed, _last, _wide, _edges, *_LIMITS]
         tried += [(each, partial(_below, max(each.values(), default=0))) for each in chosen]
     tried += [(sizes, draw) for sizes in chosen[:SPECIAL] for draw in more]
+    tried += [(sizes, _zeros) for sizes in chosen if 0 in sizes.values()]
     if special:
         tried += [(sizes, draw) for sizes in chosen[:SPECIAL] for draw in _SPECIAL_DRAWS]
     tried.sort(key=lambda each: max(each[0].values(), default=0) > SMALL)  # quick ones first
+
+    weak: list[Counterexample] = []
 
     def example(seed: int, sizes: dict[tir.Var, int], draw: Draw) -> Counterexample | None:
         made = _inputs(function, sizes, seed, draw)
@@ -143,20 +146,27 @@ def differing(
         if shown is None or (real and pair.only_rounded(values)):
             return None
         difference, one, two = shown
+        of_numbers = _difference(one, two, numbers=True) if real else difference
         params = [param.name_hint for param in function.params]
-        return Counterexample(
+        found = Counterexample(
             entry,
             numbers,
             dict(zip(params, map(_plain, values), strict=True)),
             _plain(one.value),
             _plain(two.value) if isinstance(two, Returned) else str(two),
-            difference,
+            of_numbers or difference,
         )
+        if of_numbers:
+            return found
+        if not weak or sum(numbers.values()) < sum(weak[-1].sizes.values()):
+            weak.append(found)  # another one may show more
+        return None
 
     for seed, (sizes, draw) in enumerate(tried):
         if pair.work <= 0:
             ran = f"{seed} of {len(tried)} inputs"
-            return Searched(None, f"the runs were ended at the limit of work, with {ran}")
+            ended = f"the runs were ended at the limit of work, with {ran}"
+            return Searched(weak[-1]) if weak else Searched(None, ended)
         found = example(seed, sizes, draw)
         if found is not None:
             filled = 0 not in sizes.values()  # then empty tensors say less
@@ -169,7 +179,7 @@ def differing(
             again = [each for each in less[:SMALLER] for _ in range(tries)]
             smaller = (example(k, each, draw) for k, each in enumerate(again, len(tried)))
             return Searched(next(filter(None, smaller), found))
-    return Searched(None)
+    return Searched(weak[-1] if weak else None)
 
 
 class _Pair:
@@ -445,6 +455,11 @@ def _whole(random: Any, array: Any) -> Any:
     return random.integers(lowest, beyond, array.shape)
 
 
+def _zeros(random: Any, array: Any) -> Any:
+    """0 everywhere: divided by it, a sum over nothing is no number."""
+    return array * 0
+
+
 def _signed(random: Any, array: Any) -> Any:
     """As small whole numbers, but integers are -1 or 0: indices may count from the end."""
     return random.integers(-1, 1, array.shape) if array.dtype.kind == "i" else _whole(random, array)
@@ -551,10 +566,12 @@ def _plain(value: Value) -> Any:
     return to_plain(value)
 
 
-def _difference(before: Returned, after: Outcome) -> str:
-    """How two runs differ; empty if they agree, or if the second one shows nothing."""
+def _difference(before: Returned, after: Outcome, numbers: bool = False) -> str:
+    """How two runs differ; empty if they agree, or if the second one shows nothing. With ``numbers``,
+    only what is a number in BEFORE is looked at, not NaN and infinities.
+    """
     if isinstance(after, Returned):
-        return _values_differ(before.value, after.value, "the result")
+        return _values_differ(before.value, after.value, "the result", numbers)
     if isinstance(after, CheckFailed | Fault) and after.code not in _ELSEWHERE:
         return f"BEFORE returns a value, AFTER does not: {after}"
     return ""
@@ -572,7 +589,11 @@ def _arguments_differ(
 
 
 def _values_differ(
-    one: Value, other: Value, where: str, seen: set[tuple[int, int]] | None = None
+    one: Value,
+    other: Value,
+    where: str,
+    numbers: bool = False,
+    seen: set[tuple[int, int]] | None = None,
 ) -> str:
     """The same; tuples may share their fields, and ``seen`` has those that were compared."""
     seen = set() if seen is None else seen
@@ -584,12 +605,12 @@ def _values_differ(
             if len(a) != len(b):
                 return f"{where} has {len(a)} fields, and {len(b)} in AFTER"
             for k, (x, y) in enumerate(zip(a, b, strict=True)):
-                found = _values_differ(x, y, f"field {k} of {where}", seen)
+                found = _values_differ(x, y, f"field {k} of {where}", numbers, seen)
                 if found:
                     return found
             return ""
         case Tensor(), Tensor():
-            return _tensors_differ(one, other, where)
+            return _tensors_differ(one, other, where, numbers)
         case ShapeValue(values=a), ShapeValue(values=b):
             return "" if a == b else f"{where} is {a}, and {b} in AFTER"
         case Scalar(value=a), Scalar(value=b):
@@ -601,7 +622,7 @@ def _values_differ(
     return ""
 
 
-def _tensors_differ(one: Tensor, other: Tensor, where: str) -> str:
+def _tensors_differ(one: Tensor, other: Tensor, where: str, numbers: bool) -> str:
     import numpy as np
 
     if one.shape != other.shape:
@@ -618,6 +639,7 @@ def _tensors_differ(one: Tensor, other: Tensor, where: str) -> str:
             near = np.abs(x - y) <= limit * np.maximum(np.maximum(np.abs(x), np.abs(y)), 1)
         near &= np.isfinite(x) & np.isfinite(y)
         wrong = ~((x == y) | near | (np.isnan(x) & np.isnan(y)))
+        wrong &= np.isfinite(x) | (not numbers)
     if not wrong.any():
         return ""
     at = tuple(int(i) for i in np.argwhere(wrong)[0])
