@@ -24,7 +24,8 @@ from tests.refine.laws import proofs_alone
 
 KINDS = (
     *(("float32",), ("int32",), ("int8",), ("float32", "int32"), ("float16", "float32")),
-    *(("uint8", "int32"), ("int32", "int64"), ("float32", "int8")),
+    *(("uint8", "int32"), ("int32", "int64"), ("float32", "int8"), ("float64",), ("uint8",)),
+    *(("float32", "float64"), ("float64", "int64"), ("float16", "int16"), ("uint32", "int64")),
 )
 """The types of an element and its parts."""
 LITERALS = {"i": (0, 1, 2, 3, 4, 7, -1, -2, -128), "f": (0.0, -0.0, 1.0, -1.0, 2.0, 0.5, 3.0, 0.1)}
@@ -232,7 +233,7 @@ def _of_cast(kind: DataType, inner: tir.PrimExpr) -> Iterator[tir.PrimExpr]:
             yield type(inner)(tir.Cast(kind, a), tir.Cast(kind, b))
         case tir.Select(condition=c, true_value=a, false_value=b):
             yield tir.Select(c, tir.Cast(kind, a), tir.Cast(kind, b))
-    for between in map(dtype, ("int8", "int32", "int64", "float16", "float32")):
+    for between in map(dtype, ("int8", "int32", "int64", "uint8", "float16", "float32", "float64")):
         if between.is_float == of.is_float and between.is_float == kind.is_float:
             yield tir.Cast(kind, tir.Cast(between, inner))
 
