@@ -24,7 +24,7 @@ from rlx.refine.definitions import (
     replaced_sizes,
 )
 from rlx.refine.lowered import CellTerm, HeapTerm, Unreadable
-from rlx.refine.matching import lowest_and_highest
+from rlx.refine.normal_forms import lowest_and_highest
 from rlx.refine.terms import (
     ApplicationTerm,
     ConstantTerm,

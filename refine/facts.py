@@ -47,6 +47,7 @@ class Facts:
         self._plain: dict[PrimExpr, tuple[PrimExpr, bool]] = {}
         self._between: dict[PrimExpr, tuple[int, int]] = {}
         self._known: list[dict[PrimExpr, bool | None]] = [{}]
+        self._equal: list[dict[tuple[PrimExpr, PrimExpr], bool]] = [{}]
         self._chosen: list[dict[PrimExpr, bool]] = [{}]
         self.undecided: dict[PrimExpr, None] = {}
         self.proofs: list[Proved] = []
@@ -56,12 +57,14 @@ class Facts:
         """Facts that are assumed inside hold inside only."""
         self.context.push()
         self._known.append({})
+        self._equal.append({})
         self._chosen.append(dict(self._chosen[-1]))
         try:
             yield
         finally:
             self._chosen.pop()
             self._known.pop()
+            self._equal.pop()
             self.context.pop()
 
     def index(self, axes: Sequence[tir.Var], extents: Sequence[PrimExpr]) -> None:
@@ -69,7 +72,7 @@ class Facts:
         for axis, extent in zip(axes, extents, strict=True):
             self.context.declare(axis, lower=0)
             self.context.assume(tir.LT(axis, self._ready(self.plain(extent))))
-        self._known[-1] = {}
+        self._known[-1], self._equal[-1] = {}, {}
 
     def assume(self, condition: PrimExpr, value: bool = True) -> None:
         """Assume that a condition holds, or that it does not."""
@@ -78,7 +81,7 @@ class Facts:
         plain = self._ready(self.plain(found))
         if not isinstance(plain, tir.Var):
             self.context.assume(plain if value else tir.Not(plain))
-        self._known[-1] = {}
+        self._known[-1], self._equal[-1] = {}, {}
 
     @property
     def chosen(self) -> Mapping[PrimExpr, bool]:
@@ -196,11 +199,13 @@ class Facts:
             return True
         if isinstance(left, tir.IntImm) and isinstance(right, tir.IntImm):
             return left.value == right.value
-        self.asked += 1
-        proved = self._kept(self.prover.equal(left, right))
-        if not proved:
-            self.undecided[tir.EQ(left, right)] = None
-        return proved
+        equal = self._equal[-1]
+        if (left, right) not in equal:
+            self.asked += 1
+            equal[left, right] = self._kept(self.prover.equal(left, right))
+            if not equal[left, right]:
+                self.undecided[tir.EQ(left, right)] = None
+        return equal[left, right]
 
     # ------------------------------------------------------------ what the prover can read
 

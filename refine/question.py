@@ -38,7 +38,8 @@ from rlx.refine.explanation import NAMELESS, FunctionProof, Note, TermNames
 from rlx.refine.facts import Facts, widens
 from rlx.refine.folded import same_constants
 from rlx.refine.lowered import Unreadable
-from rlx.refine.matching import Exhausted, Matcher, lowest_and_highest
+from rlx.refine.matching import Matcher
+from rlx.refine.normal_forms import Exhausted, lowest_and_highest
 from rlx.refine.prim_funcs import LoopsOpener
 from rlx.refine.runs import RUNS, differing
 from rlx.refine.suggestion import Missing, numbers_in

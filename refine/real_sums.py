@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from functools import reduce
+from functools import partial, reduce
 from itertools import product as product_of
 from math import isfinite, prod
 from typing import TypeGuard
@@ -21,7 +21,8 @@ from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine import real_cases, terms
 from rlx.refine.facts import index_bound, only_index, polynomial, sum_of
 from rlx.refine.loops_exit import both, conjuncts
-from rlx.refine.matching import Exhausted, Matcher, written_out
+from rlx.refine.matching import Matcher
+from rlx.refine.normal_forms import Exhausted, written_out
 from rlx.refine.terms import Lambda, Reduce, ScanTerm, TensorTerm
 from rlx.solver.evaluate import UndefinedError, evaluate
 
@@ -136,15 +137,15 @@ def _again(
     found: Sum = {}
     parts: list[Sum] = []
     for mono, factor in side.items():
-        own = []
+        own: list[Sum] = [{(): factor}]
         for atom in mono:
             opened = matcher.opened_inside(atom, depth) if depth else atom
             own.append(normal.sum(opened if change is None else change(opened)))
-        product = reduce(lambda m, n: _times(matcher, m, n), own, {(): factor})
+        product = reduce(partial(_times, matcher), own)
         if not product and normal.loses(product, own):
             zero: Sum = {(tir.interned(_number(0, tir.type_of(mono[0]))),): Fraction(1)}
-            own = [zero, *filter(None, own)]
-            product = reduce(lambda m, n: _times(matcher, m, n), own)
+            own = [zero, *filter(None, own[1:])]
+            product = reduce(partial(_times, matcher), own)
         parts += own
         _add(found, product)
     return side if normal.loses(found, parts) else found
@@ -839,13 +840,21 @@ class _Normal:
             holds = self._matcher.facts.holds
             if any(holds(tir.LE(e, tir.IntImm(0))) is True for e in extents):
                 continue
-            some = not conditions and all(holds(tir.LE(terms.index(1), e)) for e in extents)
-            held = [] if some else [atom for atom in outer if self._is_partial(atom)]
+            filled = [tir.LT(terms.index(0), e) for e in extents]
+            open_part = [each for each in filled if holds(each) is not True]
+            held = [a for a in outer if (conditions or open_part) and self._is_partial(a)]
             if held:  # a sum over nothing is 0, whatever a quotient by 0 is
                 outer = [atom for atom in outer if atom not in held]
-                made = {(_summed(over, extents, conditions, [*held, *product], kind),): Fraction(1)}
+            if held and conditions:
+                product += held
+                made: Sum = {(_summed(over, extents, conditions, product, kind),): Fraction(1)}
             else:
                 made = self._separated(over, extents, conditions, product, kind)
+                when = terms.all_of(open_part)
+                outer += [
+                    tir.interned(tir.Call("if_then_else", (when, atom, _number(0, kind)), kind))
+                    for atom in held
+                ]
             _add(found, _times(self._matcher, {tuple(outer): factor}, made))
         return found
 

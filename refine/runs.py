@@ -389,6 +389,8 @@ def _sizes(
         for number in (0, 1):  # one size alone is at its boundary
             for var in free[:BOUNDARIES]:
                 yield dict.fromkeys(free, 2) | {var: number}
+        if len(free) > 2:  # or it alone is not
+            yield from (dict.fromkeys(free, 0) | {var: 2} for var in free[:BOUNDARIES])
         for mixed in product(numbers[:4], repeat=min(len(free), 4)):
             if len(set(mixed)) > 1:
                 yield {var: mixed[k % len(mixed)] for k, var in enumerate(free)}
