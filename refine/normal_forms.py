@@ -137,6 +137,7 @@ class NormalForms:
     # ------------------------------------------------------------ definitions
 
     def may_open(self, tensor: TensorTerm) -> bool:
+        """Whether a tensor has a definition."""
         return self.opened(tensor) is not None
 
     def opened(self, tensor: TensorTerm) -> TensorTerm | None:
