@@ -141,10 +141,15 @@ class NormalForms:
         return self.opened(tensor) is not None
 
     def opened(self, tensor: TensorTerm) -> TensorTerm | None:
-        """A tensor by its definition, one level deep; None if there is none."""
+        """A tensor by its definition, one level deep; None if there is none, or it is not looked below it."""
+        hidden = tensor in self.frozen and not isinstance(tensor, Lambda)
+        return None if hidden else self.definition(tensor)
+
+    def definition(self, tensor: TensorTerm) -> TensorTerm | None:
+        """The same, whether it is looked below the tensor or not."""
         if isinstance(tensor, Lambda):
             return tensor
-        if not isinstance(tensor, ResultTerm) or tensor in self.frozen:
+        if not isinstance(tensor, ResultTerm):
             return None
         if tensor not in self._definitions:
             try:

@@ -8,7 +8,7 @@ indices of a reduction are moved out of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial, reduce
 from itertools import product as product_of
@@ -141,6 +141,8 @@ def _again(
         for atom in mono:
             opened = matcher.opened_inside(atom, depth) if depth else atom
             own.append(normal.sum(opened if change is None else change(opened)))
+        if (none := _by_zero(own)) is not None:
+            return none
         product = reduce(partial(_times, matcher), own)
         if not product and normal.loses(product, own):
             zero: Sum = {(tir.interned(_number(0, tir.type_of(mono[0]))),): Fraction(1)}
@@ -401,6 +403,15 @@ def _is_inverse(x: PrimExpr) -> TypeGuard[tir.Div]:
     return isinstance(x, tir.Div) and isinstance(x.a, tir.FloatImm) and x.a.value == 1
 
 
+def _by_zero(parts: Iterable[Sum]) -> Sum | None:
+    """What is divided by 0, in one of some sums: no number, whatever else it is added to or multiplied by."""
+    for part in parts:
+        for atom in (each for mono in part for each in mono):
+            if _is_inverse(atom) and _is_zero(atom.b):
+                return {(atom,): Fraction(1)}
+    return None
+
+
 def _is_positive(matcher: Matcher, x: PrimExpr) -> bool:
     """Whether a number is positive as it stands."""
     x = matcher.head(tir.interned(x))
@@ -449,6 +460,22 @@ def _guarded(atom: PrimExpr) -> tuple[PrimExpr, PrimExpr]:
             if _is_zero(a):
                 return tir.interned(tir.Not(condition)), tir.interned(b)
     return terms.TRUE, atom
+
+
+def _inner_sum(atom: PrimExpr) -> tuple[tuple[tir.Var, ...], Reduce | None]:
+    """A sum inside of a sum, with names for its axes: both are one sum, as its initial value is 0 in
+    normal form.
+    """
+    if isinstance(atom, Reduce) and atom.combiner.name == "sum" and _is_zero(atom.init[0]):
+        return terms.fresh(atom.axes), atom
+    return (), None
+
+
+def _if(condition: PrimExpr, atom: PrimExpr, kind: DataType) -> PrimExpr:
+    """A factor where a condition holds, else 0."""
+    if condition is terms.TRUE:
+        return atom
+    return tir.interned(tir.Call("if_then_else", (condition, atom, _number(0, kind)), kind))
 
 
 def _ways(atom: PrimExpr) -> list[PrimExpr]:
@@ -555,8 +582,10 @@ class _Normal:
 
     def _defined(self, found: Sum, parts: Sequence[Sum], x: PrimExpr) -> Sum:
         """A sum ``x`` of parts; as a whole where one is infinite, with which no other cancels, or
-        what is not defined for all numbers has cancelled.
+        what is not defined for all numbers has cancelled; what is divided by 0 alone, if there is such a part.
         """
+        if (none := _by_zero(parts)) is not None:
+            return none
         infinite = any(_is_infinite(atom) for mono in found for atom in mono)
         return {(x,): Fraction(1)} if infinite or self.loses(found, parts) else found
 
@@ -572,12 +601,8 @@ class _Normal:
             match node:
                 case tir.BufferLoad(buffer=TensorTerm() as tensor) if self._reads_partial(tensor):
                     return True
-                case tir.Div(b=divisor):
-                    size = isinstance(divisor, tir.Cast) and self._matcher.facts.is_index(
-                        divisor.value
-                    )
-                    if not size and not _is_positive(self._matcher, divisor):
-                        return True
+                case tir.Div(b=divisor) if not _is_positive(self._matcher, divisor):
+                    return True
                 case tir.Call(op=op, args=(a, *others)) if op in PARTIAL:
                     positive = op in _OF_POSITIVES and _is_positive(self._matcher, a)
                     if others or not positive:
@@ -589,7 +614,7 @@ class _Normal:
         known = self._matcher.partial
         if tensor not in known:
             known[tensor] = False  # while it is looked at
-            made = tensor if isinstance(tensor, ScanTerm) else self._matcher.opened(tensor)
+            made = tensor if isinstance(tensor, ScanTerm) else self._matcher.definition(tensor)
             if isinstance(made, Lambda | ScanTerm):
                 with self._matcher.outside():
                     known[tensor] = self._is_partial(made.element)
@@ -756,7 +781,10 @@ class _Normal:
             if number is not None:
                 return {(): Fraction(number)} if number else {}
             return {(tir.interned(tir.Cast(kind, size)),): Fraction(1)}
+        known = tir.free_vars(*self._matcher.facts.chosen)
         for mono, factor in parts.items():
+            if any(v in known and self._matcher.facts.equal(v, terms.index(0)) for v in mono):
+                continue
             atoms = [
                 each if tir.type_of(each) == kind else tir.interned(tir.Cast(kind, each))
                 for each in mono
@@ -802,61 +830,67 @@ class _Normal:
                 continue
             outer = [a for a in mono if own.isdisjoint(tir.free_vars(a))]
             inner = [a for a in mono if not own.isdisjoint(tir.free_vars(a))]
+            held = list(filter(self._is_partial, outer))
+            if held:  # a sum over nothing is 0, whatever a quotient by 0 is
+                some = self._is_filled(axes, x.extents, guard)
+                if some is None:
+                    made = _summed(axes, x.extents, conjuncts(guard), mono, kind)
+                    _add(found, {(made,): factor})
+                    continue
+                outer = [_if(some, atom, kind) if atom in held else atom for atom in outer]
             over, extents, when = list(axes), list(x.extents), guard
             product: list[PrimExpr] = []
             while inner:
                 atom = inner.pop(0)
                 condition, part = _guarded(atom)
-                if condition is not terms.TRUE:
+                more, inner_sum = _inner_sum(atom)
+                alone = atom is part and inner_sum is None
+                if alone or (
+                    any(map(self._is_partial, (*inner, *product)))
+                    and not self._is_always_filled(inner_sum)
+                ):
+                    product.append(atom)
+                elif inner_sum is None:
                     when = both(when, condition)
                     with self._matcher.scope():
                         self._matcher.facts.index(axes, x.extents)
                         self._matcher.facts.assume(when)
                         chosen = self.sum(part)
-                    if len(chosen) != 1:
+                    [(atoms, scale), *others] = chosen.items() or [((), Fraction(0))]
+                    free = [each for each in atoms if own.isdisjoint(tir.free_vars(each))]
+                    if others or not scale or any(map(self._is_partial, free)):
                         product.append(part)
                         continue
-                    [(atoms, scale)] = chosen.items()
                     factor *= scale
-                    for each in atoms:
-                        free = own.isdisjoint(tir.free_vars(each))
-                        (outer if free else inner).append(each)
-                elif (
-                    isinstance(atom, Reduce)
-                    and atom.combiner.name == "sum"
-                    and _is_zero(atom.init[0])
-                ):
-                    # A sum of sums is one sum, whose init is 0 in normal form.
-                    more = terms.fresh(atom.axes)
-                    condition, (part,) = terms.opened(atom, more)
-                    product.append(part)
-                    over, extents = [*more, *over], [*atom.extents, *extents]
-                    when = both(when, condition)
+                    outer += free
+                    inner += [each for each in atoms if each not in free]
                 else:
-                    product.append(atom)
+                    condition, (part,) = terms.opened(inner_sum, more)
+                    product.append(part)
+                    over, extents = [*more, *over], [*inner_sum.extents, *extents]
+                    when = both(when, condition)
             if any(not own.isdisjoint(tir.free_vars(e)) for e in extents):
                 return {(x,): Fraction(1)}
             conditions, product = self._within(over, extents, conjuncts(when), product)
-            holds = self._matcher.facts.holds
-            if any(holds(tir.LE(e, tir.IntImm(0))) is True for e in extents):
+            if any(self._matcher.facts.holds(tir.LE(e, tir.IntImm(0))) is True for e in extents):
                 continue
-            filled = [tir.LT(terms.index(0), e) for e in extents]
-            open_part = [each for each in filled if holds(each) is not True]
-            held = [a for a in outer if (conditions or open_part) and self._is_partial(a)]
-            if held:  # a sum over nothing is 0, whatever a quotient by 0 is
-                outer = [atom for atom in outer if atom not in held]
-            if held and conditions:
-                product += held
-                made: Sum = {(_summed(over, extents, conditions, product, kind),): Fraction(1)}
-            else:
-                made = self._separated(over, extents, conditions, product, kind)
-                when = terms.all_of(open_part)
-                outer += [
-                    tir.interned(tir.Call("if_then_else", (when, atom, _number(0, kind)), kind))
-                    for atom in held
-                ]
-            _add(found, _times(self._matcher, {tuple(outer): factor}, made))
+            rest = self._separated(over, extents, conditions, product, kind)
+            _add(found, _times(self._matcher, {tuple(outer): factor}, rest))
         return found
+
+    def _is_filled(
+        self, axes: Sequence[tir.Var], extents: Sequence[PrimExpr], guard: PrimExpr
+    ) -> PrimExpr | None:
+        """The condition under which a domain has a point; None if it is more than one on sizes."""
+        sizes = list(extents)
+        conditions, _ = self._within(list(axes), sizes, conjuncts(guard), [])
+        if conditions:
+            return None
+        filled = [tir.LT(terms.index(0), size) for size in sizes]
+        return terms.all_of([e for e in filled if self._matcher.facts.holds(e) is not True])
+
+    def _is_always_filled(self, x: Reduce | None) -> bool:
+        return x is not None and self._is_filled(x.axes, x.extents, x.guard) is terms.TRUE
 
     def _separated(
         self,
@@ -866,11 +900,20 @@ class _Normal:
         factors: Sequence[PrimExpr],
         kind: DataType,
     ) -> Sum:
-        """The sum of a product under conditions: the product of the sums over indices that do not meet."""
+        """The sum of a product under conditions: the product of the sums over indices that do not meet, where
+        no factor is lost if one of them has none.
+        """
         found: Sum = {(): Fraction(1)}
         sizes = dict(zip(axes, extents, strict=True))
         rest, outside = list(factors), list(conditions)
-        for some in _connected(axes, [*conditions, *factors]):
+        groups = _connected(axes, [*conditions, *factors])
+        for factor in filter(self._is_partial, factors if len(groups) > 1 else ()):
+            others = [v for v in axes if not any({v, *tir.free_vars(factor)} <= g for g in groups)]
+            when = [each for each in conditions if not {*others}.isdisjoint(tir.free_vars(each))]
+            filled = self._is_filled(others, [sizes[v] for v in others], terms.all_of(when))
+            if filled is not terms.TRUE:
+                return {(_summed(axes, extents, conditions, factors, kind),): Fraction(1)}
+        for some in groups:
             guards, parts = (
                 [each for each in exprs if not some.isdisjoint(tir.free_vars(each))]
                 for exprs in (conditions, factors)
