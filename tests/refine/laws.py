@@ -205,10 +205,11 @@ def of_mutants(
             continue
         answers[f"mutant {'proved' if found.proved else 'not proved'}"] += 1
         for entry in found.entries if found.proved else ():
-            example = differing(before, changed, entry, runs=MANY).example
+            real = found.level == "real"
+            example = differing(before, changed, entry, runs=MANY, real=real).example
             if example is None:
                 continue
-            if found.level == "real" and "nan" in str(example.after):
+            if real and re.search(r"\b(nan|inf)\b", str(example.before)):
                 answers["mutant equal as real numbers, where a float is none"] += 1
                 continue
             yield f"proved ({found.level}), but {example}\n{before}\n{mutant}"
