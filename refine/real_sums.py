@@ -808,7 +808,6 @@ class _Normal:
         axes = terms.fresh(x.axes)
         guard, (source,) = terms.opened(x, axes)
         own = set(axes)
-        kind = tir.type_of(x)
         with self._matcher.scope():
             self._matcher.facts.index(axes, x.extents)
             self._matcher.facts.assume(guard)
@@ -828,55 +827,72 @@ class _Normal:
                 k, parts = inner_choice
                 todo += [((*mono[:k], part, *mono[k + 1 :]), factor) for part in parts]
                 continue
-            outer = [a for a in mono if own.isdisjoint(tir.free_vars(a))]
-            inner = [a for a in mono if not own.isdisjoint(tir.free_vars(a))]
-            held = list(filter(self._is_partial, outer))
-            if held:  # a sum over nothing is 0, whatever a quotient by 0 is
-                some = self._is_filled(axes, x.extents, guard)
-                if some is None:
-                    made = _summed(axes, x.extents, conjuncts(guard), mono, kind)
-                    _add(found, {(made,): factor})
-                    continue
-                outer = [_if(some, atom, kind) if atom in held else atom for atom in outer]
-            over, extents, when = list(axes), list(x.extents), guard
-            product: list[PrimExpr] = []
-            while inner:
-                atom = inner.pop(0)
-                condition, part = _guarded(atom)
-                more, inner_sum = _inner_sum(atom)
-                alone = atom is part and inner_sum is None
-                if alone or (
-                    any(map(self._is_partial, (*inner, *product)))
-                    and not self._is_always_filled(inner_sum)
+            made = self._sum_of_product(x, axes, guard, mono)
+            if made is None:
+                return {(x,): Fraction(1)}
+            _add(found, _times(self._matcher, {(): factor}, made))
+        return found
+
+    def _sum_of_product(
+        self, x: Reduce, axes: Sequence[tir.Var], guard: PrimExpr, mono: Monomial
+    ) -> Sum | None:
+        """The sum of a product over the domain of ``x``; None if an extent inside depends on its indices.
+
+        What may be no number stays where it is counted: a sum over nothing is 0, whatever a quotient by 0 is,
+        and so is a sum of what a guard excludes; but a quotient by 0 times 0 is none.
+        """
+        own = set(axes)
+        kind = tir.type_of(x)
+        outer = [a for a in mono if own.isdisjoint(tir.free_vars(a))]
+        inner = [a for a in mono if not own.isdisjoint(tir.free_vars(a))]
+        held = list(filter(self._is_partial, outer))
+        if held:
+            some = self._is_filled(axes, x.extents, guard)
+            if some is None:
+                made = _summed(axes, x.extents, conjuncts(guard), mono, kind)
+                return {(made,): Fraction(1)}
+            outer = [_if(some, atom, kind) if atom in held else atom for atom in outer]
+        over, extents, when = list(axes), list(x.extents), guard
+        product: list[PrimExpr] = []
+        scale = Fraction(1)
+        while inner:
+            atom = inner.pop(0)
+            condition, part = _guarded(atom)
+            more, inner_sum = _inner_sum(atom)
+            with self._matcher.scope():
+                self._matcher.facts.index(axes, x.extents)
+                self._matcher.facts.assume(when)
+                counts = any(map(self._is_partial, (*inner, *product)))
+                if (atom is part and inner_sum is None) or (
+                    counts and not self._is_always_filled(inner_sum)
                 ):
                     product.append(atom)
-                elif inner_sum is None:
-                    when = both(when, condition)
-                    with self._matcher.scope():
-                        self._matcher.facts.index(axes, x.extents)
-                        self._matcher.facts.assume(when)
-                        chosen = self.sum(part)
-                    [(atoms, scale), *others] = chosen.items() or [((), Fraction(0))]
-                    free = [each for each in atoms if own.isdisjoint(tir.free_vars(each))]
-                    if others or not scale or any(map(self._is_partial, free)):
-                        product.append(part)
-                        continue
-                    factor *= scale
-                    outer += free
-                    inner += [each for each in atoms if each not in free]
-                else:
-                    condition, (part,) = terms.opened(inner_sum, more)
-                    product.append(part)
-                    over, extents = [*more, *over], [*inner_sum.extents, *extents]
-                    when = both(when, condition)
-            if any(not own.isdisjoint(tir.free_vars(e)) for e in extents):
-                return {(x,): Fraction(1)}
-            conditions, product = self._within(over, extents, conjuncts(when), product)
-            if any(self._matcher.facts.holds(tir.LE(e, tir.IntImm(0))) is True for e in extents):
+                    continue
+                if inner_sum is None:
+                    self._matcher.facts.assume(condition)
+                    chosen = self.sum(part)
+            if inner_sum is not None:  # a sum of sums is one sum
+                condition, (part,) = terms.opened(inner_sum, more)
+                product.append(part)
+                over, extents = [*more, *over], [*inner_sum.extents, *extents]
+                when = both(when, condition)
                 continue
-            rest = self._separated(over, extents, conditions, product, kind)
-            _add(found, _times(self._matcher, {tuple(outer): factor}, rest))
-        return found
+            when = both(when, condition)
+            [(atoms, factor), *others] = chosen.items() or [((), Fraction(0))]
+            free = [each for each in atoms if own.isdisjoint(tir.free_vars(each))]
+            if others or not factor or any(map(self._is_partial, free)):
+                product.append(part)
+                continue
+            scale *= factor
+            outer += free
+            inner += [each for each in atoms if each not in free]
+        if any(not own.isdisjoint(tir.free_vars(e)) for e in extents):
+            return None
+        conditions, product = self._within(over, extents, conjuncts(when), product)
+        if any(self._matcher.facts.holds(tir.LE(e, tir.IntImm(0))) is True for e in extents):
+            return {}
+        rest = self._separated(over, extents, conditions, product, kind)
+        return _times(self._matcher, {tuple(outer): scale}, rest)
 
     def _is_filled(
         self, axes: Sequence[tir.Var], extents: Sequence[PrimExpr], guard: PrimExpr
@@ -907,9 +923,10 @@ class _Normal:
         sizes = dict(zip(axes, extents, strict=True))
         rest, outside = list(factors), list(conditions)
         groups = _connected(axes, [*conditions, *factors])
-        for factor in filter(self._is_partial, factors if len(groups) > 1 else ()):
-            others = [v for v in axes if not any({v, *tir.free_vars(factor)} <= g for g in groups)]
-            when = [each for each in conditions if not {*others}.isdisjoint(tir.free_vars(each))]
+        for factor in filter(self._is_partial, factors):
+            with_it = {v for g in groups if not g.isdisjoint(tir.free_vars(factor)) for v in g}
+            others = [v for v in axes if v not in with_it]
+            when = [each for each in conditions if with_it.isdisjoint(tir.free_vars(each))]
             filled = self._is_filled(others, [sizes[v] for v in others], terms.all_of(when))
             if filled is not terms.TRUE:
                 return {(_summed(axes, extents, conditions, factors, kind),): Fraction(1)}
