@@ -107,6 +107,8 @@ class Matcher(NormalForms):
         something that it is the extremum of.
     functions
         The functions of both programs that values are: they were taken to mean the same.
+    suspects
+        The parts of elements that may not be defined for real numbers, where it was looked at.
     partial
         Whether the elements of tensors are defined for real numbers in part, where it was looked at.
     real_questions, bit_questions
@@ -140,6 +142,7 @@ class Matcher(NormalForms):
         self.splits = 0
         self.real_questions = self.bit_questions = 0
         self.partial: dict[TensorTerm, bool] = {}
+        self.suspects: dict[PrimExpr, list[PrimExpr]] = {}
         self._looking = False
         self._orders = 0
         self.mismatch: Unjoined | None = None

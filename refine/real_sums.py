@@ -399,6 +399,16 @@ _OF_POSITIVES = frozenset(["log", "log2", "log10", "log1p", "sqrt", "rsqrt"])
 """Those that are defined for all positive numbers."""
 
 
+def _is_suspect(x: PrimExpr) -> bool:
+    """Whether it is to be looked at if an element is defined for all real numbers."""
+    match x:
+        case tir.BufferLoad(buffer=TensorTerm()) | tir.Div():
+            return True
+        case tir.Call(op=op):
+            return op in PARTIAL
+    return False
+
+
 def _is_inverse(x: PrimExpr) -> TypeGuard[tir.Div]:
     return isinstance(x, tir.Div) and isinstance(x.a, tir.FloatImm) and x.a.value == 1
 
@@ -597,13 +607,16 @@ class _Normal:
 
     def _is_partial(self, atom: PrimExpr) -> bool:
         """Whether a factor is not defined for all real numbers, by its definition."""
-        for node in tir.postorder(atom):
+        suspects = self._matcher.suspects
+        if atom not in suspects:
+            suspects[atom] = [node for node in tir.postorder(atom) if _is_suspect(node)]
+        for node in suspects[atom]:
             match node:
                 case tir.BufferLoad(buffer=TensorTerm() as tensor) if self._reads_partial(tensor):
                     return True
                 case tir.Div(b=divisor) if not _is_positive(self._matcher, divisor):
                     return True
-                case tir.Call(op=op, args=(a, *others)) if op in PARTIAL:
+                case tir.Call(op=op, args=(a, *others)):
                     positive = op in _OF_POSITIVES and _is_positive(self._matcher, a)
                     if others or not positive:
                         return True
