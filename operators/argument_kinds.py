@@ -247,15 +247,17 @@ def constant(value: object, kind: DataType) -> str | None:
 def _operand(
     site: OperatorCall, value: Any, parameter: Parameter, index: int
 ) -> Tensor | PrimStructInfo:
+    if isinstance(value, Expr):
+        info = site.ctx.info(value)
+        if type(info) is Tensor or isinstance(info, PrimStructInfo):
+            return info
+        return _unclear(site, value, info, parameter, index)
     if isinstance(value, bool):
         return PrimStructInfo(BOOL, IntImm(int(value), BOOL))
     if isinstance(value, (int, float)):
         prim = const(value) if isinstance(value, int) else FloatImm(value)
         return PrimStructInfo(type_of(prim), prim)
-    info = site.ctx.info(value) if isinstance(value, Expr) else None
-    if isinstance(info, PrimStructInfo):
-        return info
-    return _tensor(site, value, parameter, index)
+    return _unclear(site, value, None, parameter, index)
 
 
 def _tensors(site: OperatorCall, value: Any, parameter: Parameter, index: int) -> Tensors:

@@ -415,18 +415,10 @@ COMPARISON = """
     relax.equal relax.greater relax.greater_equal relax.less relax.less_equal relax.not_equal
 """
 _WITH_BOOLEANS = frozenset(
-    [
-        "add",
-        "subtract",
-        "multiply",
-        "divide",
-        "floor_divide",
-        "floor_mod",
-        "mod",
-        "maximum",
-        "minimum",
-        "power",
-    ]
+    """
+    relax.add relax.subtract relax.multiply relax.divide relax.floor_divide relax.floor_mod
+    relax.mod relax.maximum relax.minimum relax.power
+    """.split()
 )
 """Arithmetic in which TVM's code treats later Boolean operands as numbers."""
 _SCALAR: Dims = (ONE,)
@@ -491,9 +483,10 @@ def binary(site: OperatorCall, x1: Operand, x2: Operand) -> StructInfo:
     """Arithmetic on operands of the same element type. A literal number takes the width of the
     other operand.
     """
-    x1, x2 = _wide_as(site, 0, x1, x2), _wide_as(site, 1, x2, x1)
-    _narrow(site, (x1, x2))
-    kind = agree(site, (x1, x2), booleans=site.name in _WITH_BOOLEANS)
+    if type(x1) is PrimStructInfo or type(x2) is PrimStructInfo:
+        x1, x2 = _wide_as(site, 0, x1, x2), _wide_as(site, 1, x2, x1)
+        _narrow(site, (x1, x2))
+    kind = agree(site, (x1, x2), None, site.operator.name in _WITH_BOOLEANS)
     if type(x1) is PrimStructInfo and type(x2) is PrimStructInfo:
         return PrimStructInfo(kind)
     return shaped(site, (x1, x2), kind)
@@ -561,7 +554,7 @@ def shaped(site: OperatorCall, infos: Sequence[Operand], kind: DataType) -> Tens
 def _one_shape(head: Tensor, infos: Sequence[Operand]) -> bool:
     """Whether all have the same shape, known or held by the same variable."""
     shape = head.shape
-    return shape is not None and all(getattr(x, "shape", None) is shape for x in infos)
+    return shape is not None and all([getattr(x, "shape", None) is shape for x in infos])
 
 
 def _keeps(info: Tensor, dims: Dims, kind: DataType, device: object) -> bool:

@@ -187,16 +187,18 @@ def kept(found: StructInfo, wanted: StructInfo) -> StructInfo:
 @rule("D19", "derivation")
 def elements(state: Knowledge, var: ast.Var, info: TensorStructInfo | ShapeStructInfo) -> None:
     """A dimension is an int64, and a tensor has at most as many elements as one can count."""
-    shape = info if isinstance(info, ShapeStructInfo) else info.shape
-    values = shape.values if isinstance(shape, ShapeStructInfo | ShapeExpr) else None
-    counts = list(map(smallest, values or ()))
-    for dim, least in zip(values or (), counts, strict=True):
-        if not need("D19-dimension", least <= MOST):
-            message = f"{var.name_hint!r} is {show(info)}: {show(dim)} is at least {least:,}"
-            help = f"no dimension is larger than 2**63 - 1, that is {MOST:,}"
-            _too_large(state, var, "D19-dimension", message, help)
-            return
-    if values is None or isinstance(info, ShapeStructInfo):
+    shape = info if type(info) is ShapeStructInfo else info.shape  # type: ignore[union-attr]
+    values = getattr(shape, "values", None)
+    if values is None:
+        return
+    counts = list(map(smallest, values))
+    if counts and not need("D19-dimension", max(counts) <= MOST):
+        dim, least = next(each for each in zip(values, counts, strict=True) if each[1] > MOST)
+        message = f"{var.name_hint!r} is {show(info)}: {show(dim)} is at least {least:,}"
+        help = f"no dimension is larger than 2**63 - 1, that is {MOST:,}"
+        _too_large(state, var, "D19-dimension", message, help)
+        return
+    if shape is info:
         return
     least = prod(counts)
     if not need("D19-count", least <= MOST):
