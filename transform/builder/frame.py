@@ -36,6 +36,7 @@ from rlx.transform.builder.known_calls import (
     SharedInfos,
     call_key,
     has_no_form,
+    is_formed,
     is_ordinary,
     is_plain,
     says_all,
@@ -93,7 +94,8 @@ class Frame:
     diagnostics
         Warnings and notes about what was emitted.
     is_untouched
-        Whether only :meth:`keep` has added bindings, and nothing was asked.
+        Whether only :meth:`keep` has added bindings, and nothing was asked. Not even the signature
+        is then checked, if it is that of the old function.
     blocks, known
         The blocks of the current sequence, and its checked calls.
     infos
@@ -109,6 +111,7 @@ class Frame:
         head: ast.Function,
         place: Place,
         taken: Iterable[str] = (),
+        original: ast.Function | None = None,
     ) -> None:
         self.signatures, self.name, self.head, self.place = signatures, name, head, place
         self.values: dict[ast.Var, Expr] = {}
@@ -116,8 +119,6 @@ class Frame:
         self.finished: ast.Function | None = None
         self.strengthens = self.adopts = False
         self.diagnostics: list[Diagnostic] = []
-        self._walk = states.walk(signatures, name)
-        self._state = states.derivation(signatures, self.values)
         self._kept: list[VarBinding | ast.MatchCast | Callable[[], None]] = []
         self.is_untouched = True
         self.known, self.blocks = KnownCalls(), GrowingBlocks(place)
@@ -125,15 +126,30 @@ class Frame:
         self._plain: dict[StructInfo, tuple[tir.Var, ...]] = {}
         self.in_dataflow = False
         self._normalizer = _Emitting(self)
-        symbol_is_name(self.walk, name, head)
-        self.around = enter_function(self.walk, head, name.name_hint)
-        if self.walk.diagnostics:
-            raise violation(self.walk.diagnostics, place)
-        self.opened = module.begin(self.state, head)
-        self.settle(place, len(self.walk.added), 0)
-        self.outer_scope = self.state.enter()
+        if original is None or original.params is not head.params:
+            self._begin(original)
+        else:
+            self._kept.append(partial(self._begin, original))
+
+    def _begin(self, original: ast.Function | None) -> None:
+        """Check the signature; ``original`` is the function that is rebuilt."""
+        name, head, place = self.name, self.head, self.place
+        self._walk = walk = states.walk(self.signatures, name)
+        self._state = state = states.derivation(self.signatures, self.values)
+        if original is not None:
+            states.recursion(self.signatures, walk, name, original)
+        symbol_is_name(walk, name, head)
+        self.around = enter_function(walk, head, name.name_hint)
+        if walk.diagnostics:
+            raise violation(walk.diagnostics, place)
+        self.opened = module.begin(state, head)
+        self.settle(place, len(walk.added), 0)
+        self.outer_scope = state.enter()
 
     # ------------------------------------------------------------ what is known
+
+    _walk: WellFormedCheck
+    _state: states.Growing
 
     @property
     def walk(self) -> WellFormedCheck:
@@ -407,7 +423,7 @@ class Frame:
             alike = self.infos.shared(info)
             dims = plain.get(alike)
             if dims is None:
-                if info not in walk.sound or not says_shapes(info):
+                if not is_formed(info) and not (info in walk.sound and says_shapes(info)):
                     return False
                 dims = plain[alike] = free_shape_vars(info)
             plain[info] = dims

@@ -12,7 +12,7 @@ from rlx.checker.lowered.objects import LOWERED
 from rlx.checker.memory import IN_PLACE
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, StructInfo
-from rlx.grammar.nodes.dtype import INT64
+from rlx.grammar.nodes.dtype import INT64, lacking
 from rlx.grammar.nodes.node import changed, same
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.operators import lookup
@@ -211,6 +211,20 @@ def says_shapes(info: StructInfo) -> bool:
     if type(info) is not ast.TensorStructInfo or type(info.shape) is not ast.ShapeExpr:
         return False
     return not info.dtype.is_void
+
+
+def is_formed(info: StructInfo) -> bool:
+    """Whether an annotation of tensors gives their element types and dimensions, which are numbers
+    and variables, in a form that breaks no rule.
+    """
+    if type(info) is ast.TupleStructInfo:
+        return all(map(is_formed, info.fields))
+    if not says_shapes(info) or info.vdevice or lacking(info.dtype):  # type: ignore[attr-defined]
+        return False
+    dims: tuple[PrimExpr, ...] = info.shape.values  # type: ignore[attr-defined]
+    return info.ndim == len(dims) and all(  # type: ignore[attr-defined]
+        [type(d) is tir.IntImm or (type(d) is tir.Var and d.dtype is INT64) for d in dims]
+    )
 
 
 @cache

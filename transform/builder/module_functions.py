@@ -230,11 +230,7 @@ class ModuleFunctions:
         BuildError
             If its signature violates a rule.
         """
-        around = states.walk(self._signatures, gv)
-        states.recursion(self._signatures, around, gv, original)
-        if around.diagnostics:
-            raise violation(around.diagnostics, place)
-        frame = Frame(self._signatures, gv, head, place, taken)
+        frame = Frame(self._signatures, gv, head, place, taken, original)
         self._frames.append(frame)
         return frame
 
