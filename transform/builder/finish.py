@@ -89,6 +89,8 @@ def _promise(
     if original is not None and before is None:
         return None
     if before is not None:
+        if frame.infos.shared(found.ret) is frame.infos.shared(before):
+            return before
         result = compatibility(found.ret, before, frame.state.prover)
         stronger = frame.strengthens and result.compatible
         if not result.never_fits and not stronger:

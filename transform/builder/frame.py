@@ -267,12 +267,14 @@ class Frame:
         self.walk.leave(mark)
 
     def _key(self, value: Expr) -> Key | None:
-        """What the struct info of a call depends on here."""
-        walk = self.walk
+        """What the struct info of a call depends on here; the state is up to date."""
+        walk = self._walk
         return call_key(value, self._state, self.infos, walk.in_scope, walk.block)
 
     def bind_new(self, binding: VarBinding, place: Place) -> None:
         """Bind a new variable to a value in normal form, and annotate it."""
+        if self._kept:
+            self._replay()
         key = self._key(binding.value)
         known = None if key is None else self.known.get(key)
         if known is not None:
@@ -492,12 +494,12 @@ class Frame:
         variable. Raises BuildError if the binding violates a rule.
         """
         var, wanted = binding.var, binding.var.struct_info_annotation
+        state, shared = self.state, self.infos.shared
         key = self._key(value)
         if key is None:
             value = self.flat(value, place)
             key = self._key(value)
         self.is_untouched = False
-        state, shared = self._state, self.infos.shared
         known = None if key is None or wanted is None else self.known.get(key)
         stays = type(value) is ast.If and self._stays_branched(binding, value)
         if key is None and (stays or self._is_name(var, value)):
@@ -670,7 +672,7 @@ class Frame:
         """Annotate a new variable with its struct info, unless it mentions a variable that no text
         can bind.
         """
-        walk, info = self.walk, self._state.info_of[var]
+        walk, info = self._walk, self._state.info_of[var]
         dims = self._plain.get(info)
         if dims is None and says_shapes(info):
             dims = self._plain[info] = free_shape_vars(info)
