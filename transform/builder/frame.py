@@ -313,9 +313,7 @@ class Frame:
         to say. What it derives is then known.
         """
         state, value = self._state, binding.value
-        if type(value) is not ast.Call or not all(map(self._says_nothing, value.args)):
-            return False
-        if state.doubts or state.signed or not is_plain(value.op.op_name):  # type: ignore[attr-defined]
+        if not self._asks_operator(value):
             return False
         known, state.statistics.place = len(state.info_of), binding
         state.bind(binding.var, state.info(value))
@@ -325,6 +323,13 @@ class Frame:
             self._forget(known)
             return False
         return True
+
+    def _asks_operator(self, value: Expr) -> bool:
+        """Whether no rule but the operator's own has to be asked of a call that has a key."""
+        state = self._state
+        if type(value) is not ast.Call or not all(map(self._says_nothing, value.args)):
+            return False
+        return not (state.doubts or state.signed) and is_plain(value.op.op_name)  # type: ignore[attr-defined]
 
     def _copies(self, binding: VarBinding) -> bool:
         """Whether a new variable without an annotation is bound to a tensor in scope; it is then
@@ -505,14 +510,18 @@ class Frame:
         if key is None and (stays or self._is_name(var, value)):
             self.blocks.bindings.append(VarBinding(var, value, place, place))
             return var
-        if known is not None and known.info is shared(wanted):  # type: ignore[arg-type]
-            if self._bound_again(var, value, wanted):  # type: ignore[arg-type]
-                self.blocks.bindings.append(VarBinding(var, value, place, place))
-                return var
-            known = None
+        sizes = len(state.scope.shape_vars)
         if wanted is not None:
             before = len(state.info_of)
-            found = state.info(value) if known is None else known.info
+            found = shared(state.info(value) if known is None else known.info)
+            if key is not None and found is shared(wanted):
+                says_nothing = known or (not state.diagnostics and self._asks_operator(value))
+                if says_nothing and self._bound_again(var, value, wanted):
+                    self.blocks.bindings.append(VarBinding(var, value, place, place))
+                    if known is None and sizes == len(state.scope.shape_vars):
+                        state.info_of[var] = found
+                        self.known.remember(key, value, var, state)
+                    return var
             if self._says_else(found, wanted):
                 var = type(var)(var.name_hint, None, None, var.span)
             else:
@@ -527,7 +536,6 @@ class Frame:
         if value is binding.value:
             self.bind(binding, place, quiet=True)
             return var
-        sizes = len(state.scope.shape_vars)
         self.bind(VarBinding(var, value, place, place), place)
         found = shared(state.info_of[value])
         if (
