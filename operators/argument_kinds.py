@@ -263,7 +263,7 @@ def _operand(
 def _tensors(site: OperatorCall, value: Any, parameter: Parameter, index: int) -> Tensors:
     items = value.fields if isinstance(value, ast.Tuple) else value
     if isinstance(items, tuple):
-        return tuple(_tensor(site, item, parameter, index) for item in items)
+        return tuple([_tensor(site, item, parameter, index) for item in items])
     info = site.ctx.info(value) if isinstance(value, Expr) else None
     if isinstance(info, TupleStructInfo):
         found = tuple(_field(site, field, parameter, index) for field in info.fields)
@@ -312,6 +312,8 @@ def _shape(site: OperatorCall, value: Any, parameter: Parameter, index: int) -> 
     """A shape literal, or a variable that holds a shape."""
     match value:
         case ShapeExpr(values=items):
+            if _NUMBERS.issuperset(map(type, items)):
+                return value
             if any(_type_of(site, item) != INT64 for item in items):
                 site.stop()  # well-formedness has reported the dimension
             found = _lengths(site, items, parameter, index)
@@ -329,6 +331,9 @@ def _shape(site: OperatorCall, value: Any, parameter: Parameter, index: int) -> 
     if not site.ctx.poisoned(value):
         site.warn("D14-argument", f"{site.shown(index)} may not be a shape", index)
     return value
+
+
+_NUMBERS = frozenset([IntImm])
 
 
 def _lengths(
@@ -415,7 +420,7 @@ def _scalars(
 
 
 def _each(site: OperatorCall, items: Iterable[Any], parameter: Parameter, index: int) -> Any:
-    return tuple(_prim(site, item, parameter, index) for item in items)
+    return tuple([_prim(site, item, parameter, index) for item in items])
 
 
 def _expr(site: OperatorCall, value: Any, parameter: Parameter, index: int) -> Expr:

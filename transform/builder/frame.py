@@ -350,13 +350,15 @@ class Frame:
     def _says_nothing(self, arg: Expr) -> bool:
         """Whether no rule has to be asked of an argument whose variables are in scope."""
         kind = type(arg)
+        if kind in _ATOMS:
+            return True
         if kind is ast.Tuple:
-            return _NAMED.issuperset(map(type, arg.fields))  # type: ignore[attr-defined]
+            return all(map(self._says_nothing, arg.fields))  # type: ignore[attr-defined]
         if kind is not ast.ShapeExpr:
-            return kind in _NAMED
+            return kind is ast.PrimValue and type(arg.value) is tir.IntImm  # type: ignore[attr-defined]
         dims, walk = arg.values, self._walk  # type: ignore[attr-defined]
         return all(
-            d.dtype is INT64 if type(d) is tir.IntImm else d in walk.shape_vars for d in dims
+            [d.dtype is INT64 if type(d) is tir.IntImm else d in walk.shape_vars for d in dims]
         ) and walk.scalars.keys().isdisjoint(dims)
 
     def bind(self, binding: VarBinding | ast.MatchCast, place: Place, quiet: bool = False) -> None:
@@ -725,7 +727,7 @@ class Frame:
         return {var.name: var for var in self.walk.shape_vars}
 
 
-_NAMED = frozenset([ast.Var, DataflowVar, ast.Constant])
+_ATOMS = frozenset([ast.Var, DataflowVar, ast.Constant, ast.StringImm, ast.DataTypeImm])
 """The kinds of arguments that mention nothing but themselves."""
 
 

@@ -38,7 +38,7 @@ class KnownCalls(dict[Key, KnownCall]):
         """Store the struct info of a call, if a check of a similar call would find nothing."""
         info = state.info_of[var]
         plain = type(info) is ast.TensorStructInfo or type(info) is ast.TupleStructInfo
-        remembered = type(value) is not ast.Call or is_plain(value.op_name)
+        remembered = type(value) is not ast.Call or is_plain(value.op.op_name)  # type: ignore[attr-defined]
         if plain and remembered and value not in state.doubts:
             self[key] = KnownCall(info, var.struct_info_annotation)
 
