@@ -56,9 +56,11 @@ class DataType(Record):
         )
 
     def __hash__(self) -> int:
-        if not hasattr(self, "_hash"):  # that of the name, since a type equals it
-            complete(self, _hash=hash(str(self)))
-        return self._hash  # type: ignore[attr-defined, no-any-return]
+        try:
+            return self._hash  # type: ignore[attr-defined, no-any-return]
+        except AttributeError:
+            complete(self, _hash=hash(str(self)))  # that of the name, since a type equals it
+            return hash(self)
 
     @property
     def is_void(self) -> bool:
@@ -128,9 +130,11 @@ def lacking(data_type: DataType) -> tuple[str, str] | None:
     """The reason why tensors cannot have elements of a type: ``"lanes"``, ``"bits"`` or
     ``"handle"``, and an explanation; None if they can.
     """
-    if not hasattr(data_type, "_lacking"):
+    try:
+        return data_type._lacking  # type: ignore[attr-defined, no-any-return]
+    except AttributeError:
         complete(data_type, _lacking=_lacking(data_type))
-    return data_type._lacking  # type: ignore[attr-defined, no-any-return]
+        return lacking(data_type)
 
 
 def _lacking(data_type: DataType) -> tuple[str, str] | None:

@@ -131,7 +131,7 @@ class Asking(ModuleFunctions):
 
     def _open(self, what: str, place: Place) -> Frame:
         """The function at hand."""
-        frame = self._innermost
+        frame = self._frames[-1] if self._frames else None
         if frame is None:
             raise misuse(f"{what} must be inside a function: open one with bb.function(…)", place)
         if frame.finished is not None:

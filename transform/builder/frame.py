@@ -327,7 +327,9 @@ class Frame:
     def _asks_operator(self, value: Expr) -> bool:
         """Whether no rule but the operator's own has to be asked of a call that has a key."""
         state = self._state
-        if type(value) is not ast.Call or not all(map(self._says_nothing, value.args)):
+        if type(value) is not ast.Call:
+            return False
+        if not (_ATOMS.issuperset(map(type, value.args)) or all(map(self._says_nothing, value.args))):
             return False
         return not (state.doubts or state.signed) and is_plain(value.op.op_name)  # type: ignore[attr-defined]
 

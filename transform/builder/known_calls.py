@@ -257,5 +257,8 @@ class SharedInfos(dict[object, StructInfo]):
         shape = info.shape if type(info) is ast.TensorStructInfo else None
         if type(shape) is not ast.ShapeExpr or info.vdevice or info.distribution:  # type: ignore[attr-defined]
             return info
-        dims = map(_scalar, shape.values)
+        dims = [
+            d.value if type(d) is tir.IntImm and d.dtype is INT64 else _scalar(d)
+            for d in shape.values
+        ]
         return self.setdefault((info.dtype, *dims), info)  # type: ignore[attr-defined]
