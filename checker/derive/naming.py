@@ -74,7 +74,7 @@ def may_be_negative(
     sizes: set[tir.PrimExpr] = set()
     for info in infos:
         for part in of_the_value(info) if info is not None else ():
-            if isinstance(part, TensorStructInfo | ShapeStructInfo):
+            if isinstance(part, (TensorStructInfo, ShapeStructInfo)):
                 sizes.update(numbers(part))
     return [var for var in shape_vars if var not in sizes]
 
@@ -86,6 +86,8 @@ def meant(
 
     Where the ``value`` that is annotated is wrong already, nothing is reported.
     """
+    if type(info) is TensorStructInfo and type(info.shape) is ShapeExpr:
+        return _by_shape(info)
     info = rebuilt(info, _by_shape)
     if not _names_a_shape(info):
         return info
