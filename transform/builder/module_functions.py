@@ -267,10 +267,13 @@ def _outline(function: Function | PrimFunc) -> object:
     while stack:
         node = stack.pop()
         found.append(type(node))
-        if isinstance(node, tir.IntImm | tir.FloatImm | tir.StringImm):
-            found.append(repr(node.value))
+        if type(node) in _LITERALS:
+            found.append(repr(node.value))  # type: ignore[attr-defined]
         stack.extend(node.children())
     return hash(tuple(found))
+
+
+_LITERALS = frozenset([tir.IntImm, tir.FloatImm, tir.StringImm])
 
 
 def _named(function: Function | PrimFunc, name: str) -> Function | PrimFunc:
