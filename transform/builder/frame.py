@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain
+from weakref import proxy
 
 from rlx.checker.derive import module, values
 from rlx.checker.derive.bindings import bind, parameter
@@ -119,7 +120,7 @@ class Frame:
         self.finished: ast.Function | None = None
         self.strengthens = self.adopts = False
         self.diagnostics: list[Diagnostic] = []
-        self._kept: list[VarBinding | ast.MatchCast | Callable[[], None]] = []
+        self._kept: list[VarBinding | ast.MatchCast | Callable[[Frame], None]] = []
         self.is_untouched = True
         self.known, self.blocks = KnownCalls(), GrowingBlocks(place)
         self.infos = SharedInfos()
@@ -129,7 +130,7 @@ class Frame:
         if original is None or original.params is not head.params:
             self._begin(original)
         else:
-            self._kept.append(partial(self._begin, original))
+            self._kept.append(partial(Frame._begin, original=original))
 
     def _begin(self, original: ast.Function | None) -> None:
         """Check the signature; ``original`` is the function that is rebuilt."""
@@ -179,7 +180,7 @@ class Frame:
         kept, self._kept, self.is_untouched = self._kept, [], False
         for each in kept:
             if not isinstance(each, ast.Binding):
-                each()
+                each(self)
             elif type(each) is not VarBinding or not self._stays_legal(each):
                 self._check(each, self.place, quiet=True)
 
@@ -202,17 +203,18 @@ class Frame:
         original: ast.BindingBlock | None = None,
     ) -> None:
         """Continue in a block of this kind; a dataflow block ends the scope of those before it."""
-        self.later(partial(self._enter_block, kind, place))
+        self.later(partial(Frame._enter_block, kind=kind, place=place))
         self.blocks.open(kind, place, original)
 
-    def later(self, step: Callable[[], None]) -> None:
+    def later(self, step: Callable[[Frame], None]) -> None:
         """Change the state of the checker, behind the bindings of the old program that were kept:
-        when something is asked of it.
+        when something is asked of it. A step is given the frame, and does not hold it: frames
+        without cycles are freed when their function ends.
         """
         if self._kept or self.is_untouched:
             self._kept.append(step)
         else:
-            step()
+            step(self)
 
     def _enter_block(self, kind: type[ast.BindingBlock], place: Span | None) -> None:
         dataflow = kind is ast.DataflowBlock
@@ -751,7 +753,7 @@ class _Emitting(Normalizer):
 
     def __init__(self, frame: Frame) -> None:
         super().__init__(frame.head)
-        self._frame = frame
+        self._frame = proxy(frame)
 
     def fresh(self) -> str:
         """A name that the function does not have yet."""
