@@ -18,7 +18,7 @@ from rlx.operators.error_function import erf
 from rlx.operators.evaluation import OperatorFault
 from rlx.operators.exprs import Result, decline
 from rlx.operators.late import later, np, scalars, te
-from rlx.operators.operator_call import Dims, OperatorCall, show, show_shape
+from rlx.operators.operator_call import Dims, ObligationGroup, OperatorCall, show, show_shape
 from rlx.operators.parameters import Operand, Prim, Tensor, Type
 from rlx.operators.registry import Definition, computes, defines, operator
 from rlx.operators.rule_helpers import (
@@ -437,7 +437,7 @@ def broadcast(site: OperatorCall, a: Dims, b: Dims, i: int = 0, j: int = 1) -> D
         a, b, i, j = b, a, j, i
     lead = len(a) - len(b)
     result: list[PrimExpr] | None = list(a)
-    fits = site.together("OBL-broadcast-dims", j)
+    fits: ObligationGroup | None = None
     for k, y in enumerate(b, lead):
         x = a[k]
         if same(x, y) or literal(y) == 1:
@@ -447,6 +447,7 @@ def broadcast(site: OperatorCall, a: Dims, b: Dims, i: int = 0, j: int = 1) -> D
             if result is not None:
                 result[k] = y
         elif not _proved_equal(site, x, y):
+            fits = fits or site.together("OBL-broadcast-dims", j)
             fits.require(
                 equal_or_one(x, y),
                 lambda x=x, y=y: (  # type: ignore[misc]
@@ -455,7 +456,8 @@ def broadcast(site: OperatorCall, a: Dims, b: Dims, i: int = 0, j: int = 1) -> D
                 ),
             )
             result = None
-    fits.settle()
+    if fits is not None:
+        fits.settle()
     if result is None:
         return None
     return a if all(map(is_, result, a)) else tuple(result)
@@ -532,10 +534,12 @@ def comparison(site: OperatorCall, x1: Operand, x2: Operand) -> StructInfo:
 def shaped(site: OperatorCall, infos: Sequence[Operand], kind: DataType) -> Tensor:
     head = infos[0]
     device = place(site, infos)
-    if type(head) is TensorStructInfo and _one_shape(head, infos):
-        if head.dtype is kind and head.vdevice is device:
-            return head
-        return TensorStructInfo(head.shape, kind, head.ndim, device)
+    if type(head) is TensorStructInfo and head.shape is not None:
+        shape = head.shape
+        if all([getattr(info, "shape", None) is shape for info in infos[1:]]):
+            if head.dtype is kind and head.vdevice is device:
+                return head
+            return TensorStructInfo(shape, kind, head.ndim, device)
     dims: Dims | None = _dims(site, head)
     for index, info in enumerate(infos[1:], 1):
         other = _dims(site, info)
@@ -551,12 +555,6 @@ def shaped(site: OperatorCall, infos: Sequence[Operand], kind: DataType) -> Tens
     return tensor(dims, kind, device)
 
 
-def _one_shape(head: Tensor, infos: Sequence[Operand]) -> bool:
-    """Whether all have the same shape, known or held by the same variable."""
-    shape = head.shape
-    return shape is not None and all([getattr(x, "shape", None) is shape for x in infos])
-
-
 def _keeps(info: Tensor, dims: Dims, kind: DataType, device: object) -> bool:
     """Whether an operand's struct info is already the result's."""
     values = getattr(info.shape, "values", None)
@@ -564,7 +562,7 @@ def _keeps(info: Tensor, dims: Dims, kind: DataType, device: object) -> bool:
 
 
 def _dims(site: OperatorCall, info: Operand) -> Dims | None:
-    return _SCALAR if isinstance(info, PrimStructInfo) else site.dims(info)
+    return site.dims(info) if type(info) is TensorStructInfo else _SCALAR
 
 
 def _rank(site: OperatorCall, infos: Sequence[Operand]) -> int | None:
