@@ -396,9 +396,14 @@ def fused(site: OperatorCall, infos: tuple[TensorStructInfo, ...]) -> None:
     alike.settle()
 
 
-ARITHMETIC = """
-    relax.add relax.divide relax.floor_divide relax.floor_mod relax.log_add_exp relax.maximum
-    relax.minimum relax.mod relax.multiply relax.power relax.subtract relax.atan2
+_NUMERIC = """
+    relax.add relax.divide relax.floor_divide relax.floor_mod relax.maximum relax.minimum
+    relax.mod relax.multiply relax.power relax.subtract
+"""
+_WITH_BOOLEANS = frozenset(_NUMERIC.split())
+"""Arithmetic in which TVM's code treats later Boolean operands as numbers."""
+ARITHMETIC = f"""
+    {_NUMERIC} relax.log_add_exp relax.atan2
     relax.bitwise_and relax.bitwise_or relax.bitwise_xor relax.left_shift relax.logical_and
     relax.logical_or relax.logical_xor relax.right_shift
 """
@@ -414,13 +419,6 @@ _INTEGER_CALLS = {
 COMPARISON = """
     relax.equal relax.greater relax.greater_equal relax.less relax.less_equal relax.not_equal
 """
-_WITH_BOOLEANS = frozenset(
-    """
-    relax.add relax.subtract relax.multiply relax.divide relax.floor_divide relax.floor_mod
-    relax.mod relax.maximum relax.minimum relax.power
-    """.split()
-)
-"""Arithmetic in which TVM's code treats later Boolean operands as numbers."""
 _SCALAR: Dims = (ONE,)
 
 
@@ -536,7 +534,7 @@ def shaped(site: OperatorCall, infos: Sequence[Operand], kind: DataType) -> Tens
     device = place(site, infos)
     if type(head) is TensorStructInfo and head.shape is not None:
         shape = head.shape
-        if all([getattr(info, "shape", None) is shape for info in infos[1:]]):
+        if all(getattr(info, "shape", None) is shape for info in infos[1:]):
             if head.dtype is kind and head.vdevice is device:
                 return head
             return TensorStructInfo(shape, kind, head.ndim, device)

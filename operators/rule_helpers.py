@@ -130,7 +130,7 @@ def agree(
     with a warning.
     """
     kind = infos[0].dtype
-    if all([info.dtype is kind for info in infos]):
+    if [info.dtype for info in infos].count(kind) == len(infos):
         return kind
     first = next((n for n, info in enumerate(infos) if not info.dtype.is_void), 0)
     kind = infos[first].dtype

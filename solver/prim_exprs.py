@@ -299,7 +299,7 @@ def smallest(dim: PrimExpr) -> int:
         return 1
     if kind is tir.IntImm:
         value: int = dim.value  # type: ignore[attr-defined]
-        return value if value > 0 else 0
+        return max(value, 0)
     if isinstance(dim, tir.Add | tir.Mul):
         one, other = smallest(dim.a), smallest(dim.b)
         return one + other if isinstance(dim, tir.Add) and one and other else one * other

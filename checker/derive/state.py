@@ -116,9 +116,8 @@ class DerivationState(Knowledge, OperatorContext):
         self.info_of[var] = info
         if self.captured and self.is_open(info):
             self.doubt(var, Doubt.UNSAID)
-        if isinstance(info, (TensorStructInfo, ShapeStructInfo)):
-            if not (self.doubts and self.poisoned(var)):
-                naming.elements(self, var, info)
+        if isinstance(info, TensorStructInfo | ShapeStructInfo) and not self.poisoned(var):
+            naming.elements(self, var, info)
         if type(info) is TensorStructInfo and lacking(info.dtype) is not None:
             self.doubt(var)  # well-formedness has said so
         if type(info) is ShapeStructInfo:

@@ -193,7 +193,9 @@ def dimensions_are_int64(
     """A dimension is an int64 (WF05); a literal becomes one."""
     for value in values:
         kind = INT64 if type(value) is tir.IntImm else _type_of_dimension(value)
-        if not need("WF05-dtype", kind is INT64 or kind == INT64) and state.once((_culprit(value), "dtype")):
+        if not need("WF05-dtype", kind is INT64 or kind == INT64) and state.once(
+            (_culprit(value), "dtype")
+        ):
             from rlx.grammar.print.printer import show
 
             message = f"a dimension must be an int64, but {show(value)!r} is of type {kind}"

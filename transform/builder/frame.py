@@ -331,7 +331,9 @@ class Frame:
         state = self._state
         if type(value) is not ast.Call:
             return False
-        if not (_ATOMS.issuperset(map(type, value.args)) or all(map(self._says_nothing, value.args))):
+        if not (
+            _ATOMS.issuperset(map(type, value.args)) or all(map(self._says_nothing, value.args))
+        ):
             return False
         return not (state.doubts or state.signed) and is_plain(value.op.op_name)  # type: ignore[attr-defined]
 
@@ -362,7 +364,7 @@ class Frame:
             return kind is ast.PrimValue and type(arg.value) is tir.IntImm  # type: ignore[attr-defined]
         dims, walk = arg.values, self._walk  # type: ignore[attr-defined]
         return all(
-            [d.dtype is INT64 if type(d) is tir.IntImm else d in walk.shape_vars for d in dims]
+            d.dtype is INT64 if type(d) is tir.IntImm else d in walk.shape_vars for d in dims
         ) and walk.scalars.keys().isdisjoint(dims)
 
     def bind(self, binding: VarBinding | ast.MatchCast, place: Place, quiet: bool = False) -> None:
@@ -753,7 +755,7 @@ class _Emitting(Normalizer):
 
     def __init__(self, frame: Frame) -> None:
         super().__init__(frame.head)
-        self._frame = proxy(frame)
+        self._frame: Frame = proxy(frame)
 
     def fresh(self) -> str:
         """A name that the function does not have yet."""

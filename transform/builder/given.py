@@ -70,7 +70,7 @@ WORDS = {
 
 
 def _shape(given: Any) -> object:
-    if isinstance(given, (list, tuple)) and not any([isinstance(part, Expr) for part in given]):
+    if isinstance(given, (list, tuple)) and not any(isinstance(part, Expr) for part in given):
         return ast.ShapeExpr(tuple([prim(part) for part in given]))
     return expr(given)
 

@@ -223,7 +223,7 @@ def is_formed(info: StructInfo) -> bool:
         return False
     dims: tuple[PrimExpr, ...] = info.shape.values  # type: ignore[attr-defined]
     return info.ndim == len(dims) and all(  # type: ignore[attr-defined]
-        [type(d) is tir.IntImm or (type(d) is tir.Var and d.dtype is INT64) for d in dims]
+        type(d) is tir.IntImm or (type(d) is tir.Var and d.dtype is INT64) for d in dims
     )
 
 
