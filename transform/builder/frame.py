@@ -310,12 +310,13 @@ class Frame:
             self.known.remember(key, binding.value, var, state)
 
     def finds_nothing(self, binding: VarBinding) -> bool:
-        """Whether a new variable is bound to a call that mentions only variables in scope and
-        literals, of which no rule but the operator's own has to be asked, and this one has nothing
-        to say. What it derives is then known.
+        """Whether a new variable is bound to a tensor of a tuple, or to a call that mentions only
+        variables in scope and literals, of which no rule but the operator's own has to be asked, and
+        this one has nothing to say. What it derives is then known.
         """
         state, value = self._state, binding.value
-        if not self._asks_operator(value):
+        is_field = self._takes_tensor(value)
+        if not is_field and not self._asks_operator(value):
             return False
         known, state.statistics.place = len(state.info_of), binding
         state.bind(binding.var, state.info(value))
@@ -324,7 +325,18 @@ class Frame:
             state.doubts.undo()
             self._forget(known)
             return False
+        if is_field:
+            values.name(state, binding.var, value)
         return True
+
+    def _takes_tensor(self, value: Expr) -> bool:
+        """Whether a value is a field of a tuple in scope, and a tensor."""
+        state = self._state
+        if type(value) is not ast.TupleGetItem or state.doubts or state.signed:
+            return False
+        whole = state.info_of[value.tuple_value]
+        fields = whole.fields if type(whole) is ast.TupleStructInfo else ()
+        return value.index in range(len(fields)) and type(fields[value.index]) is ast.TensorStructInfo
 
     def _asks_operator(self, value: Expr) -> bool:
         """Whether no rule but the operator's own has to be asked of a call that has a key."""
