@@ -336,7 +336,9 @@ class Frame:
             return False
         whole = state.info_of[value.tuple_value]
         fields = whole.fields if type(whole) is ast.TupleStructInfo else ()
-        return value.index in range(len(fields)) and type(fields[value.index]) is ast.TensorStructInfo
+        return (
+            value.index in range(len(fields)) and type(fields[value.index]) is ast.TensorStructInfo
+        )
 
     def _asks_operator(self, value: Expr) -> bool:
         """Whether no rule but the operator's own has to be asked of a call that has a key."""
