@@ -299,6 +299,8 @@ class Frame:
             walk.added.append(var)
             self.values[var] = binding.value
             self.blocks.bindings.append(binding)
+            if type(binding.value) is ast.TupleGetItem:
+                values.name(state, var, binding.value)
         else:
             self.bind(binding, place)
         if known is not None:
@@ -315,8 +317,7 @@ class Frame:
         this one has nothing to say. What it derives is then known.
         """
         state, value = self._state, binding.value
-        is_field = self._takes_tensor(value)
-        if not is_field and not self._asks_operator(value):
+        if not (self._takes_tensor(value) or self._asks_operator(value)):
             return False
         known, state.statistics.place = len(state.info_of), binding
         state.bind(binding.var, state.info(value))
@@ -325,8 +326,6 @@ class Frame:
             state.doubts.undo()
             self._forget(known)
             return False
-        if is_field:
-            values.name(state, binding.var, value)
         return True
 
     def _takes_tensor(self, value: Expr) -> bool:
