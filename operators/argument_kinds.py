@@ -76,7 +76,7 @@ def in_words(site: OperatorCall, value: object, parameter: Parameter) -> str:
 
 def integer32(site: OperatorCall, value: Any, parameter: Parameter, index: int) -> int:
     """An attribute that is a 32-bit integer."""
-    found = integer(site, value, parameter, index)
+    found = value if type(value) is int else integer(site, value, parameter, index)
     if found not in _INT32:
         words = f"{parameter.name} is {found}, which does not fit into 32 bits"
         site.fail("D14-argument", words, index)
@@ -84,8 +84,6 @@ def integer32(site: OperatorCall, value: Any, parameter: Parameter, index: int) 
 
 
 def integer(site: OperatorCall, value: Any, parameter: Parameter, index: int) -> int:
-    if type(value) is int:
-        return value
     prim = value.value if isinstance(value, PrimValue) else value
     if isinstance(prim, IntImm):
         return prim.value
@@ -112,7 +110,7 @@ def integers32(site: OperatorCall, value: Any, parameter: Parameter, index: int)
     given = items(value)
     if given is None:
         return (integer32(site, value, parameter, index),)
-    return tuple(integer32(site, item, parameter, index) for item in given)
+    return tuple([integer32(site, item, parameter, index) for item in given])
 
 
 def integers(site: OperatorCall, value: Any, parameter: Parameter, index: int) -> tuple[int, ...]:
@@ -203,9 +201,9 @@ def null(site: OperatorCall, value: object, kind: str = "expr") -> bool:
     """Whether an argument is null: ``None``, ``R.null_value()`` (bound to a variable or not),
     ``R.tuple()`` unless it is a list of numbers.
     """
+    if not isinstance(value, Expr):
+        return value is None
     match value:
-        case None:
-            return True
         case Call(op=Op(op_name=name)):
             return name == "relax.null_value"
         case ast.Tuple(fields=()):

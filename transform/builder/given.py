@@ -128,6 +128,8 @@ def attribute(given: Any) -> object:
 
 def _part(given: Any) -> object:
     """What stands in a list of plain values: a literal, but no variable."""
+    if type(given) is int and _LEAST <= given <= _MOST:
+        return given
     if given is None or (isinstance(given, Expr) and not isinstance(given, _LITERALS)):
         raise TypeError(f"expected plain values in the list, found {described(given)}")
     return attribute(given)
