@@ -168,7 +168,7 @@ def _callback(
     if name is not None:
         return origin, size, _reduction(*actions(name), children)
     (only,) = children
-    return origin, size, None if size == 1 else lambda operands, _: operands[only]  # type: ignore[index]
+    return origin, size, None if size == 1 else lambda operands, _: operands[only]
 
 
 def _reduction(action: Action, at: int, children: Sequence[int | None]) -> Callback:
