@@ -228,7 +228,7 @@ class ModuleFunctions:
         Raises
         ------
         BuildError
-            If its signature violates a rule.
+            If its signature violates a rule; that of the old function is checked later, if at all.
         """
         frame = Frame(self._signatures, gv, head, place, taken, original)
         self._frames.append(frame)
