@@ -76,7 +76,7 @@ def in_words(site: OperatorCall, value: object, parameter: Parameter) -> str:
 
 def integer32(site: OperatorCall, value: Any, parameter: Parameter, index: int) -> int:
     """An attribute that is a 32-bit integer."""
-    found = integer(site, value, parameter, index)
+    found = value if type(value) is int else integer(site, value, parameter, index)
     if found not in _INT32:
         words = f"{parameter.name} is {found}, which does not fit into 32 bits"
         site.fail("D14-argument", words, index)
@@ -84,8 +84,6 @@ def integer32(site: OperatorCall, value: Any, parameter: Parameter, index: int) 
 
 
 def integer(site: OperatorCall, value: Any, parameter: Parameter, index: int) -> int:
-    if type(value) is int:
-        return value
     prim = value.value if isinstance(value, PrimValue) else value
     if isinstance(prim, IntImm):
         return prim.value
@@ -112,7 +110,7 @@ def integers32(site: OperatorCall, value: Any, parameter: Parameter, index: int)
     given = items(value)
     if given is None:
         return (integer32(site, value, parameter, index),)
-    return tuple(integer32(site, item, parameter, index) for item in given)
+    return tuple([integer32(site, item, parameter, index) for item in given])
 
 
 def integers(site: OperatorCall, value: Any, parameter: Parameter, index: int) -> tuple[int, ...]:
@@ -203,9 +201,9 @@ def null(site: OperatorCall, value: object, kind: str = "expr") -> bool:
     """Whether an argument is null: ``None``, ``R.null_value()`` (bound to a variable or not),
     ``R.tuple()`` unless it is a list of numbers.
     """
+    if not isinstance(value, Expr):
+        return value is None
     match value:
-        case None:
-            return True
         case Call(op=Op(op_name=name)):
             return name == "relax.null_value"
         case ast.Tuple(fields=()):
@@ -247,21 +245,23 @@ def constant(value: object, kind: DataType) -> str | None:
 def _operand(
     site: OperatorCall, value: Any, parameter: Parameter, index: int
 ) -> Tensor | PrimStructInfo:
+    if isinstance(value, Expr):
+        info = site.ctx.info(value)
+        if type(info) is Tensor or isinstance(info, PrimStructInfo):
+            return info
+        return _unclear(site, value, info, parameter, index)
     if isinstance(value, bool):
         return PrimStructInfo(BOOL, IntImm(int(value), BOOL))
     if isinstance(value, (int, float)):
         prim = const(value) if isinstance(value, int) else FloatImm(value)
         return PrimStructInfo(type_of(prim), prim)
-    info = site.ctx.info(value) if isinstance(value, Expr) else None
-    if isinstance(info, PrimStructInfo):
-        return info
-    return _tensor(site, value, parameter, index)
+    return _unclear(site, value, None, parameter, index)
 
 
 def _tensors(site: OperatorCall, value: Any, parameter: Parameter, index: int) -> Tensors:
     items = value.fields if isinstance(value, ast.Tuple) else value
     if isinstance(items, tuple):
-        return tuple(_tensor(site, item, parameter, index) for item in items)
+        return tuple([_tensor(site, item, parameter, index) for item in items])
     info = site.ctx.info(value) if isinstance(value, Expr) else None
     if isinstance(info, TupleStructInfo):
         found = tuple(_field(site, field, parameter, index) for field in info.fields)
@@ -310,6 +310,8 @@ def _shape(site: OperatorCall, value: Any, parameter: Parameter, index: int) -> 
     """A shape literal, or a variable that holds a shape."""
     match value:
         case ShapeExpr(values=items):
+            if _NUMBERS.issuperset(map(type, items)):
+                return value
             if any(_type_of(site, item) != INT64 for item in items):
                 site.stop()  # well-formedness has reported the dimension
             found = _lengths(site, items, parameter, index)
@@ -327,6 +329,9 @@ def _shape(site: OperatorCall, value: Any, parameter: Parameter, index: int) -> 
     if not site.ctx.poisoned(value):
         site.warn("D14-argument", f"{site.shown(index)} may not be a shape", index)
     return value
+
+
+_NUMBERS = frozenset([IntImm])
 
 
 def _lengths(
@@ -413,7 +418,7 @@ def _scalars(
 
 
 def _each(site: OperatorCall, items: Iterable[Any], parameter: Parameter, index: int) -> Any:
-    return tuple(_prim(site, item, parameter, index) for item in items)
+    return tuple([_prim(site, item, parameter, index) for item in items])
 
 
 def _expr(site: OperatorCall, value: Any, parameter: Parameter, index: int) -> Expr:

@@ -27,6 +27,8 @@ def shortened(info: StructInfo, ctx: OperatorContext) -> StructInfo:
     """The struct info with every dimension in its normal form under the facts, where that is
     shorter.
     """
+    if type(info) is TensorStructInfo:
+        return _shortened(info, ctx)
     return rebuilt(info, lambda part: _shortened(part, ctx))
 
 

@@ -18,7 +18,7 @@ from rlx.operators.error_function import erf
 from rlx.operators.evaluation import OperatorFault
 from rlx.operators.exprs import Result, decline
 from rlx.operators.late import later, np, scalars, te
-from rlx.operators.operator_call import Dims, OperatorCall, show, show_shape
+from rlx.operators.operator_call import Dims, ObligationGroup, OperatorCall, show, show_shape
 from rlx.operators.parameters import Operand, Prim, Tensor, Type
 from rlx.operators.registry import Definition, computes, defines, operator
 from rlx.operators.rule_helpers import (
@@ -396,9 +396,14 @@ def fused(site: OperatorCall, infos: tuple[TensorStructInfo, ...]) -> None:
     alike.settle()
 
 
-ARITHMETIC = """
-    relax.add relax.divide relax.floor_divide relax.floor_mod relax.log_add_exp relax.maximum
-    relax.minimum relax.mod relax.multiply relax.power relax.subtract relax.atan2
+_NUMERIC = """
+    relax.add relax.divide relax.floor_divide relax.floor_mod relax.maximum relax.minimum
+    relax.mod relax.multiply relax.power relax.subtract
+"""
+_WITH_BOOLEANS = frozenset(_NUMERIC.split())
+"""Arithmetic in which TVM's code treats later Boolean operands as numbers."""
+ARITHMETIC = f"""
+    {_NUMERIC} relax.log_add_exp relax.atan2
     relax.bitwise_and relax.bitwise_or relax.bitwise_xor relax.left_shift relax.logical_and
     relax.logical_or relax.logical_xor relax.right_shift
 """
@@ -414,21 +419,6 @@ _INTEGER_CALLS = {
 COMPARISON = """
     relax.equal relax.greater relax.greater_equal relax.less relax.less_equal relax.not_equal
 """
-_WITH_BOOLEANS = frozenset(
-    [
-        "add",
-        "subtract",
-        "multiply",
-        "divide",
-        "floor_divide",
-        "floor_mod",
-        "mod",
-        "maximum",
-        "minimum",
-        "power",
-    ]
-)
-"""Arithmetic in which TVM's code treats later Boolean operands as numbers."""
 _SCALAR: Dims = (ONE,)
 
 
@@ -445,7 +435,7 @@ def broadcast(site: OperatorCall, a: Dims, b: Dims, i: int = 0, j: int = 1) -> D
         a, b, i, j = b, a, j, i
     lead = len(a) - len(b)
     result: list[PrimExpr] | None = list(a)
-    fits = site.together("OBL-broadcast-dims", j)
+    fits: ObligationGroup | None = None
     for k, y in enumerate(b, lead):
         x = a[k]
         if same(x, y) or literal(y) == 1:
@@ -455,6 +445,7 @@ def broadcast(site: OperatorCall, a: Dims, b: Dims, i: int = 0, j: int = 1) -> D
             if result is not None:
                 result[k] = y
         elif not _proved_equal(site, x, y):
+            fits = fits or site.together("OBL-broadcast-dims", j)
             fits.require(
                 equal_or_one(x, y),
                 lambda x=x, y=y: (  # type: ignore[misc]
@@ -463,7 +454,8 @@ def broadcast(site: OperatorCall, a: Dims, b: Dims, i: int = 0, j: int = 1) -> D
                 ),
             )
             result = None
-    fits.settle()
+    if fits is not None:
+        fits.settle()
     if result is None:
         return None
     return a if all(map(is_, result, a)) else tuple(result)
@@ -491,9 +483,10 @@ def binary(site: OperatorCall, x1: Operand, x2: Operand) -> StructInfo:
     """Arithmetic on operands of the same element type. A literal number takes the width of the
     other operand.
     """
-    x1, x2 = _wide_as(site, 0, x1, x2), _wide_as(site, 1, x2, x1)
-    _narrow(site, (x1, x2))
-    kind = agree(site, (x1, x2), booleans=site.name in _WITH_BOOLEANS)
+    if type(x1) is PrimStructInfo or type(x2) is PrimStructInfo:
+        x1, x2 = _wide_as(site, 0, x1, x2), _wide_as(site, 1, x2, x1)
+        _narrow(site, (x1, x2))
+    kind = agree(site, (x1, x2), None, site.operator.name in _WITH_BOOLEANS)
     if type(x1) is PrimStructInfo and type(x2) is PrimStructInfo:
         return PrimStructInfo(kind)
     return shaped(site, (x1, x2), kind)
@@ -539,10 +532,12 @@ def comparison(site: OperatorCall, x1: Operand, x2: Operand) -> StructInfo:
 def shaped(site: OperatorCall, infos: Sequence[Operand], kind: DataType) -> Tensor:
     head = infos[0]
     device = place(site, infos)
-    if type(head) is TensorStructInfo and _one_shape(head, infos):
-        if head.dtype is kind and head.vdevice is device:
-            return head
-        return TensorStructInfo(head.shape, kind, head.ndim, device)
+    if type(head) is TensorStructInfo and head.shape is not None:
+        shape = head.shape
+        if all(getattr(info, "shape", None) is shape for info in infos[1:]):
+            if head.dtype is kind and head.vdevice is device:
+                return head
+            return TensorStructInfo(shape, kind, head.ndim, device)
     dims: Dims | None = _dims(site, head)
     for index, info in enumerate(infos[1:], 1):
         other = _dims(site, info)
@@ -558,12 +553,6 @@ def shaped(site: OperatorCall, infos: Sequence[Operand], kind: DataType) -> Tens
     return tensor(dims, kind, device)
 
 
-def _one_shape(head: Tensor, infos: Sequence[Operand]) -> bool:
-    """Whether all have the same shape, known or held by the same variable."""
-    shape = head.shape
-    return shape is not None and all(getattr(x, "shape", None) is shape for x in infos)
-
-
 def _keeps(info: Tensor, dims: Dims, kind: DataType, device: object) -> bool:
     """Whether an operand's struct info is already the result's."""
     values = getattr(info.shape, "values", None)
@@ -571,7 +560,7 @@ def _keeps(info: Tensor, dims: Dims, kind: DataType, device: object) -> bool:
 
 
 def _dims(site: OperatorCall, info: Operand) -> Dims | None:
-    return _SCALAR if isinstance(info, PrimStructInfo) else site.dims(info)
+    return site.dims(info) if type(info) is TensorStructInfo else _SCALAR
 
 
 def _rank(site: OperatorCall, infos: Sequence[Operand]) -> int | None:

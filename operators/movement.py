@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rlx.grammar.nodes.ast import Call, Expr, ShapeExpr, StructInfo, TensorStructInfo, Var
-from rlx.grammar.nodes.tir import EQ, Add, FloorMod, Mul, Or, PrimExpr, interned
+from rlx.grammar.nodes.tir import EQ, Add, FloorMod, IntImm, Mul, Or, PrimExpr, interned
 from rlx.operators import arrays, exprs
 from rlx.operators.arrays import Array
 from rlx.operators.binding import plan
@@ -681,6 +681,9 @@ def _remaining(a: Dims, b: Dims) -> tuple[Factors, Factors]:
 def _factors(dims: Dims) -> Factors:
     whole, symbolic = 1, []
     for dim in dims:
+        if type(dim) is IntImm:
+            whole *= dim.value
+            continue
         parts = (dim.a, dim.b) if type(dim) is Mul else ()
         scale = next((each for each in map(literal, (dim, *parts)) if each is not None), None)
         whole *= 1 if scale is None else scale
@@ -717,7 +720,7 @@ def target(site: OperatorCall, x: TensorStructInfo, wanted: Dims, best: Tensor) 
         shown = show_shape(wanted)
         site.fail("OBL-reshape-infer", f"more than one dimension of {shown} is -1", 1, best)
     _no_less(site, wanted, -1 if written else 0, best)
-    copies = written and any(literal(dim) == 0 for dim in wanted)
+    copies = written and 0 in map(literal, wanted)
     if old is None:
         if holes or copies:
             what = "-1 cannot be inferred" if holes else "a length for 0 cannot be copied"
@@ -752,7 +755,7 @@ def _no_less(site: OperatorCall, wanted: Dims, least: int, best: Tensor) -> None
     """No dimension is less than the -1 that is inferred, even where the product is right or
     unknown.
     """
-    if any((literal(dim) or 0) < least for dim in wanted):
+    if min([literal(dim) or 0 for dim in wanted], default=0) < least:
         shown = show_shape(wanted)
         site.fail("OBL-reshape-count", f"the new shape {shown} has a negative dimension", 1, best)
 

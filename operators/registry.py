@@ -222,7 +222,7 @@ class Operator(OperatorSignature):
     """
 
     __slots__ = (
-        *("_compute", "_normalizer", "_plans", "_takes_types"),
+        *("_compute", "_is_flat", "_normalizer", "_plans", "_takes_types"),
         *("broken", "calls", "kept", "pure", "shares"),
     )
 
@@ -248,6 +248,7 @@ class Operator(OperatorSignature):
         # TVM's passes leave type arguments on the allocations that they make.
         typed = any(p.kind == "types" for p in self.parameters)
         self._takes_types = typed or name.startswith(_LOWERED)
+        self._is_flat = not any(p.variadic or p.receiver for p in self.parameters)
 
     def __repr__(self) -> str:
         return f"Operator({self.name!r}, {', '.join(p.name for p in self.parameters)})"
@@ -272,7 +273,7 @@ class Operator(OperatorSignature):
             values = [read(site) for read in readers]
             need("D14-arity", True)
             need("D14-argument", True)
-            result = self._apply(site, values)
+            result = self.rule(site, *values) if self._is_flat else self._apply(site, values)
             if not isinstance(result, StructInfo):
                 raise RuleError(self.rule, result)
             if not self._takes_types:  # else its dimensions are written in the call
@@ -285,10 +286,9 @@ class Operator(OperatorSignature):
         return result
 
     def _apply(self, site: OperatorCall, values: Sequence[object]) -> StructInfo:
-        """The result of the rule for values of the parameters."""
-        last = self.parameters[-1] if values else None
-        if last is None or not (last.variadic or last.receiver):
-            return self.rule(site, *values)
+        """The result of the rule for values of the parameters, some of which it takes by name or
+        one by one.
+        """
         plain: list[object] = []
         named: dict[str, object] = {}
         for parameter, value in zip(self.parameters, values, strict=True):

@@ -129,6 +129,9 @@ def agree(
     If ``booleans`` is set, later Boolean operands count as numbers of the first operand's type,
     with a warning.
     """
+    kind = infos[0].dtype
+    if [info.dtype for info in infos].count(kind) == len(infos):
+        return kind
     first = next((n for n, info in enumerate(infos) if not info.dtype.is_void), 0)
     kind = infos[first].dtype
     for number, info in enumerate(infos[first + 1 :], first + 1):

@@ -61,6 +61,8 @@ _TO_THE_END = (1 << 63) - 1
 
 def natural(index: PrimExpr) -> bool:
     """Whether an index is obviously not negative: it consists of lengths without a difference."""
+    if type(index) is IntImm:
+        return index.value >= 0
     stack, seen = [index], set[PrimExpr]()
     while stack:
         e = stack.pop()

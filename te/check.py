@@ -137,7 +137,7 @@ _PLAIN_CALLS = frozenset(
 
 
 def _accesses(op: Operation) -> Iterator[Access]:
-    if op.reduction is None and _CHOICES.isdisjoint(map(type, op.nodes)):
+    if op.reduction is None and not any(map(_is_choice, op.nodes)):
         yield from (Access(node, ()) for node in op.nodes if isinstance(node, Read))
         return
     for body in op.bodies:
@@ -154,8 +154,10 @@ def _accesses(op: Operation) -> Iterator[Access]:
             yield from _in(value.node, ())
 
 
-_CHOICES = frozenset((tir.Call, tir.And, tir.Or))
-"""The kinds of nodes that may guard a read."""
+def _is_choice(node: tir.PrimExpr) -> bool:
+    """Whether a node may guard a read."""
+    kind = type(node)
+    return kind is tir.And or kind is tir.Or or (kind is tir.Call and node.op == "if_then_else")  # type: ignore[attr-defined]
 
 
 def _in(root: tir.PrimExpr, facts: Facts) -> Iterator[Access]:

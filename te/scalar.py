@@ -44,7 +44,8 @@ class Scalar(OwnOperators):
     @property
     def value(self) -> int | float | None:
         """The number of a constant; None for everything else."""
-        return self.node.value if isinstance(self.node, tir.IntImm | tir.FloatImm) else None
+        node = self.node
+        return node.value if type(node) is tir.IntImm or type(node) is tir.FloatImm else None
 
     def written_as(self, other: Scalar) -> bool:
         """Whether both are the same expression: not whether they are equal, which needs a proof."""

@@ -76,19 +76,30 @@ def _call_operator(state: DerivationState, node: ast.Call, op: ast.Op) -> Struct
     before = len(state.diagnostics)
     info = operator.derive(node, state)
     state.call = outer
+    if (state.doubts or len(state.diagnostics) > before) and _is_doubted(state, node, before):
+        return info
+    if op.op_name == "relax.assert_op" and node.args:
+        asserted = arithmetic_condition(state.info(node.args[0]))
+        if asserted is not None:
+            state.remember(asserted)
+    return info
+
+
+def _is_doubted(state: DerivationState, node: ast.Call, before: int) -> bool:
+    """Whether an argument of a call is wrong, or something was reported after the first ``before``
+    diagnostics; the call is then doubted.
+    """
     state.inherit(node, node.args)
     severities = {found.severity for found in state.diagnostics[before:]}
-    if (severities or state.doubts) and state.spoiled(node):
+    if state.spoiled(node):
         state.doubt(node, Doubt.WRONG if state.takes_wrong(node) else Doubt.UNSAID)
     elif "error" in severities:
         state.doubt(node)
     elif "warning" in severities:
         state.doubt(node, Doubt.WARNED)
-    elif op.op_name == "relax.assert_op" and node.args:
-        asserted = arithmetic_condition(state.info(node.args[0]))
-        if asserted is not None:
-            state.remember(asserted)
-    return info
+    else:
+        return False
+    return True
 
 
 SUGGESTED = 200

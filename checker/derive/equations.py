@@ -71,7 +71,7 @@ def _is_natural(expr: tir.PrimExpr) -> bool:
     """Whether an expression is plainly never negative, so that its being a dimension says
     nothing.
     """
-    return isinstance(expr, tir.Var) or (isinstance(expr, tir.IntImm) and expr.value >= 0)
+    return type(expr) is tir.Var or (type(expr) is tir.IntImm and expr.value >= 0)
 
 
 def _of_naturals(state: DerivationState, size: tir.PrimExpr) -> bool:

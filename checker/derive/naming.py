@@ -74,7 +74,7 @@ def may_be_negative(
     sizes: set[tir.PrimExpr] = set()
     for info in infos:
         for part in of_the_value(info) if info is not None else ():
-            if isinstance(part, TensorStructInfo | ShapeStructInfo):
+            if isinstance(part, (TensorStructInfo, ShapeStructInfo)):
                 sizes.update(numbers(part))
     return [var for var in shape_vars if var not in sizes]
 
@@ -86,6 +86,8 @@ def meant(
 
     Where the ``value`` that is annotated is wrong already, nothing is reported.
     """
+    if type(info) is TensorStructInfo and type(info.shape) is ShapeExpr:
+        return _by_shape(info)
     info = rebuilt(info, _by_shape)
     if not _names_a_shape(info):
         return info
@@ -187,16 +189,18 @@ def kept(found: StructInfo, wanted: StructInfo) -> StructInfo:
 @rule("D19", "derivation")
 def elements(state: Knowledge, var: ast.Var, info: TensorStructInfo | ShapeStructInfo) -> None:
     """A dimension is an int64, and a tensor has at most as many elements as one can count."""
-    shape = info if isinstance(info, ShapeStructInfo) else info.shape
-    values = shape.values if isinstance(shape, ShapeStructInfo | ShapeExpr) else None
-    counts = list(map(smallest, values or ()))
-    for dim, least in zip(values or (), counts, strict=True):
-        if not need("D19-dimension", least <= MOST):
-            message = f"{var.name_hint!r} is {show(info)}: {show(dim)} is at least {least:,}"
-            help = f"no dimension is larger than 2**63 - 1, that is {MOST:,}"
-            _too_large(state, var, "D19-dimension", message, help)
-            return
-    if values is None or isinstance(info, ShapeStructInfo):
+    shape = info if type(info) is ShapeStructInfo else info.shape  # type: ignore[union-attr]
+    values = getattr(shape, "values", None)
+    if values is None:
+        return
+    counts = list(map(smallest, values))
+    if counts and not need("D19-dimension", max(counts) <= MOST):
+        dim, least = next(each for each in zip(values, counts, strict=True) if each[1] > MOST)
+        message = f"{var.name_hint!r} is {show(info)}: {show(dim)} is at least {least:,}"
+        help = f"no dimension is larger than 2**63 - 1, that is {MOST:,}"
+        _too_large(state, var, "D19-dimension", message, help)
+        return
+    if shape is info:
         return
     least = prod(counts)
     if not need("D19-count", least <= MOST):

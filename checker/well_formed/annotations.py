@@ -47,7 +47,7 @@ def check_annotation(
             _unbound(state, info, var, use)
         elif var in state.scalars:
             scalar_in_scope(state, var, use)
-    if type(info) not in _OF_NUMBERS:
+    if type(info) not in _OF_NUMBERS and type(getattr(info, "shape", None)) is not ast.ShapeExpr:
         for name in order.free_vars(info):
             shape_variable_in_scope(state, name, use)
 
@@ -192,8 +192,10 @@ def dimensions_are_int64(
 ) -> None:
     """A dimension is an int64 (WF05); a literal becomes one."""
     for value in values:
-        kind = _type_of_dimension(value)
-        if not need("WF05-dtype", kind == INT64) and state.once((_culprit(value), "dtype")):
+        kind = INT64 if type(value) is tir.IntImm else _type_of_dimension(value)
+        if not need("WF05-dtype", kind is INT64 or kind == INT64) and state.once(
+            (_culprit(value), "dtype")
+        ):
             from rlx.grammar.print.printer import show
 
             message = f"a dimension must be an int64, but {show(value)!r} is of type {kind}"
@@ -209,8 +211,6 @@ def _type_of_dimension(value: tir.PrimExpr) -> DataType:
     """The type of a dimension: the narrower of two integers is widened, a literal is like what
     stands beside it.
     """
-    if type(value) is tir.IntImm:
-        return INT64
     if type(value) is tir.Var:
         return value.dtype
     return tir.fold(value, _dimension_type) or INT64

@@ -115,22 +115,22 @@ def _signature(state: WellFormedCheck, function: ast.Function) -> None:
         state.enter(param, None)
         if info is None:
             continue
-        for var in _outside(state, info, bound):
-            signature_binds(state, var, param.annotation_span)
-        coming.discard(param.shape_var)
-        for var in coming.intersection(free_shape_vars(state, info)):
-            scalar_stands_before(state, var, param.annotation_span)
+        free = free_shape_vars(state, info)
+        for var in free:
+            if var not in bound and var not in state.shape_vars:
+                signature_binds(state, var, param.annotation_span)
+        if coming:
+            coming.discard(param.shape_var)
+            for var in coming.intersection(free):
+                scalar_stands_before(state, var, param.annotation_span)
         check_annotation(state, info, param.annotation_span, bound, of_variable=True)
     state.enter_shapes(function.shape_vars)
     result = function.ret_struct_info
     if result is not None:
-        for var in _outside(state, result, bound):
-            result_is_bound(state, var, function.ret_span)
+        for var in free_shape_vars(state, result):
+            if var not in state.shape_vars:
+                result_is_bound(state, var, function.ret_span)
         check_annotation(state, result, function.ret_span)
-
-
-def _outside(state: WellFormedCheck, info: ast.StructInfo, bound: set[tir.Var]) -> list[tir.Var]:
-    return [v for v in free_shape_vars(state, info) if v not in state.shape_vars and v not in bound]
 
 
 def _look_ahead(state: WellFormedCheck, function: ast.Function) -> None:

@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from rlx.grammar.nodes.node import Record
+from rlx.grammar.nodes.node import Record, complete
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,6 +29,8 @@ class DataType(Record):
     to its name: ``x.struct_info.dtype == "float32"``.
     """
 
+    __slots__ = ("_hash", "_lacking")
+
     code: str
     bits: int
     lanes: int = 1
@@ -45,15 +47,20 @@ class DataType(Record):
         return f"dtype({str(self)!r})"
 
     def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
         if isinstance(other, str):
             return str(self) == other
-        return self is other or (
-            isinstance(other, DataType)
-            and (self.code, self.bits, self.lanes) == (other.code, other.bits, other.lanes)
+        return isinstance(other, DataType) and (
+            (self.code, self.bits, self.lanes) == (other.code, other.bits, other.lanes)
         )
 
     def __hash__(self) -> int:
-        return _hash(self.code, self.bits, self.lanes)
+        try:
+            return self._hash  # type: ignore[attr-defined, no-any-return]
+        except AttributeError:
+            complete(self, _hash=hash(str(self)))  # that of the name, since a type equals it
+            return hash(self)
 
     @property
     def is_void(self) -> bool:
@@ -111,12 +118,6 @@ def dtype(text: str) -> DataType:
 
 
 @cache
-def _hash(code: str, bits: int, lanes: int) -> int:
-    """The hash of the name, since a type equals it."""
-    return hash(str(DataType(code, bits, lanes)))
-
-
-@cache
 def _intern(code: str, bits: int, lanes: int) -> DataType:
     return DataType(code, bits, lanes)
 
@@ -125,11 +126,18 @@ _INTEGER_BITS = frozenset([1, 2, 4, 8, 16, 32, 64])
 _FLOAT_BITS = {"float": frozenset([16, 32, 64]), "bfloat": frozenset([16])}
 
 
-@cache
 def lacking(data_type: DataType) -> tuple[str, str] | None:
     """The reason why tensors cannot have elements of a type: ``"lanes"``, ``"bits"`` or
     ``"handle"``, and an explanation; None if they can.
     """
+    try:
+        return data_type._lacking  # type: ignore[attr-defined, no-any-return]
+    except AttributeError:
+        complete(data_type, _lacking=_lacking(data_type))
+        return lacking(data_type)
+
+
+def _lacking(data_type: DataType) -> tuple[str, str] | None:
     if data_type.is_void:
         return None
     if data_type.code == "handle":

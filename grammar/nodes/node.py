@@ -362,6 +362,8 @@ def nodes_in(value: Any) -> list[Node]:
             return []
     is_sequence = kind is tuple or kind is list or isinstance(value, _SEQUENCES)
     parts = value if is_sequence else value.values()
+    if _PLAIN.issuperset(map(type, parts)):
+        return []
     return [node for part in parts if not _is_plain(part) for node in nodes_in(part)]
 
 

@@ -246,6 +246,8 @@ def prim(given: object, beside: DataType | None = None, place: Place | None = No
     MisuseError
         If it is not a scalar, or an integer that does not fit into 64 bits.
     """
+    if type(given) is int and beside is None and -(1 << 63) <= given < 1 << 63:
+        return tir.IntImm(given, INT64, place)
     match python_number(given):
         case (PrimExpr() as found) | OwnOperators(node=PrimExpr() as found):
             if isinstance(found, tir.Var | tir.IntImm):

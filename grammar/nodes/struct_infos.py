@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -89,12 +89,16 @@ def whole(info: StructInfo) -> Iterator[StructInfo]:
         yield part
 
 
-def of_the_value(info: StructInfo) -> Iterator[StructInfo]:
+def of_the_value(info: StructInfo) -> Iterable[StructInfo]:
     """An annotation and the fields of its tuples: the parts that a value itself has.
 
     The parameters and the result of a function type belong to its calls instead. As in
     :func:`whole`, a tuple that occurs several times is visited once.
     """
+    return _fields_of(info) if type(info) is ast.TupleStructInfo else (info,)
+
+
+def _fields_of(info: StructInfo) -> Iterator[StructInfo]:
     stack = [info]
     seen: set[int] = set()
     while stack:

@@ -19,8 +19,10 @@ TABLES = Path(__file__).with_name("relax.tables")
 Action = Callable[..., Any]
 """Makes the value of a rule from its span and the children that the grammar does not filter out."""
 
-Callback = Callable[[list[Any]], Entry]
-"""Replaces the operands of a production by its value."""
+Callback = Callable[[list[Any], Sequence[Any]], Entry]
+"""Replaces the operands of a production by its value; the second argument has the objects that own
+the actions.
+"""
 
 """For each production, by index: the name of its rule, the number of its symbols, and its callback,
 if it has one.
@@ -146,10 +148,11 @@ class Callbacks(dict[int, tuple[str, int, Callback | None]]):
     Parameters
     ----------
     actions
-        Returns the action with a given name in the grammar.
+        Returns the function of the action with a given name in the grammar, and which of the owners
+        it takes first.
     """
 
-    def __init__(self, actions: Callable[[str], Action]) -> None:
+    def __init__(self, actions: Callable[[str], tuple[Action, int]]) -> None:
         super().__init__()
         self._actions = actions
 
@@ -159,33 +162,38 @@ class Callbacks(dict[int, tuple[str, int, Callback | None]]):
 
 
 def _callback(
-    production: Production, actions: Callable[[str], Action]
+    production: Production, actions: Callable[[str], tuple[Action, int]]
 ) -> tuple[str, int, Callback | None]:
     origin, size, children, name = production
     if name is not None:
-        return origin, size, _reduction(actions(name), children)
+        return origin, size, _reduction(*actions(name), children)
     (only,) = children
-    return origin, size, None if size == 1 else itemgetter(only)
+    return origin, size, None if size == 1 else lambda operands, _: operands[only]
 
 
-def _reduction(action: Action, children: Sequence[int | None]) -> Callback:
+def _reduction(action: Action, at: int, children: Sequence[int | None]) -> Callback:
     """Calls an action with the children of its production, and puts its value at their place."""
     new = tuple.__new__
     match children:
         case [int(one)]:
-            return lambda operands: new(
+            return lambda operands, owners: new(
                 Entry,
                 (
-                    action((start := operands[0][1], end := operands[-1][2]), operands[one]),
+                    action(
+                        owners[at],
+                        (start := operands[0][1], end := operands[-1][2]),
+                        operands[one],
+                    ),
                     start,
                     end,
                 ),
             )
         case [int(one), int(two)]:
-            return lambda operands: new(
+            return lambda operands, owners: new(
                 Entry,
                 (
                     action(
+                        owners[at],
                         (start := operands[0][1], end := operands[-1][2]),
                         operands[one],
                         operands[two],
@@ -196,9 +204,9 @@ def _reduction(action: Action, children: Sequence[int | None]) -> Callback:
             )
     pick = _picker(children)
 
-    def reduce(operands: list[Any]) -> Entry:
+    def reduce(operands: list[Any], owners: Sequence[Any]) -> Entry:
         start, end = operands[0][1], operands[-1][2]
-        return new(Entry, (action((start, end), *pick(operands)), start, end))
+        return new(Entry, (action(owners[at], (start, end), *pick(operands)), start, end))
 
     return reduce
 
@@ -213,14 +221,21 @@ def _picker(children: Sequence[int | None]) -> Callable[[list[Any]], Sequence[An
 # ------------------------------------------------------------ reading
 
 
-def read(start: str, tokens: Iterable[Token], actions: Callbacks, owner: Recovery) -> Any:
-    """Parse tokens from a start rule and return the value.
+def read(
+    start: str,
+    tokens: Iterable[Token],
+    callbacks: Callbacks,
+    owners: Sequence[Any],
+    owner: Recovery,
+) -> Any:
+    """Parse tokens from a start rule and return the value. ``owners`` are the objects whose methods
+    the actions are.
 
     Errors are reported to ``owner``, and parsing resumes at the next statement of an enclosing
     block. If there is none (as for a single expression), or at the end of the text, the result is
     None.
     """
-    return _Run(start, actions, owner).run(iter(tokens))
+    return _Run(start, callbacks, owners, owner).run(iter(tokens))
 
 
 class _Run:
@@ -234,8 +249,11 @@ class _Run:
         What was reduced last.
     """
 
-    def __init__(self, start: str, actions: Callbacks, owner: Recovery) -> None:
-        self.tables, self.callbacks, self.owner = tables(), actions, owner
+    def __init__(
+        self, start: str, callbacks: Callbacks, owners: Sequence[Any], owner: Recovery
+    ) -> None:
+        self.tables, self.callbacks, self.owner = tables(), callbacks, owner
+        self.owners = owners
         self.states = [self.tables.start[start]]
         self.stack: list[Entry] = []
         self.operands: list[Entry] = []
@@ -285,7 +303,7 @@ class _Run:
             else:
                 operands = self.operands = stack[-size:]
                 del states[-size:], stack[-size:]
-            stack.append(callback(operands))
+            stack.append(callback(operands, self.owners))
         else:
             states.pop()
         states.append(self.tables.gotos[states[-1]][origin])

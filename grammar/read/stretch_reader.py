@@ -56,19 +56,19 @@ class Actions:
     """The objects with the actions for parts of the grammar, made on demand."""
 
     def __init__(self, context: ReadContext) -> None:
-        relax = cache(lambda: RelaxStatements(context))
-        prim = cache(lambda: PrimStatements(context))
+        relax = _once(RelaxStatements, context)
+        prim = _once(PrimStatements, context)
         self.statements = StatementActions(
             context.scope,
             {
-                "module": cache(lambda: ModuleStatements(context)),
+                "module": _once(ModuleStatements, context),
                 **dict.fromkeys(["function", "branch", "dataflow"], relax),
                 **dict.fromkeys(["prim_func", "block"], prim),
             },
         )
         self.definitions = DefinitionActions(context, self.statements)
         around = NamesAround(context)
-        self._objects = (
+        self.owners = (
             AtomActions(context, around),
             CallActions(context, around),
             SubscriptActions(context, around),
@@ -76,17 +76,34 @@ class Actions:
             self.definitions,
         )
 
-    def callbacks(self) -> Callbacks:
-        """The automaton's callbacks for each production."""
-        return Callbacks(self.action)
-
     def action(self, name: str) -> Action:
         """The action of a name in the grammar."""
-        found: Action = getattr(self._objects[_owner(name)], f"do_{name}")
+        found: Action = getattr(self.owners[_owner(name)], f"do_{name}")
         return found
 
 
 T = TypeVar("T")
+
+
+def _once(kind: Callable[[ReadContext], T], context: ReadContext) -> Callable[[], T]:
+    """Makes one object, when it is first asked for."""
+    made: list[T] = []
+
+    def get() -> T:
+        if not made:
+            made.append(kind(context))
+        return made[0]
+
+    return get
+
+
+def _unbound(name: str) -> tuple[Action, int]:
+    at = _owner(name)
+    return getattr(OWNERS[at], f"do_{name}"), at
+
+
+CALLBACKS = Callbacks(_unbound)
+"""The automaton's callbacks for each production, the same for all texts."""
 
 
 class StretchReader:
@@ -98,7 +115,6 @@ class StretchReader:
         self.context = ReadContext(text, scope, self)
         self.reports = self.context.reports
         self.actions = Actions(self.context)
-        self.callbacks = self.actions.callbacks()
         self._annotation = 0
 
     # ------------------------------------------------------------ reading
@@ -144,7 +160,7 @@ class StretchReader:
                     case kind:
                         first, last = first or kind, kind
 
-        found = read("definition", tokens(), self.callbacks, self)
+        found = read("definition", tokens(), CALLBACKS, self.actions.owners, self)
         if found is None and self.scope.in_head:
             self._rest_of_head(end, len(self.text))
         return found, end
@@ -153,7 +169,7 @@ class StretchReader:
         """Parse an expression that fills a stretch of the text."""
         lexer = self._lexer(start, end, layout=False)
         lexer.whole_info = info
-        value = read("expr", iter(lexer), self.callbacks, self)
+        value = read("expr", iter(lexer), CALLBACKS, self.actions.owners, self)
         if value is None and self.reports.diagnostics:
             return None
         return Entry(value, start, end)
@@ -171,8 +187,17 @@ class StretchReader:
         if iskeyword(text.strip()) and text.strip() not in VALUES:
             return None
         inner = StretchReader(text, self.scope)
-        entry = inner.read_expression(0, len(text))
+        entry = inner.read_name() if text.isidentifier() else inner.read_expression(0, len(text))
         return None if inner.reports.diagnostics else entry
+
+    def read_name(self) -> Entry | None:
+        """Read a text that is an identifier, as :meth:`read_expression` would."""
+        span = (0, len(self.text))
+        try:
+            return Entry(self.actions.action("name")(span, Entry(self.text, *span)), *span)
+        except Rejected as error:
+            self.rejected(error)
+            return None
 
     def finish(self, make: Callable[[], T]) -> T | None:
         """The value returned by ``make``, or None after an error."""

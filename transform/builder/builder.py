@@ -131,7 +131,7 @@ class Asking(ModuleFunctions):
 
     def _open(self, what: str, place: Place) -> Frame:
         """The function at hand."""
-        frame = self._innermost
+        frame = self._frames[-1] if self._frames else None
         if frame is None:
             raise misuse(f"{what} must be inside a function: open one with bb.function(…)", place)
         if frame.finished is not None:
@@ -368,7 +368,8 @@ class BlockBuilder(Asking):
         place = here()
         frame = self._open("emit", place)
         given = expr if isinstance(expr, Expr) else self._expr(expr, place)
-        return frame.emit(given, taken.text(name_hint, _NAME, place), place)
+        hint = name_hint if type(name_hint) is str else taken.text(name_hint, _NAME, place)
+        return frame.emit(given, hint, place)
 
     def emit_output(self, output: Given, name_hint: str = "") -> ast.Var:
         """Bind a value in a dataflow block to a variable that outlives the block.

@@ -28,10 +28,11 @@ def finish(
     """
     with frame.undone():
         leaf = frame.leaf(output, place)
-        mark, known = len(frame.walk.added), len(frame.state.info_of)
-        walk_expression(frame.walk, leaf, place)
-        if not frame.walk.diagnostics:
-            frame.state.info(leaf)
+        walk, state = frame.walk, frame.state
+        mark, known = len(walk.added), len(state.info_of)
+        walk_expression(walk, leaf, place)
+        if not walk.diagnostics:
+            state.info(leaf)
         frame.settle(place, mark, known)
         return _finish(frame, leaf, place, original)
 
@@ -89,6 +90,8 @@ def _promise(
     if original is not None and before is None:
         return None
     if before is not None:
+        if frame.infos.shared(found.ret) is frame.infos.shared(before):
+            return before
         result = compatibility(found.ret, before, frame.state.prover)
         stronger = frame.strengthens and result.compatible
         if not result.never_fits and not stronger:

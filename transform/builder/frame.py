@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain
+from weakref import proxy
 
 from rlx.checker.derive import module, values
 from rlx.checker.derive.bindings import bind, parameter
@@ -36,6 +37,7 @@ from rlx.transform.builder.known_calls import (
     SharedInfos,
     call_key,
     has_no_form,
+    is_formed,
     is_ordinary,
     is_plain,
     says_all,
@@ -93,7 +95,8 @@ class Frame:
     diagnostics
         Warnings and notes about what was emitted.
     is_untouched
-        Whether only :meth:`keep` has added bindings, and nothing was asked.
+        Whether only :meth:`keep` has added bindings, and nothing was asked. Not even the signature
+        is then checked, if it is that of the old function.
     blocks, known
         The blocks of the current sequence, and its checked calls.
     infos
@@ -109,6 +112,7 @@ class Frame:
         head: ast.Function,
         place: Place,
         taken: Iterable[str] = (),
+        original: ast.Function | None = None,
     ) -> None:
         self.signatures, self.name, self.head, self.place = signatures, name, head, place
         self.values: dict[ast.Var, Expr] = {}
@@ -116,24 +120,37 @@ class Frame:
         self.finished: ast.Function | None = None
         self.strengthens = self.adopts = False
         self.diagnostics: list[Diagnostic] = []
-        self._walk = states.walk(signatures, name)
-        self._state = states.derivation(signatures, self.values)
-        self._kept: list[VarBinding | ast.MatchCast | Callable[[], None]] = []
+        self._kept: list[VarBinding | ast.MatchCast | Callable[[Frame], None]] = []
         self.is_untouched = True
         self.known, self.blocks = KnownCalls(), GrowingBlocks(place)
         self.infos = SharedInfos()
         self._plain: dict[StructInfo, tuple[tir.Var, ...]] = {}
         self.in_dataflow = False
         self._normalizer = _Emitting(self)
-        symbol_is_name(self.walk, name, head)
-        self.around = enter_function(self.walk, head, name.name_hint)
-        if self.walk.diagnostics:
-            raise violation(self.walk.diagnostics, place)
-        self.opened = module.begin(self.state, head)
-        self.settle(place, len(self.walk.added), 0)
-        self.outer_scope = self.state.enter()
+        if original is None or original.params is not head.params:
+            self._begin(original)
+        else:
+            self._kept.append(partial(Frame._begin, original=original))
+
+    def _begin(self, original: ast.Function | None) -> None:
+        """Check the signature; ``original`` is the function that is rebuilt."""
+        name, head, place = self.name, self.head, self.place
+        self._walk = walk = states.walk(self.signatures, name)
+        self._state = state = states.derivation(self.signatures, self.values)
+        if original is not None:
+            states.recursion(self.signatures, walk, name, original)
+        symbol_is_name(walk, name, head)
+        self.around = enter_function(walk, head, name.name_hint)
+        if walk.diagnostics:
+            raise violation(walk.diagnostics, place)
+        self.opened = module.begin(state, head)
+        self.settle(place, len(walk.added), 0)
+        self.outer_scope = state.enter()
 
     # ------------------------------------------------------------ what is known
+
+    _walk: WellFormedCheck
+    _state: states.Growing
 
     @property
     def walk(self) -> WellFormedCheck:
@@ -163,7 +180,7 @@ class Frame:
         kept, self._kept, self.is_untouched = self._kept, [], False
         for each in kept:
             if not isinstance(each, ast.Binding):
-                each()
+                each(self)
             elif type(each) is not VarBinding or not self._stays_legal(each):
                 self._check(each, self.place, quiet=True)
 
@@ -186,17 +203,18 @@ class Frame:
         original: ast.BindingBlock | None = None,
     ) -> None:
         """Continue in a block of this kind; a dataflow block ends the scope of those before it."""
-        self.later(partial(self._enter_block, kind, place))
+        self.later(partial(Frame._enter_block, kind=kind, place=place))
         self.blocks.open(kind, place, original)
 
-    def later(self, step: Callable[[], None]) -> None:
+    def later(self, step: Callable[[Frame], None]) -> None:
         """Change the state of the checker, behind the bindings of the old program that were kept:
-        when something is asked of it.
+        when something is asked of it. A step is given the frame, and does not hold it: frames
+        without cycles are freed when their function ends.
         """
         if self._kept or self.is_untouched:
             self._kept.append(step)
         else:
-            step()
+            step(self)
 
     def _enter_block(self, kind: type[ast.BindingBlock], place: Span | None) -> None:
         dataflow = kind is ast.DataflowBlock
@@ -251,12 +269,14 @@ class Frame:
         self.walk.leave(mark)
 
     def _key(self, value: Expr) -> Key | None:
-        """What the struct info of a call depends on here."""
-        walk = self.walk
+        """What the struct info of a call depends on here; the state is up to date."""
+        walk = self._walk
         return call_key(value, self._state, self.infos, walk.in_scope, walk.block)
 
     def bind_new(self, binding: VarBinding, place: Place) -> None:
         """Bind a new variable to a value in normal form, and annotate it."""
+        if self._kept:
+            self._replay()
         key = self._key(binding.value)
         known = None if key is None else self.known.get(key)
         if known is not None:
@@ -279,6 +299,8 @@ class Frame:
             walk.added.append(var)
             self.values[var] = binding.value
             self.blocks.bindings.append(binding)
+            if type(binding.value) is ast.TupleGetItem:
+                values.name(state, var, binding.value)
         else:
             self.bind(binding, place)
         if known is not None:
@@ -290,14 +312,12 @@ class Frame:
             self.known.remember(key, binding.value, var, state)
 
     def finds_nothing(self, binding: VarBinding) -> bool:
-        """Whether a new variable is bound to a call that mentions only variables in scope and
-        literals, of which no rule but the operator's own has to be asked, and this one has nothing
-        to say. What it derives is then known.
+        """Whether a new variable is bound to a tensor of a tuple, or to a call that mentions only
+        variables in scope and literals, of which no rule but the operator's own has to be asked, and
+        this one has nothing to say. What it derives is then known.
         """
         state, value = self._state, binding.value
-        if type(value) is not ast.Call or not all(map(self._says_nothing, value.args)):
-            return False
-        if state.doubts or state.signed or not is_plain(value.op.op_name):  # type: ignore[attr-defined]
+        if not (self._takes_tensor(value) or self._asks_operator(value)):
             return False
         known, state.statistics.place = len(state.info_of), binding
         state.bind(binding.var, state.info(value))
@@ -307,6 +327,28 @@ class Frame:
             self._forget(known)
             return False
         return True
+
+    def _takes_tensor(self, value: Expr) -> bool:
+        """Whether a value is a field of a tuple in scope, and a tensor."""
+        state = self._state
+        if type(value) is not ast.TupleGetItem or state.doubts or state.signed:
+            return False
+        whole = state.info_of[value.tuple_value]
+        fields = whole.fields if type(whole) is ast.TupleStructInfo else ()
+        return (
+            value.index in range(len(fields)) and type(fields[value.index]) is ast.TensorStructInfo
+        )
+
+    def _asks_operator(self, value: Expr) -> bool:
+        """Whether no rule but the operator's own has to be asked of a call that has a key."""
+        state = self._state
+        if type(value) is not ast.Call:
+            return False
+        if not (
+            _ATOMS.issuperset(map(type, value.args)) or all(map(self._says_nothing, value.args))
+        ):
+            return False
+        return not (state.doubts or state.signed) and is_plain(value.op.op_name)  # type: ignore[attr-defined]
 
     def _copies(self, binding: VarBinding) -> bool:
         """Whether a new variable without an annotation is bound to a tensor in scope; it is then
@@ -327,10 +369,12 @@ class Frame:
     def _says_nothing(self, arg: Expr) -> bool:
         """Whether no rule has to be asked of an argument whose variables are in scope."""
         kind = type(arg)
+        if kind in _ATOMS:
+            return True
         if kind is ast.Tuple:
-            return _NAMED.issuperset(map(type, arg.fields))  # type: ignore[attr-defined]
+            return all(map(self._says_nothing, arg.fields))  # type: ignore[attr-defined]
         if kind is not ast.ShapeExpr:
-            return kind in _NAMED
+            return kind is ast.PrimValue and type(arg.value) is tir.IntImm  # type: ignore[attr-defined]
         dims, walk = arg.values, self._walk  # type: ignore[attr-defined]
         return all(
             d.dtype is INT64 if type(d) is tir.IntImm else d in walk.shape_vars for d in dims
@@ -407,7 +451,7 @@ class Frame:
             alike = self.infos.shared(info)
             dims = plain.get(alike)
             if dims is None:
-                if info not in walk.sound or not says_shapes(info):
+                if not is_formed(info) and not (info in walk.sound and says_shapes(info)):
                     return False
                 dims = plain[alike] = free_shape_vars(info)
             plain[info] = dims
@@ -476,25 +520,29 @@ class Frame:
         variable. Raises BuildError if the binding violates a rule.
         """
         var, wanted = binding.var, binding.var.struct_info_annotation
+        state, shared = self.state, self.infos.shared
         key = self._key(value)
         if key is None:
             value = self.flat(value, place)
             key = self._key(value)
         self.is_untouched = False
-        state, shared = self._state, self.infos.shared
         known = None if key is None or wanted is None else self.known.get(key)
         stays = type(value) is ast.If and self._stays_branched(binding, value)
         if key is None and (stays or self._is_name(var, value)):
             self.blocks.bindings.append(VarBinding(var, value, place, place))
             return var
-        if known is not None and known.info is shared(wanted):  # type: ignore[arg-type]
-            if self._bound_again(var, value, wanted):  # type: ignore[arg-type]
-                self.blocks.bindings.append(VarBinding(var, value, place, place))
-                return var
-            known = None
+        sizes = len(state.scope.shape_vars)
         if wanted is not None:
             before = len(state.info_of)
-            found = state.info(value) if known is None else known.info
+            found = shared(state.info(value) if known is None else known.info)
+            if key is not None and found is shared(wanted):
+                says_nothing = known or (not state.diagnostics and self._asks_operator(value))
+                if says_nothing and self._bound_again(var, value, wanted):
+                    self.blocks.bindings.append(VarBinding(var, value, place, place))
+                    if known is None and sizes == len(state.scope.shape_vars):
+                        state.info_of[var] = found
+                        self.known.remember(key, value, var, state)
+                    return var
             if self._says_else(found, wanted):
                 var = type(var)(var.name_hint, None, None, var.span)
             else:
@@ -509,7 +557,6 @@ class Frame:
         if value is binding.value:
             self.bind(binding, place, quiet=True)
             return var
-        sizes = len(state.scope.shape_vars)
         self.bind(VarBinding(var, value, place, place), place)
         found = shared(state.info_of[value])
         if (
@@ -654,7 +701,7 @@ class Frame:
         """Annotate a new variable with its struct info, unless it mentions a variable that no text
         can bind.
         """
-        walk, info = self.walk, self._state.info_of[var]
+        walk, info = self._walk, self._state.info_of[var]
         dims = self._plain.get(info)
         if dims is None and says_shapes(info):
             dims = self._plain[info] = free_shape_vars(info)
@@ -699,7 +746,7 @@ class Frame:
         return {var.name: var for var in self.walk.shape_vars}
 
 
-_NAMED = frozenset([ast.Var, DataflowVar, ast.Constant])
+_ATOMS = frozenset([ast.Var, DataflowVar, ast.Constant, ast.StringImm, ast.DataTypeImm])
 """The kinds of arguments that mention nothing but themselves."""
 
 
@@ -721,7 +768,7 @@ class _Emitting(Normalizer):
 
     def __init__(self, frame: Frame) -> None:
         super().__init__(frame.head)
-        self._frame = frame
+        self._frame: Frame = proxy(frame)
 
     def fresh(self) -> str:
         """A name that the function does not have yet."""

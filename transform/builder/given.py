@@ -70,7 +70,7 @@ WORDS = {
 
 
 def _shape(given: Any) -> object:
-    if isinstance(given, list | tuple) and not any(isinstance(part, Expr) for part in given):
+    if isinstance(given, (list, tuple)) and not any(isinstance(part, Expr) for part in given):
         return ast.ShapeExpr(tuple([prim(part) for part in given]))
     return expr(given)
 
@@ -84,7 +84,7 @@ def _scalar(given: Any) -> object:
 
 
 def _scalars(given: Any) -> object:
-    if isinstance(given, list | tuple):
+    if isinstance(given, (list, tuple)):
         return ast.Tuple(tuple([_scalar(part) for part in given]))  # type: ignore[misc]
     return expr(given)
 
@@ -128,6 +128,8 @@ def attribute(given: Any) -> object:
 
 def _part(given: Any) -> object:
     """What stands in a list of plain values: a literal, but no variable."""
+    if type(given) is int and _LEAST <= given <= _MOST:
+        return given
     if given is None or (isinstance(given, Expr) and not isinstance(given, _LITERALS)):
         raise TypeError(f"expected plain values in the list, found {described(given)}")
     return attribute(given)

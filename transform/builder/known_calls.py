@@ -12,7 +12,7 @@ from rlx.checker.lowered.objects import LOWERED
 from rlx.checker.memory import IN_PLACE
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, StructInfo
-from rlx.grammar.nodes.dtype import INT64
+from rlx.grammar.nodes.dtype import INT64, lacking
 from rlx.grammar.nodes.node import changed, same
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.operators import lookup
@@ -38,7 +38,7 @@ class KnownCalls(dict[Key, KnownCall]):
         """Store the struct info of a call, if a check of a similar call would find nothing."""
         info = state.info_of[var]
         plain = type(info) is ast.TensorStructInfo or type(info) is ast.TupleStructInfo
-        remembered = type(value) is not ast.Call or is_plain(value.op_name)
+        remembered = type(value) is not ast.Call or is_plain(value.op.op_name)  # type: ignore[attr-defined]
         if plain and remembered and value not in state.doubts:
             self[key] = KnownCall(info, var.struct_info_annotation)
 
@@ -213,6 +213,20 @@ def says_shapes(info: StructInfo) -> bool:
     return not info.dtype.is_void
 
 
+def is_formed(info: StructInfo) -> bool:
+    """Whether an annotation of tensors gives their element types and dimensions, which are numbers
+    and variables, in a form that breaks no rule.
+    """
+    if type(info) is ast.TupleStructInfo:
+        return all(map(is_formed, info.fields))
+    if not says_shapes(info) or info.vdevice or lacking(info.dtype):  # type: ignore[attr-defined]
+        return False
+    dims: tuple[PrimExpr, ...] = info.shape.values  # type: ignore[attr-defined]
+    return info.ndim == len(dims) and all(  # type: ignore[attr-defined]
+        type(d) is tir.IntImm or (type(d) is tir.Var and d.dtype is INT64) for d in dims
+    )
+
+
 @cache
 def is_ordinary(name: str) -> bool:
     """Whether an operator is pure, and nothing is kept of its calls beside their struct info."""
@@ -243,5 +257,8 @@ class SharedInfos(dict[object, StructInfo]):
         shape = info.shape if type(info) is ast.TensorStructInfo else None
         if type(shape) is not ast.ShapeExpr or info.vdevice or info.distribution:  # type: ignore[attr-defined]
             return info
-        dims = map(_scalar, shape.values)
+        dims = [
+            d.value if type(d) is tir.IntImm and d.dtype is INT64 else _scalar(d)
+            for d in shape.values
+        ]
         return self.setdefault((info.dtype, *dims), info)  # type: ignore[attr-defined]

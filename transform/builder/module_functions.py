@@ -228,13 +228,9 @@ class ModuleFunctions:
         Raises
         ------
         BuildError
-            If its signature violates a rule.
+            If its signature violates a rule; that of the old function is checked later, if at all.
         """
-        around = states.walk(self._signatures, gv)
-        states.recursion(self._signatures, around, gv, original)
-        if around.diagnostics:
-            raise violation(around.diagnostics, place)
-        frame = Frame(self._signatures, gv, head, place, taken)
+        frame = Frame(self._signatures, gv, head, place, taken, original)
         self._frames.append(frame)
         return frame
 
@@ -271,10 +267,13 @@ def _outline(function: Function | PrimFunc) -> object:
     while stack:
         node = stack.pop()
         found.append(type(node))
-        if isinstance(node, tir.IntImm | tir.FloatImm | tir.StringImm):
-            found.append(repr(node.value))
+        if type(node) in _LITERALS:
+            found.append(repr(node.value))  # type: ignore[attr-defined]
         stack.extend(node.children())
     return hash(tuple(found))
+
+
+_LITERALS = frozenset([tir.IntImm, tir.FloatImm, tir.StringImm])
 
 
 def _named(function: Function | PrimFunc, name: str) -> Function | PrimFunc:

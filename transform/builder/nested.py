@@ -50,7 +50,7 @@ class OuterSequence:
 def open_sequence(frame: Frame, place: Span | None) -> OuterSequence:
     """Begin a sequence inside a value, such as a branch; it has its own scope."""
     before = OuterSequence(frame.blocks)
-    frame.later(partial(_enter, frame, before))
+    frame.later(partial(_enter, before=before))
     frame.blocks = GrowingBlocks(place)
     return before
 
@@ -77,11 +77,11 @@ def close_sequence(
         found = ast.SeqExpr(blocks, result, place, place)
     else:
         found = changed(original, blocks=same(original.blocks, blocks), body=result)
-    leave = partial(_leave, frame, before, found, place)
+    leave = partial(_leave, before=before, found=found, place=place)
     if found is original:
         frame.later(leave)
     else:
-        leave()
+        leave(frame)
     frame.blocks = before.blocks
     return found
 
@@ -156,7 +156,7 @@ def _assuming(frame: Frame, condition: Expr, holds: bool) -> Iterator[None]:
     facts, known = ExitStack(), frame.known
     frame.known = KnownCalls()
 
-    def begin() -> None:
+    def begin(frame: Frame) -> None:
         state = frame.state
         facts.enter_context(branch_facts(state, state.info(condition), holds))
 
@@ -164,5 +164,5 @@ def _assuming(frame: Frame, condition: Expr, holds: bool) -> Iterator[None]:
     try:
         yield
     finally:
-        frame.later(facts.close)
+        frame.later(lambda _: facts.close())
         frame.known = known

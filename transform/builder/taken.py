@@ -73,7 +73,7 @@ def parameters(given: object, place: Place) -> tuple[ast.Var, ...]:
         return ()
     if isinstance(given, ast.Var):
         return (given,)
-    if not isinstance(given, Sequence) or isinstance(given, str | bytes):
+    if not isinstance(given, (list, tuple, Sequence)) or isinstance(given, (str, bytes)):
         raise misuse(f"expected variables as parameters, found {described(given)}", place)
     for each in given:
         if type(each) is not ast.Var:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import StructInfo
-from rlx.grammar.nodes.dtype import BOOL, DataType, lacking
+from rlx.grammar.nodes.dtype import BOOL, DataType, fits, lacking
 from rlx.grammar.nodes.dtype import dtype as named_type
 from rlx.grammar.nodes.overloaded import constant, element_type, prim
 from rlx.grammar.nodes.python_places import MisuseError, Place, described, here
@@ -161,11 +161,15 @@ def const(value: Any, dtype: DataType | str | None = None) -> ast.Expr:
 
 
 def _constant(value: Any, dtype: DataType | str | None, place: Place) -> ast.Expr:
+    kind = None if dtype is None else element_type(dtype)
+    if type(value) is int and kind is not None and kind.is_integer and lacking(kind) is None:
+        if not fits(value, kind):
+            raise ValueError("a value does not fit into that type")
+        return ast.Constant(ast.Literal(value, kind, ()), place)
     import numpy as np
 
     from rlx.grammar.nodes.dtype import numpy_type
 
-    kind = None if dtype is None else element_type(dtype)
     if kind is None and not isinstance(value, np.ndarray | np.generic):
         guess = np.asarray(value).dtype.kind
         kind = {"f": named_type("float32"), "i": named_type("int32"), "b": BOOL}.get(guess)

@@ -85,6 +85,8 @@ class ExprMutator:
     _plain: frozenset[type[Expr]] = frozenset()
     """The leaves that no method of the class looks at."""
     _changed: set[GlobalVar]
+    _retyped: set[GlobalVar]
+    """The changed functions, and those of another type."""
     _vars: dict[ast.Var, Expr]
     _place: Place | None
 
@@ -92,7 +94,7 @@ class ExprMutator:
         """Set up the state of the walk before ``__init__`` of a subclass, which may not call ours."""
         refuse_arguments(cls, bool(args or keywords), "")
         made = super().__new__(cls)
-        made._vars, made._place, made._changed = {}, None, set()
+        made._vars, made._place, made._changed, made._retyped = {}, None, set(), set()
         made._inside = _Inside(made)
         return made
 
@@ -137,7 +139,7 @@ class ExprMutator:
 
     def _of_module(self, module: IRModule) -> IRModule:
         with self._begun(here()), recursion_room(), undisturbed():
-            self.builder, self._changed = BlockBuilder(module), set()
+            self.builder, self._changed, self._retyped = BlockBuilder(module), set(), set()
             relax = {gv: f for gv, f in module.functions.items() if isinstance(f, ast.Function)}
             for gv in self.in_order(relax):
                 self.visit_global_function(gv, relax[gv])
@@ -181,7 +183,9 @@ class ExprMutator:
             head = changed(normal, params=params, body=ast.Tuple(()), ret_struct_info=None)
             frame = self.builder.begin_again(gv, head, normal, _names(normal), place)
             frame.strengthens = self.strengthens
-            if self._changed and not self._changed.isdisjoint(called_globals(normal)):
+            # A result that is not annotated may follow from itself through other callees.
+            others = self._changed if normal.ret_struct_info is None else self._retyped
+            if others and not others.isdisjoint(called_globals(normal)):
                 frame.is_untouched = False  # its callees are others now
             try:
                 body = normal.body
@@ -197,6 +201,8 @@ class ExprMutator:
             kept = new is normal
             if not kept:
                 self._changed.add(gv)
+                if not _is_typed_as(new, normal):
+                    self._retyped.add(gv)
             self.builder.put(gv, function if kept else new, keep=kept)
 
     @contextmanager
@@ -493,6 +499,12 @@ class _Inside(Rewriter):
 
     def prim_expr(self, expr: PrimExpr) -> PrimExpr:
         return self.mutator.visit_prim_expr(expr)
+
+
+def _is_typed_as(new: ast.Function, old: ast.Function) -> bool:
+    """Whether a function is annotated as an old one is."""
+    said = new.ret_struct_info
+    return said is not None and said is old.ret_struct_info and new.params is old.params
 
 
 def _may_mention_variables(info: StructInfo | None) -> bool:

@@ -93,6 +93,16 @@ def test_the_program_is_the_same_as_if_each_call_were_checked(
         assert (rlx.show(one), said) == (rlx.show(other), heard), case
 
 
+def test_a_cast_of_a_field_holds_for_each_name_of_it() -> None:
+    bb = rlx.BlockBuilder()
+    pair = rlx.Var("pair", 'R.Tuple(R.Tensor("float32", ndim=2), R.Tensor)')
+    with bb.function("main", [pair]):
+        first, again = bb.emit(pair[0]), bb.emit(pair[0])
+        bb.match_cast(again, 'R.Tensor((3, 4), "float32")')
+        bb.emit_func_output(bb.emit(rlx.op.exp(first)))
+    assert "gv3: R.Tensor((3, 4)" in rlx.show(bb.get())
+
+
 @pytest.mark.filterwarnings("ignore::rlx.BuildWarning")
 def test_equal_calls_in_place_of_calls_change_nothing() -> None:
     for case in cases()[::4]:

@@ -285,6 +285,46 @@ class Module:
     assert "float16" in str(info)
 
 
+CALLED = """
+@I.ir_module
+class Module:
+    @R.function(private=True)
+    def inner(x: R.Tensor(("n", 4), "float32")) -> R.Tensor(("n", 4), "float32"):
+        b = R.add(x, x)
+        return b
+    @R.function
+    def main(x: R.Tensor(("n", 4), "float32")):
+        cls = Module
+        a = cls.inner(x)
+        return a
+"""
+
+
+def test_a_caller_stays_where_its_callee_keeps_its_type() -> None:
+    class Doubles(rlx.ExprMutator):
+        def visit_call(self, call: ast.Call) -> Expr:
+            if call.op_name == "relax.add":
+                return rlx.op.multiply(call.args[0], rlx.const(2.0))
+            return call
+
+    before = rlx.parse(CALLED)
+    after = Doubles()(before)
+    (inner, main) = before.functions
+    assert after.functions[main] is before.functions[main]
+    assert "R.multiply(x, " in str(after.functions[inner])
+
+
+def test_a_callee_that_calls_back_makes_its_caller_recursive() -> None:
+    class CallsBack(rlx.ExprMutator):
+        def visit_call(self, call: ast.Call) -> Expr:
+            if call.op_name == "relax.add":
+                return ast.Call(self.builder.global_var("main"), (call.args[0],))
+            return call
+
+    with pytest.raises(rlx.BuildError, match=r"WF08-annotation.*'main'"):
+        CallsBack()(rlx.parse(CALLED))
+
+
 def test_what_a_method_returns_is_an_expression() -> None:
     class Forgets(rlx.ExprMutator):
         def visit_call(self, call: ast.Call) -> Any:
