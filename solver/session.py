@@ -109,10 +109,12 @@ class Session:
         return verdict
 
     def _evidence(self, condition: PrimExpr, means: str) -> Evidence:
+        claimed, state = self.claimed, self.state  # the verdict does not keep the session in memory
+
         def certificate() -> dict[str, Any]:
             from rlx.solver.proofs.producer import certificate as of_goal  # few ask for one
 
-            return of_goal(self.claimed(condition), self.state, means)
+            return of_goal(claimed(condition), state, means)
 
         return Evidence(certificate)
 
@@ -129,7 +131,8 @@ class Session:
         self.work.measure(len(order))
         return self._checked(expanded, self._told(self._conjunction(expanded, order)))
 
-    def claimed(self, condition: PrimExpr) -> PrimExpr:
+    @staticmethod
+    def claimed(condition: PrimExpr) -> PrimExpr:
         """The goal whose proof over exact integers proves the condition; other kinds of integers
         ask for more.
         """
