@@ -17,6 +17,7 @@ from __future__ import annotations
 from math import gcd
 
 from rlx.solver import intervals
+from rlx.solver.atom_values import poly_value
 from rlx.solver.known_store import KnownStore, split
 from rlx.solver.poly import Atom, Mono, Poly, leading, quotient
 
@@ -136,24 +137,14 @@ def _settled(engine: Quotients, rest: Poly, b: Poly) -> Poly:
     return engine.of_atom(engine.atom("div", (rest, b)))
 
 
-def _grows_freely(engine: Quotients, rest: Poly, b: Poly) -> bool:
-    """Whether ``rest`` has no limit that ``b`` or a fact could give it: most divisions of a
-    variable.
-    """
-    if engine.inequalities or any(
-        not engine.atoms[i].is_variable for mono in (*rest.terms, *b.terms) for i in mono
-    ):
-        return False
-    own = {i for mono in b.terms for i in mono}
-    for mono, coef in rest.terms.items():
-        if coef > 0 and mono and mono[0] not in own:
-            return engine.ranges.get(mono[0], (None, None))[1] is None
-    return False
-
-
 def _by_bounds(engine: Quotients, rest: Poly, b: Poly) -> Poly | None:
-    if _grows_freely(engine, rest, b):
-        return None
+    for known in engine.samples:
+        try:
+            size = b.value or poly_value(engine, b, known)
+            if not -1 <= poly_value(engine, rest, known) // size <= 1:
+                return None
+        except ArithmeticError:
+            continue
     if intervals.nonneg(engine, rest, 2):
         if _below(engine, rest, b):
             return engine.zero

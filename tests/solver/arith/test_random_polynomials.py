@@ -50,7 +50,7 @@ class Case:
         texts = self.random.sample(FACTS, self.random.choice((0, 0, 1, 1, 2)))
         facts = [parse(text, named) for text in texts]
         with suppress(TooMuchWorkError):
-            assumptions.load(self.engine, ranges, (), facts)
+            assumptions.load(self.engine, ranges, facts)
         self.points = [*islice(self.admissible(ranges, facts), 12)]
 
     def admissible(
