@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
+from typing import Any
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL
@@ -290,19 +291,21 @@ def normalize(engine: Engine, expr: PrimExpr, order: Sequence[PrimExpr] | None =
         if order is None:
             order = tir.postorder(expr, known=memo)
         operations = _OPERATIONS if len(order) <= _SMALL else _BINARY
-        for node in order:
-            if node in memo:
+        node: Any
+        for node in [each for each in order if each not in memo]:
+            kind = type(node)
+            if kind is tir.IntImm:
+                memo[node] = engine.const(int(node.value))
                 continue
-            operation = operations.get(type(node))
+            operation = operations.get(kind)
             if operation is not None:
-                assert isinstance(node, tir.Binary)
                 a, b = memo.get(node.a), memo.get(node.b)
                 if type(a) is not Poly:
                     a = as_poly(engine, _operand(engine, node.a))
                 if type(b) is not Poly:
                     b = as_poly(engine, _operand(engine, node.b))
                 memo[node] = operation(engine, a, b)
-            elif type(node) not in _LINEAR:
+            elif kind not in _LINEAR:
                 memo[node] = _node(engine, node)
         found = _operand(engine, expr)
     return found
@@ -398,8 +401,6 @@ _SMALL = 64
 
 def _node(engine: Engine, node: PrimExpr) -> Part:
     match node:
-        case tir.IntImm(value=value):
-            return engine.const(int(value))
         case tir.Var() if prim_exprs.interpreted(node):
             return variable(engine, node)
         case tir.And() | tir.Or() | tir.Not():
