@@ -43,6 +43,8 @@ def load(
     sample
         Values that satisfy all facts, if the caller knows some.
     """
+    if sample:
+        engine.samples.append({})
     for var, (low, high) in ranges:
         if low is not None and high is not None and low > high:
             return False
@@ -71,9 +73,10 @@ def load(
     return True
 
 
-_SAMPLES = ((720, 120, 24, 12), (0, 1, 2, 0, 4))
+_SAMPLES = ((720, 120, 24, 12), (0, 1, 2, 0, 4), (720, 120, 24, 12))
 """How far variables are above their smallest values in the points at which signs are looked at
-before a proof: the first ones are multiples of many numbers.
+before a proof: multiples of many numbers, and small ones. The first ones are replaced by values that
+satisfy the assumptions, if some are known.
 """
 
 
@@ -83,10 +86,12 @@ def declare(
     """Tell an engine the limits of a variable; its value in the samples, too, if it is given."""
     atom = engine.atom("var", (), var)
     engine.ranges[atom.index] = limits
-    value = sample.get(var) if sample else None
     for shares, known in zip(_SAMPLES, engine.samples, strict=False):
-        chosen = (limits[0] or 0) + shares[atom.index % len(shares)] if value is None else value
-        known[atom.index] = nearest(chosen, limits)
+        value = (limits[0] or 0) + shares[len(engine.ranges) % len(shares)]
+        known[atom.index] = value if limits[1] is None else nearest(value, limits)
+    if sample:
+        first = engine.samples[0]
+        first[atom.index] = sample.get(var, first[atom.index])
     return atom
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import inf
 
 from rlx.solver.poly import Atom, Cond, Poly, PolyStore
 
@@ -35,6 +36,22 @@ def negative_somewhere(engine: PolyStore, poly: Poly, samples: Iterable[dict[int
         except ArithmeticError:
             continue
     return False
+
+
+def extremes(
+    engine: PolyStore, poly: Poly, samples: Iterable[dict[int, int]]
+) -> tuple[float, float]:
+    """The largest and the smallest value that a polynomial may have everywhere, judged by some
+    points: its smallest and largest value there.
+    """
+    low, high = inf, -inf
+    for known in samples:
+        try:
+            value = poly_value(engine, poly, known)
+        except ArithmeticError:
+            continue
+        low, high = min(low, value), max(high, value)
+    return low, high
 
 
 def holds(engine: PolyStore, cond: Cond, known: dict[int, int]) -> bool:

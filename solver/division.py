@@ -138,21 +138,28 @@ def _settled(engine: Quotients, rest: Poly, b: Poly) -> Poly:
 
 
 def _by_bounds(engine: Quotients, rest: Poly, b: Poly) -> Poly | None:
+    """Rule 4, for the quotient that there is at all samples."""
+    seen: int | None = None
     for known in engine.samples:
         try:
-            size = b.value or poly_value(engine, b, known)
-            if not -1 <= poly_value(engine, rest, known) // size <= 1:
-                return None
+            quotient = poly_value(engine, rest, known) // (b.value or poly_value(engine, b, known))
         except ArithmeticError:
             continue
-    if intervals.nonneg(engine, rest, 2):
-        if _below(engine, rest, b):
+        if not -1 <= quotient <= 1 or seen not in (None, quotient):
+            return None
+        seen = quotient
+    if seen != -1 and intervals.nonneg(engine, rest, 2):
+        if seen != 1 and _below(engine, rest, b):
             return engine.zero
-        over = engine.sub(rest, b)
-        return engine.one if intervals.nonneg(engine, over, 0) and _below(engine, over, b) else None
-    below = intervals.nonneg(engine, engine.shift(engine.scale(-1, rest), -1), 0)
-    if below and intervals.nonneg(engine, engine.add(rest, b), 2):
-        return engine.const(-1)
+        if seen != 0:
+            over = engine.sub(rest, b)
+            if intervals.nonneg(engine, over, 0) and _below(engine, over, b):
+                return engine.one
+        return None
+    if seen in (None, -1):
+        below = intervals.nonneg(engine, engine.shift(engine.scale(-1, rest), -1), 0)
+        if below and intervals.nonneg(engine, engine.add(rest, b), 2):
+            return engine.const(-1)
     return None
 
 

@@ -12,6 +12,7 @@ from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import intervals, piecewise, prim_exprs
+from rlx.solver.atom_values import extremes
 from rlx.solver.bits import Bits
 from rlx.solver.poly import Atom, Cond, Part, Poly, content, leading
 
@@ -26,9 +27,10 @@ class Engine(Bits):
 
     def positive_part(self, a: Poly, effort: int = intervals.EFFORT) -> Poly:
         """The larger of ``a`` and 0; ``effort`` limits how the sign of ``a`` is looked for."""
-        if intervals.nonneg(self, a, effort):
+        low, high = extremes(self, a, self.samples)
+        if low >= 0 and intervals.nonneg(self, a, effort):
             return a
-        if intervals.nonneg(self, self.scale(-1, a), effort):
+        if high <= 0 and intervals.nonneg(self, self.scale(-1, a), effort):
             return self.zero
         bent = piecewise.positive_part(self, a, self.positive_part)
         if bent is not None:
@@ -159,9 +161,12 @@ class Engine(Bits):
         """``a >= 0``, decided if the sign of ``a`` is known."""
         cond = self.at_least_zero(a)
         if cond.poly is not None:
-            if cond in self.assumed or intervals.nonneg(self, cond.poly):
+            if cond in self.assumed:
                 return self.true
-            if intervals.nonneg(self, self.shift(self.scale(-1, cond.poly), -1), 1):
+            low, high = extremes(self, cond.poly, self.samples)
+            if low >= 0 and intervals.nonneg(self, cond.poly):
+                return self.true
+            if high < 0 and intervals.nonneg(self, self.shift(self.scale(-1, cond.poly), -1), 1):
                 return self.false
         return cond
 
@@ -174,8 +179,9 @@ class Engine(Bits):
                 return self.true
             if self.assumed and self.negate(cond) in self.assumed:
                 return self.false
-            if intervals.nonneg(self, self.shift(poly, -1), 1) or intervals.nonneg(
-                self, self.shift(self.scale(-1, poly), -1), 1
+            low, high = extremes(self, poly, self.samples)
+            if (low > 0 and intervals.nonneg(self, self.shift(poly, -1), 1)) or (
+                high < 0 and intervals.nonneg(self, self.shift(self.scale(-1, poly), -1), 1)
             ):
                 return self.truth(not equal)
         return cond

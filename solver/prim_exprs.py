@@ -129,7 +129,7 @@ def conditional(node: PrimExpr) -> bool:
 
 def has_choice(nodes: Iterable[PrimExpr]) -> bool:
     """Whether one of the nodes is such a choice."""
-    return any([conditional(node) for node in nodes if type(node) in _CHOICES])
+    return any(conditional(node) for node in nodes if type(node) in _CHOICES)
 
 
 _CHOICES = frozenset((tir.Select, tir.Call))
