@@ -13,7 +13,6 @@ from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import intervals, normal_form, prim_exprs
 from rlx.solver.atom_values import holds
 from rlx.solver.budget import FUEL, Work
-from rlx.solver.consistency import nearest
 from rlx.solver.context import NO_ORDERS, ContextState, Orders, Range, demands, divisors
 from rlx.solver.normal_form import Engine
 from rlx.solver.poly import Atom, Cond, Poly, TooMuchWorkError, leading
@@ -73,7 +72,7 @@ def load(
     return True
 
 
-_SAMPLES = ((720, 120, 24, 12), (0, 1, 2, 0, 4), (720, 120, 24, 12))
+_SAMPLES = ((720, 120, 24, 12), (0, 1, 2, 4), (720, 120, 24, 12))
 """How far variables are above their smallest values in the points at which signs are looked at
 before a proof: multiples of many numbers, and small ones. The first ones are replaced by values that
 satisfy the assumptions, if some are known.
@@ -82,17 +81,17 @@ satisfy the assumptions, if some are known.
 
 def declare(
     engine: Engine, var: tir.Var, limits: Range, sample: Mapping[tir.Var, int] | None = None
-) -> Atom:
+) -> None:
     """Tell an engine the limits of a variable; its value in the samples, too, if it is given."""
     atom = engine.atom("var", (), var)
     engine.ranges[atom.index] = limits
+    low, high = limits
     for shares, known in zip(_SAMPLES, engine.samples, strict=False):
-        value = (limits[0] or 0) + shares[len(engine.ranges) % len(shares)]
-        known[atom.index] = value if limits[1] is None else nearest(value, limits)
+        value = (low or 0) + shares[len(engine.ranges) % len(shares)]
+        known[atom.index] = value if high is None else min(value, high)
     if sample:
         first = engine.samples[0]
         first[atom.index] = sample.get(var, first[atom.index])
-    return atom
 
 
 def _reconsidered(

@@ -97,6 +97,8 @@ class Engine(Bits):
         indicators.
         """
         for mono, coef in product.terms.items():
+            if len({*mono}) == len(mono):
+                continue
             for place in range(len(mono) - 1):
                 index = mono[place]
                 if index != mono[place + 1] or self.atoms[index].kind not in ("relu", "ind"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from math import prod
 
 from rlx.grammar.nodes import tir
@@ -102,8 +102,10 @@ def expand(exprs: list[PrimExpr]) -> list[PrimExpr]:
     return exprs
 
 
-def has_call(nodes: Iterable[PrimExpr]) -> bool:
+def has_call(nodes: Sequence[PrimExpr]) -> bool:
     """Whether the nodes contain an expandable intrinsic."""
+    if tir.Call not in map(type, nodes):  # in C: every question asks
+        return False
     return any(node.op in _EXPANDED for node in nodes if type(node) is tir.Call)
 
 
@@ -199,10 +201,13 @@ def stranger(nodes: Iterable[PrimExpr]) -> PrimExpr | None:
     """The first node without an integer or truth value: a float, a vector, a value that may
     change.
     """
-    for node in [each for each in nodes if type(each) not in _INTEGERS]:
-        if type(node) in _TYPED:
-            kind: DataType = node.dtype  # type: ignore[attr-defined]
-            if kind is not INT64 and not scalar(kind):
+    for node in nodes:
+        kind = type(node)
+        if kind in _INTEGERS:
+            continue
+        if kind in _TYPED:
+            dtype: DataType = node.dtype  # type: ignore[attr-defined]
+            if dtype is not INT64 and not scalar(dtype):
                 return node
         elif not _unknown_integer(node):
             return node
