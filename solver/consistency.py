@@ -42,7 +42,7 @@ def simple_values(
         results = tape.run(point)
         if results is not None and all(results):
             return dict(zip(variables, point, strict=True))
-    return _repaired(state, conditions, dict.fromkeys(variables, _SIZE))
+    return None
 
 
 def _failing(conditions: Sequence[PrimExpr], point: dict[tir.Var, int]) -> PrimExpr | None:
@@ -56,22 +56,19 @@ def _failing(conditions: Sequence[PrimExpr], point: dict[tir.Var, int]) -> PrimE
     return None
 
 
-def _repaired(
-    state: ContextState, conditions: Sequence[PrimExpr], point: dict[tir.Var, int]
-) -> dict[tir.Var, int] | None:
-    """Values for which conditions hold, found by moving the variables that stand alone on one side
-    of those that fail to the other side: an axis into its range, say.
+def possible_after_moves(state: ContextState, conditions: Sequence[PrimExpr]) -> bool:
+    """Whether conditions hold when the variables that stand alone on one side of those that fail
+    are moved to the other side: an axis into its range, say.
     """
-    point = {
-        variable: nearest(value, state.range_of(variable)) for variable, value in point.items()
-    }
+    variables = tir.free_vars(*conditions)
+    point = {variable: nearest(_SIZE, state.range_of(variable)) for variable in variables}
     for _ in range(2 * len(conditions)):
         failing = _failing(conditions, point)
         if failing is None:
-            return point
+            return True
         if not _move(state, failing, point):
-            return None
-    return None
+            return False
+    return False
 
 
 def _move(state: ContextState, failing: PrimExpr, point: dict[tir.Var, int]) -> bool:

@@ -13,7 +13,7 @@ from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
 from rlx.solver.assumptions import SharedNormalForm
 from rlx.solver.budget import LARGE, NODES, Statistics, Work, undisturbed
-from rlx.solver.consistency import empty_range, simple_values
+from rlx.solver.consistency import empty_range, possible_after_moves, simple_values
 from rlx.solver.context import Components, ContextState, constraints
 from rlx.solver.question import Question, named
 from rlx.solver.search import fails_somewhere
@@ -187,6 +187,8 @@ class Session:
 
     def _impossible(self, group: list[PrimExpr]) -> bool:
         """Whether no values satisfy some assumptions."""
+        if possible_after_moves(self.state, group):
+            return False
         # The question at hand keeps what it may cost.
         kept, self.work = self.work, Work()
         witness = self._witness(group)
