@@ -6,7 +6,7 @@ import gc
 import subprocess
 import sys
 
-from rlx.solver import Prover
+from rlx.solver import Proved, Prover
 from rlx.solver.question_parser import parse
 from rlx.solver.session import Session
 
@@ -50,5 +50,6 @@ def test_a_verdict_keeps_no_prover_in_memory() -> None:
         assert sum(isinstance(each, Session) for each in gc.get_objects()) == before
     finally:
         gc.enable()
+    assert isinstance(proved, Proved)
     assert proved.certificate["proof"]
     assert refuted.counterexample == {"n": 1}
