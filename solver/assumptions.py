@@ -5,14 +5,15 @@ variables, inequalities.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from itertools import permutations
+from collections.abc import Mapping, Sequence
+from itertools import chain, permutations
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import intervals, normal_form, prim_exprs
+from rlx.solver.atom_values import holds
 from rlx.solver.budget import FUEL, Work
-from rlx.solver.context import ContextState, Range, demands, divisors
+from rlx.solver.context import NO_ORDERS, ContextState, Orders, Range, demands, divisors
 from rlx.solver.normal_form import Engine
 from rlx.solver.poly import Atom, Cond, Poly, TooMuchWorkError, leading
 from rlx.solver.verdict import NEVER_DEFINED, Proved
@@ -25,18 +26,28 @@ _TWO = 2
 def load(
     engine: Engine,
     ranges: Sequence[tuple[tir.Var, Range]],
-    definitions: Sequence[tuple[tir.Var, PrimExpr]],
     facts: Sequence[PrimExpr],
+    orders: Orders = NO_ORDERS,
+    sample: Mapping[tir.Var, int] | None = None,
 ) -> bool:
     """Add assumptions to an engine; False if they contradict each other.
 
     Facts may change the normal form of other facts (a limit determines a sign, a solved variable is
     eliminated), so they are processed until nothing changes.
+
+    Parameters
+    ----------
+    orders
+        The nodes of facts that the caller knows.
+    sample
+        Values that satisfy all facts, if the caller knows some.
     """
+    if sample:
+        engine.samples.append({})
     for var, (low, high) in ranges:
         if low is not None and high is not None and low > high:
             return False
-        engine.ranges[engine.atom("var", (), var).index] = (low, high)
+        declare(engine, var, (low, high), sample)
     for _ in range(_ROUNDS):
         before = (len(engine.solved), dict(engine.ranges))
         engine.forget()
@@ -44,18 +55,13 @@ def load(
         engine.equations.clear()
         engine.others.clear()
         engine.assumed.clear()
-        for var, expr in definitions:
-            value = normal_form.polynomial(engine, expr)
-            atom = engine.atom("var", (), var)
-            if atom.index not in engine.solved and atom not in engine.atoms_in(value):
-                _solve(engine, atom, value)
         for fact in facts:
-            if not learn(engine, normal_form.condition(engine, fact)):
+            if not learn(engine, normal_form.condition(engine, fact, orders.get(fact))):
                 return False
         _limits_of_solved(engine)
         if before == (len(engine.solved), engine.ranges):
             break
-        if not definitions and not _reconsidered(engine, before, facts):
+        if not _reconsidered(engine, before, facts, orders):
             break
         if len(facts) == 1 and engine.solved and not (engine.inequalities or engine.others):
             # The only fact is an equation that is solved: there is nothing it could change.
@@ -66,8 +72,33 @@ def load(
     return True
 
 
+_SAMPLES = ((720, 120, 24, 12), (0, 1, 2, 4), (720, 120, 24, 12))
+"""How far variables are above their smallest values in the points at which signs are looked at
+before a proof: multiples of many numbers, and small ones. The first ones are replaced by values that
+satisfy the assumptions, if some are known.
+"""
+
+
+def declare(
+    engine: Engine, var: tir.Var, limits: Range, sample: Mapping[tir.Var, int] | None = None
+) -> None:
+    """Tell an engine the limits of a variable; its value in the samples, too, if it is given."""
+    atom = engine.atom("var", (), var)
+    engine.ranges[atom.index] = limits
+    low, high = limits
+    for shares, known in zip(_SAMPLES, engine.samples, strict=False):
+        value = (low or 0) + shares[len(engine.ranges) % len(shares)]
+        known[atom.index] = value if high is None else min(value, high)
+    if sample:
+        first = engine.samples[0]
+        first[atom.index] = sample.get(var, first[atom.index])
+
+
 def _reconsidered(
-    engine: Engine, before: tuple[int, dict[int, Range]], facts: Sequence[PrimExpr]
+    engine: Engine,
+    before: tuple[int, dict[int, Range]],
+    facts: Sequence[PrimExpr],
+    orders: Orders,
 ) -> bool:
     """Whether what a round has changed may change the normal form of a fact: not if only limits of
     variables are new that a single fact has, which tells them.
@@ -78,7 +109,8 @@ def _reconsidered(
     changed = {
         engine.atoms[i].key for i, limits in engine.ranges.items() if ranges.get(i) != limits
     }
-    users = Counter(var for fact in facts for var in tir.free_vars(fact))
+    nodes = [node for fact in facts for node in orders.get(fact) or tir.postorder(fact)]
+    users = Counter(prim_exprs.variables_among(nodes))
     return any(not isinstance(key, tir.Var) or users[key] > 1 for key in changed)
 
 
@@ -113,6 +145,8 @@ def learn(engine: Engine, cond: Cond) -> bool:
         return False
     if cond.kind == "and":
         return all(learn(engine, part) for part in cond.parts)
+    if engine.samples:
+        engine.samples = [known for known in engine.samples if holds(engine, cond, known)]
     poly = cond.poly
     engine.assumed.add(cond)
     if poly is not None:
@@ -311,12 +345,17 @@ class SharedNormalForm:
     state
         The assumptions.
     conditions
-        The assumptions that are integer arithmetic.
+        The assumptions that are integer arithmetic, with their nodes.
+    sample
+        Values that satisfy them, of some variables.
     """
 
-    def __init__(self, state: ContextState, conditions: Sequence[PrimExpr]) -> None:
+    def __init__(
+        self, state: ContextState, conditions: Orders, sample: Mapping[tir.Var, int]
+    ) -> None:
         self.state = state
         self._conditions = conditions
+        self.sample = sample
         self._engine: Engine | None = None
         self._consistent = True
         self.bare = not (conditions or state.definitions)
@@ -331,13 +370,15 @@ class SharedNormalForm:
         if self._engine is None:
             engine = Engine(FUEL)
             work.lend(engine, len(self._conditions))
-            used = dict.fromkeys(tir.free_vars(*self._conditions))
+            facts = [*self._conditions]
+            nodes = [*chain.from_iterable(self._conditions.values())]
+            used = dict.fromkeys(prim_exprs.variables_among(nodes))
             for var in (*self.state.ranges, *self.state.definitions):
                 used.setdefault(var)
             try:
                 ranges = [(v, self.state.range_of(v)) for v in used]
                 self._consistent = load(
-                    engine, ranges, (), [*demands(self._conditions), *self._conditions]
+                    engine, ranges, [*demands(facts, nodes), *facts], self._conditions, self.sample
                 )
             except (TooMuchWorkError, RecursionError):
                 engine = Engine(FUEL)
@@ -349,13 +390,13 @@ class SharedNormalForm:
         engine = self.engine(work)
         work.lend(engine, len(order), hasty)
         memo = engine.memo
-        for var in order:
-            if type(var) is tir.Var and var not in memo:
-                atom = engine.atom("var", (), var)
-                if atom.index not in engine.ranges:
-                    engine.ranges[atom.index] = self.state.range_of(var)
-                if prim_exprs.scalar(var.dtype):
-                    memo[var] = engine.solved.get(atom.index) or engine.of_atom(atom)
+        for var in [each for each in order if type(each) is tir.Var and each not in memo]:
+            assert isinstance(var, tir.Var)
+            atom = engine.atom("var", (), var)
+            if atom.index not in engine.ranges:
+                declare(engine, var, self.state.range_of(var))
+            if prim_exprs.scalar(var.dtype):
+                memo[var] = engine.solved.get(atom.index) or engine.of_atom(atom)
         return engine
 
     def proves(
@@ -402,7 +443,7 @@ class SharedNormalForm:
 
         try:
             engine = self.ready(order, work)
-            return rebuilt(engine, normal_form.normalize(engine, expr), factored)
+            return rebuilt(engine, normal_form.normalize(engine, expr, order), factored)
         except (TooMuchWorkError, RecursionError):
             return None
 

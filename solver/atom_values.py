@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from math import inf
+
 from rlx.solver.poly import Atom, Cond, Poly, PolyStore
 
 
@@ -24,6 +27,41 @@ def poly_value(engine: PolyStore, poly: Poly, known: dict[int, int]) -> int:
     return total
 
 
+def negative_somewhere(engine: PolyStore, poly: Poly, samples: Iterable[dict[int, int]]) -> bool:
+    """Whether a polynomial is negative at one of some points."""
+    for known in samples:
+        try:
+            if poly_value(engine, poly, known) < 0:
+                return True
+        except ArithmeticError:
+            continue
+    return False
+
+
+def extremes(
+    engine: PolyStore, poly: Poly, samples: Iterable[dict[int, int]]
+) -> tuple[float, float]:
+    """The largest and the smallest value that a polynomial may have everywhere, judged by some
+    points: its smallest and largest value there.
+    """
+    low, high = inf, -inf
+    for known in samples:
+        try:
+            value = poly_value(engine, poly, known)
+        except ArithmeticError:
+            continue
+        low, high = min(low, value), max(high, value)
+    return low, high
+
+
+def holds(engine: PolyStore, cond: Cond, known: dict[int, int]) -> bool:
+    """Whether a condition has a value at a point, and is true there."""
+    try:
+        return _holds(engine, cond, known)
+    except ArithmeticError:
+        return False
+
+
 def _atom_value(engine: PolyStore, atom: Atom, known: dict[int, int]) -> int:
     match atom.kind, atom.parts:
         case "div", (Poly() as a, Poly() as b):
@@ -34,6 +72,8 @@ def _atom_value(engine: PolyStore, atom: Atom, known: dict[int, int]) -> int:
             return poly_value(engine, a, known) * poly_value(engine, b, known)
         case "ind", (Cond() as c,):
             return int(_holds(engine, c, known))
+        case "var", _ if isinstance(atom.key, tuple) and atom.key[0] == "quotient":
+            return _atom_value(engine, engine.atoms[atom.key[1]], known)
     raise ArithmeticError(f"{atom.kind} has no value")
 
 

@@ -378,6 +378,7 @@ def extended(engine: Engine, assumed: Cond) -> Engine | None:
     other.equations = list(engine.equations)
     other.others = list(engine.others)
     other.assumed = set(engine.assumed)
+    other.samples = list(engine.samples)
     other.solved = {}
     other.intervals, other.poly_intervals, other.signs = {}, {}, {}
     other.memo, other.divided = {}, {}

@@ -1,4 +1,6 @@
-"""Consistency of assumptions: contradictions are reported before anything else."""
+"""Consistency of assumptions: contradictions are reported before anything else, and values that
+satisfy all assumptions refute many goals at once.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +8,10 @@ from collections.abc import Sequence
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.tir import PrimExpr
+from rlx.solver import prim_exprs
 from rlx.solver.context import ContextState, Range
 from rlx.solver.evaluate import UndefinedError, evaluate
+from rlx.solver.search import Tape
 
 _SIMPLE = ((1, 0), (4, 0), (0, 0), (0, 1), (48, -1), (0, 48))
 """Values that satisfy most assumptions: that of the first variable, and what each next one has
@@ -24,16 +28,21 @@ def empty_range(state: ContextState) -> bool:
     return any(low is not None and high is not None and low > high for low, high in ranges)
 
 
-def simply_possible(state: ContextState, conditions: Sequence[PrimExpr]) -> bool:
-    """Whether conditions hold for some simple values, or the nearest ones in the ranges."""
-    variables = tir.free_vars(*conditions)
-    for first, step in _SIMPLE:
-        point = {
-            v: nearest(first + step * place, state.range_of(v)) for place, v in enumerate(variables)
-        }
-        if _failing(conditions, point) is None:
-            return True
-    return _repaired(state, conditions, dict.fromkeys(variables, _SIZE))
+def simple_values(
+    state: ContextState, conditions: Sequence[PrimExpr], order: Sequence[PrimExpr]
+) -> dict[tir.Var, int] | None:
+    """Simple values, or the nearest ones in the ranges, for which conditions hold; None if none of
+    those that are tried are such. ``order`` has the nodes of the conditions, operands first.
+    """
+    variables = prim_exprs.variables_among(order)
+    limits = [*map(state.range_of, variables)]
+    tape = Tape(conditions, variables, order)
+    for first, step in _SIMPLE if tape.usable else ():
+        point = tuple([nearest(first + step * at, each) for at, each in enumerate(limits)])
+        results = tape.run(point)
+        if results is not None and all(results):
+            return dict(zip(variables, point, strict=True))
+    return None
 
 
 def _failing(conditions: Sequence[PrimExpr], point: dict[tir.Var, int]) -> PrimExpr | None:
@@ -47,15 +56,12 @@ def _failing(conditions: Sequence[PrimExpr], point: dict[tir.Var, int]) -> PrimE
     return None
 
 
-def _repaired(
-    state: ContextState, conditions: Sequence[PrimExpr], point: dict[tir.Var, int]
-) -> bool:
+def possible_after_moves(state: ContextState, conditions: Sequence[PrimExpr]) -> bool:
     """Whether conditions hold when the variables that stand alone on one side of those that fail
     are moved to the other side: an axis into its range, say.
     """
-    point = {
-        variable: nearest(value, state.range_of(variable)) for variable, value in point.items()
-    }
+    variables = tir.free_vars(*conditions)
+    point = {variable: nearest(_SIZE, state.range_of(variable)) for variable in variables}
     for _ in range(2 * len(conditions)):
         failing = _failing(conditions, point)
         if failing is None:

@@ -4,7 +4,7 @@ goal.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL, INT64
@@ -281,6 +281,11 @@ def constraints(state: ContextState) -> list[PrimExpr]:
     return equations + prim_exprs.expand(list(state.facts))
 
 
+Orders = Mapping[PrimExpr, list[PrimExpr]]
+"""The nodes of conditions, operands first."""
+NO_ORDERS: Orders = {}
+
+
 class Groups:
     """Variables in groups: those that conditions connect, directly or over other variables."""
 
@@ -319,14 +324,16 @@ class Groups:
 
 
 class Components:
-    """Conditions grouped by shared variables."""
+    """Conditions grouped by shared variables; ``orders`` has the nodes of those that the caller
+    knows.
+    """
 
-    def __init__(self, conditions: Sequence[PrimExpr]) -> None:
+    def __init__(self, conditions: Iterable[PrimExpr], orders: Orders = NO_ORDERS) -> None:
         self._groups = Groups()
         self._closed: list[PrimExpr] = []
         owners: list[tuple[PrimExpr, tir.Var]] = []
         for condition in conditions:
-            used = tir.free_vars(condition)
+            used = prim_exprs.variables_among(orders.get(condition) or tir.postorder(condition))
             if used:
                 owners.append((condition, used[0]))
                 self._groups.connect(used)
@@ -420,12 +427,15 @@ def divisors(goals: Sequence[PrimExpr], order: Iterable[PrimExpr] | None = None)
     return list(found)
 
 
-def demands(goals: Sequence[PrimExpr]) -> list[PrimExpr]:
+def demands(goals: Sequence[PrimExpr], order: Sequence[PrimExpr] | None = None) -> list[PrimExpr]:
     """The conditions that all nodes have a value which are always evaluated with the goals: no
     divisor is zero, and no number is shifted by more bits than it has.
+
+    ``order`` has the nodes of the goals, if the caller has them.
     """
-    found: list[PrimExpr] = [tir.NE(d, prim_exprs.ZERO) for d in divisors(goals)]
-    if any(prim_exprs.is_power(node) for node in tir.postorder(*goals)):
+    nodes = tir.postorder(*goals) if order is None else order
+    found: list[PrimExpr] = [tir.NE(d, prim_exprs.ZERO) for d in divisors(goals, nodes)]
+    if tir.Call in map(type, nodes):
         for node in _evaluated(goals):
             if prim_exprs.is_power(node):
                 exponent = tir.children(node)[1]

@@ -17,6 +17,7 @@ from __future__ import annotations
 from math import gcd
 
 from rlx.solver import intervals
+from rlx.solver.atom_values import poly_value
 from rlx.solver.known_store import KnownStore, split
 from rlx.solver.poly import Atom, Mono, Poly, leading, quotient
 
@@ -136,32 +137,29 @@ def _settled(engine: Quotients, rest: Poly, b: Poly) -> Poly:
     return engine.of_atom(engine.atom("div", (rest, b)))
 
 
-def _grows_freely(engine: Quotients, rest: Poly, b: Poly) -> bool:
-    """Whether ``rest`` has no limit that ``b`` or a fact could give it: most divisions of a
-    variable.
-    """
-    if engine.inequalities or any(
-        not engine.atoms[i].is_variable for mono in (*rest.terms, *b.terms) for i in mono
-    ):
-        return False
-    own = {i for mono in b.terms for i in mono}
-    for mono, coef in rest.terms.items():
-        if coef > 0 and mono and mono[0] not in own:
-            return engine.ranges.get(mono[0], (None, None))[1] is None
-    return False
-
-
 def _by_bounds(engine: Quotients, rest: Poly, b: Poly) -> Poly | None:
-    if _grows_freely(engine, rest, b):
-        return None
-    if intervals.nonneg(engine, rest, 2):
-        if _below(engine, rest, b):
+    """Rule 4, for the quotient that there is at all samples."""
+    seen: int | None = None
+    for known in engine.samples:
+        try:
+            quotient = poly_value(engine, rest, known) // (b.value or poly_value(engine, b, known))
+        except ArithmeticError:
+            continue
+        if not -1 <= quotient <= 1 or seen not in (None, quotient):
+            return None
+        seen = quotient
+    if seen != -1 and intervals.nonneg(engine, rest, 2):
+        if seen != 1 and _below(engine, rest, b):
             return engine.zero
-        over = engine.sub(rest, b)
-        return engine.one if intervals.nonneg(engine, over, 0) and _below(engine, over, b) else None
-    below = intervals.nonneg(engine, engine.shift(engine.scale(-1, rest), -1), 0)
-    if below and intervals.nonneg(engine, engine.add(rest, b), 2):
-        return engine.const(-1)
+        if seen != 0:
+            over = engine.sub(rest, b)
+            if intervals.nonneg(engine, over, 0) and _below(engine, over, b):
+                return engine.one
+        return None
+    if seen in (None, -1):
+        below = intervals.nonneg(engine, engine.shift(engine.scale(-1, rest), -1), 0)
+        if below and intervals.nonneg(engine, engine.add(rest, b), 2):
+            return engine.const(-1)
     return None
 
 

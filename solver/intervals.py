@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from rlx.solver.atom_values import negative_somewhere
 from rlx.solver.context import Range
 from rlx.solver.known_store import KnownStore, split
 from rlx.solver.poly import Atom, Cond, Mono, Poly, Terms, quotient
@@ -220,6 +221,8 @@ def _nonneg(engine: KnownStore, poly: Poly, effort: int) -> bool:
     if low is not None and low >= 0:
         return True
     if high is not None and high < 0:
+        return False
+    if negative_somewhere(engine, poly, engine.samples):
         return False
     low = _least_from_zero(engine, poly)
     if low is not None and low >= 0:

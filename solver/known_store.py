@@ -23,6 +23,9 @@ class KnownStore(PolyStore):
         All single conditions of the facts.
     solved
         The variables that facts express by other variables.
+    samples
+        The values of atoms at points that satisfy all that is known: what is negative at one of
+        them is not looked for.
     """
 
     def __init__(self, fuel: int) -> None:
@@ -32,6 +35,7 @@ class KnownStore(PolyStore):
         self.others: list[Cond] = []
         self.assumed: set[Cond] = set()
         self.solved: dict[int, Poly] = {}
+        self.samples: list[dict[int, int]] = [{}, {}]
         self.intervals: dict[int, Range] = {}
         self.poly_intervals: dict[Poly, Range] = {}
         self.signs: dict[Poly, tuple[bool, int]] = {}

@@ -6,11 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
+from typing import Any
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import intervals, piecewise, prim_exprs
+from rlx.solver.atom_values import extremes
 from rlx.solver.bits import Bits
 from rlx.solver.poly import Atom, Cond, Part, Poly, content, leading
 
@@ -25,9 +27,10 @@ class Engine(Bits):
 
     def positive_part(self, a: Poly, effort: int = intervals.EFFORT) -> Poly:
         """The larger of ``a`` and 0; ``effort`` limits how the sign of ``a`` is looked for."""
-        if intervals.nonneg(self, a, effort):
+        low, high = extremes(self, a, self.samples)
+        if low >= 0 and intervals.nonneg(self, a, effort):
             return a
-        if intervals.nonneg(self, self.scale(-1, a), effort):
+        if high <= 0 and intervals.nonneg(self, self.scale(-1, a), effort):
             return self.zero
         bent = piecewise.positive_part(self, a, self.positive_part)
         if bent is not None:
@@ -94,6 +97,8 @@ class Engine(Bits):
         indicators.
         """
         for mono, coef in product.terms.items():
+            if len({*mono}) == len(mono):
+                continue
             for place in range(len(mono) - 1):
                 index = mono[place]
                 if index != mono[place + 1] or self.atoms[index].kind not in ("relu", "ind"):
@@ -158,9 +163,12 @@ class Engine(Bits):
         """``a >= 0``, decided if the sign of ``a`` is known."""
         cond = self.at_least_zero(a)
         if cond.poly is not None:
-            if cond in self.assumed or intervals.nonneg(self, cond.poly):
+            if cond in self.assumed:
                 return self.true
-            if intervals.nonneg(self, self.shift(self.scale(-1, cond.poly), -1), 1):
+            low, high = extremes(self, cond.poly, self.samples)
+            if low >= 0 and intervals.nonneg(self, cond.poly):
+                return self.true
+            if high < 0 and intervals.nonneg(self, self.shift(self.scale(-1, cond.poly), -1), 1):
                 return self.false
         return cond
 
@@ -173,8 +181,9 @@ class Engine(Bits):
                 return self.true
             if self.assumed and self.negate(cond) in self.assumed:
                 return self.false
-            if intervals.nonneg(self, self.shift(poly, -1), 1) or intervals.nonneg(
-                self, self.shift(self.scale(-1, poly), -1), 1
+            low, high = extremes(self, poly, self.samples)
+            if (low > 0 and intervals.nonneg(self, self.shift(poly, -1), 1)) or (
+                high < 0 and intervals.nonneg(self, self.shift(self.scale(-1, poly), -1), 1)
             ):
                 return self.truth(not equal)
         return cond
@@ -290,19 +299,21 @@ def normalize(engine: Engine, expr: PrimExpr, order: Sequence[PrimExpr] | None =
         if order is None:
             order = tir.postorder(expr, known=memo)
         operations = _OPERATIONS if len(order) <= _SMALL else _BINARY
-        for node in order:
-            if node in memo:
+        node: Any
+        for node in [each for each in order if each not in memo]:
+            kind = type(node)
+            if kind is tir.IntImm:
+                memo[node] = engine.const(int(node.value))
                 continue
-            operation = operations.get(type(node))
+            operation = operations.get(kind)
             if operation is not None:
-                assert isinstance(node, tir.Binary)
                 a, b = memo.get(node.a), memo.get(node.b)
                 if type(a) is not Poly:
                     a = as_poly(engine, _operand(engine, node.a))
                 if type(b) is not Poly:
                     b = as_poly(engine, _operand(engine, node.b))
                 memo[node] = operation(engine, a, b)
-            elif type(node) not in _LINEAR:
+            elif kind not in _LINEAR:
                 memo[node] = _node(engine, node)
         found = _operand(engine, expr)
     return found
@@ -398,8 +409,6 @@ _SMALL = 64
 
 def _node(engine: Engine, node: PrimExpr) -> Part:
     match node:
-        case tir.IntImm(value=value):
-            return engine.const(int(value))
         case tir.Var() if prim_exprs.interpreted(node):
             return variable(engine, node)
         case tir.And() | tir.Or() | tir.Not():

@@ -32,7 +32,8 @@ class MachineSession(Session):
     def __init__(self, state: ContextState, statistics: Statistics) -> None:
         super().__init__(Int64State(state.ranges, state.facts, state.definitions), statistics)
 
-    def claimed(self, condition: PrimExpr) -> PrimExpr:
+    @staticmethod
+    def claimed(condition: PrimExpr) -> PrimExpr:
         return obligation(*prim_exprs.expand([condition]))
 
     def _checked(self, goal: PrimExpr, verdict: Verdict) -> Verdict:

@@ -124,17 +124,14 @@ class Poly(Polynomial):
     ----------
     index
         The creation number.
-    opposite
-        ``-1`` times the polynomial, once computed.
     """
 
-    __slots__ = ("index", "opposite")
+    __slots__ = ("index",)
 
     def __init__(self, terms: Terms, value: int | None, index: int) -> None:
         self.terms = terms
         self.value = value
         self.index = index
-        self.opposite: Poly | None = None
 
 
 class Cond:
@@ -197,6 +194,7 @@ class PolyStore:
         self.atoms: list[Atom] = []
         self._atoms: dict[object, Atom] = {}
         self._polys: dict[object, Poly] = {}
+        self._opposites: dict[Poly, Poly] = {}
         self._constants: dict[int, Poly] = {}
         self._conds: dict[object, Cond] = {}
         self.zero = self.const(0)
@@ -290,10 +288,11 @@ class PolyStore:
         if factor == 1 or not a.terms:
             return a
         if factor == -1:
-            if a.opposite is None:
-                a.opposite = self.poly({m: -c for m, c in a.terms.items()})
-                a.opposite.opposite = a
-            return a.opposite
+            found = self._opposites.get(a)
+            if found is None:
+                found = self._opposites[a] = self.poly({m: -c for m, c in a.terms.items()})
+                self._opposites[found] = a
+            return found
         return self.poly({m: factor * c for m, c in a.terms.items()} if factor else {})
 
     def shift(self, a: Poly, constant: int) -> Poly:

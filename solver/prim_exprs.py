@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from math import prod
 
 from rlx.grammar.nodes import tir
@@ -102,12 +102,11 @@ def expand(exprs: list[PrimExpr]) -> list[PrimExpr]:
     return exprs
 
 
-def has_call(nodes: Iterable[PrimExpr]) -> bool:
+def has_call(nodes: Sequence[PrimExpr]) -> bool:
     """Whether the nodes contain an expandable intrinsic."""
-    for node in nodes:  # a loop: every question asks, and a generator takes twice as long
-        if type(node) is tir.Call and node.op in _EXPANDED:
-            return True
-    return False
+    if tir.Call not in map(type, nodes):  # in C: every question asks
+        return False
+    return any(node.op in _EXPANDED for node in nodes if type(node) is tir.Call)
 
 
 _BITWISE = frozenset(("bitwise_and", "bitwise_or", "bitwise_xor", "shift_left"))
@@ -132,10 +131,10 @@ def conditional(node: PrimExpr) -> bool:
 
 def has_choice(nodes: Iterable[PrimExpr]) -> bool:
     """Whether one of the nodes is such a choice."""
-    for node in nodes:  # a loop, as in `has_call`
-        if (type(node) is tir.Select or type(node) is tir.Call) and conditional(node):
-            return True
-    return False
+    return any(conditional(node) for node in nodes if type(node) in _CHOICES)
+
+
+_CHOICES = frozenset((tir.Select, tir.Call))
 
 
 def lazily(expr: PrimExpr) -> PrimExpr:
@@ -207,7 +206,8 @@ def stranger(nodes: Iterable[PrimExpr]) -> PrimExpr | None:
         if kind in _INTEGERS:
             continue
         if kind in _TYPED:
-            if not scalar(node.dtype):  # type: ignore[attr-defined]
+            dtype: DataType = node.dtype  # type: ignore[attr-defined]
+            if dtype is not INT64 and not scalar(dtype):
                 return node
         elif not _unknown_integer(node):
             return node
@@ -339,21 +339,9 @@ def length(expr: PrimExpr, known: dict[PrimExpr, int] | None = None) -> int:
     """The number of nodes of an expression as a text shows it, where shared ones are repeated; at
     most a billion, because it may grow exponentially.
 
-    ``known`` has the lengths of expressions that were measured before, and gets the new ones.
+    ``known`` has the lengths of large expressions that were measured before, and gets the new ones.
     """
-    known = {} if known is None else known
-    if expr not in known:
-        measure(tir.postorder(expr, known=known), known)
-    return known[expr]
-
-
-def measure(order: Iterable[PrimExpr], known: dict[PrimExpr, int]) -> None:
-    """Add the lengths of nodes, operands first, to ``known``."""
-    for node in order:
-        if node in known:
-            continue
-        if isinstance(node, tir.Binary):
-            known[node] = min(_LONGEST, 1 + known[node.a] + known[node.b])
-        else:
-            below = [known[child] for child in tir.children(node)]
-            known[node] = min(_LONGEST, 1 + sum(below)) if below else 1
+    small = tir.written_out([expr])
+    if small is not None:
+        return len(small)
+    return tir.fold(expr, lambda _, below: min(_LONGEST, 1 + sum(below)), known)

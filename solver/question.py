@@ -189,7 +189,9 @@ class Question:
             engine = Engine(FUEL)
             self.work.lend(engine, self.size)
             ranges = list(zip(self.variables, self.ranges, strict=True))
-            self.consistent = assumptions.load(engine, ranges, (), [*self.demands, *self.facts])
+            sample = None if shared is None else shared.sample
+            facts = [*self.demands, *self.facts]
+            self.consistent = assumptions.load(engine, ranges, facts, sample=sample)
             self.work.lend(engine, self.size)
             self.known_engine = engine
         return self.known_engine
@@ -200,7 +202,7 @@ class Question:
         self.work.lend(engine, self.size)
         defined = demands(self.facts)
         ranges = list(zip(self.variables, self.ranges, strict=True))
-        possible = assumptions.load(engine, ranges, (), [*defined, *self.facts])
+        possible = assumptions.load(engine, ranges, [*defined, *self.facts])
         return NEVER_DEFINED if possible else CONTRADICTORY
 
     # SMT

@@ -7,7 +7,7 @@ costs a tenth of a microsecond per point.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations, permutations
 from math import isqrt
 from typing import Any
@@ -91,7 +91,6 @@ _BITS: dict[str, Callable[[int, int], int]] = {
     "bitwise_xor": operator.xor,
     "shift_left": _power,
 }
-_LEAVES = frozenset((tir.Var, tir.IntImm))
 _LAZY = frozenset((tir.And, tir.Or, tir.Call))
 """The operations that may skip an operand."""
 
@@ -223,41 +222,50 @@ _PROBES = ((26879, 53759, 80639, 107519), (0, 1, 2, 0, 4))
 """Large numbers that are -1 modulo many others, and small ones."""
 _PRODUCTS = 12
 """The maximum number of products of a condition that is evaluated at these."""
+_EVALUATED = frozenset((*_PAIRS, tir.Var, tir.IntImm))
 
 
-def fails_somewhere(order: Sequence[PrimExpr], limits: Callable[[tir.Var], Range]) -> bool | None:
-    """Whether a condition is false at one of two points: quicker than to look for a proof.
+def fails_somewhere(
+    order: Sequence[PrimExpr],
+    limits: Callable[[tir.Var], Range],
+    sample: Mapping[tir.Var, int],
+) -> bool | None:
+    """Whether a condition is false at one of two points: quicker than to look for a proof. Variables
+    that ``sample`` has have their values there.
 
     ``order`` has its nodes, operands first. It is None if they are not all operations on two
     integers.
     """
-    products = 0
-    for node in order:
-        kind = type(node)
-        if kind is tir.Mul:
-            products += 1
-        elif kind not in _PAIRS and kind not in _LEAVES:
-            return None
-    if products > _PRODUCTS:
+    kinds = [*map(type, order)]
+    if not _EVALUATED.issuperset(kinds) or kinds.count(tir.Mul) > _PRODUCTS:
         return None
-    variables = [node for node in order if type(node) is tir.Var]
-    ranges = [limits(var) for var in variables]
+    leaves: dict[PrimExpr, Any] = {}
+    ranges: list[tuple[tir.Var, Range]] = []
+    steps: list[tuple[PrimExpr, Callable[..., Any], PrimExpr, PrimExpr]] = []
+    for kind, node in zip(kinds, order, strict=True):
+        if kind is tir.Var:
+            if node in sample:
+                leaves[node] = sample[node]  # type: ignore[index]
+            else:
+                ranges.append((node, limits(node)))  # type: ignore[arg-type]
+        elif kind is tir.IntImm:
+            leaves[node] = node.value  # type: ignore[attr-defined]
+        else:
+            steps.append((node, _PAIRS[kind], node.a, node.b))  # type: ignore[attr-defined]
     for shares in _PROBES:
-        values: dict[PrimExpr, Any] = {}
-        for place, (var, (low, high)) in enumerate(zip(variables, ranges, strict=True)):
+        values = dict(leaves)
+        for place, (var, (low, high)) in enumerate(ranges):
             value = shares[place % len(shares)] + (low or 0)
             values[var] = value if high is None or value <= high else high
         try:
-            for node in order:
-                step = _PAIRS.get(type(node))
-                if step is not None:
-                    values[node] = step(values[node.a], values[node.b])  # type: ignore[attr-defined]
-                elif type(node) is tir.IntImm:
-                    values[node] = node.value
+            for node, step, a, b in steps:
+                values[node] = step(values[a], values[b])
         except ZeroDivisionError:
             continue
         if not values[order[-1]]:
             return True
+        if not ranges:
+            break
     return False
 
 
@@ -289,9 +297,10 @@ def points(ranges: Sequence[Range], budget: int, literals: Sequence[int] = ()) -
     bases = [_base(r) for r in ranges]
     given = 0
     small = budget // 2
+    plain = all(limits == (0, None) for limits in ranges)
     for total in range(SMALL * count):
         for shares in _shares(total, count):
-            if point := _at(bases, ranges, shares):
+            if point := shares if plain else _at(bases, ranges, shares):
                 yield point
                 given += 1
             if given >= small:

@@ -13,11 +13,21 @@ from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
 from rlx.solver.assumptions import SharedNormalForm
 from rlx.solver.budget import LARGE, NODES, Statistics, Work, undisturbed
-from rlx.solver.consistency import empty_range, simply_possible
+from rlx.solver.consistency import empty_range, possible_after_moves, simple_values
 from rlx.solver.context import Components, ContextState, constraints
 from rlx.solver.question import Question, named
 from rlx.solver.search import fails_somewhere
-from rlx.solver.tactics import CHAIN, LIKELY, POINTS, SEARCH, TACTICS, Tactic, decide, holds_simply
+from rlx.solver.tactics import (
+    CHAIN,
+    LIKELY,
+    POINTS,
+    SEARCH,
+    SOLUTIONS,
+    TACTICS,
+    Tactic,
+    decide,
+    holds_simply,
+)
 from rlx.solver.verdict import CONTRADICTORY, Evidence, Proved, Refuted, Relation, Unknown, Verdict
 
 _KEPT = 40_000
@@ -37,15 +47,18 @@ class Session:
         self._groups = {} if groups is None else groups
         self.statistics = statistics
         known = constraints(state)
-        self._conditions = [c for c in known if prim_exprs.stranger(tir.postorder(c)) is None]
-        self._strange = len(self._conditions) < len(known)
+        orders = {c: tir.postorder(c) for c in known}
+        self._conditions = {c: each for c, each in orders.items() if not prim_exprs.stranger(each)}
+        self._strange = len(self._conditions) < len(orders)
         self._first = len(self._conditions) < CHAIN
         self._contradictory = None if self._conditions or state.ranges else False
-        self._components = Components(self._conditions)
+        self._components = Components(self._conditions, self._conditions)
         self._answers: dict[object, Verdict] = {}
         self.relations: dict[object, Relation] = {}
         self._witnesses: dict[PrimExpr, Verdict] = {}
-        self.shared = SharedNormalForm(state, self._conditions)
+        self._doubtful: list[list[PrimExpr]] = []
+        self._sample = self._simple_values()
+        self.shared = SharedNormalForm(state, self._conditions, self._sample)
         self.trail: list[str] = []
         self._trails: dict[PrimExpr, tuple[str, ...]] = {}
         self._kept = 0
@@ -109,10 +122,12 @@ class Session:
         return verdict
 
     def _evidence(self, condition: PrimExpr, means: str) -> Evidence:
+        claimed, state = self.claimed, self.state  # the verdict does not keep the session in memory
+
         def certificate() -> dict[str, Any]:
             from rlx.solver.proofs.producer import certificate as of_goal  # few ask for one
 
-            return of_goal(self.claimed(condition), self.state, means)
+            return of_goal(claimed(condition), state, means)
 
         return Evidence(certificate)
 
@@ -129,7 +144,8 @@ class Session:
         self.work.measure(len(order))
         return self._checked(expanded, self._told(self._conjunction(expanded, order)))
 
-    def claimed(self, condition: PrimExpr) -> PrimExpr:
+    @staticmethod
+    def claimed(condition: PrimExpr) -> PrimExpr:
         """The goal whose proof over exact integers proves the condition; other kinds of integers
         ask for more.
         """
@@ -150,13 +166,28 @@ class Session:
     def contradictory(self) -> bool:
         """Whether the assumptions are found to be contradictory."""
         if self._contradictory is None:
-            _, groups = self._components.split(())
-            self._contradictory = empty_range(self.state) or any(map(self._impossible, groups))
+            empty = empty_range(self.state)
+            self._contradictory = empty or any(map(self._impossible, self._doubtful))
         return self._contradictory
+
+    def _simple_values(self) -> dict[tir.Var, int]:
+        """Values that satisfy connected assumptions; where no simple ones do, it is doubtful
+        whether any do.
+        """
+        found: dict[tir.Var, int] = {}
+        _, groups = self._components.split(()) if self._conditions else ([], [])
+        for group in groups:
+            order = [*dict.fromkeys(n for c in group for n in self._conditions[c])]
+            values = simple_values(self.state, group, order)
+            if values is None:
+                self._doubtful.append(group)
+            else:
+                found |= values
+        return found
 
     def _impossible(self, group: list[PrimExpr]) -> bool:
         """Whether no values satisfy some assumptions."""
-        if simply_possible(self.state, group):
+        if possible_after_moves(self.state, group):
             return False
         # The question at hand keeps what it may cost.
         kept, self.work = self.work, Work()
@@ -206,17 +237,21 @@ class Session:
             order = tir.postorder(goal)
         if self._first and len(order) <= LARGE:
             # Most questions end here, so nothing else is prepared for them.
-            fails = None if self._conditions else fails_somewhere(order, self.state.range_of)
+            fails = None
+            if not self._doubtful:
+                fails = fails_somewhere(order, self.state.range_of, self._sample)
             if fails:
                 question = self.question(goal, order)
-                refuted = decide(question, POINTS)
+                refuted = decide(question, SOLUTIONS if self._conditions else POINTS)
                 self.trail += question.trail
                 if isinstance(refuted, Refuted):
                     return refuted
             self.trail.append("normal form")
             if self.shared.proves(goal, order, self.work):
                 return self.shared.proved("normal form", goal, order, self.work)
-            return self._finished(self.question(goal, order), LIKELY if fails is False else SEARCH)
+            return self._finished(
+                self.question(goal, order), SEARCH if self._conditions or fails is None else LIKELY
+            )
         return self._finished(self.question(goal, order), TACTICS)
 
     def _finished(self, question: Question, tactics: Sequence[Tactic]) -> Verdict:
@@ -241,7 +276,7 @@ class Session:
 
     def whole(self, goal: PrimExpr) -> Question:
         """The goal with all facts."""
-        return Question(goal, self.state, self._conditions.copy, self.work)
+        return Question(goal, self.state, lambda: [*self._conditions], self.work)
 
     def simplify(self, expr: PrimExpr, factored: bool = True) -> PrimExpr:
         """The normal form as an expression, if it is shorter; otherwise the same of the branches
@@ -271,12 +306,9 @@ class Session:
         if prim_exprs.has_call(order):
             (expanded,) = prim_exprs.expand([expr])
             order = tir.postorder(expanded)
-            lengths = {}
         if prim_exprs.stranger(order) is not None:
             return expr
         self._kept += len(order)
-        if expanded is expr:
-            prim_exprs.measure(order, lengths)
         with undisturbed():
             new = self.shared.simplified(expanded, order, self.work, factored)
         if new is None or prim_exprs.length(new, lengths) >= prim_exprs.length(expr, lengths):

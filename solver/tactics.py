@@ -123,6 +123,12 @@ def by_more_points(question: Question) -> Verdict | None:
     return _points(question, _MORE)
 
 
+def by_solutions(question: Question) -> Verdict | None:
+    """Refuted by points that solve the facts."""
+    question.engine()
+    return _points(question, _MORE)
+
+
 def by_generalization(question: Question) -> Verdict | None:
     """Proofs of stronger questions, in which repeated expressions are variables."""
     for stronger in _generalized(question):
@@ -193,6 +199,10 @@ SEARCH = TACTICS[1:]
 
 POINTS = TACTICS[1:2]
 """The tactics that are tried first for a question that is false somewhere."""
+SOLUTIONS = (
+    Tactic("more points", "other values that satisfy the assumptions refute it", by_solutions),
+)
+"""The same where there are facts."""
 LIKELY = (
     Tactic("first points", "a few small values refute it", by_few_points),
     TACTICS[3],

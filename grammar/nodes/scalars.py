@@ -28,6 +28,7 @@ from collections.abc import (
     Iterator,
     Mapping,
     MutableMapping,
+    Sequence,
 )
 from functools import cache
 from threading import Lock
@@ -52,6 +53,33 @@ class TooLargeError(Exception):
 
 
 _LEAVES = frozenset((Var, IntImm))
+_SMALL = 100
+"""The maximum size of a tree whose nodes are listed as often as they occur."""
+
+
+def written_out(roots: Sequence[PrimExpr], known: Container[object] = ()) -> list[PrimExpr] | None:
+    """The nodes of small expressions, as often as a text has them, operands first; those in
+    ``known`` and what is below them are left out. None for large expressions.
+    """
+    found: list[PrimExpr] = []
+    stack = list(roots)
+    pop, push, add = stack.pop, stack.append, found.append
+    while stack:
+        node = pop()
+        if node in known:
+            continue
+        add(node)
+        if type(node) in _LEAVES:
+            continue
+        if isinstance(node, Binary):
+            push(node.a)
+            push(node.b)
+        else:
+            stack.extend(children(node))
+        if len(found) > _SMALL:
+            return None
+    found.reverse()  # from preorder, right operands first
+    return found
 
 
 def postorder(
@@ -64,6 +92,11 @@ def postorder(
     TooLargeError
         If there are more than ``limit``.
     """
+    small = written_out(roots, known)
+    if small is not None:
+        small = [*dict.fromkeys(small)]
+        if limit is None or len(small) <= limit:
+            return small
     order: list[PrimExpr] = []
     done: set[PrimExpr] = set()
     stack: list[Any] = list(reversed(roots))

@@ -20,6 +20,7 @@ from rlx.grammar.nodes.scalars import (
     substitute,
     transform,
     with_operands,
+    written_out,
 )
 from rlx.grammar.nodes.tir_exprs import (
     AS_OPERAND,
@@ -154,4 +155,5 @@ __all__ = [
     "transform",
     "type_of",
     "with_operands",
+    "written_out",
 ]

@@ -97,7 +97,7 @@ class Rewriting(Inequalities):
         """
         engine = Recording(_FUEL)
         known = [] if alone else [*demands([self.goal, *self.assumed]), *self.assumed]
-        if not assumptions.load(engine, self.ranges, (), known):
+        if not assumptions.load(engine, self.ranges, known):
             return None
         if any(map(prim_exprs.bitwise, tir.postorder(self.goal))):
             normal_form.condition(engine, self.goal)  # which numbers bit operations give

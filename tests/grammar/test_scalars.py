@@ -89,6 +89,20 @@ def test_a_fold_visits_each_node_once_after_its_operands(seed: int) -> None:
     assert set(visits.values()) == {1}
 
 
+@pytest.mark.parametrize("size", range(10))
+def test_nodes_of_small_expressions_are_listed_as_a_text_has_them(size: int) -> None:
+    root, inner = graph(random.Random(size), size), tir.Add(N, M)
+
+    def listed(node: tir.PrimExpr) -> list[tir.PrimExpr]:
+        return [below for child in tir.children(node) for below in listed(child)] + [node]
+
+    assert tir.written_out([root]) == listed(root)
+    assert tir.postorder(root) == [*dict.fromkeys(listed(root))]
+    outer = tir.Mul(inner, M)
+    assert tir.written_out([outer], {inner}) == [M, outer]
+    assert tir.written_out([graph(random.Random(size), 200)]) is None
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_a_lazy_fold_that_asks_for_everything_is_a_fold(seed: int) -> None:
     root = graph(random.Random(seed), 12)

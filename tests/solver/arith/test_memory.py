@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
+
+from rlx.solver import Proved, Prover
+from rlx.solver.question_parser import parse
+from rlx.solver.session import Session
 
 _ASKED = """
 import resource
@@ -31,3 +36,20 @@ def test_questions_that_are_all_different() -> None:
     )
     grown = int(done.stdout)  # KiB; without a bound it would be some 50,000
     assert grown < 8_000
+
+
+def test_a_verdict_keeps_no_prover_in_memory() -> None:
+    """Not even until the garbage collector runs."""
+    texts = ("(n + 3)//4*4 == n + (-n) % 4", "n // 4 * 4 == n")
+    goals = [parse(text, {}) for text in texts]
+    gc.collect()
+    gc.disable()
+    try:
+        before = sum(isinstance(each, Session) for each in gc.get_objects())
+        proved, refuted = [Prover().always(goal) for goal in goals]
+        assert sum(isinstance(each, Session) for each in gc.get_objects()) == before
+    finally:
+        gc.enable()
+    assert isinstance(proved, Proved)
+    assert proved.certificate["proof"]
+    assert refuted.counterexample == {"n": 1}

@@ -49,8 +49,10 @@ class Case:
         ranges = [(var, self.random.choice(LIMITS)) for var in self.variables]
         texts = self.random.sample(FACTS, self.random.choice((0, 0, 1, 1, 2)))
         facts = [parse(text, named) for text in texts]
+        self.known: list[tir.PrimExpr] = []
         with suppress(TooMuchWorkError):
-            assumptions.load(self.engine, ranges, (), facts)
+            if assumptions.load(self.engine, ranges, facts):
+                self.known = facts
         self.points = [*islice(self.admissible(ranges, facts), 12)]
 
     def admissible(
@@ -168,3 +170,12 @@ def test_atoms_and_conditions_nest_up_to_the_limit() -> None:
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_polynomials_have_the_values_of_python(seed: int) -> None:
     Case(seed).check()
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_samples_satisfy_what_is_known(seed: int) -> None:
+    case = Case(seed)
+    places = {var: case.engine.atom("var", (), var).index for var in case.variables}
+    for known in case.engine.samples:
+        values = {var: known[place] for var, place in places.items()}
+        assert all(_holds(fact, values) for fact in case.known)
