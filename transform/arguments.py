@@ -36,15 +36,23 @@ def argument(call: ast.Call, name: str, *otherwise: object) -> object:
         return (
             python_literal(call.attrs[name]) if name in call.attrs else _none(call, name, otherwise)
         )
-    for found in matched(operator.parameters, len(call.args), call.attrs):
-        match found.parameter.name == name, found.source:
-            case True, "positional":
-                return python_literal(call.args[found.index])
-            case True, "keyword":
-                return python_literal(call.attrs[name])
-            case True, "default":
-                return python_literal(found.parameter.default)
-    return _none(call, name, otherwise)
+    values = {
+        found.parameter.name: call.args[found.index]
+        if found.source == "positional"
+        else call.attrs[found.parameter.name]
+        if found.source == "keyword"
+        else found.parameter.default
+        for found in matched(operator.parameters, len(call.args), call.attrs)
+        if found.source in ("positional", "keyword", "default")
+    }
+    for of in (name, *_ITSELF.get(name, ())):
+        if of in values and (value := python_literal(values[of])) is not None:
+            return value
+    return None if name in values else _none(call, name, otherwise)
+
+
+_ITSELF = {"out_layout": ("data_layout", "layout")}
+"""The parameters that one is like where it is not given, as in TVM."""
 
 
 def _none(call: ast.Call, name: str, otherwise: tuple[object, ...]) -> object:

@@ -244,6 +244,8 @@ def main(x: R.Tensor((1, 3, 8, 8), "float32"), w: R.Tensor((4, 3, 3, 3), "float3
         assert places(same, module) == ["c"]
     for other in (0, [1, 2], [1, 1, 1], [1, 1, 0, 0], "1", None):
         assert places(conv.has_attr({"padding": other}), module) == []
+    assert places(conv.has_attr({"out_layout": "NCHW"}), module) == ["c"]  # that of the data
+    assert places(conv.has_attr({"out_layout": "NHWC"}), module) == []
     assert places(total.has_attr({"axis": 1, "keepdims": False}), module) == ["d"]
     assert places(total.has_attr({"axis": [1, 2]}), module) == []
 
