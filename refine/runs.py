@@ -54,6 +54,8 @@ ITERATIONS = 2
 """The iterations of loops of PrimFuncs that each step of the fuel grants."""
 WORK = 400_000
 """The iterations in all runs of a pair; they take a few seconds."""
+BINDING = 100
+"""The iterations that take as long as a binding."""
 SMALLER = 16
 """The most runs in search of a smaller counterexample."""
 ELEMENTS = 2_000_000
@@ -198,6 +200,7 @@ class _Pair:
         self._interface, self._contract, self._side = interface, contract, side
         self._iterations = iterations
         self._limits = [FUEL, FUEL]
+        self._bindings = [*map(_bindings, modules)]
         self.work = WORK
 
     @classmethod
@@ -251,7 +254,7 @@ class _Pair:
         limit = self._limits[side]
         granted = self._iterations.left = min(limit * ITERATIONS, self.work)
         found: Outcome = self._programs[side].run(self._interface.name, values, fuel=limit)
-        self.work -= granted - max(self._iterations.left, 0)
+        self.work -= granted - max(self._iterations.left, 0) + BINDING * self._bindings[side]
         if isinstance(found, OutOfFuel):
             self._limits[side] = max(limit // 4, 100)
         return found
@@ -281,6 +284,13 @@ class _Pair:
             return None
         before, after = (each.modules[0] for each in found)
         return _Pair.loaded((before, after), self._interface, self._contract)
+
+
+def _bindings(module: ast.IRModule) -> int:
+    """How many bindings the functions of a module have outside of branches."""
+    functions = [f for f in module.functions.values() if isinstance(f, ast.Function)]
+    bodies = [f.body for f in functions if isinstance(f.body, ast.SeqExpr)]
+    return sum(len(block.bindings) for body in bodies for block in body.blocks)
 
 
 _NARROW = ("float32", "float16", "bfloat16")
