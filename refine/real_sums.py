@@ -116,7 +116,10 @@ def _equal(matcher: Matcher, x: Sum, y: Sum, rounds: int) -> bool:
             and matcher.facts.equal(whole, other_whole)
         ):
             return True
-        if matcher.impossible() or real_cases.equal(matcher, x, y, _Normal(matcher).sum, _each):
+        normal = _Normal(matcher)
+        if matcher.impossible() or real_cases.equal(
+            matcher, x, y, normal.sum, _each, normal.is_partial
+        ):
             return True
         matcher.differ(_shown(x), _shown(y), "")
         return False
@@ -392,7 +395,10 @@ def _cancelled(matcher: Matcher, atoms: list[PrimExpr]) -> list[PrimExpr]:
 
 
 PARTIAL = frozenset(
-    [*("log", "log2", "log10", "log1p", "sqrt", "rsqrt", "pow", "fmod"), *("acos", "asin", "acosh")]
+    [
+        *("log", "log2", "log10", "log1p", "sqrt", "rsqrt", "pow", "fmod"),
+        *("acos", "asin", "acosh", "atanh"),
+    ]
 )
 """Functions that are not defined for all real numbers."""
 _OF_POSITIVES = frozenset(["log", "log2", "log10", "log1p", "sqrt", "rsqrt"])
@@ -603,9 +609,9 @@ class _Normal:
         """Whether a factor of parts that is not defined for all numbers is not in their sum or product."""
         left = {atom for mono in found for atom in mono}
         given = {atom for part in parts for mono in part for atom in mono}
-        return any(map(self._is_partial, given - left))
+        return any(map(self.is_partial, given - left))
 
-    def _is_partial(self, atom: PrimExpr) -> bool:
+    def is_partial(self, atom: PrimExpr) -> bool:
         """Whether a factor is not defined for all real numbers, by its definition."""
         suspects = self._matcher.suspects
         if atom not in suspects:
@@ -630,7 +636,7 @@ class _Normal:
             made = tensor if isinstance(tensor, ScanTerm) else self._matcher.definition(tensor)
             if isinstance(made, Lambda | ScanTerm):
                 with self._matcher.outside():
-                    known[tensor] = self._is_partial(made.element)
+                    known[tensor] = self.is_partial(made.element)
         return known[tensor]
 
     def _exponential(self, a: PrimExpr, kind: DataType) -> Sum:
@@ -858,7 +864,7 @@ class _Normal:
         kind = tir.type_of(x)
         outer = [a for a in mono if own.isdisjoint(tir.free_vars(a))]
         inner = [a for a in mono if not own.isdisjoint(tir.free_vars(a))]
-        held = list(filter(self._is_partial, outer))
+        held = list(filter(self.is_partial, outer))
         if held:
             some = self._is_filled(axes, x.extents, guard)
             if some is None:
@@ -875,7 +881,7 @@ class _Normal:
             with self._matcher.scope():
                 self._matcher.facts.index(axes, x.extents)
                 self._matcher.facts.assume(when)
-                counts = any(map(self._is_partial, (*inner, *product)))
+                counts = any(map(self.is_partial, (*inner, *product)))
                 if (atom is part and inner_sum is None) or (
                     counts and not self._is_always_filled(inner_sum)
                 ):
@@ -893,7 +899,7 @@ class _Normal:
             when = both(when, condition)
             [(atoms, factor), *others] = chosen.items() or [((), Fraction(0))]
             free = [each for each in atoms if own.isdisjoint(tir.free_vars(each))]
-            if others or not factor or any(map(self._is_partial, free)):
+            if others or not factor or any(map(self.is_partial, free)):
                 product.append(part)
                 continue
             scale *= factor
@@ -936,7 +942,7 @@ class _Normal:
         sizes = dict(zip(axes, extents, strict=True))
         rest, outside = list(factors), list(conditions)
         groups = _connected(axes, [*conditions, *factors])
-        for factor in filter(self._is_partial, factors):
+        for factor in filter(self.is_partial, factors):
             with_it = {v for g in groups if not g.isdisjoint(tir.free_vars(factor)) for v in g}
             others = [v for v in axes if v not in with_it]
             when = [each for each in conditions if with_it.isdisjoint(tir.free_vars(each))]
