@@ -22,8 +22,8 @@ from rlx.refine import real_cases, terms
 from rlx.refine.facts import index_bound, only_index, polynomial, sum_of
 from rlx.refine.loops_exit import both, conjuncts
 from rlx.refine.matching import Matcher
-from rlx.refine.normal_forms import Exhausted, written_out
-from rlx.refine.terms import Lambda, Reduce, ScanTerm, TensorTerm
+from rlx.refine.normal_forms import Exhausted, is_finite, written_out
+from rlx.refine.terms import ConstantTerm, Lambda, Reduce, ScanTerm, TensorTerm
 from rlx.solver.evaluate import UndefinedError, evaluate
 
 Monomial = tuple[PrimExpr, ...]
@@ -606,10 +606,29 @@ class _Normal:
         return {(x,): Fraction(1)} if infinite or self.loses(found, parts) else found
 
     def loses(self, found: Sum, parts: Sequence[Sum]) -> bool:
-        """Whether a factor of parts that is not defined for all numbers is not in their sum or product."""
+        """Whether a factor of parts that is not defined for all numbers, or is none, is not in their sum or
+        product.
+        """
         left = {atom for mono in found for atom in mono}
         given = {atom for part in parts for mono in part for atom in mono}
-        return any(map(self.is_partial, given - left))
+        return any(self.is_partial(a) or self._may_be_infinite(a) for a in given - left)
+
+    def _may_be_infinite(self, atom: PrimExpr) -> bool:
+        """Whether a factor is an element that may be an infinity or NaN as it is written in a program."""
+        match atom:
+            case tir.BufferLoad(buffer=ConstantTerm() as tensor):
+                return not is_finite(tensor)
+            case tir.BufferLoad(buffer=TensorTerm() as tensor):
+                made = self._matcher.definition(tensor)
+                return isinstance(made, Lambda) and self._may_be_infinite(made.element)
+            case Reduce() if atom.combiner.name == "sum":
+                return any(map(self._may_be_infinite, atom.sources))
+            case (
+                tir.Select(true_value=a, false_value=b)
+                | tir.Call(op="if_then_else", args=(_, a, b))
+            ):
+                return self._may_be_infinite(a) or self._may_be_infinite(b)
+        return _is_infinite(atom)
 
     def is_partial(self, atom: PrimExpr) -> bool:
         """Whether a factor is not defined for all real numbers, by its definition."""
