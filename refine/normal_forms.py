@@ -1271,6 +1271,16 @@ def lowest_and_highest(tensor: ConstantTerm) -> tuple[int, int]:
     return (int(array.min()), int(array.max())) if array.size else (0, -1)
 
 
+def is_finite(tensor: ConstantTerm) -> bool:
+    """Whether no element of a constant is an infinity or NaN."""
+    import numpy as np
+
+    from rlx.grammar.nodes.dtype import numpy_type
+
+    kind = numpy_type(tensor.dtype)
+    return kind is not None and bool(np.isfinite(np.frombuffer(tensor.content, kind)).all())
+
+
 def _progression(tensor: ConstantTerm, indices: Sequence[PrimExpr]) -> PrimExpr | None:
     """The element of a constant of integers which grow by one number from index to index."""
     import numpy as np

@@ -41,10 +41,12 @@ Normal = Callable[[PrimExpr], Sum]
 """An element as a sum of monomials."""
 Parts = Callable[[PrimExpr], Sequence[PrimExpr] | None]
 """The elements that are added up, if they are few."""
+Partial = Callable[[PrimExpr], bool]
+"""Whether an element is not defined for all real numbers."""
 
 
-def equal(matcher: Matcher, x: Sum, y: Sum, normal: Normal, parts: Parts) -> bool:
-    """Whether two sums are equal for all real numbers that the elements in them may be.
+def equal(matcher: Matcher, x: Sum, y: Sum, normal: Normal, parts: Parts, partial: Partial) -> bool:
+    """Whether two sums are equal, and defined alike, for all real numbers that the elements in them may be.
 
     The conditions on floats that are assumed hold. Where one is that an element is not a number,
     nothing is said; nor of integers, whose sums wrap.
@@ -57,7 +59,7 @@ def equal(matcher: Matcher, x: Sum, y: Sum, normal: Normal, parts: Parts) -> boo
         return False
     if _differ_somewhere(matcher, x, y, normal, parts):
         return False
-    question = _RealQuestion(normal, parts)
+    question = _RealQuestion(normal, parts, partial)
     for condition, value in matcher.facts.chosen.items():
         if isinstance(condition, tir.Call) and condition.op == "isnan" and value:
             return False
@@ -97,6 +99,10 @@ def _is_open(atom: PrimExpr) -> bool:
     if isinstance(atom, tir.Call) and not isinstance(atom, Reduce):
         return atom.op in _FUNCTIONS
     return isinstance(atom, tir.Min | tir.Max | tir.Select | tir.Div)
+
+
+def _all_of(conditions: set[str]) -> str:
+    return f"(and true {' '.join(sorted(conditions))})"
 
 
 def _fraction(value: Fraction) -> str:
@@ -165,8 +171,8 @@ class _Point:
 class _RealQuestion:
     """The text of a question to Z3, in which each expression has a name."""
 
-    def __init__(self, normal: Normal, parts: Parts) -> None:
-        self._normal, self._parts = normal, parts
+    def __init__(self, normal: Normal, parts: Parts, partial: Partial) -> None:
+        self._normal, self._parts, self._partial = normal, parts, partial
         self.lines: list[str] = []
         self._known: dict[object, tuple[str, set[str]]] = {}
         self._defined: set[str] = set()
@@ -179,8 +185,8 @@ class _RealQuestion:
         self.lines.append(f"(assert {text if value else f'(not {text})'})")
 
     def differ(self, x: Sum, y: Sum) -> None:
-        """Ask for numbers at which two sums differ; if they have logarithms, at which their
-        exponentials do, or at which only one of them has logarithms of positive numbers alone.
+        """Ask for numbers at which two sums differ, or if they have logarithms, at which their
+        exponentials do; or at which only one of them is defined.
         """
         atoms = [atom for side in (x, y) for mono in side for atom in mono]
         logarithms = any(isinstance(a, tir.Call) and a.op == "log" for a in atoms)
@@ -188,7 +194,7 @@ class _RealQuestion:
         for side in (x, y):
             self._defined = set()
             texts.append(self._product(side) if logarithms else self._sum(side))
-            defined.append(f"(and true {' '.join(sorted(self._defined))})")
+            defined.append(_all_of(self._defined))
         for (a, power_a), (b, power_b) in combinations(self._growing, 2):
             positive = f"(and (> {power_a} 0.0) (> {power_b} 0.0))"
             self.lines += [
@@ -272,7 +278,19 @@ class _RealQuestion:
                 test = f"(>= {self._element(a)} 0.0)"
             case _:
                 raise AssertionError(node)
-        return self._named(f"(ite {test} {of(a)} {of(b)})")
+        outside = self._defined
+        self._defined = when = set[str]()
+        one = of(a)
+        self._defined = otherwise = set[str]()
+        other = of(b)
+        self._defined = outside
+        if isinstance(node, tir.Select):
+            if when != otherwise:
+                outside.add(f"(ite {test} {_all_of(when)} {_all_of(otherwise)})")
+            outside |= when & otherwise
+        else:
+            outside |= when | otherwise
+        return self._named(f"(ite {test} {one} {other})")
 
     def _element(self, node: PrimExpr) -> str:
         return self._sum(self._normal(node))
@@ -283,15 +301,14 @@ class _RealQuestion:
 
     def _read(self, node: PrimExpr) -> str:
         match node:
-            case Reduce():
-                parts = self._parts(node)
-                if parts is None:
-                    return self._new()
+            case Reduce() if (parts := self._parts(node)) is not None:
                 return self._named(f"(+ {' '.join(map(self._element, parts))} 0.0)")
             case tir.Max() | tir.Min() | tir.Select() | tir.Call(op="fabs"):
                 return self._choice(node, self._element)
             case tir.Div(a=a, b=b):
-                return self._named(f"(/ {self._element(a)} {self._element(b)})")
+                divisor = self._element(b)
+                self._defined.add(f"(not (= {divisor} 0.0))")
+                return self._named(f"(/ {self._element(a)} {divisor})")
             case tir.Call(op="exp", args=(inner,)):
                 return self._named(self._exponential(inner))
             case tir.Call(op="log", args=(inner,)):
@@ -301,6 +318,7 @@ class _RealQuestion:
                 return value
             case tir.Call(op="sqrt", args=(inner,)):
                 square, root = self._element(inner), self._new()
+                self._defined.add(f"(>= {square} 0.0)")
                 self.lines.append(f"(assert (>= {root} 0.0))")
                 self.lines.append(f"(assert (=> (>= {square} 0.0) (= (* {root} {root}) {square})))")
                 return root
@@ -308,7 +326,11 @@ class _RealQuestion:
                 if name not in self._functions:
                     self._functions.add(name)
                     self.lines.append(f"(declare-fun |{name}| (Real) Real)")
+                if self._partial(node):
+                    self._defined.add(self._new("Bool"))
                 return self._named(f"(|{name}| {self._element(inner)})")
+        if self._partial(node):
+            self._defined.add(self._new("Bool"))
         return self._new()
 
     def _condition(self, node: PrimExpr) -> str:

@@ -22,8 +22,8 @@ from rlx.refine import real_cases, terms
 from rlx.refine.facts import index_bound, only_index, polynomial, sum_of
 from rlx.refine.loops_exit import both, conjuncts
 from rlx.refine.matching import Matcher
-from rlx.refine.normal_forms import Exhausted, written_out
-from rlx.refine.terms import Lambda, Reduce, ScanTerm, TensorTerm
+from rlx.refine.normal_forms import Exhausted, is_finite, written_out
+from rlx.refine.terms import ConstantTerm, Lambda, Reduce, ScanTerm, TensorTerm
 from rlx.solver.evaluate import UndefinedError, evaluate
 
 Monomial = tuple[PrimExpr, ...]
@@ -116,7 +116,10 @@ def _equal(matcher: Matcher, x: Sum, y: Sum, rounds: int) -> bool:
             and matcher.facts.equal(whole, other_whole)
         ):
             return True
-        if matcher.impossible() or real_cases.equal(matcher, x, y, _Normal(matcher).sum, _each):
+        normal = _Normal(matcher)
+        if matcher.impossible() or real_cases.equal(
+            matcher, x, y, normal.sum, _each, normal.is_partial
+        ):
             return True
         matcher.differ(_shown(x), _shown(y), "")
         return False
@@ -392,7 +395,10 @@ def _cancelled(matcher: Matcher, atoms: list[PrimExpr]) -> list[PrimExpr]:
 
 
 PARTIAL = frozenset(
-    [*("log", "log2", "log10", "log1p", "sqrt", "rsqrt", "pow", "fmod"), *("acos", "asin", "acosh")]
+    [
+        *("log", "log2", "log10", "log1p", "sqrt", "rsqrt", "pow", "fmod"),
+        *("acos", "asin", "acosh", "atanh"),
+    ]
 )
 """Functions that are not defined for all real numbers."""
 _OF_POSITIVES = frozenset(["log", "log2", "log10", "log1p", "sqrt", "rsqrt"])
@@ -600,12 +606,31 @@ class _Normal:
         return {(x,): Fraction(1)} if infinite or self.loses(found, parts) else found
 
     def loses(self, found: Sum, parts: Sequence[Sum]) -> bool:
-        """Whether a factor of parts that is not defined for all numbers is not in their sum or product."""
+        """Whether a factor of parts that is not defined for all numbers, or is none, is not in their sum or
+        product.
+        """
         left = {atom for mono in found for atom in mono}
         given = {atom for part in parts for mono in part for atom in mono}
-        return any(map(self._is_partial, given - left))
+        return any(self.is_partial(a) or self._may_be_infinite(a) for a in given - left)
 
-    def _is_partial(self, atom: PrimExpr) -> bool:
+    def _may_be_infinite(self, atom: PrimExpr) -> bool:
+        """Whether a factor is an element that may be an infinity or NaN as it is written in a program."""
+        match atom:
+            case tir.BufferLoad(buffer=ConstantTerm() as tensor):
+                return not is_finite(tensor)
+            case tir.BufferLoad(buffer=TensorTerm() as tensor):
+                made = self._matcher.definition(tensor)
+                return isinstance(made, Lambda) and self._may_be_infinite(made.element)
+            case Reduce() if atom.combiner.name == "sum":
+                return any(map(self._may_be_infinite, atom.sources))
+            case (
+                tir.Select(true_value=a, false_value=b)
+                | tir.Call(op="if_then_else", args=(_, a, b))
+            ):
+                return self._may_be_infinite(a) or self._may_be_infinite(b)
+        return _is_infinite(atom)
+
+    def is_partial(self, atom: PrimExpr) -> bool:
         """Whether a factor is not defined for all real numbers, by its definition."""
         suspects = self._matcher.suspects
         if atom not in suspects:
@@ -630,7 +655,7 @@ class _Normal:
             made = tensor if isinstance(tensor, ScanTerm) else self._matcher.definition(tensor)
             if isinstance(made, Lambda | ScanTerm):
                 with self._matcher.outside():
-                    known[tensor] = self._is_partial(made.element)
+                    known[tensor] = self.is_partial(made.element)
         return known[tensor]
 
     def _exponential(self, a: PrimExpr, kind: DataType) -> Sum:
@@ -858,7 +883,7 @@ class _Normal:
         kind = tir.type_of(x)
         outer = [a for a in mono if own.isdisjoint(tir.free_vars(a))]
         inner = [a for a in mono if not own.isdisjoint(tir.free_vars(a))]
-        held = list(filter(self._is_partial, outer))
+        held = list(filter(self.is_partial, outer))
         if held:
             some = self._is_filled(axes, x.extents, guard)
             if some is None:
@@ -875,7 +900,7 @@ class _Normal:
             with self._matcher.scope():
                 self._matcher.facts.index(axes, x.extents)
                 self._matcher.facts.assume(when)
-                counts = any(map(self._is_partial, (*inner, *product)))
+                counts = any(map(self.is_partial, (*inner, *product)))
                 if (atom is part and inner_sum is None) or (
                     counts and not self._is_always_filled(inner_sum)
                 ):
@@ -893,7 +918,7 @@ class _Normal:
             when = both(when, condition)
             [(atoms, factor), *others] = chosen.items() or [((), Fraction(0))]
             free = [each for each in atoms if own.isdisjoint(tir.free_vars(each))]
-            if others or not factor or any(map(self._is_partial, free)):
+            if others or not factor or any(map(self.is_partial, free)):
                 product.append(part)
                 continue
             scale *= factor
@@ -936,7 +961,7 @@ class _Normal:
         sizes = dict(zip(axes, extents, strict=True))
         rest, outside = list(factors), list(conditions)
         groups = _connected(axes, [*conditions, *factors])
-        for factor in filter(self._is_partial, factors):
+        for factor in filter(self.is_partial, factors):
             with_it = {v for g in groups if not g.isdisjoint(tir.free_vars(factor)) for v in g}
             others = [v for v in axes if v not in with_it]
             when = [each for each in conditions if with_it.isdisjoint(tir.free_vars(each))]

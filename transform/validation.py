@@ -80,7 +80,10 @@ def validated(
             raise TypeError(f"{name} returned None: a pass returns a module")
         refines = import_module("rlx.api").refines
         options = {"floats": floats, "faults": faults, "assume": assume, "contract": contract}
-        answer = refines(before, after, **options)
+        try:
+            answer = refines(before, after, **options)
+        except TypeError as error:
+            raise TypeError(f"{name}: {error}") from None
         if answer.refuted or (answer.unknown and unknown == "raise"):
             raise MeaningError(name, answer)
         if answer.unknown and unknown == "warn":
@@ -92,6 +95,8 @@ def validated(
         if not callable(given):
             raise TypeError(f"expected a pass, found {type(given).__name__}")
         if isinstance(given, type):
+            if not any("__call__" in vars(base) for base in given.__mro__):
+                raise TypeError(f"expected a class of passes; {given.__name__} has no __call__")
             call = given.__call__
 
             @wraps(call)
@@ -99,7 +104,8 @@ def validated(
                 return judge(given.__name__, module, call(self, module))
 
             return type(given.__name__, (given,), {"__call__": called, "__doc__": given.__doc__})
-        name = getattr(given, "__name__", None) or type(given).__name__
+        of_tvm = getattr(getattr(given, "info", None), "name", None)
+        name = getattr(given, "__name__", None) or of_tvm or type(given).__name__
 
         def applied(module: Any, *args: Any, **options: Any) -> Any:
             return judge(name, module, given(module, *args, **options))

@@ -34,6 +34,11 @@ def logarithm(module: ast.IRModule) -> ast.IRModule:
     return rlx.load(TEXT.replace("R.nn.relu(x)", "R.log(R.exp(R.nn.relu(x)))"))
 
 
+def number(module: ast.IRModule) -> int:
+    """Not a module."""
+    return len(module.functions)
+
+
 def test_a_right_pass() -> None:
     """Its result is returned, and no warning is given."""
     module = rlx.load(TEXT)
@@ -84,3 +89,7 @@ def test_what_is_no_pass() -> None:
         validated(unknown="ask")
     with pytest.raises(TypeError, match="expected a pass, found int"):
         validated(3)
+    with pytest.raises(TypeError, match="Nothing has no __call__"):
+        validated(type("Nothing", (), {}))
+    with pytest.raises(TypeError, match="number: expected"):
+        validated(number)(rlx.load(TEXT))
