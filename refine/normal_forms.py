@@ -513,6 +513,8 @@ class NormalForms:
                         x = tir.interned(a)
                     elif type(x) is tir.Mul and self._is_one(a):
                         x = tir.interned(b)
+                    elif type(x) is tir.Mul and (same := self._negated_twice(a, b)) is not None:
+                        x = tir.interned(same)
                     elif type(x) is tir.Div and (inverse := self._inverse(b)) is not None:
                         x = tir.interned(tir.Mul(a, inverse))
                     else:
@@ -521,6 +523,12 @@ class NormalForms:
                     str(self._written_number(b)) == "0.0"
                 ):
                     x = tir.interned(a)
+                case tir.Sub(a=a, b=b) | tir.Add(a=a, b=b) if (
+                    not self.real
+                    and tir.type_of(a).is_float
+                    and (plain := self._with_opposite(x, a, b)) is not None
+                ):
+                    x = tir.interned(plain)
                 case tir.Call(op="fabs", args=(a,)) if (
                     same := _same_size(self.behind(a))
                 ) is not None:
@@ -603,6 +611,34 @@ class NormalForms:
                     rounded = None if made is None else rounded_to(made, kind)
                     return None if rounded is None else rounded.value
         return None
+
+    def _opposite_of(self, x: PrimExpr) -> PrimExpr | None:
+        """What a float is -1 times, which is exact; None if it is no such product."""
+        match self.behind(x):
+            case tir.Mul(a=a, b=b):
+                if self._written_number(b) == -1:
+                    return a
+                if self._written_number(a) == -1:
+                    return b
+        return None
+
+    def _negated_twice(self, a: PrimExpr, b: PrimExpr) -> PrimExpr | None:
+        """What a product is that is -1 times -1 times it."""
+        for one, other in ((a, b), (b, a)):
+            if self._written_number(other) == -1:
+                return self._opposite_of(one)
+        return None
+
+    def _with_opposite(
+        self, x: tir.Add | tir.Sub, a: PrimExpr, b: PrimExpr
+    ) -> tir.Add | tir.Sub | None:
+        """A sum with an opposite as a difference, and the other way around: they round alike."""
+        turned = tir.Sub if isinstance(x, tir.Add) else tir.Add
+        second = self._opposite_of(b)
+        if second is not None:
+            return turned(a, second)
+        first = self._opposite_of(a) if isinstance(x, tir.Add) else None
+        return None if first is None else tir.Sub(b, first)
 
     def _written_number(self, x: PrimExpr) -> float | None:
         """A constant of floats; None if an element is none."""
