@@ -27,6 +27,7 @@ from rlx.semantics.outcome import (
 from rlx.semantics.tir import SharedFuel
 from rlx.semantics.values import (
     UNIT,
+    Closure,
     FunctionName,
     Packed,
     Scalar,
@@ -593,6 +594,8 @@ def _tensors(value: Value) -> Iterator[Tensor]:
 def _plain(value: Value) -> Any:
     from rlx.semantics.machine.numpy_conversion import to_plain
 
+    if isinstance(value, Closure):
+        return f"a function of {_parameters(value)} parameters"
     return to_plain(value)
 
 
@@ -656,6 +659,11 @@ def _values_differ(
             return ""
         case Tensor(), Tensor():
             return _tensors_differ(one, other, where, numbers)
+        case Closure(), Closure():
+            takes, takes_other = (_parameters(each) for each in (one, other))
+            if takes == takes_other:
+                return ""
+            return f"{where} is a function of {takes} parameters, and of {takes_other} in AFTER"
         case ShapeValue(values=a), ShapeValue(values=b):
             return "" if a == b else f"{where} is {a}, and {b} in AFTER"
         case Scalar(value=a), Scalar(value=b):
@@ -665,6 +673,12 @@ def _values_differ(
     if type(one) is not type(other):
         return f"{where} is a {type(one).__name__}, and a {type(other).__name__} in AFTER"
     return ""
+
+
+def _parameters(closure: Closure) -> int:
+    """How many arguments a closure takes."""
+    info: ast.FuncStructInfo = closure.code.info
+    return len(info.params or ()) - len(closure.trailing)
 
 
 def _tensors_differ(one: Tensor, other: Tensor, where: str, numbers: bool) -> str:
