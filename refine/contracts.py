@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from rlx.checker.normalize import normalize
+from rlx.checker.render.files import counted
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Record, replace
@@ -75,7 +76,7 @@ def _none(interface: Interface, arguments: Sequence[Any], side: Side) -> Sequenc
             hint = '; see the contracts "by-name" and "bound"'
     if len(one.params) != len(other.params):
         raise interface.changed(
-            f"it has {len(one.params)} parameters in BEFORE and {len(other.params)} in AFTER{hint}"
+            f"it has {counted(len(one.params), 'parameter')} in BEFORE and {len(other.params)} in AFTER{hint}"
         )
     for param, before, after in zip(one.params, *kinds, strict=True):
         if before is not after and OBJECT.__class__ not in (before, after):

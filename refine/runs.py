@@ -10,6 +10,7 @@ from itertools import product
 from typing import Any
 
 from rlx.checker.check import check_text
+from rlx.checker.render.files import counted
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import numpy_type
 from rlx.grammar.nodes.node import Record, complete, replace
@@ -595,7 +596,7 @@ def _plain(value: Value) -> Any:
     from rlx.semantics.machine.numpy_conversion import to_plain
 
     if isinstance(value, Closure):
-        return f"a function of {_parameters(value)} parameters"
+        return f"a function of {counted(_parameters(value), 'parameter')}"
     return to_plain(value)
 
 
@@ -663,7 +664,8 @@ def _values_differ(
             takes, takes_other = (_parameters(each) for each in (one, other))
             if takes == takes_other:
                 return ""
-            return f"{where} is a function of {takes} parameters, and of {takes_other} in AFTER"
+            words = counted(takes, "parameter")
+            return f"{where} is a function of {words}, and of {takes_other} in AFTER"
         case ShapeValue(values=a), ShapeValue(values=b):
             return "" if a == b else f"{where} is {a}, and {b} in AFTER"
         case Scalar(value=a), Scalar(value=b):
