@@ -115,7 +115,7 @@ def test_what_a_function_calls(diff: Diff) -> None:
             SECOND.replace('z: R.Tensor(("q",), "float32")', "").replace(
                 "add(z, z)", "zeros((1,), 'float32')"
             ),
-            "1 parameters in A and 0 in B",
+            "1 parameter in A and 0 in B",
         ),
     ],
 )
