@@ -117,8 +117,10 @@ def _equal(matcher: Matcher, x: Sum, y: Sum, rounds: int) -> bool:
         ):
             return True
         normal = _Normal(matcher)
-        if matcher.impossible() or real_cases.equal(
-            matcher, x, y, normal.sum, _each, normal.is_partial
+        if matcher.impossible() or (
+            matcher.real
+            and all(_is_finite(atom) for atom in atoms)
+            and real_cases.equal(matcher, x, y, normal.sum, _each, normal.is_partial)
         ):
             return True
         matcher.differ(_shown(x), _shown(y), "")
@@ -449,7 +451,23 @@ def _is_positive(matcher: Matcher, x: PrimExpr) -> bool:
             with matcher.scope():
                 matcher.facts.index(axes, x.extents)
                 return _is_positive(matcher, source)
-    return isinstance(x, tir.Call) and x.op == "exp"
+        case tir.Call(op="exp", args=(a,)):
+            return _is_finite(a)
+    return False
+
+
+def _is_finite(x: PrimExpr) -> bool:
+    """Whether no infinity is written in an element, other than what a reduction begins with."""
+    stack, seen = [x], set[PrimExpr]()
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if isinstance(node, tir.FloatImm) and not isfinite(node.value):
+            return False
+        stack += node.sources if isinstance(node, Reduce) else tir.children(node)
+    return True
 
 
 def _is_zero(x: PrimExpr) -> bool:

@@ -11,6 +11,7 @@ import rlx
 from rlx.checker.check import IllFormedError
 from rlx.commands.refines import main
 from rlx.refine.contracts import InterfaceError
+from tests.refine.laws import proofs_alone
 
 PROGRAM = """
 @R.function
@@ -390,3 +391,26 @@ def main(x: R.Tensor(("n",), "float32")):
     assert found.unknown and found.unjoined is not None
     ours, theirs = found.unjoined
     assert "my.first" in ours and "my.other" in theirs
+
+
+def test_a_float_that_is_not_above_a_number_may_be_none() -> None:
+    """Bit for bit, also where whole numbers are added up: NaN is neither above nor below."""
+    text = """
+@I.ir_module
+class Module:
+    @T.prim_func(private=True)
+    def count(X: T.Buffer(("n",), "float32"), Y: T.Buffer(("n",), "int32"), Z: T.Buffer(("n",), "int32")):
+        for i in range(n):
+            Z[i] = T.Cast("int32", X[i] > T.float32(1)) + Y[i]
+
+    @R.function
+    def main(x: R.Tensor(("n",), "float32"), y: R.Tensor(("n",), "int32")):
+        n = T.int64()
+        return R.call_tir(Module.count, (x, y), out_sinfo=R.Tensor((n,), "int32"))
+"""
+    other = text.replace("X[i] > T.float32(1)", "not X[i] <= T.float32(1)")
+    assert rlx.refines(text, other).refuted
+    with proofs_alone():
+        assert not rlx.refines(text, other).proved
+    turned = text.replace("X[i] > T.float32(1)", "T.float32(1) < X[i]")
+    assert rlx.refines(text, turned).level == "bitwise"
