@@ -150,7 +150,9 @@ def differing(
         if shown is None or (real and pair.only_rounded(values)):
             return None
         difference, one, two = shown
-        of_numbers = _difference(one, two, numbers=True) if real else difference
+        of_numbers = difference
+        if real and _difference(one, two):  # else it is in what is left in the arguments
+            of_numbers = _difference(one, two, numbers=True)
         params = [param.name_hint for param in function.params]
         found = Counterexample(
             entry,
