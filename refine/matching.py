@@ -109,6 +109,8 @@ class Matcher(NormalForms):
         The functions of both programs that values are: they were taken to mean the same.
     suspects
         The parts of elements that may not be defined for real numbers, where it was looked at.
+    infinite
+        Whether an infinity or NaN that is written may be a value of an element or of a tensor, where it was looked at.
     partial
         Whether the elements of tensors are defined for real numbers in part, where it was looked at.
     real_questions, bit_questions
@@ -142,6 +144,7 @@ class Matcher(NormalForms):
         self.splits = 0
         self.real_questions = self.bit_questions = 0
         self.partial: dict[TensorTerm, bool] = {}
+        self.infinite: dict[PrimExpr | TensorTerm, bool] = {}
         self.suspects: dict[PrimExpr, list[PrimExpr]] = {}
         self._looking = False
         self._orders = 0

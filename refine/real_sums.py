@@ -119,7 +119,7 @@ def _equal(matcher: Matcher, x: Sum, y: Sum, rounds: int) -> bool:
         normal = _Normal(matcher)
         if matcher.impossible() or (
             matcher.real
-            and all(_is_finite(atom) for atom in atoms)
+            and not any(_may_be_infinite(matcher, atom) for atom in atoms)
             and real_cases.equal(matcher, x, y, normal.sum, _each, normal.is_partial)
         ):
             return True
@@ -452,34 +452,51 @@ def _is_positive(matcher: Matcher, x: PrimExpr) -> bool:
                 matcher.facts.index(axes, x.extents)
                 return _is_positive(matcher, source)
         case tir.Call(op="exp", args=(a,)):
-            return _is_finite(a)
+            return not _may_be_infinite(matcher, a)
     return False
 
 
-def _is_finite(x: PrimExpr) -> bool:
-    """Whether no infinity is written in an element, other than what a reduction begins with."""
-    stack, seen = [x], set[PrimExpr]()
-    while stack:
-        node = stack.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        if isinstance(node, tir.FloatImm) and not isfinite(node.value):
-            return False
-        stack += node.sources if isinstance(node, Reduce) else tir.children(node)
-    return True
+def _may_be_infinite(matcher: Matcher, x: PrimExpr) -> bool:
+    """Whether an infinity or NaN is written in an element or in what it reads, other than what a
+    reduction begins with: as a number it would cancel, and times 0 it would be 0.
+    """
+    known = matcher.infinite
+    x = tir.interned(x)
+    if x not in known:
+        known[x] = False  # while it is looked at
+        match x:
+            case tir.FloatImm(value=value):
+                known[x] = not isfinite(value)
+            case tir.BufferLoad(buffer=TensorTerm() as tensor):
+                known[x] = _holds_infinity(matcher, tensor)
+            case Reduce(sources=parts):
+                known[x] = any(_may_be_infinite(matcher, part) for part in parts)
+            case (
+                tir.Select(true_value=a, false_value=b)
+                | tir.Call(op="if_then_else", args=(_, a, b))
+            ):
+                known[x] = _may_be_infinite(matcher, a) or _may_be_infinite(matcher, b)
+            case _:
+                known[x] = any(_may_be_infinite(matcher, part) for part in tir.children(x))
+    return known[x]
+
+
+def _holds_infinity(matcher: Matcher, tensor: TensorTerm) -> bool:
+    """Whether an element of a tensor may be an infinity or NaN that is written in a program."""
+    known = matcher.infinite
+    if tensor not in known:
+        known[tensor] = False  # while it is looked at
+        made = tensor if isinstance(tensor, ScanTerm) else matcher.definition(tensor)
+        if isinstance(tensor, ConstantTerm):
+            known[tensor] = not is_finite(tensor)
+        elif isinstance(made, Lambda | ScanTerm):
+            with matcher.outside():
+                known[tensor] = _may_be_infinite(matcher, made.element)
+    return known[tensor]
 
 
 def _is_zero(x: PrimExpr) -> bool:
     return isinstance(x, tir.FloatImm | tir.IntImm) and x.value == 0
-
-
-def _is_infinite(x: PrimExpr) -> bool:
-    """Whether a number, or one of those that a choice is between, is written and no real one."""
-    match x:
-        case tir.Select(true_value=a, false_value=b) | tir.Call(op="if_then_else", args=(_, a, b)):
-            return _is_infinite(a) or _is_infinite(b)
-    return isinstance(x, tir.FloatImm) and not isfinite(x.value)
 
 
 def _guarded(atom: PrimExpr) -> tuple[PrimExpr, PrimExpr]:
@@ -620,7 +637,7 @@ class _Normal:
         """
         if (none := _by_zero(parts)) is not None:
             return none
-        infinite = any(_is_infinite(atom) for mono in found for atom in mono)
+        infinite = any(_may_be_infinite(self._matcher, atom) for mono in found for atom in mono)
         return {(x,): Fraction(1)} if infinite or self.loses(found, parts) else found
 
     def loses(self, found: Sum, parts: Sequence[Sum]) -> bool:
@@ -629,24 +646,7 @@ class _Normal:
         """
         left = {atom for mono in found for atom in mono}
         given = {atom for part in parts for mono in part for atom in mono}
-        return any(self.is_partial(a) or self._may_be_infinite(a) for a in given - left)
-
-    def _may_be_infinite(self, atom: PrimExpr) -> bool:
-        """Whether a factor is an element that may be an infinity or NaN as it is written in a program."""
-        match atom:
-            case tir.BufferLoad(buffer=ConstantTerm() as tensor):
-                return not is_finite(tensor)
-            case tir.BufferLoad(buffer=TensorTerm() as tensor):
-                made = self._matcher.definition(tensor)
-                return isinstance(made, Lambda) and self._may_be_infinite(made.element)
-            case Reduce() if atom.combiner.name == "sum":
-                return any(map(self._may_be_infinite, atom.sources))
-            case (
-                tir.Select(true_value=a, false_value=b)
-                | tir.Call(op="if_then_else", args=(_, a, b))
-            ):
-                return self._may_be_infinite(a) or self._may_be_infinite(b)
-        return _is_infinite(atom)
+        return any(self.is_partial(a) or _may_be_infinite(self._matcher, a) for a in given - left)
 
     def is_partial(self, atom: PrimExpr) -> bool:
         """Whether a factor is not defined for all real numbers, by its definition."""
