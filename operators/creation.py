@@ -44,6 +44,7 @@ from rlx.operators.dim_arithmetic import (
     same,
     sub,
 )
+from rlx.operators.elementwise import convert
 from rlx.operators.evaluation import OperatorFault
 from rlx.operators.exprs import Result, decline
 from rlx.operators.late import np, scalars, te
@@ -155,7 +156,7 @@ def full_value(shape: tuple[int, ...], value: Any, kind: DataType | None) -> Arr
     made = np.asarray(arrays.number(value))
     if kind is None and not isinstance(value, np.ndarray):
         kind = dtype("float32" if isinstance(value, float) else "int64")
-    return arrays.back(np.full(arrays.sizes(shape), made), arrays.kind_of(kind, made.dtype))
+    return convert(np.full(arrays.sizes(shape), made), arrays.kind_of(kind, made.dtype))
 
 
 @defines("relax.full")
@@ -177,7 +178,7 @@ def full_like(
 
 @computes("relax.full_like")
 def full_like_value(x: Array, value: Any, kind: DataType | None) -> Array:
-    return arrays.back(np.full(x.shape, arrays.number(value)), arrays.kind_of(kind, x.dtype))
+    return convert(np.full(x.shape, arrays.number(value)), arrays.kind_of(kind, x.dtype))
 
 
 @defines("relax.full_like")

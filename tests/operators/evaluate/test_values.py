@@ -117,6 +117,8 @@ CASES: list[tuple[str, tuple[Any, ...], dict[str, Any], Any]] = [
     ("arange", (0, 1, 0.5), {}, f32(0, 0.5)),
     ("full", ((2,), np.array(7, np.int8)), {}, i8(7, 7)),
     ("full", ((2,), np.array(7, np.int8)), {"dtype": "float32"}, f32(7, 7)),
+    ("full", ((2,), np.array(-3, np.float32)), {"dtype": "uint8"}, np.array([0, 0], np.uint8)),
+    ("full_like", (f32(1, 2), np.array(300, np.float32)), {"dtype": "int8"}, i8(127, 127)),
     ("eye", (2, 3), {"k": 1}, f32([0, 1, 0], [0, 0, 1])),
     ("hamming_window", (1, False, 0.5, 0.4, dtype("float32")), {}, f32(1)),
     ("hamming_window", (3, False, 0.5, 0.4, dtype("float32")), {}, f32(0.1, 0.9, 0.1)),
