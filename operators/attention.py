@@ -136,11 +136,12 @@ def attention(
 def _heads(query: Array, key: Array, value: Array) -> int:
     """How many query heads share a key head."""
     q, k, v = query.shape, key.shape, value.shape
-    if q[0] != k[0] or k[:3] != v[:3] or q[3] != k[3] or not k[2] or q[2] % k[2]:
+    grouped = q[2] == k[2] or (k[2] and q[2] % k[2] == 0)
+    if q[0] != k[0] or k[:3] != v[:3] or q[3] != k[3] or not grouped:
         raise OperatorFault(
             "E-attention-dims", (f"the shapes of queries {q}, keys {k} and values {v} do not match")
         )
-    return int(q[2] // k[2])
+    return 1 if q[2] == k[2] else int(q[2] // k[2])
 
 
 @computes("relax.nn.attention", "relax.nn.attention_bias")
@@ -159,7 +160,7 @@ def attention_value(
     arrays.need_floats("attention", query, key, value)
     shared = _heads(query, key, value)
     q, k, v = (np.moveaxis(arrays.wide(x), 2, 1) for x in (query, key, value))
-    if shared > 1:
+    if shared != 1:
         k, v = np.repeat(k, shared, axis=1), np.repeat(v, shared, axis=1)
     factor = 1 / np.sqrt(q.shape[-1]) if scale is None else float(scale)
     scores = np.matmul(q, np.swapaxes(k, -1, -2))

@@ -175,12 +175,17 @@ def compare(
         same = FunctionProof(", ".join(names), (), NAMELESS, "the programs are the same")
         return Refinement("proved", "bitwise", names, None, "", (same,))
     level, proofs = "bitwise", list[FunctionProof]()
-    todo = list(names)
+    todo = [(name, False) for name in names]
+    alike = not assume and contract is None
     with recursion_room():
-        for name in todo:  # grows by the recursive functions that are met
-            question = _FunctionPair(before, after, name, floats, faults, assume, contract)
+        for name, called in todo:  # grows by the recursive functions that are met
+            # What is assumed or agreed of entries does not hold where a function calls itself.
+            known, agreed = ((), None) if called else (assume, contract)
+            question = _FunctionPair(before, after, name, floats, faults, known, agreed, called)
             found = question.answer()
-            todo += [each for each in question.recursive if each not in todo]
+            for each in question.recursive:
+                if (each, True) not in todo and not (alike and each in names):
+                    todo.append((each, True))
             end = found.reason or _ENDS[found.level or ""]
             proofs.append(FunctionProof(name, found.notes, found.names, end, found.conditions))
             if found.level is not None:
@@ -188,11 +193,14 @@ def compare(
                 continue
             numbers = _numbers(found, before[name], after[name])
             special, real = floats == "bitwise", floats == "real"
-            searched = differing(
-                before, after, name, contract, assume, RUNS, numbers, special, real
-            )
-            example = searched.example or question.example
-            reason = "; ".join(filter(None, [found.reason, searched.ended]))
+            example, reason = question.example, found.reason
+            for run in names if called else (name,):
+                if example is None:
+                    searched = differing(
+                        before, after, run, contract, assume, RUNS, numbers, special, real
+                    )
+                    example = searched.example
+                    reason = "; ".join(filter(None, [reason, searched.ended]))
             said = reason if len(todo) == 1 else f"{name}: {reason}"
             status = "unknown" if example is None else "refuted"
             return Refinement(
@@ -203,7 +211,7 @@ def compare(
                 said if example is None else example.difference,
                 tuple(proofs),
                 found.unjoined if example is None else None,
-                question.missing(found, example),
+                None if called else question.missing(found, example),
             )
     return Refinement("proved", level, names, None, "", tuple(proofs))
 
@@ -244,10 +252,11 @@ class _FunctionPair:
         faults: str,
         assume: Sequence[str],
         contract: str | None,
+        called: bool,
     ) -> None:
         self._contract = contract
         self.recursive: list[str] = []
-        self._run_first = True
+        self._run_first = not called  # with any arguments, of which a program may never pass some
         self.example: Counterexample | None = None
         self._modules = (before, after)
         self._name, self._floats, self._faults, self._assume = name, floats, faults, assume

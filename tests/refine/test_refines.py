@@ -414,3 +414,51 @@ class Module:
         assert not rlx.refines(text, other).proved
     turned = text.replace("X[i] > T.float32(1)", "T.float32(1) < X[i]")
     assert rlx.refines(text, turned).level == "bitwise"
+
+
+RECURSIVE = """
+@I.ir_module
+class M:
+    @R.function(private=True)
+    def loop(x: R.Tensor(("n",), "float32"), c: R.Tensor((), "bool")) -> R.Tensor((), "float32"):
+        n = T.int64()
+        if c:
+            length = LENGTH
+            rest = R.strided_slice(x, axes=[0], begin=[1], end=[n])
+            more = R.greater(R.sum(rest), R.const(0.0, "float32"))
+            below: R.Tensor((), "float32") = M.loop(rest, more)
+            total = R.add(length, below)
+        else:
+            total = R.const(0.0, "float32")
+        return total
+    @R.function
+    def main(x: R.Tensor(("n",), "float32"), c: R.Tensor((), "bool")) -> R.Tensor((), "float32"):
+        result: R.Tensor((), "float32") = M.loop(x, c)
+        return result
+"""
+COUNTED = RECURSIVE.replace("LENGTH", 'R.sum(R.ones((n,), "float32"))')
+
+
+@pytest.mark.parametrize("entry", ["main", "loop"])
+def test_what_is_assumed_of_an_entry_does_not_hold_where_a_function_calls_itself(
+    entry: str,
+) -> None:
+    before = COUNTED.replace("(private=True)", "" if entry == "loop" else "(private=True)")
+    three = before.replace('R.sum(R.ones((n,), "float32"))', 'R.const(3.0, "float32")')
+    found = rlx.refines(before, three, entry=entry, floats="real", assume=["n == 3"])
+    assert found.refuted
+    assert found.counterexample is not None
+    assert found.counterexample.sizes == {"n": 3}
+    with proofs_alone():
+        again = rlx.refines(before, three, entry=entry, floats="real", assume=["n == 3"])
+    assert not again.proved
+
+
+def test_a_recursive_function_that_is_private_is_not_refuted_by_what_is_never_passed() -> None:
+    """Only the length of what ``main`` passes counts, and no rest of it is longer."""
+    before = COUNTED.replace(
+        "x, c)\n        return result", "R.zeros((0,), 'float32'), c)\n        return result"
+    )
+    after = before.replace("R.sum(R.ones((n,)", "R.sum(R.zeros((n,)")
+    found = rlx.refines(before, after, entry="main")
+    assert found.unknown, found

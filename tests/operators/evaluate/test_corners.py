@@ -311,3 +311,9 @@ def test_an_inferred_length_beside_none_is_that_of_the_type(
     x = np.zeros([0 if part == "n" else int(part) for part in given.split(", ")], np.float32)
     ended = rlx.run(text, inputs=[x])
     assert ended.ok and ended.numpy().shape == found
+
+
+@pytest.mark.parametrize("groups", [0, 2])
+def test_attention_without_heads_is_empty(groups: int) -> None:
+    query, key = np.ones((1, 2, 0, 3), np.float32), np.ones((1, 4, groups, 3), np.float32)
+    assert run("nn.attention", query, key, key).shape == (1, 2, 0, 3)
