@@ -176,16 +176,18 @@ def compare(
         return Refinement("proved", "bitwise", names, None, "", (same,))
     level, proofs = "bitwise", list[FunctionProof]()
     todo = [(name, False) for name in names]
+    passed = set[str]()  # to what nobody knows, which may call them with anything
     alike = not assume and contract is None
     with recursion_room():
-        for name, called in todo:  # grows by the recursive functions that are met
+        for name, called in todo:  # grows by the functions that were taken to mean the same
             # What is assumed or agreed of entries does not hold where a function calls itself.
             known, agreed = ((), None) if called else (assume, contract)
             question = _FunctionPair(before, after, name, floats, faults, known, agreed, called)
             found = question.answer()
-            for each in question.recursive:
+            for each in (*question.recursive, *question.passed):
                 if (each, True) not in todo and not (alike and each in names):
                     todo.append((each, True))
+            passed.update(question.passed)
             end = found.reason or _ENDS[found.level or ""]
             proofs.append(FunctionProof(name, found.notes, found.names, end, found.conditions))
             if found.level is not None:
@@ -193,14 +195,15 @@ def compare(
                 continue
             numbers = _numbers(found, before[name], after[name])
             special, real = floats == "bitwise", floats == "real"
-            example, reason = question.example, found.reason
-            for run in names if called else (name,):
+            example, reason = None, found.reason
+            for run in names if called and name not in passed else (name,):
                 if example is None:
                     searched = differing(
                         before, after, run, contract, assume, RUNS, numbers, special, real
                     )
                     example = searched.example
                     reason = "; ".join(filter(None, [reason, searched.ended]))
+            example = question.example if example is None else example
             said = reason if len(todo) == 1 else f"{name}: {reason}"
             status = "unknown" if example is None else "refuted"
             return Refinement(
@@ -256,6 +259,7 @@ class _FunctionPair:
     ) -> None:
         self._contract = contract
         self.recursive: list[str] = []
+        self.passed: list[str] = []
         self._run_first = not called  # with any arguments, of which a program may never pass some
         self.example: Counterexample | None = None
         self._modules = (before, after)
@@ -386,7 +390,7 @@ class _FunctionPair:
                 reason = "the limit of work is reached"
             notes = tuple(matcher.trail.notes)
             if not reason:
-                self.recursive += functions
+                self.passed += functions
                 return _Outcome(level, "", notes, names, conditions=tuple(conditions))
             if matcher.real:  # once more, with numbers as they are written, if that differs
                 if not matcher.rounded:

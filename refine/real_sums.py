@@ -407,6 +407,13 @@ _OF_POSITIVES = frozenset(["log", "log2", "log10", "log1p", "sqrt", "rsqrt"])
 """Those that are defined for all positive numbers."""
 
 
+_ODD = frozenset(["sin", "tan", "asin", "atan", "sinh", "asinh", "atanh", "tanh", "erf"])
+"""Those whose value at an opposite is the opposite."""
+
+_EVEN = frozenset(["cos", "cosh", "fabs"])
+"""Those whose value at an opposite is the same."""
+
+
 def _is_suspect(x: PrimExpr) -> bool:
     """Whether it is to be looked at if an element is defined for all real numbers."""
     match x:
@@ -610,12 +617,16 @@ class _Normal:
                         if len(base) ** power <= MOST:
                             factors = [base] * int(power)
                             return reduce(lambda m, n: _times(self._matcher, m, n), factors)
+                    case tir.FloatImm(value=power) if -HIGHEST <= power <= -1 and power % 1 == 0:
+                        return self._inverse(tir.Call("pow", (a, tir.FloatImm(-power, kind)), kind))
                     case tir.FloatImm(value=0.5):
                         return self.sum(tir.Call("sqrt", (a,), kind))
             case tir.Call(op="ceil", args=(a,)):
                 minus = tir.Mul(a, tir.FloatImm(-1.0, kind))
                 floor = self.sum(tir.Call("floor", (minus,), kind))
                 return {mono: -factor for mono, factor in floor.items()}
+            case tir.Call(op=op, args=(a,)) if op in _ODD or op in _EVEN:
+                return self._of_opposite(op, self.sum(a), x)
             case Reduce() if x.combiner.name == "sum":
                 return self._reduction(x)
             case Reduce() if x.combiner.name == "prod":
@@ -676,6 +687,16 @@ class _Normal:
                     known[tensor] = self.is_partial(made.element)
         return known[tensor]
 
+    def _of_opposite(self, op: str, inside: Sum, x: PrimExpr) -> Sum:
+        """An odd or even function ``x`` of the opposite of a sum: the opposite of that of the sum, or the same."""
+        kind = tir.type_of(x)
+        exact = all(Fraction(float(factor)) == factor for factor in inside.values())
+        if not (inside and exact and all(factor < 0 for factor in inside.values())):
+            return {(x,): Fraction(1)}
+        parts = [_product(mono, -factor, kind) for mono, factor in inside.items()]
+        made = tir.interned(tir.Call(op, (reduce(tir.Add, parts),), kind))
+        return {(made,): Fraction(-1 if op in _ODD else 1)}
+
     def _exponential(self, a: PrimExpr, kind: DataType) -> Sum:
         """The exponential of a sum: the product of those of its monomials."""
         found: list[PrimExpr] = []
@@ -733,6 +754,8 @@ class _Normal:
                     return self.sum(tir.Sub(a, whole))
             case tir.Cast(value=condition) if tir.type_of(condition) == BOOL:
                 return self._truth(condition, tir.IntImm(1, kind), tir.IntImm(0, kind))
+            case tir.Call(op=op, args=(a,)) if op in _ODD or op in _EVEN:
+                return self._of_opposite(op, self.sum(a), x)
             case Reduce() if x.combiner.name == "sum":
                 return self._reduction(x)
             case Reduce() if x.combiner.name == "prod":
