@@ -5,7 +5,7 @@ What a run may fail at, and which packed functions it calls, is collected in ord
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rlx.grammar.nodes import ast, tir
@@ -159,6 +159,8 @@ class Execution:
         The packed functions that a program calls as pure ones on every way.
     path
         The conditions of the branches around the present place.
+    chosen
+        The memory whose content is the value of a branch: it is not written again.
     accepted
         How many checks there were when the parameters of the entry were checked.
     """
@@ -181,6 +183,7 @@ class Execution:
         self.destinations: set[str] = set()
         self.pure: set[str] = set()
         self.outside: dict[str, OutsideTerm] = {}
+        self.chosen: set[object] = set()
         self.accepted = 0
         self.applied: list[ApplicationTerm] = []
         self.recursive: list[str] = []
@@ -206,7 +209,7 @@ class Execution:
         """
         function = self._functions[name]
         assert isinstance(function, ast.Function)
-        found = self._called(function, arguments, Frame({}, {}))
+        found = self._called(function, arguments, Frame({}, {}), entry=True)
         return self.loaded(found)
 
     def roots(self, result: Term) -> list[Term]:
@@ -217,7 +220,9 @@ class Execution:
             call = call.after
         return found[::-1]
 
-    def _called(self, function: ast.Function, arguments: Sequence[Term], outer: Frame) -> Term:
+    def _called(
+        self, function: ast.Function, arguments: Sequence[Term], outer: Frame, entry: bool = False
+    ) -> Term:
         if function in self._stack:
             return self._recursive(function, arguments)
         if len(self._stack) >= DEEPEST:
@@ -236,7 +241,7 @@ class Execution:
             self._bind(info, argument, frame, free)
         for param, info, argument in zip(function.params, infos, arguments, strict=True):
             frame.values[param] = self.cast(argument, info, frame, f"the type of {param.name_hint}")
-        if not self._stack:
+        if entry:
             self.accepted = len(self.checks)
             for param in function.params:
                 self._call_it(frame.values[param], param.name_hint)
@@ -508,8 +513,6 @@ class Execution:
                     frame.sizes[var.shape_var] = found.value
             case ast.MatchCast(var=var, value=value, struct_info=info, shape_vars=free):
                 term = self.value(value, frame)
-                if isinstance(term, CellTerm):
-                    term = self.loaded(term)
                 self._bind(info, term, frame, set(free))
                 found = self.cast(term, info, frame, "a cast")
                 if var is None:
@@ -570,7 +573,7 @@ class Execution:
         if len(self.path) >= DEEPEST:
             raise Unreadable("branches are nested too deep")
         before, outside = self.last, self.path
-        found, ends = [], []
+        values, found, ends = [], [], []
         memory, heaps = self.memory, self.heaps
         contents, sizes = [], []
         for taken, body in ((True, branch.true_branch), (False, branch.false_branch)):
@@ -578,7 +581,8 @@ class Execution:
             self.last = before
             self.memory = dict(memory)
             self.heaps = {heap: dict(slots) for heap, slots in heaps.items()}
-            found.append(self.loaded(self.value(body, Frame(frame.values, frame.sizes))))
+            values.append(self.value(body, Frame(frame.values, frame.sizes)))
+            found.append(self.loaded(values[-1]))
             ends.append(self.last)
             contents.append(self.memory)
             sizes.append(self.heaps)
@@ -602,6 +606,9 @@ class Execution:
         if ends[0] is not before or ends[1] is not before:
             calls = [terms.unknown(end) for end in ends]
             self.last = terms.apply("if", None, (condition, *calls), None, before)
+        if values[0] is values[1]:
+            return values[0]
+        self.chosen.update(cell.storage for value in values for cell in cells_in(value))
         return self._chosen(condition, chosen, found[0], found[1])
 
     def _chosen(
@@ -668,9 +675,9 @@ class Execution:
 
     def _inline(self, function: ast.Function, arguments: Sequence[Term], outer: Frame) -> Term:
         """The result of a call of a function of the module, or of a closure."""
-        if any(isinstance(argument, CellTerm) for argument in arguments):
+        if any(True for argument in arguments for _ in cells_in(argument)):
             return self._called(function, arguments, outer)  # it may write the memory
-        args = tuple([self.loaded(argument) for argument in arguments])
+        args = tuple(arguments)
         key = (function, args, self.path) if not outer.values else None
         known = None if key is None else self._inlined.get(key)
         if known is not None:
@@ -974,6 +981,18 @@ class Execution:
         raise Unreadable("a closure is called that is not known")
 
 
+def cells_in(value: Term) -> Iterator[CellTerm]:
+    """The memory that a value refers to."""
+    stack, seen = [value], set[Term]()
+    while stack:
+        term = stack.pop()
+        if isinstance(term, CellTerm):
+            yield term
+        elif isinstance(term, TupleTerm) and term not in seen:
+            seen.add(term)
+            stack += term.fields
+
+
 def _one(infos: tuple[StructInfo, ...]) -> StructInfo:
     """The type of a result, of which there may be several parts."""
     return infos[0] if len(infos) == 1 else ast.TupleStructInfo(infos)
@@ -1036,6 +1055,7 @@ _FAULTING = frozenset(
     for name in (
         *("gather_elements", "gather_nd", "scatter_elements", "scatter_nd", "index_put"),
         *("index_tensor", "one_hot", "bucketize", "dynamic_strided_slice", "nn.nll_loss"),
+        *("reverse_sequence", "grad.take_backward", "grad.nll_loss_backward"),
         *("slice_scatter", "unique", "arange", "bincount", "nonzero", "topk", "view"),
         *("multinomial_from_uniform", "tensor_to_shape", "tensor_to_shape_value"),
     )

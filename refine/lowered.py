@@ -176,6 +176,8 @@ def load(run: Execution, term: CellTerm) -> TensorTerm:
 
 def store(run: Execution, term: CellTerm, content: TensorTerm) -> None:
     """Write memory: other tensors in the same piece of memory are overwritten."""
+    if term.storage in run.chosen:
+        raise Unreadable("memory is written that the value of a branch may be")
     for other in run.memory:
         if other is not term and other.storage is term.storage:
             run.memory[other] = OVERWRITTEN
