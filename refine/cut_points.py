@@ -75,6 +75,7 @@ def find(matcher: Matcher, before: Sequence[Term], after: Sequence[Term]) -> Pai
     """
     stuck: Pair | None = None
     known = set(in_order(before))
+    joined = set[TensorTerm]()
     by_type: dict[object, list[TensorTerm]] = {}
     users: dict[Term, list[Term]] = {}
     for term in _terms(before):
@@ -85,10 +86,13 @@ def find(matcher: Matcher, before: Sequence[Term], after: Sequence[Term]) -> Pai
     for tensor in in_order(after):
         if tensor in known or not isinstance(tensor, ResultTerm | Lambda):
             continue
-        found = _candidates(matcher, tensor, by_type, users)
+        cuts, direct = _cuts(matcher, tensor, known)
+        found = _candidates(matcher, tensor, cuts, direct, by_type, users)
+        found.sort(key=lambda candidate: candidate in joined)
         for candidate in found[:CANDIDATES]:
-            if matcher.try_equal(candidate, tensor, STEPS):
+            if matcher.try_equal(candidate, tensor, STEPS, None if direct else cuts):
                 matcher.join(candidate, tensor)
+                joined.add(candidate)
                 break
         else:
             view = matcher.opened(tensor) if _is_view(tensor) else None
@@ -115,16 +119,18 @@ def _known_lengths(tensor: TensorTerm) -> list[PrimExpr | None]:
 def _candidates(
     matcher: Matcher,
     tensor: TensorTerm,
+    cuts: Sequence[TensorTerm],
+    direct: bool,
     by_type: dict[object, list[TensorTerm]],
     users: dict[Term, list[Term]],
 ) -> list[TensorTerm]:
     """Tensors of BEFORE that are made of the cut points that a tensor of AFTER is made of, and these
-    themselves: a kernel may copy what it is given.
+    themselves: a kernel may copy what it is given. If there are tensors between, as for a part of
+    what AFTER computes at once, it may be made of fewer.
     """
-    cuts = [matcher.representatives.get(t, t) for t in _leaves(tensor)]
     frontier = {part for cut in cuts for part in _viewed(cut)}
     alike = by_type.get((tensor.dtype, len(tensor.shape)), [])
-    near = _above(frontier, users) | frontier if frontier else set(alike)
+    near = _above(frontier, users, direct) | frontier if frontier else set(alike)
     lengths = _known_lengths(tensor)
     layouts = _layouts(len(tensor.shape)) if any(map(_is_view, cuts)) else ()
     found = [
@@ -135,7 +141,7 @@ def _candidates(
             _known_lengths(candidate) == lengths
             or any(_permuted(candidate.shape, each) == tensor.shape for each in layouts)
         )
-        and (candidate in frontier or _between(candidate, frontier))
+        and (candidate in frontier or _between(candidate, frontier, direct))
     ]
     if len(found) > 1:
         wanted = _functions(matcher, tensor, frontier)
@@ -192,11 +198,13 @@ def _viewed(cut: TensorTerm) -> Sequence[TensorTerm]:
     return (cut,)
 
 
-def _above(frontier: set[TensorTerm], users: dict[Term, list[Term]]) -> set[Term]:
-    """The terms that are made of the tensor of a frontier with the fewest users, with at most `BETWEEN`
-    other terms between.
+def _above(frontier: set[TensorTerm], users: dict[Term, list[Term]], together: bool) -> set[Term]:
+    """The terms that are made of a tensor of a frontier, with at most `BETWEEN` other terms between; if they
+    are made of all together, of the one with the fewest users.
     """
-    level: set[Term] = {min(frontier, key=lambda each: len(users.get(each, ())))}
+    level: set[Term] = set(frontier)
+    if together:
+        level = {min(frontier, key=lambda each: len(users.get(each, ())))}
     found: set[Term] = set()
     for _ in range(BETWEEN + 1):
         level = {user for term in level for user in users.get(term, ())} - found
@@ -228,6 +236,28 @@ def _functions(matcher: Matcher, tensor: TensorTerm, frontier: set[TensorTerm]) 
     return found
 
 
+def _cuts(
+    matcher: Matcher, tensor: TensorTerm, known: set[TensorTerm]
+) -> tuple[list[TensorTerm], bool]:
+    """The cut points and inputs that a tensor of AFTER is made of, and whether nothing is between."""
+    found: dict[TensorTerm, None] = {}
+    direct = True
+    stack, seen = list(_leaves(tensor))[::-1], set[TensorTerm]()
+    while stack:
+        leaf = stack.pop()
+        if leaf in seen:
+            continue
+        seen.add(leaf)
+        cut = matcher.representatives.get(leaf, leaf)
+        below = [] if cut is not leaf or leaf in known else list(_leaves(leaf))
+        if below and len(seen) <= BETWEEN:
+            direct = False
+            stack += below[::-1]
+        else:
+            found[cut] = None
+    return list(found), direct
+
+
 def _leaves(tensor: TensorTerm) -> Iterator[TensorTerm]:
     """The tensors that a tensor is made of directly."""
     stack = _below(tensor)
@@ -239,8 +269,8 @@ def _leaves(tensor: TensorTerm) -> Iterator[TensorTerm]:
             yield term
 
 
-def _between(candidate: TensorTerm, frontier: set[TensorTerm]) -> bool:
-    """Whether a tensor is made of those of a frontier alone, and of all of them."""
+def _between(candidate: TensorTerm, frontier: set[TensorTerm], together: bool) -> bool:
+    """Whether a tensor is made of those of a frontier alone, and of all of them if they are ``together``."""
     stack, seen = _below(candidate), set()
     met: set[TensorTerm] = set()
     while stack:
@@ -261,4 +291,4 @@ def _between(candidate: TensorTerm, frontier: set[TensorTerm]) -> bool:
         ):
             return False
         stack += below
-    return met == frontier
+    return met == frontier if together else bool(met)

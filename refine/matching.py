@@ -344,12 +344,19 @@ class Matcher(NormalForms):
         """The number of an element, in the order in which they are met: a fixed order of factors."""
         return self._numbers.setdefault(expr, len(self._numbers))
 
-    def try_equal(self, a: TensorTerm, b: TensorTerm, steps: int) -> bool:
-        """Whether two tensors are equal, without a look below the tensors that both are made of, and
-        with little work. If not, nothing is remembered, unless there is nothing below.
+    def try_equal(
+        self,
+        a: TensorTerm,
+        b: TensorTerm,
+        steps: int,
+        below: Sequence[TensorTerm] | None = None,
+    ) -> bool:
+        """Whether two tensors are equal, without a look below the tensors that both are made of (those that
+        ``b`` is made of directly, if no others are given), and with little work. If not, nothing is
+        remembered, unless there is nothing below.
         """
         tensors, applications = dict(self._tensors), dict(self._applications)
-        cuts = [self.representatives.get(t, t) for t in tensors_below(b)]
+        cuts = [self.representatives.get(t, t) for t in below or tensors_below(b)]
         views = [
             t for cut in cuts if isinstance(cut, Lambda) for t in terms.tensors_of(cut.element)
         ]
