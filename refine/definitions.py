@@ -20,7 +20,7 @@ from rlx.operators.exprs import Declined
 from rlx.operators.operator_call import OperatorCall, Violation
 from rlx.operators.registry import Operator
 from rlx.refine import terms
-from rlx.refine.facts import Facts
+from rlx.refine.facts import Facts, polynomial
 from rlx.refine.loops_content import inverse
 from rlx.refine.terms import (
     ApplicationTerm,
@@ -166,6 +166,20 @@ class Definitions:
         self._stages: dict[ApplicationTerm, list[TensorTerm]] = {}
         self._sizes: dict[object, tir.Var] = {}
         self.unshaped: dict[Term, StructInfo] = {}
+        self.scalars: set[tir.Var] = set()
+
+    def is_scalar(self, var: tir.Var) -> None:
+        """Know that a number is the length of nothing: it may be negative."""
+        if var not in self.scalars:
+            self.scalars.add(var)
+            self._facts.context.declare(var, lower=None)
+
+    def is_length(self, dim: tir.PrimExpr) -> bool:
+        """Whether a number is plainly not negative: a sum of products of lengths."""
+        return all(
+            factor >= 0 and all(isinstance(v, tir.Var) and v not in self.scalars for v in mono)
+            for mono, factor in polynomial(tir.interned(dim)).items()
+        )
 
     def learn(self, condition: tir.PrimExpr) -> None:
         """Assume a condition on sizes that a program has checked, for the types of later calls."""

@@ -297,6 +297,9 @@ class Execution:
                 return
         for dim, known in zip(dims, self.dims_of(term, len(dims)) or (), strict=False):
             if isinstance(dim, tir.Var) and dim in free:
+                if isinstance(info, ast.PrimStructInfo) and isinstance(term, OpaqueTerm):
+                    assert isinstance(known, tir.Var)
+                    self.definitions.is_scalar(known)
                 frame.sizes[dim] = known
                 free.discard(dim)
 
@@ -447,6 +450,13 @@ class Execution:
             if said is not known:
                 condition = tir.interned(tir.EQ(said, known))
                 self.check(("equal", condition), condition, words)
+
+    def exists(self, dims: Sequence[tir.PrimExpr], words: str) -> None:
+        """Check that no length of a new tensor is negative, where that is not plain."""
+        for dim in dims:
+            if not self.definitions.is_length(dim):
+                condition = tir.interned(tir.LE(tir.IntImm(0), dim))
+                self.check(("condition", condition), condition, words)
 
     def check(self, key: object, condition: tir.PrimExpr | None, words: str) -> None:
         self.checks.append(RunCheck(self.path, key, condition, words))
@@ -799,6 +809,8 @@ class Execution:
             raise Unreadable(str(error)) from None
         self.operator_checks(name, arguments, made, known)
         found = self.definitions.value_of(known.info, made)
+        if name in _OF_SHAPES and isinstance(found, TensorTerm):
+            self.exists(found.shape, f"R.{name.removeprefix('relax.')}")
         if given and isinstance(given[0], CellTerm) and name in _IN_PLACE:
             assert isinstance(found, TensorTerm)
             return lowered.view(self, given[0], found)
@@ -899,6 +911,7 @@ class Execution:
             value = self.definitions.value_of(info, made, (k,))
             if not isinstance(value, ResultTerm):
                 raise Unreadable("the shape of a result of call_tir is not known")
+            self.exists(value.shape, "call_tir")
             found.append(value)
         return list(found)
 
@@ -1043,6 +1056,11 @@ _ARITHMETIC = frozenset(
     )
 )
 """Operators that may fail on elements that are not floats."""
+
+_OF_SHAPES = frozenset(
+    f"relax.{name}" for name in ("zeros", "ones", "full", "eye", "broadcast_to", "arange")
+)
+"""Operators whose results have lengths that the program computes."""
 
 _EXTREMA = frozenset(f"relax.{name}" for name in ("max", "min", "argmax", "argmin", "median"))
 """Operators that fail on axes without elements."""

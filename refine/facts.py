@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL, DataType, limits
@@ -21,6 +22,22 @@ _DIVISIONS = (tir.FloorDiv, tir.FloorMod, tir.TruncDiv, tir.TruncMod)
 _CHOICES = (tir.Min, tir.Max, tir.Select, tir.Comparison, tir.And, tir.Or, tir.Not)
 
 Monomial = tuple[int, ...]
+
+PRODUCTS = {32: (1, 1 << 24), 64: (1, 1 << 30, 1 << 34, 1 << 38)}
+"""How large an index or a size is taken to be, a product of two of them, and one of more, where numbers of
+so many bits are computed from them: then what is computed with small numbers does not wrap.
+"""
+
+
+class _Measure(NamedTuple):
+    """How large a number may be: a factor, the indices and sizes by which it is multiplied, how many of the
+    indices are multiplied by themselves, and whether it may be negative.
+    """
+
+    factor: int
+    names: frozenset[PrimExpr]
+    again: int
+    negative: bool
 
 
 class Facts:
@@ -45,6 +62,8 @@ class Facts:
         self._atoms: dict[PrimExpr, tir.Var] = {}
         self._own: set[tir.Var] = set()
         self._plain: dict[PrimExpr, tuple[PrimExpr, bool]] = {}
+        self._measures: dict[PrimExpr, _Measure] = {}
+        self._axes: dict[tir.Var, int | None] = {}
         self._between: dict[PrimExpr, tuple[int, int]] = {}
         self._known: list[dict[PrimExpr, bool | None]] = [{}]
         self._equal: list[dict[tuple[PrimExpr, PrimExpr], bool]] = [{}]
@@ -70,6 +89,7 @@ class Facts:
     def index(self, axes: Sequence[tir.Var], extents: Sequence[PrimExpr]) -> None:
         """Assume that indices are inside their extents."""
         for axis, extent in zip(axes, extents, strict=True):
+            self._axes[axis] = extent.value if isinstance(extent, tir.IntImm) else None
             self.context.declare(axis, lower=0)
             self.context.assume(tir.LT(axis, self._ready(self.plain(extent))))
         self._known[-1], self._equal[-1] = {}, {}
@@ -240,7 +260,7 @@ class Facts:
             inner = tir.type_of(node.value)
             integers = integers and (inner.is_integer or inner == BOOL)
         whole = integers and (kind == BOOL or kind.bits >= 32)
-        if whole and arithmetic and not valued:
+        if whole and arithmetic and not valued and self.fits(node):
             return tir.interned(tir.with_operands(node, parts)), False
         remainder = isinstance(node, tir.FloorMod | tir.TruncMod) and not operands[1][1]
         quotient = isinstance(node, tir.FloorDiv | tir.TruncDiv) and _is_positive(node.b)
@@ -253,6 +273,52 @@ class Facts:
         if integers and isinstance(node, tir.Call) and node.op in ("if_then_else", "likely"):
             return tir.interned(tir.with_operands(node, parts)), valued
         return self._atom(node, kind), True
+
+    def fits(self, node: PrimExpr) -> bool:
+        """Whether a number that is computed from indices and sizes alone does not wrap, as long as
+        products of these are not larger than `PRODUCTS` says.
+        """
+        kind = tir.type_of(node)
+        if not (isinstance(node, (*_RING, tir.Cast)) and kind.is_integer):
+            return True
+        found = tir.fold(tir.interned(node), self._measured, self._measures)
+        products = PRODUCTS.get(kind.bits)
+        if products is None:
+            return False
+        largest = found.factor * products[min(len(found.names), len(products) - 1)]
+        low, high = limits(kind)
+        return largest * products[1] ** found.again <= high and (low < 0 or not found.negative)
+
+    def _measured(self, node: PrimExpr, operands: list[_Measure]) -> _Measure:
+        """How large a number that is computed from indices and sizes may be."""
+        match node:
+            case tir.IntImm(value=value):
+                return _Measure(abs(value), frozenset(), 0, value < 0)
+            case tir.Var() if (extent := self._axes.get(node)) is not None:
+                return _Measure(extent, frozenset(), 0, False)
+            case tir.Mul():
+                a, b = operands
+                again = sum(name in self._axes for name in a.names & b.names)
+                factor, times = a.factor * b.factor, a.again + b.again + again
+                return _Measure(factor, a.names | b.names, times, a.negative or b.negative)
+            case tir.FloorMod(b=tir.IntImm(value=divisor)) if divisor > 0:
+                return _Measure(divisor, frozenset(), 0, False)
+            case tir.FloorDiv() | tir.TruncDiv() | tir.FloorMod() | tir.TruncMod() | tir.Cast():
+                return operands[0]
+            case tir.Add() | tir.Sub() | tir.Min() | tir.Max():
+                parts = operands
+            case tir.Select() | tir.Call(op="if_then_else"):
+                parts = operands[1:]
+            case _:
+                known = tir.type_of(node) == BOOL
+                return _Measure(1, frozenset() if known else frozenset([node]), 0, not known)
+        summed = isinstance(node, tir.Add | tir.Sub)
+        return _Measure(
+            (sum if summed else max)([part.factor for part in parts]),
+            frozenset().union(*(part.names for part in parts)),
+            max(part.again for part in parts),
+            isinstance(node, tir.Sub) or any(part.negative for part in parts),
+        )
 
     def is_exact(self, node: PrimExpr) -> bool:
         """Whether a cast, sum, difference or product of integers, or a sum of them over indices, does not wrap,

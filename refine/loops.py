@@ -282,16 +282,16 @@ class Reader:
                 self._block(stmt)
             case tir.IfThenElse(condition=condition, then_case=then, else_case=other):
                 self._branch(
-                    self.converted(condition),
+                    self._valued(condition),
                     lambda: self.statement(then),
                     None if other is None else lambda: self.statement(other),
                 )
             case tir.LetStmt(var=var, value=value):
-                self._bind(var, self.converted(value), stmt.span)
+                self._bind(var, self._valued(value), stmt.span)
             case tir.AllocBuffer(buffer=buffer):
                 self._allocate(buffer)
             case tir.Assert(condition=condition):
-                self.need(self.converted(condition), "an assertion must hold", stmt.span)
+                self.need(self._valued(condition), "an assertion must hold", stmt.span)
             case tir.With():
                 self._with(stmt)
             case tir.MatchBuffer(buffer=buffer, source=source):
@@ -347,7 +347,7 @@ class Reader:
             self._store_lanes(stmt, count)
             return
         buffer, indices = self._place(stmt.buffer, stmt.indices, stmt.span)
-        value = self.stored(self.converted(stmt.value), buffer.dtype)
+        value = self.stored(self._valued(stmt.value), buffer.dtype)
         self.inside(buffer, indices, "a write is", stmt.span)
         if buffer not in self.contents:
             raise Unread(f"{buffer.name} has no memory here", stmt.span)
@@ -459,6 +459,8 @@ class Reader:
                 self.statement(stmt.body)
                 return
         axis = tir.Var(stmt.loop_var.name, stmt.loop_var.dtype)
+        if axis.dtype.bits < INT32.bits:
+            raise Unread(f"{axis.name} counts in {axis.dtype}", stmt.span)
         value: PrimExpr = axis if step is None else tir.Mul(axis, step)
         value = value if _is_0(low) else tir.Add(value, low)
         self._env[stmt.loop_var] = tir.interned(value)
@@ -531,7 +533,7 @@ class Reader:
         if stmt.predicate is None:
             self._inner(stmt, first)
         else:
-            self._branch(self.converted(stmt.predicate), lambda: self._inner(stmt, first))
+            self._branch(self._valued(stmt.predicate), lambda: self._inner(stmt, first))
 
     def _inner(self, stmt: tir.Block, first: PrimExpr) -> None:
         outside = set(self.contents)
@@ -551,6 +553,24 @@ class Reader:
     def converted(self, expr: PrimExpr) -> PrimExpr:
         """An expression of the text, as an element; interned."""
         return self.walked(tir.interned(expr), self._env, self._load)
+
+    def _valued(self, expr: PrimExpr) -> PrimExpr:
+        """An expression of the text that is no index. In an index numbers are exact (E-tir-index), in a
+        value they wrap: here it is known yet that a loop counts in 32 bits.
+        """
+        found = self.converted(expr)
+        reads: dict[PrimExpr, bool] = {}
+        tir.fold(found, lambda node, inside: isinstance(node, tir.BufferLoad) or any(inside), reads)
+        stack, seen = [found], set[PrimExpr]()
+        while stack:
+            node = stack.pop()
+            if node in seen or isinstance(node, tir.BufferLoad):
+                continue
+            seen.add(node)
+            if tir.type_of(node).bits == INT32.bits and not (reads[node] or self.facts.fits(node)):
+                raise Unread(f"{node} may wrap", self._span)
+            stack += tir.children(node)
+        return found
 
     def _load(self, buffer: Buffer, indices: tuple[PrimExpr, ...], span: Span | None) -> PrimExpr:
         buffer, found = self._within(buffer, indices, span)

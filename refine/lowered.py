@@ -97,6 +97,7 @@ def cell(run: Execution, shape: Term, kind: ast.Expr, storage: object) -> Term:
             raise Unreadable("the element type of allocated memory is not known")
     if not isinstance(shape, ShapeTerm):
         raise Unreadable("the shape of allocated memory is not known")
+    run.exists(shape.values, "the allocation of memory")
     made = CellTerm(shape.values, found, storage)
     run.memory[made] = UNWRITTEN
     return made
@@ -110,6 +111,8 @@ def alloc_tensor(run: Execution, call: ast.Call, frame: Frame) -> Term:
 def alloc_storage(run: Execution, call: ast.Call, frame: Frame) -> Term:
     """`R.memory.alloc_storage`, of a number of bytes, and `R.vm.alloc_storage`, of elements."""
     shape = run.value(call.args[0], frame)
+    if isinstance(shape, ShapeTerm):
+        run.exists(shape.values, "the allocation of memory")
     if call.op_name == "relax.memory.alloc_storage":
         return storage(shape, dtype("uint8"))
     match call.args[2]:

@@ -41,7 +41,7 @@ from rlx.refine.lowered import Unreadable
 from rlx.refine.matching import Matcher
 from rlx.refine.normal_forms import Exhausted, lowest_and_highest
 from rlx.refine.prim_funcs import LoopsOpener
-from rlx.refine.runs import RUNS, differing
+from rlx.refine.runs import RUNS, differing, scalars
 from rlx.refine.suggestion import Missing, numbers_in
 from rlx.refine.terms import (
     ApplicationTerm,
@@ -313,6 +313,9 @@ class _FunctionPair:
 
     def _functions(self, one: ast.Function, other: ast.Function) -> _Outcome:
         definitions = self._definitions
+        for var in scalars(one):
+            definitions.is_scalar(var)
+            self._context.declare(var, lower=None)
         fixed = self._suppose(one)
         arguments = [
             definitions.value_of(
@@ -360,6 +363,8 @@ class _FunctionPair:
             self.example = searched.example
             if self.example is not None:  # then no proof has to be tried
                 return _Outcome(None, DIFFER)
+        for var in definitions.scalars - self._context.state.ranges.keys():
+            self._context.declare(var, lower=None)
         names = TermNames(ours.names, theirs.names)
         reason, found = "", list[Note]()
         conditions: list[Proved] = []

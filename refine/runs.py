@@ -11,7 +11,7 @@ from typing import Any
 
 from rlx.checker.check import check_text
 from rlx.checker.render.files import counted
-from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes import ast, struct_infos, tir
 from rlx.grammar.nodes.dtype import numpy_type
 from rlx.grammar.nodes.node import Record, complete, replace
 from rlx.grammar.print.printer import print_module
@@ -403,6 +403,19 @@ def _admitted(assume: Sequence[str], sizes: Mapping[str, int]) -> bool:
     return True
 
 
+def scalars(function: ast.Function) -> list[tir.Var]:
+    """The numbers that are the length of nothing: they may be negative."""
+    infos = [p.struct_info_annotation for p in function.params if p.struct_info_annotation]
+    lengths = {
+        var
+        for each in infos
+        for info in struct_infos.whole(each)
+        if not isinstance(info, ast.PrimStructInfo)
+        for var in tir.free_vars(*struct_infos.numbers(info))
+    }
+    return [var for var in function.shape_vars if var not in lengths]
+
+
 def _sizes(
     function: ast.Function, numbers: Sequence[int], most: int
 ) -> Iterator[dict[tir.Var, int]]:
@@ -417,6 +430,8 @@ def _sizes(
             return
         yield dict.fromkeys(free, number)
         count += 1
+    for var in scalars(function)[:BOUNDARIES]:
+        yield from (dict.fromkeys(free, 2) | {var: number} for number in (-1, -3))
     if len(free) > 1:
         for number in (0, 1):  # one size alone is at its boundary
             for var in free[:BOUNDARIES]:
