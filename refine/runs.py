@@ -526,12 +526,20 @@ def _last(random: Any, array: Any) -> Any:
 
 
 def _near(numbers: Sequence[int], random: Any, array: Any) -> Any:
-    """Numbers of the programs, with either sign, and what is near them: floats have halves."""
+    """Numbers of the programs, with either sign, and what is near them: floats have halves, and
+    integers wrap.
+    """
+    import numpy as np
+
     if array.dtype.kind == "b":
         return _whole(random, array)
     near = random.integers(-2, 3, array.shape) / 2
-    picked = random.choice(numbers, array.shape) + (near if array.dtype.kind == "f" else near // 1)
-    return picked * random.choice([1, 1, -1], array.shape)
+    if array.dtype.kind not in "iu":
+        picked = random.choice(numbers, array.shape) + near
+        return picked * random.choice([1, 1, -1], array.shape)
+    held = np.array([number % (1 << 64) for number in numbers], np.uint64).astype(array.dtype)
+    whole = random.choice(held, array.shape) + (near // 1).astype(np.int64).astype(array.dtype)
+    return whole * random.choice([1, 1, -1], array.shape).astype(array.dtype)
 
 
 def _wide(random: Any, array: Any) -> Any:
