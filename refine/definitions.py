@@ -181,6 +181,10 @@ class Definitions:
             for mono, factor in polynomial(tir.interned(dim)).items()
         )
 
+    def fits(self, number: tir.PrimExpr) -> bool:
+        """Whether a number that is computed of sizes is not too large for its type."""
+        return self._facts.fits(number)
+
     def learn(self, condition: tir.PrimExpr) -> None:
         """Assume a condition on sizes that a program has checked, for the types of later calls."""
         if self._facts.is_index(condition):

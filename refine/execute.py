@@ -490,9 +490,9 @@ class Execution:
             case ast.TupleGetItem(tuple_value=whole, index=index):
                 return self.item(self.value(whole, frame), index)
             case ast.ShapeExpr(values=values):
-                return terms.sizes([frame.size(value) for value in values])
+                return terms.sizes([self._number(value, frame) for value in values])
             case ast.PrimValue(value=value):
-                return terms.number(frame.size(value))
+                return terms.number(self._number(value, frame))
             case ast.StringImm(value=text):
                 return terms.word("string", text)
             case ast.DataTypeImm(value=kind):
@@ -508,6 +508,13 @@ class Execution:
             case ast.Call():
                 return self._call(expr, frame)
         raise Unreadable(f"{type(expr).__name__} is not described by terms")
+
+    def _number(self, written: tir.PrimExpr, frame: Frame) -> tir.PrimExpr:
+        """A number that a program computes of sizes; it fails if one that it needs is too large."""
+        found = tir.interned(frame.size(written))
+        if not all(map(self.definitions.fits, tir.postorder(found))):
+            self.check(("number", found), None, "a number that may be too large")
+        return found
 
     def _binding(self, binding: ast.Binding, frame: Frame) -> None:
         self._bindings += 1

@@ -28,15 +28,17 @@ PRODUCTS = {32: (1, 1 << 24), 64: (1, 1 << 30, 1 << 34, 1 << 38)}
 so many bits are computed from them: then what is computed with small numbers does not wrap.
 """
 
+AGAIN = 1 << 15
+"""How large a size is taken to be by which a number is multiplied again."""
+
 
 class _Measure(NamedTuple):
-    """How large a number may be: a factor, the indices and sizes by which it is multiplied, how many of the
-    indices are multiplied by themselves, and whether it may be negative.
+    """How large a number may be: a factor, the indices and sizes by which it is multiplied, and whether it
+    may be negative.
     """
 
     factor: int
     names: frozenset[PrimExpr]
-    again: int
     negative: bool
 
 
@@ -287,23 +289,29 @@ class Facts:
             return False
         largest = found.factor * products[min(len(found.names), len(products) - 1)]
         low, high = limits(kind)
-        return largest * products[1] ** found.again <= high and (low < 0 or not found.negative)
+        return largest <= high and (low < 0 or not found.negative)
 
     def _measured(self, node: PrimExpr, operands: list[_Measure]) -> _Measure:
         """How large a number that is computed from indices and sizes may be."""
         match node:
             case tir.IntImm(value=value):
-                return _Measure(abs(value), frozenset(), 0, value < 0)
+                return _Measure(abs(value), frozenset(), value < 0)
             case tir.Var() if (extent := self._axes.get(node)) is not None:
-                return _Measure(extent, frozenset(), 0, False)
+                return _Measure(extent, frozenset(), False)
+            case tir.Var() if self.context.state.ranges.get(node, (0,))[0] != 0:
+                return _Measure(1 << node.dtype.bits, frozenset(), True)  # it is no size
             case tir.Mul():
                 a, b = operands
-                again = sum(name in self._axes for name in a.names & b.names)
-                factor, times = a.factor * b.factor, a.again + b.again + again
-                return _Measure(factor, a.names | b.names, times, a.negative or b.negative)
-            case tir.FloorMod(b=tir.IntImm(value=divisor)) if divisor > 0:
-                return _Measure(divisor, frozenset(), 0, False)
-            case tir.FloorDiv() | tir.TruncDiv() | tir.FloorMod() | tir.TruncMod() | tir.Cast():
+                factor = a.factor * b.factor
+                for name in a.names & b.names:
+                    factor *= PRODUCTS[64][1] if name in self._axes else AGAIN
+                return _Measure(factor, a.names | b.names, a.negative or b.negative)
+            case tir.FloorMod() | tir.TruncMod():
+                return operands[1]._replace(negative=operands[0].negative or operands[1].negative)
+            case tir.FloorDiv() | tir.TruncDiv():
+                a, b = operands
+                return _Measure(a.factor, a.names - b.names, a.negative or b.negative)
+            case tir.Cast():
                 return operands[0]
             case tir.Add() | tir.Sub() | tir.Min() | tir.Max():
                 parts = operands
@@ -311,12 +319,11 @@ class Facts:
                 parts = operands[1:]
             case _:
                 known = tir.type_of(node) == BOOL
-                return _Measure(1, frozenset() if known else frozenset([node]), 0, not known)
+                return _Measure(1, frozenset() if known else frozenset([node]), not known)
         summed = isinstance(node, tir.Add | tir.Sub)
         return _Measure(
             (sum if summed else max)([part.factor for part in parts]),
             frozenset().union(*(part.names for part in parts)),
-            max(part.again for part in parts),
             isinstance(node, tir.Sub) or any(part.negative for part in parts),
         )
 

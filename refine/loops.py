@@ -28,7 +28,7 @@ from rlx.refine.loops_content import (
     with_piece,
 )
 from rlx.refine.loops_exit import AllIterations, Load, both, conjuncts
-from rlx.refine.terms import TRUE, InputTerm, Reduce, TensorTerm
+from rlx.refine.terms import TRUE, InputTerm, Reduce, TensorTerm, tensors_of
 from rlx.solver.context import Context
 
 __all__ = ["Holes", "ReadingNeed", "Unread", "read_loops"]
@@ -348,6 +348,8 @@ class Reader:
             return
         buffer, indices = self._place(stmt.buffer, stmt.indices, stmt.span)
         value = self.stored(self._valued(stmt.value), buffer.dtype)
+        if buffer.dtype == INT32 and not isinstance(value, tir.IntImm) and not tensors_of(value):
+            value = tir.interned(tir.Cast(INT32, value))  # whatever type a loop's index gets later
         self.inside(buffer, indices, "a write is", stmt.span)
         if buffer not in self.contents:
             raise Unread(f"{buffer.name} has no memory here", stmt.span)

@@ -41,7 +41,7 @@ from rlx.refine.lowered import Unreadable
 from rlx.refine.matching import Matcher
 from rlx.refine.normal_forms import Exhausted, lowest_and_highest
 from rlx.refine.prim_funcs import LoopsOpener
-from rlx.refine.runs import RUNS, differing, scalars
+from rlx.refine.runs import RUNS, differing, lengths, scalars
 from rlx.refine.suggestion import Missing, numbers_in
 from rlx.refine.terms import (
     ApplicationTerm,
@@ -316,6 +316,8 @@ class _FunctionPair:
         for var in scalars(one):
             definitions.is_scalar(var)
             self._context.declare(var, lower=None)
+        plain = definitions.is_length
+        self._learn([tir.LE(tir.IntImm(0), dim) for dim in lengths(one) if not plain(dim)])
         fixed = self._suppose(one)
         arguments = [
             definitions.value_of(
@@ -453,6 +455,9 @@ class _FunctionPair:
             self._definitions.value_of(info, ("argument", before, k))
             for k, info in enumerate(params)
         ]
+        for info in params:
+            if isinstance(info, ast.PrimStructInfo) and isinstance(info.value, tir.Var):
+                self._definitions.is_scalar(info.value)
         made = ours.called_later(before, arguments), theirs.called_later(after, arguments)
         return self._called(ours, theirs, *made, known)
 

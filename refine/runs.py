@@ -403,17 +403,22 @@ def _admitted(assume: Sequence[str], sizes: Mapping[str, int]) -> bool:
     return True
 
 
-def scalars(function: ast.Function) -> list[tir.Var]:
-    """The numbers that are the length of nothing: they may be negative."""
+def lengths(function: ast.Function) -> list[tir.PrimExpr]:
+    """The dimensions in the types of parameters."""
     infos = [p.struct_info_annotation for p in function.params if p.struct_info_annotation]
-    lengths = {
-        var
+    return [
+        number
         for each in infos
         for info in struct_infos.whole(each)
         if not isinstance(info, ast.PrimStructInfo)
-        for var in tir.free_vars(*struct_infos.numbers(info))
-    }
-    return [var for var in function.shape_vars if var not in lengths]
+        for number in struct_infos.numbers(info)
+    ]
+
+
+def scalars(function: ast.Function) -> list[tir.Var]:
+    """The numbers that are the length of nothing: they may be negative."""
+    known = set(lengths(function))
+    return [var for var in function.shape_vars if var not in known]
 
 
 def _sizes(
