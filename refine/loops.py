@@ -8,10 +8,10 @@ beginning of an iteration is a hole. :mod:`rlx.refine.loops_exit` finds what all
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.dtype import INT32, DataType
+from rlx.grammar.nodes.dtype import INT32, DataType, dtype
 from rlx.grammar.nodes.node import Record, Span, replace
 from rlx.grammar.nodes.tir import Buffer, PrimExpr
 from rlx.refine import terms
@@ -29,6 +29,7 @@ from rlx.refine.loops_content import (
 )
 from rlx.refine.loops_exit import AllIterations, Load, both, conjuncts
 from rlx.refine.terms import TRUE, InputTerm, Reduce, TensorTerm, tensors_of
+from rlx.semantics.tir.calls import extreme
 from rlx.solver.context import Context
 
 __all__ = ["Holes", "ReadingNeed", "Unread", "read_loops"]
@@ -640,6 +641,8 @@ class Reader:
                     no = yield from under(other, test, False)
                     kind = node.dtype or tir.type_of(yes)
                     return tir.Call("if_then_else", (test, yes, no), kind)
+                case tir.Call(op="min_value" | "max_value" | "infinity" as word):
+                    return _extreme(word, node)
                 case tir.Call(op=op) if op not in PURE:
                     raise Unread(f"T.{op} is not a function of its arguments", self._span)
                 case tir.OpaqueExpr() | tir.Slice():
@@ -873,6 +876,19 @@ _WITHOUT_EFFECT = frozenset(
 def used_in(expr: PrimExpr, variables: Sequence[PrimExpr]) -> bool:
     """Whether an expression has one of some variables."""
     return any(var in variables for var in tir.free_vars(expr))
+
+
+def _extreme(word: str, call: tir.Call) -> PrimExpr:
+    """The number that `T.min_value("int32")`, `T.max_value` or `T.infinity` is."""
+    match call.args:
+        case (tir.StringImm(value=name),):
+            with suppress(ValueError):  # the text names no type
+                kind = dtype(name)
+                if kind.is_float:
+                    return tir.FloatImm(float(extreme(word, kind)), kind)
+                if kind.is_integer and word != "infinity":
+                    return tir.IntImm(int(extreme(word, kind)), kind)
+    return call
 
 
 def _is_0(expr: PrimExpr) -> bool:
