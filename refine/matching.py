@@ -656,8 +656,8 @@ class Matcher(NormalForms):
                 )
             case tir.Cast(), tir.Cast():
                 return self.same_numbers(x.dtype, y.dtype) and self.elements(x.value, y.value)
-            case tir.Call(op="reinterpret", args=(*_, a)), _ if (
-                self.real and tir.type_of(a).is_float
+            case tir.Call(op="reinterpret", args=(*_, source)), _ if (
+                self.real and tir.type_of(source).is_float
             ):
                 return False  # a real number has no bits, and that the calls are one was looked at
             case tir.Call(), tir.Call():
