@@ -199,7 +199,8 @@ def compare(
             for run in names if called and name not in passed else (name,):
                 if example is None:
                     searched = differing(
-                        before, after, run, contract, assume, RUNS, numbers, special, real
+                        *(before, after, run, contract, assume, RUNS, numbers),
+                        *(special, real, faults == "kept"),
                     )
                     example = searched.example
                     reason = "; ".join(filter(None, [reason, searched.ended]))
@@ -360,7 +361,9 @@ class _FunctionPair:
         if self._run_first:
             self._run_first = False
             searched = differing(
-                *self._modules, self._name, self._contract, self._assume, 1, real=self._real
+                *(*self._modules, self._name, self._contract, self._assume, 1),
+                real=self._real,
+                kept=self._faults == "kept",
             )
             self.example = searched.example
             if self.example is not None:  # then no proof has to be tried

@@ -93,6 +93,7 @@ def differing(
     boundaries: Sequence[int] = (),
     special: bool = False,
     real: bool = False,
+    kept: bool = False,
 ) -> Searched:
     """Inputs on which two programs were run and differ.
 
@@ -110,6 +111,8 @@ def differing(
     real
         Whether floats stand for exact real numbers: what differs only by rounding, or because a
         number is too large for its type, shows nothing.
+    kept
+        Whether AFTER has to fail where BEFORE does.
     """
     function, other = before[entry], after[entry]
     if not (isinstance(function, ast.Function) and isinstance(other, ast.Function)):
@@ -146,19 +149,21 @@ def differing(
             values[k] = _constant(constant.data)
         if not _admitted(assume, numbers):
             return None
-        shown = pair.differ(values)
-        if shown is None or (real and pair.only_rounded(values)):
+        shown = pair.differ(values, kept)
+        if shown is None or (real and isinstance(shown[1], Returned) and pair.only_rounded(values)):
             return None
         difference, one, two = shown
         of_numbers = difference
-        if real and _difference(one, two):  # else it is in what is left in the arguments
+        if (
+            real and isinstance(one, Returned) and _difference(one, two)
+        ):  # else it is in what is left in the arguments
             of_numbers = _difference(one, two, numbers=True)
         params = [param.name_hint for param in function.params]
         found = Counterexample(
             entry,
             numbers,
             dict(zip(params, map(_plain, values), strict=True)),
-            _plain(one.value),
+            _plain(one.value) if isinstance(one, Returned) else str(one),
             _plain(two.value) if isinstance(two, Returned) else str(two),
             of_numbers or difference,
         )
@@ -234,16 +239,24 @@ class _Pair:
         side.program = theirs
         return cls(modules, (ours, theirs), fuel, interface, contract, side)
 
-    def differ(self, values: Sequence[Value]) -> tuple[str, Returned, Outcome] | None:
-        """How the runs differ, and how they end; None if they agree, or show nothing."""
+    def differ(
+        self, values: Sequence[Value], kept: bool = False
+    ) -> tuple[str, Outcome, Outcome] | None:
+        """How the runs differ, and how they end; None if they agree, or show nothing. What BEFORE does not
+        return for counts only where its faults are ``kept``.
+        """
         try:
             first = deepcopy(list(values))
             one = self._run(0, first)
-            if not isinstance(one, Returned):
+            if not (isinstance(one, Returned) or (kept and _fails(one))):
                 return None
             copies = deepcopy(list(values))
             given = arguments_of(self._contract, self._interface, copies, self._side)
-            two = self._side.outcome(self._run(1, given), one)
+            two = self._run(1, given)
+            if not isinstance(one, Returned):
+                failed = f"AFTER returns a value, BEFORE does not: {one}"
+                return (failed, one, two) if isinstance(two, Returned) else None
+            two = self._side.outcome(two, one)
         except (ValueError, TypeError, MemoryError):
             return None
         if self._contract == "sizes" and isinstance(two, CheckFailed):
@@ -636,16 +649,21 @@ def _difference(before: Returned, after: Outcome, numbers: bool = False) -> str:
     """
     if isinstance(after, Returned):
         return _values_differ(before.value, after.value, "the result", numbers)
-    if isinstance(after, CheckFailed | Fault) and after.code not in _ELSEWHERE:
+    if _fails(after):
         return f"BEFORE returns a value, AFTER does not: {after}"
     return ""
 
 
-def _same_numbers(before: Returned, after: Outcome) -> bool:
+def _fails(outcome: Outcome) -> bool:
+    """Whether a run ended by what the program does, not by what is around it."""
+    return isinstance(outcome, CheckFailed | Fault) and outcome.code not in _ELSEWHERE
+
+
+def _same_numbers(before: Outcome, after: Outcome) -> bool:
     """Whether two results are the same wherever both are numbers, not NaN or infinities."""
     import numpy as np
 
-    if not isinstance(after, Returned):
+    if not (isinstance(before, Returned) and isinstance(after, Returned)):
         return False
     one, other = deepcopy((before.value, after.value))
     for a, b in zip(_tensors(one), _tensors(other), strict=False):

@@ -462,3 +462,20 @@ def test_a_recursive_function_that_is_private_is_not_refuted_by_what_is_never_pa
     after = before.replace("R.sum(R.ones((n,)", "R.sum(R.zeros((n,)")
     found = rlx.refines(before, after, entry="main")
     assert found.unknown, found
+
+
+def test_a_fault_that_vanishes_is_shown_by_a_run_where_faults_are_kept() -> None:
+    before = """
+@R.function
+def main(x: R.Tensor(("n",), "int32"), y: R.Tensor(("n",), "int32")):
+    return R.floor_divide(x, y)
+"""
+    after = before.replace(
+        "return R.floor_divide(x, y)",
+        'return R.floor_divide(x, R.where(R.equal(y, R.const(0, "int32")), R.const(1, "int32"), y))',
+    )
+    found = rlx.refines(before, after, faults="kept")
+    assert found.refuted
+    assert found.counterexample is not None
+    assert "E-divide-zero" in found.counterexample.before
+    assert not rlx.refines(before, after).refuted
