@@ -85,7 +85,8 @@ class Reports:
         if span is not None:
             if layout:
                 self._broken = span[0]
-                self.scope.excuse_dataflow()
+                if not self.text.startswith((")", "]", "}"), span[0]):  # these end no block
+                    self.scope.doubtful = span
             else:
                 self._unread = span[0]
             insort(self._starts, span[0])
