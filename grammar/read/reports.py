@@ -62,9 +62,10 @@ class Reports:
     def lexical_error(self, message: str, start: int, end: int) -> None:
         """Report text that is not a token."""
         layout = message in LAYOUT
-        if layout or not self.has_errors_in_line(start):
+        line_begins = line_start(self.text, start)
+        if layout or not self.has_errors_in((line_begins, start)):
             self.error(message, (start, end), layout=layout)
-            line = words_of_line(self.text, line_start(self.text, start))
+            line = words_of_line(self.text, line_begins)
             sign = None if layout else end_of_target(self.text, line)
             if sign is None or sign > start:
                 self.scope.missing += 1
@@ -135,12 +136,6 @@ class Reports:
     def has_errors_in(self, span: Span) -> bool:
         """Whether an error was reported inside a stretch of text."""
         return _any_in(self._starts, span)
-
-    def has_errors_in_line(self, at: int) -> bool:
-        """Whether an error was already reported in this line before an offset: one mistake gives
-        one error.
-        """
-        return self.has_errors_in((line_start(self.text, at), at))
 
     def not_understood(self, token: Token, expected: frozenset[str]) -> None:
         """Report an unexpected token in a PrimFunc, whose statement is kept as text."""
