@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 from rlx.grammar.diagnostic import Diagnostic, Label
-from rlx.grammar.lines import line_end, line_start
+from rlx.grammar.lines import line_end, line_start, next_line
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.read.coerce import Coerce
@@ -57,6 +57,7 @@ class Reports:
         self.kept: set[Span] = set()
         self._broken: int | None = None  # the last layout error
         self._unread: int | None = None  # the last other error
+        self._under = 0  # up to here, all that follows that error stands under its statement
         self._numbers: dict[Span | None, int] = {}
 
     def lexical_error(self, message: str, start: int, end: int) -> None:
@@ -89,7 +90,7 @@ class Reports:
                 if not self.text.startswith((")", "]", "}"), span[0]):  # these end no block
                     self.scope.doubtful = span
             else:
-                self._unread = span[0]
+                self._unread = self._under = span[0]
             insort(self._starts, span[0])
 
     def _follows(self, at: int, layout: bool) -> bool:
@@ -105,15 +106,18 @@ class Reports:
             starts = _decorators(text)
             if bisect_right(starts, first) >= bisect_left(starts, line_start(text, last)):
                 return True
-        if unread is None or "\n" not in text[unread:at]:
+        if unread is None or text.find("\n", unread, at) < 0:
             return False
         lines, ends = _lines(text)
         first, last = bisect_left(ends, unread), bisect_left(ends, at)
         if first == len(ends) or (not layout and (first == last or text[ends[first] - 1] == ":")):
             return False
         column = indentation(text, lines[first][0])
-        behind = text[unread : line_end(text, at)].split("\n")[1:]
-        return all(_is_under(line, column) for line in behind)
+        while self._under < (line := next_line(text, self._under)) <= at:
+            if not _is_under(text[line : line_end(text, line)], column):
+                return False
+            self._under = line
+        return True
 
     def _add(self, found: Diagnostic) -> None:
         """Add an error, unless its function has too many."""
