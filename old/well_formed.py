@@ -45,6 +45,8 @@ class OlderCriteria(WellFormedCheck):
 def dataflow_variable(state: OlderCriteria, var: ast.DataflowVar, span: Span | None) -> None:
     """A dataflow variable is used in the block that binds it."""
     home = state.in_scope.get(var)
+    if state.may_export:
+        return
     if (var in state.in_scope and home is not state.block and home not in state.blocks_around) or (
         var not in state.in_scope and var in state.bound
     ):

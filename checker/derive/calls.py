@@ -90,16 +90,14 @@ def _is_doubted(state: DerivationState, node: ast.Call, before: int) -> bool:
     diagnostics; the call is then doubted.
     """
     state.inherit(node, node.args)
-    severities = {found.severity for found in state.diagnostics[before:]}
-    if state.spoiled(node):
-        state.doubt(node, Doubt.WRONG if state.takes_wrong(node) else Doubt.UNSAID)
-    elif "error" in severities:
-        state.doubt(node)
-    elif "warning" in severities:
-        state.doubt(node, Doubt.WARNED)
-    else:
-        return False
-    return True
+    why = state.spoiled(node)
+    if why is None:
+        severities = {found.severity for found in state.diagnostics[before:]}
+        reported = {"error": Doubt.WRONG, "warning": Doubt.WARNED}
+        why = max((reported[s] for s in severities & reported.keys()), default=None)
+    if why is not None:
+        state.doubt(node, why)
+    return why is not None
 
 
 SUGGESTED = 200

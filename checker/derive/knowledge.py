@@ -179,11 +179,6 @@ class Knowledge:
             why = Doubt.UNSAID
         self.doubts.mark(node, why)
 
-    def takes_wrong(self, call: ast.Call) -> bool:
-        """Whether something is wrong with an argument of a call, which is more than not known."""
-        given = [a for a in (*call.args, *call.attrs.values()) if isinstance(a, Node)]
-        return self.doubts.strongest(given) is Doubt.WRONG
-
     def is_open(self, info: StructInfo) -> bool:
         """Whether a part of an info is what Python around the program says."""
         return not self.captured.isdisjoint(of_the_value(info))

@@ -101,8 +101,7 @@ def mismatch(
     """Why a value may not stand where another info is expected; None where it may.
 
     ``label`` is that of the premise, which then holds. ``fresh`` are shape variables that stand for something although no text binds them. Also None
-    where an annotation mentions a shape variable that is not in scope: that is well-formedness' to
-    report, and nothing follows from such an annotation.
+    where well-formedness reports an annotation: nothing follows from it.
     """
     if found is wanted or not state.judges:
         need(label, True)
@@ -117,10 +116,7 @@ def mismatch(
             return None
         case "possible" if state.depends((found, wanted)):
             return None  # a number of the Python around decides
-    if not _meaningful(state, fresh, found, wanted):
-        return None
-    # Well-formedness has reported an element type that does not exist.
-    return result if typed(found) and typed(wanted) else None
+    return result if _meaningful(state, fresh, found, wanted) else None
 
 
 def allows_more(state: Knowledge, wanted: StructInfo, found: StructInfo) -> bool:
@@ -156,8 +152,12 @@ def _spelled(state: Knowledge, info: StructInfo) -> StructInfo:
 
 
 def _meaningful(state: Knowledge, fresh: Collection[tir.Var], *infos: StructInfo) -> bool:
+    """Whether well-formedness has nothing to report about infos: their shape variables are in
+    scope, and their element types exist.
+    """
     known = state.shape_vars
-    return all(v in known or v in fresh for info in infos for v in free_shape_vars(info))
+    bound = (v in known or v in fresh for info in infos for v in free_shape_vars(info))
+    return all(bound) and all(map(typed, infos))
 
 
 def unknown_only(result: Compatibility) -> bool:

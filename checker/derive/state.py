@@ -91,21 +91,21 @@ class DerivationState(Knowledge, OperatorContext):
             found = self.info_of[expr] = self.rules[type(expr)](self, expr)
         return found
 
-    def spoiled(self, call: ast.Call) -> bool:
-        """Whether an argument of a call, positional or named, is wrong already."""
-        if not all(map(policy.typed, call.sinfo_args)):
-            return True
-        if self.captured and any(map(self.is_open, call.sinfo_args)):
-            return True
-        if not self.doubts:
-            return False
-        if self.takes_wrong(call):
-            return True
-        if not self.captured:
-            return False
-        given = (*call.args, *call.attrs.values())
-        inside = (f for a in given if isinstance(a, ast.Tuple) for f in a.fields)
-        return any(isinstance(a, Node) and a in self.captured for a in (*given, *inside))
+    def spoiled(self, call: ast.Call) -> Doubt | None:
+        """Why nothing is reported about a call that depends on its arguments: one of them,
+        positional or named, is wrong already, or Python around the program gives it.
+        """
+        given = [a for a in (*call.args, *call.attrs.values()) if isinstance(a, Node)]
+        if self.doubts.strongest(given) is Doubt.WRONG:
+            return Doubt.WRONG
+        captured = self.captured
+        if captured:
+            inside = (f for a in given if isinstance(a, ast.Tuple) for f in a.fields)
+            if any(map(self.is_open, call.sinfo_args)) or any(
+                a in captured for a in (*given, *inside)
+            ):
+                return Doubt.UNSAID
+        return None if all(map(policy.typed, call.sinfo_args)) else Doubt.UNSAID
 
     # Scopes
 

@@ -47,6 +47,8 @@ class WellFormedCheck:
         Those of them of which an error says what is wrong with the definition.
     may_bind
         Whether a part of the function could not be read that may have bound more.
+    may_export
+        The same of a part in front of the place at hand, which may have exported more.
     function, global_name
         The function at hand and the global variable it belongs to.
     pending
@@ -90,6 +92,7 @@ class WellFormedCheck:
         self.later: dict[str, ast.Var] = {}
         self.unread: set[str] = set()
         self.may_bind = False
+        self.may_export = False
         self.function: ast.Function | None = None
         self.global_name: ast.GlobalVar | None = None
         self.pending: set[ast.Var] = set()
@@ -254,7 +257,7 @@ def dataflow_variable_stays_inside(
 ) -> None:
     """A dataflow variable is used in its own block (WF01); a function's body is WF11's."""
     home = state.in_scope[var]
-    if need("WF01-escape", home is None or home is state.block):
+    if need("WF01-escape", home is None or home is state.block) or state.may_export:
         return
     if state.once((var, "escape")):
         if home in state.blocks_around:

@@ -138,7 +138,8 @@ def _look_ahead(state: WellFormedCheck, function: ast.Function) -> None:
     from rlx.grammar.nodes.visit import expressions
 
     found: dict[str, ast.Var] = {}
-    state.later, state.unread, state.may_bind = found, set(), False
+    state.later, state.unread = found, set()
+    state.may_bind = state.may_export = False
     for expr in expressions(function.body):
         if type(expr) is ast.ErrorExpr:
             state.may_bind |= expr.may_bind
@@ -153,6 +154,10 @@ def _look_ahead(state: WellFormedCheck, function: ast.Function) -> None:
 
 
 # ---------------------------------------------------------------- expressions
+
+
+def _error(state: WellFormedCheck, expr: ast.ErrorExpr, span: Span | None) -> None:
+    state.may_export |= expr.may_bind
 
 
 def _variable(state: WellFormedCheck, var: ast.Var, span: Span | None) -> None:
@@ -338,7 +343,7 @@ RULES: Mapping[type[Node], WalkRule] = {
     ast.Constant: _leaf,
     ast.StringImm: _leaf,
     ast.DataTypeImm: _leaf,
-    ast.ErrorExpr: _leaf,
+    ast.ErrorExpr: _error,
     ast.PrimValue: _prim_value,
     ast.ShapeExpr: _shape,
     ast.Tuple: _tuple,

@@ -145,8 +145,6 @@ class AtomActions(ExpressionActions):
                 return None
             if type(found) is tir.BufferLoad:  # a scalar of a PrimFunc that can be assigned to
                 return tir.BufferLoad(found.buffer, found.indices, span)
-            if type(found) is ast.DataflowVar and self.scope.missing:
-                self.scope.excuse_escape(found)
             if self.scope.in_outer_head() and isinstance(found, ast.Var | tir.Var):
                 self.coerce.postponed.setdefault(text, span)
             return found

@@ -408,7 +408,7 @@ class RelaxStatements(BranchReader):
                     item.span,
                     help="end the block with one R.output that lists all variables to export",
                 )
-                self.scope.excuse_dataflow()
+                self.scope.doubtful = item.span
                 break
             ended = ended or isinstance(item, Output)
             if isinstance(item, Return):
@@ -419,9 +419,6 @@ class RelaxStatements(BranchReader):
     def _output(self, form: Form, span: Span) -> Output:
         """`R.output(a, b)`: from here on, these are variables of the function."""
         if self.scope.frame.kind != "dataflow":
-            for entry in form.args:  # a mistake of indentation is one mistake
-                if isinstance(entry.value, ast.DataflowVar):
-                    export(entry.value)
             help = "make it the last statement of a block under `with R.dataflow():`"
             words = "R.output is used outside a dataflow block"
             raise Rejected(words, *span, help=help, layout=True)

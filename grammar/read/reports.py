@@ -8,14 +8,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 from rlx.grammar.diagnostic import Diagnostic, Label
-from rlx.grammar.lines import line_end, line_start
+from rlx.grammar.lines import line_end, line_start, next_line
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Span
-from rlx.grammar.read.cascade import Cascade
 from rlx.grammar.read.coerce import Coerce
 from rlx.grammar.read.entries import Entry, Token
 from rlx.grammar.read.lexer import LAYOUT, words_of_line
-from rlx.grammar.read.outline import logical_lines
+from rlx.grammar.read.outline import indentation, logical_lines, width
 from rlx.grammar.read.scope import Scope
 from rlx.grammar.read.source_tokens import end_of_target
 from rlx.grammar.read.syntax_messages import explain_unexpected
@@ -56,15 +55,18 @@ class Reports:
         self._note_starts: list[int] = []
         self._unexpected: list[tuple[Token, frozenset[str]]] = []
         self.kept: set[Span] = set()
-        self._cascade: Cascade | None = None
+        self._broken: int | None = None  # the last layout error
+        self._unread: int | None = None  # the last other error
+        self._under = 0  # up to here, all that follows that error stands under its statement
         self._numbers: dict[Span | None, int] = {}
 
     def lexical_error(self, message: str, start: int, end: int) -> None:
         """Report text that is not a token."""
         layout = message in LAYOUT
-        if layout or not self.has_errors_in_line(start):
+        line_begins = line_start(self.text, start)
+        if layout or not self.has_errors_in((line_begins, start)):
             self.error(message, (start, end), layout=layout)
-            line = words_of_line(self.text, line_start(self.text, start))
+            line = words_of_line(self.text, line_begins)
             sign = None if layout else end_of_target(self.text, line)
             if sign is None or sign > start:
                 self.scope.missing += 1
@@ -80,19 +82,42 @@ class Reports:
     ) -> None:
         """Report a syntax error; a layout error only if it does not follow from an earlier one."""
         labels = () if related is None else (Label(related, "first defined here"),)
-        if self._cascade is None:
-            self._cascade = Cascade(self.text)
-        follows = span is not None and (
-            self._cascade.continues_a_statement(span[0])
-            or (layout and self._cascade.follows(span[0]))
-        )
-        if not follows:
+        if span is None or not self._follows(span[0], layout):
             self._add(Diagnostic("PARSE", "error", message, span, related=labels, help=help))
         if span is not None:
-            self._cascade.note(span[0], layout)
             if layout:
-                self.scope.excuse_dataflow()
+                self._broken = span[0]
+                if not self.text.startswith((")", "]", "}"), span[0]):  # these end no block
+                    self.scope.doubtful = span
+            else:
+                self._unread = self._under = span[0]
             insort(self._starts, span[0])
+
+    def _follows(self, at: int, layout: bool) -> bool:
+        """Whether an error follows from an earlier one.
+
+        A layout error affects all layout up to the next decorator. A statement that could not be
+        read affects the lines indented under it, and the brackets that close it; the head of a
+        block affects only their layout.
+        """
+        text, unread = self.text, self._unread
+        if layout and self._broken is not None:
+            first, last = sorted((self._broken, at))
+            starts = _decorators(text)
+            if bisect_right(starts, first) >= bisect_left(starts, line_start(text, last)):
+                return True
+        if unread is None or text.find("\n", unread, at) < 0:
+            return False
+        lines, ends = _lines(text)
+        first, last = bisect_left(ends, unread), bisect_left(ends, at)
+        if first == len(ends) or (not layout and (first == last or text[ends[first] - 1] == ":")):
+            return False
+        column = indentation(text, lines[first][0])
+        while self._under < (line := next_line(text, self._under)) <= at:
+            if not _is_under(text[line : line_end(text, line)], column):
+                return False
+            self._under = line
+        return True
 
     def _add(self, found: Diagnostic) -> None:
         """Add an error, unless its function has too many."""
@@ -115,12 +140,6 @@ class Reports:
     def has_errors_in(self, span: Span) -> bool:
         """Whether an error was reported inside a stretch of text."""
         return _any_in(self._starts, span)
-
-    def has_errors_in_line(self, at: int) -> bool:
-        """Whether an error was already reported in this line before an offset: one mistake gives
-        one error.
-        """
-        return self.has_errors_in((line_start(self.text, at), at))
 
     def not_understood(self, token: Token, expected: frozenset[str]) -> None:
         """Report an unexpected token in a PrimFunc, whose statement is kept as text."""
@@ -204,10 +223,23 @@ class Reports:
         ]
 
 
+def _is_under(line: str, column: int) -> bool:
+    """Whether a line is indented more than a column, closes a bracket, or says nothing."""
+    words = line.lstrip(" \t\f")
+    return words[:1] in ("", *"#)]}") or width(line[: -len(words)]) > column
+
+
+@lru_cache(maxsize=2)
+def _lines(text: str) -> tuple[list[Span], list[int]]:
+    """The logical lines of a text, and their ends."""
+    lines = list(logical_lines(text))
+    return lines, [end for _, end in lines]
+
+
 @lru_cache(maxsize=2)
 def _decorators(text: str) -> list[int]:
     """The starts of the lines with decorators; all definitions of a text ask for them."""
-    lines = logical_lines(text)
+    lines, _ = _lines(text)
     return [line_start(text, start) for start, _ in lines if text[start] == "@"]
 
 

@@ -89,7 +89,8 @@ class Scope:
         Names of the function that nothing binds, as statements that could not be read may bind
         them.
     doubtful
-        A place in the function where something was left out that may have bound something.
+        A place in the function where something was left out that may have bound or exported
+        something, or where the layout is wrong.
     undeclared
         The results of calls of 2022 whose element types the PrimFunc determines, with callee and
         arguments.
@@ -115,8 +116,6 @@ class Scope:
         self.may_be_scalars: set[ast.Expr] = set()
         self.undeclared: list[tuple[tuple[ast.TensorStructInfo, ...], ast.Expr, ast.Expr]] = []
         self.in_head = False
-        self._dataflow: list[ast.Var] = []  # variables of the dataflow blocks of the function
-        self._layout_is_broken = False
         self.lost: set[ast.Var] = set()
         self.missing = 0
         self.found: set[str] = set()
@@ -243,15 +242,10 @@ class Scope:
             return ast.Var(name, info, info_span, where)
         var = ast.DataflowVar(name, info, info_span, where)
         frame.own.add(var)
-        self._dataflow.append(var)
-        if self._layout_is_broken:
-            self.excuse_dataflow()
         return var
 
     def begin_function(self) -> None:
         """Begin a function of the module: what was lost in others is no part of it."""
-        self._dataflow = []
-        self._layout_is_broken = False
         self.missing = 0
         self.found.clear()
         self.doubtful = None
@@ -271,18 +265,6 @@ class Scope:
                 return ast.Var(name, None, None, span)
             self.found.add(name)
         return ast.ErrorExpr(False, span)
-
-    def excuse_dataflow(self) -> None:
-        """After a layout error, do not report uses of dataflow variables outside their block."""
-        self._layout_is_broken = True
-        for var in self._dataflow:
-            export(var)
-        self._dataflow.clear()
-
-    def excuse_escape(self, var: ast.DataflowVar) -> None:
-        """Behind its block, a variable may be one that a statement exports that was not read."""
-        if not any(var in frame.own for frame in self.frames) and self.found_missing():
-            export(var)
 
     # ------------------------------------------------------------ shape variables
 

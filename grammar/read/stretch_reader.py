@@ -219,7 +219,7 @@ class StretchReader:
         if self.scope.in_prim_body() and not self.scope.in_head and not layout:
             self.reports.not_understood(token, expected)
             return
-        if self._is_wrong((token.start, token.start)) or self._is_known(token, start):
+        if self._is_told(token, start):
             return
         message, help = explain_unexpected(token, expected)
         start, end = shown_span(token)
@@ -237,32 +237,29 @@ class StretchReader:
             self.reports.kept.add(error.span)
         if kept and self.scope.in_prim_body():
             self.reports.note(NOT_UNDERSTOOD, error.span)
-        elif error.message and not self._is_wrong(error.span, error.within):
+        elif error.message and not self._is_wrong(error):
             self.reports.error(error.message, error.span, error.help, layout=error.layout)
 
-    def _is_wrong(self, span: Span, within: int = 0) -> bool:
-        """Whether an error was reported in the first line of a stretch; in an annotation, within it."""
-        end = min(span[1], line_end(self.text, span[0]))
-        start = max(self._annotation, within, line_start(self.text, end))
+    def _is_wrong(self, error: Rejected) -> bool:
+        """Whether an error was reported in the first line of what is rejected; in an annotation,
+        within it.
+        """
+        end = min(error.span[1], line_end(self.text, error.span[0]))
+        start = max(self._annotation, error.within, line_start(self.text, end))
         return self.reports.has_errors_in((start, end))
 
-    def _is_blank(self, line: Span) -> bool:
-        """Whether a line is empty, or holds a comment alone."""
-        return self.text[slice(*line)].lstrip()[:1] in ("", "#")
-
-    def _is_known(self, token: Token, start: int | None) -> bool:
-        """Whether a mistake was reported in the same statement,
-        or in the line of the decorator above.
+    def _is_told(self, token: Token, start: int | None) -> bool:
+        """Whether an error was reported in front of a token: in its line or its statement, which
+        begins at ``start``; in an annotation, within it; at a definition, in the decorator above.
         """
+        first = max(self._annotation, line_start(self.text, token.start))
         if token.type == "DEF":
             above = lines_above(self.text, token.start)
-            nearest = next((line for line in above if not self._is_blank(line)), None)
-            return nearest is not None and self.reports.has_errors_in(nearest)
-        return (
-            start is not None
-            and start < token.start
-            and self.reports.has_errors_in((start, token.start))
-        )
+            written = (a for a, b in above if self.text[a:b].lstrip()[:1] not in ("", "#"))
+            first = next(written, first)
+        elif start is not None:
+            first = min(first, start)
+        return self.reports.has_errors_in((first, token.start))
 
     def skipped(self, given_up: list[Entry], stack: list[Entry], start: int, end: int) -> Any:
         """The replacement of an abandoned statement: its variable, so that later uses are known."""

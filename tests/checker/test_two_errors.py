@@ -128,3 +128,31 @@ def test_mistakes_in_two_functions_are_told_as_each_alone() -> None:
             assert together == sorted(alone[0] + alone[1]), (first, second)
             tried += 1
     assert tried > PAIRS / 2
+
+
+ESCAPE = """@R.function
+def main(x: R.Tensor((4,), "float32")):
+    with R.dataflow():
+        a = R.exp(x)
+        b = R.exp(a)
+        OUTPUT
+    c = R.add(a, b)
+    RETURN
+"""
+
+
+def codes(output: str, returned: str) -> list[str]:
+    text = ESCAPE.replace("OUTPUT", output).replace("RETURN", returned)
+    return sorted(d.code for d in errors(text))
+
+
+@pytest.mark.parametrize(
+    "returned", ["", "return c)", "return c,,", "d = R.add(c,, x)\n    return d"]
+)
+def test_a_mistake_behind_an_escape_does_not_hide_it(returned: str) -> None:
+    assert codes("R.output(b)", returned) == ["PARSE", "WF01-escape"]
+
+
+@pytest.mark.parametrize("output", ["R.ou", "R.output(a b)", "R.output(a, $)", "R.output(a, b"])
+def test_an_output_that_was_not_read_may_export_everything(output: str) -> None:
+    assert codes(output, "return c") == ["PARSE"]

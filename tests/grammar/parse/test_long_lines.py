@@ -9,7 +9,7 @@ import pytest
 
 from rlx.checker.check import check_text
 from rlx.grammar.print.formatting import format_text
-from rlx.grammar.read import cascade, lexer
+from rlx.grammar.read import lexer
 from tests.hostile.sources import of_examples
 
 
@@ -26,8 +26,7 @@ def test_a_line_is_read_a_few_times_whatever_is_wrong_in_it(
             read[0] += 1
             yield word
 
-    for module in (lexer, cascade):
-        monkeypatch.setattr(module, "words_of", counted)
+    monkeypatch.setattr(lexer, "words_of", counted)
     assert len(check_text(text).errors) == count
     assert read[0] < 20 * count
 
