@@ -1024,13 +1024,13 @@ def constant_term(data: ast.Literal) -> ConstantTerm:
 
     from rlx.grammar.nodes.dtype import numpy_type
 
+    if data.content is None and data.value is None:
+        raise Unreadable("the text omits the data of a constant")
     kind = numpy_type(data.dtype)
     if kind is None or data.shape is None:
         raise Unreadable("the element type of a constant is not known")
     if data.content is not None:
         return terms.literal(data.shape, data.dtype, bytes(data.content))
-    if data.value is None:
-        raise Unreadable("the text omits the data of a constant")
     content = np.array(data.value, dtype=kind).reshape(data.shape).tobytes()
     return terms.literal(data.shape, data.dtype, content)
 

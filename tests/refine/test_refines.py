@@ -479,3 +479,15 @@ def main(x: R.Tensor(("n",), "int32"), y: R.Tensor(("n",), "int32")):
     assert found.counterexample is not None
     assert "E-divide-zero" in found.counterexample.before
     assert not rlx.refines(before, after).refuted
+
+
+def test_equal_texts_that_omit_the_data_of_a_constant_may_be_different_programs() -> None:
+    text = """
+@R.function
+def main(x: R.Tensor((2,), "float32")):
+    y = R.add(x, metadata["relax.expr.Constant"][0])
+    return y
+"""
+    found = rlx.refines(text, text)
+    assert found.unknown
+    assert found.reason == "BEFORE: the text omits the data of a constant"
