@@ -10,7 +10,7 @@ from typing import Any
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, StructInfo
-from rlx.grammar.nodes.dtype import BOOL, VOID, DataType
+from rlx.grammar.nodes.dtype import BOOL, VOID, DataType, array_of, numpy_type
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.nodes.struct_infos import OBJECT, fields_or_itself
@@ -1020,10 +1020,6 @@ def _one(infos: tuple[StructInfo, ...]) -> StructInfo:
 
 def constant_term(data: ast.Literal) -> ConstantTerm:
     """The term of a constant. Raises Unreadable if its data are not known."""
-    import numpy as np
-
-    from rlx.grammar.nodes.dtype import numpy_type
-
     if data.content is None and data.value is None:
         raise Unreadable("the text omits the data of a constant")
     kind = numpy_type(data.dtype)
@@ -1031,7 +1027,7 @@ def constant_term(data: ast.Literal) -> ConstantTerm:
         raise Unreadable("the element type of a constant is not known")
     if data.content is not None:
         return terms.literal(data.shape, data.dtype, bytes(data.content))
-    content = np.array(data.value, dtype=kind).reshape(data.shape).tobytes()
+    content = array_of(data.value, kind).reshape(data.shape).tobytes()
     return terms.literal(data.shape, data.dtype, content)
 
 

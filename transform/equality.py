@@ -11,13 +11,12 @@ from rlx.checker.derive import known_infos
 from rlx.checker.normalize import normalize
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, IRModule, StructInfo
-from rlx.grammar.nodes.dtype import numpy_type
+from rlx.grammar.nodes.dtype import array_of, numpy_type
 from rlx.grammar.nodes.equal import first_difference
 from rlx.grammar.nodes.node import Node, changed, replace
 from rlx.grammar.nodes.python_places import MisuseError, described, here
 from rlx.grammar.nodes.rewrite import Rewriter, rebuild
 from rlx.grammar.nodes.tir import PrimFunc
-from rlx.operators.late import np
 from rlx.operators.registry import Operator, lookup
 from rlx.te.linear import simplified
 from rlx.te.scalar import Scalar
@@ -231,5 +230,5 @@ def _plain(constant: ast.Constant) -> ast.Constant:
     if data.value is None:
         content = bytes(data.content or b"")
     else:
-        content = np.array(data.value, numpy_type(data.dtype)).tobytes()
+        content = array_of(data.value, numpy_type(data.dtype)).tobytes()
     return replace(constant, data=ast.Literal(content, data.dtype, data.shape))

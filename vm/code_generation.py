@@ -9,7 +9,7 @@ import numpy as np
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import IRModule
-from rlx.grammar.nodes.dtype import INT64, DataType, fits
+from rlx.grammar.nodes.dtype import INT64, DataType, array_of, fits
 from rlx.grammar.nodes.encoded import buffer_of
 from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.print.printer import print_node
@@ -489,7 +489,7 @@ def constant_tensor(data: ast.Literal) -> Tensor:
     except UnsupportedStop as stop:
         raise PassError(f"a constant: {stop.message}") from None
     if data.value is not None:
-        return Tensor(np.array(data.value, dtype=kind).reshape(data.shape or ()))
+        return Tensor(array_of(data.value, kind).reshape(data.shape or ()))
     if data.content is not None:
         return Tensor(np.frombuffer(buffer_of(data.content), kind).reshape(data.shape or ()))
     raise PassError("the text omits the data of a constant")

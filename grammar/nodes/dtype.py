@@ -181,6 +181,14 @@ def numpy_type(kind: DataType) -> np.dtype[Any] | None:
     return None if found is None else np.dtype(found)
 
 
+def array_of(values: object, kind: np.dtype[Any] | None) -> np.ndarray[Any, Any]:
+    """Numbers of a text as an array; what is too large for the type is infinite."""
+    import numpy as np
+
+    with np.errstate(over="ignore"):
+        return np.array(values, dtype=kind)
+
+
 VOID = dtype("void")
 BOOL = dtype("bool")
 INT32 = dtype("int32")

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import array_of
 from rlx.grammar.nodes.encoded import LateBytes, buffer_of
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.nodes.struct_infos import OBJECT
@@ -353,7 +354,7 @@ class _Literal:
             return made.reshape(data.shape or ())
         if self._array is None:
             if data.value is not None:
-                made = np.array(data.value, dtype=numpy_type(data.dtype))
+                made = array_of(data.value, numpy_type(data.dtype))
             elif data.content is not None:
                 made = np.frombuffer(bytes(data.content), numpy_type(data.dtype))
             else:
