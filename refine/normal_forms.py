@@ -479,6 +479,8 @@ class NormalForms:
                     if self._as_written:
                         return x
                     x = found
+                case tir.LT(a=a, b=b) if a is b:
+                    return terms.FALSE
                 case tir.Comparison() if type(x) in _TURNED:
                     x = tir.interned(_TURNED[type(x)](x.b, x.a))
                 case tir.Cast(dtype=kind, value=inner) if self.same_numbers(
@@ -812,6 +814,24 @@ class NormalForms:
 
         real = tir.type_of(x).is_float  # sums of integers may wrap
         match inner:
+            case tir.Cast(dtype=kind, value=rest) if tir.type_of(rest).is_integer and embeds(
+                tir.type_of(rest), kind
+            ):
+                narrow = tir.type_of(rest)
+                return tir.interned(
+                    tir.Cast(
+                        kind,
+                        terms.reduce_over(
+                            terms.named_combiner(x.combiner.name, narrow),
+                            axes,
+                            x.extents,
+                            (rest,),
+                            (tir.IntImm(limits(narrow)[x.combiner.name == "min"], narrow),),
+                            guard=guard,
+                            ordered=x.ordered,
+                        ),
+                    )
+                )
             case tir.Call(op=op, args=(rest,)) if real and op in _GROWING:
                 return tir.interned(tir.Call(op, (over(rest),), tir.type_of(inner)))
             case tir.Mul(a=rest, b=same) | tir.Mul(a=same, b=rest) | tir.Div(a=rest, b=same) if (

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.equal import structural_equal
-from rlx.grammar.nodes.node import Record
+from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.stack import recursion_room, roomy
@@ -586,7 +586,23 @@ class _FunctionPair:
                     yield from self._loops.filled_by(made)
 
     def _found(self, check: RunCheck, side: Execution, matcher: Matcher) -> bool:
-        """Whether the other side has the same check on a path that is always taken then."""
+        """Whether the other side has the same check on a path that is always taken then, or on both ways
+        of a branch.
+        """
+        if self._found_on_path(check, side, matcher):
+            return True
+        taken = dict(check.path)
+        alike = [known.path for known in side.checks if known.key == check.key]
+        branches = dict.fromkeys(test for path in alike for test, _ in path if test not in taken)
+        return len(branches) <= BRANCHES and any(
+            all(
+                self._found(replace(check, path=(*check.path, (test, way))), side, matcher)
+                for way in (True, False)
+            )
+            for test in branches
+        )
+
+    def _found_on_path(self, check: RunCheck, side: Execution, matcher: Matcher) -> bool:
         for known in side.checks:
             match known.key, check.key:
                 case ("call", ApplicationTerm() as p), ("call", ApplicationTerm() as q):
@@ -607,6 +623,9 @@ class _FunctionPair:
 
 
 ZERO, ONE = terms.index(0), terms.index(1)
+
+BRANCHES = 3
+"""The most branches for which it is looked at whether both ways have a check."""
 
 
 def _taken(matcher: Matcher, path: Path, when: Path) -> bool:
