@@ -101,7 +101,9 @@ class CommandParser(argparse.ArgumentParser):
             hint = did_you_mean(closest(choice["given"], self._choices(choice["names"])))
         elif option is not None:
             message = f"unknown option {option}"
-            hint = did_you_mean(_options_like(option, self._option_string_actions), quote="")
+            hint = self._with_value(option[2:]) or did_you_mean(
+                _options_like(option, self._option_string_actions), quote=""
+            )
         else:
             hint = self._for_words_left(message)
         super().error(visible(f"{message}; {hint}" if hint else message))
@@ -124,6 +126,13 @@ class CommandParser(argparse.ArgumentParser):
             name = word.partition("=")[0]
             if name.startswith("--") and name not in self._option_string_actions:
                 return name
+        return None
+
+    def _with_value(self, word: str) -> str | None:
+        """The hint for an option that is the value of another one, such as ``--json``."""
+        for action in self._actions:
+            if action.option_strings and word in (action.choices or ()):
+                return f"write {action.option_strings[-1]} {word}"
         return None
 
     def _value_like_an_option(self, message: str) -> str | None:

@@ -68,6 +68,11 @@ VALUES = [
 ]
 
 
+def test_a_value_as_an_option(capsys: pytest.CaptureFixture[str]) -> None:
+    last = said("refines", ["a.rlx", "b.rlx", "--json"], capsys)
+    assert last.endswith("unknown option --json; write --format json")
+
+
 @pytest.mark.parametrize(("name", "flag", "value"), VALUES)
 def test_a_value(name: str, flag: str, value: str, capsys: pytest.CaptureFixture[str]) -> None:
     wrong = f"{value}q"  # one letter too many
