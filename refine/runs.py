@@ -554,7 +554,9 @@ def _near(numbers: Sequence[int], random: Any, array: Any) -> Any:
     near = random.integers(-2, 3, array.shape) / 2
     if array.dtype.kind not in "iu":
         picked = random.choice(numbers, array.shape) + near
-        return picked * random.choice([1, 1, -1], array.shape)
+        with np.errstate(over="ignore"):
+            made = (picked * random.choice([1, 1, -1], array.shape)).astype(array.dtype)
+        return np.where(np.isfinite(made), made, np.ones_like(made))
     held = np.array([number % (1 << 64) for number in numbers], np.uint64).astype(array.dtype)
     whole = random.choice(held, array.shape) + (near // 1).astype(np.int64).astype(array.dtype)
     return whole * random.choice([1, 1, -1], array.shape).astype(array.dtype)
