@@ -34,6 +34,11 @@ BETWEEN = 40
 STEPS = 1_500
 """The most comparisons of elements for one candidate."""
 
+SPARE = 4_000
+"""The most comparisons in vain for tensors that are not made of cut points directly: what is above one
+that is equal to nothing is seldom equal to something.
+"""
+
 
 def in_order(roots: Sequence[Term]) -> list[TensorTerm]:
     """The tensors that values are made of, each behind those that it is made of."""
@@ -76,6 +81,7 @@ def find(matcher: Matcher, before: Sequence[Term], after: Sequence[Term]) -> Pai
     stuck: Pair | None = None
     known = set(in_order(before))
     joined = set[TensorTerm]()
+    spare = SPARE
     by_type: dict[object, list[TensorTerm]] = {}
     users: dict[Term, list[Term]] = {}
     for term in _terms(before):
@@ -87,13 +93,18 @@ def find(matcher: Matcher, before: Sequence[Term], after: Sequence[Term]) -> Pai
         if tensor in known or not isinstance(tensor, ResultTerm | Lambda):
             continue
         cuts, direct = _cuts(matcher, tensor, known)
-        found = _candidates(matcher, tensor, cuts, direct, by_type, users)
+        found: list[TensorTerm] = []
+        if direct or spare > 0:
+            found = _candidates(matcher, tensor, cuts, direct, by_type, users)
         found.sort(key=lambda candidate: candidate in joined)
         for candidate in found[:CANDIDATES]:
-            if matcher.try_equal(candidate, tensor, STEPS, None if direct else cuts):
+            begin = matcher.steps
+            steps, below = (STEPS, None) if direct else (min(STEPS, spare), cuts)
+            if matcher.try_equal(candidate, tensor, steps, below):
                 matcher.join(candidate, tensor)
                 joined.add(candidate)
                 break
+            spare -= 0 if direct else matcher.steps - begin
         else:
             view = matcher.opened(tensor) if _is_view(tensor) else None
             if view is not None:

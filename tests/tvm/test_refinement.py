@@ -93,3 +93,17 @@ def test_a_decoder_and_what_a_pipeline_makes_of_it() -> None:
         after = tvm.relax.get_pipeline("zero")(before)
     assume = ["n >= 1", "total_length >= 1"]
     assert rlx.refines(before, after, floats="real", assume=assume).proved
+
+
+def test_a_decoder_whose_parallel_products_are_one() -> None:
+    before = decoder(2)
+    after = tvm.relax.transform.CombineParallelMatmul()(before)
+    assert rlx.refines(before, after, floats="real").proved
+
+
+def test_a_decoder_of_two_layers_with_loops() -> None:
+    """Each softmax and norm is loops in AFTER; what is written in one layer is not looked at in the next."""
+    before = decoder(2)
+    with tvm.target.Target("llvm"):
+        after = tvm.relax.transform.LegalizeOps()(before)
+    assert rlx.refines(before, after, floats="real", assume=["n >= 1", "total_length >= 1"]).proved
