@@ -103,6 +103,28 @@ class Draft(Closing):
         raise AssertionError(index)
 
 
+def _told(condition: PrimExpr) -> PrimExpr:
+    """The condition, in which a cast to int64 of what has a wider type inside is what it means: the
+    checker takes such casts for their values.
+    """
+
+    def wide(node: PrimExpr) -> bool:
+        return isinstance(node, tir.Cast) and node.dtype.bits + (node.dtype.code == "uint") > 64
+
+    def exact(node: PrimExpr) -> PrimExpr | None:
+        if not isinstance(node, tir.Cast) or node.dtype.code != "int" or node.dtype.bits < 64:
+            return None
+        limits = prim_exprs.wraps_to(node)
+        if limits is None:
+            return node.value if any(map(wide, tir.postorder(node.value))) else None
+        low, size = tir.IntImm(limits[0]), tir.IntImm(limits[1] - limits[0] + 1)
+        return tir.Add(tir.FloorMod(tir.Sub(node.value, low), size), low)
+
+    if any(isinstance(node, tir.Cast) for node in tir.postorder(condition)):
+        return tir.transform([condition], exact)[0]
+    return condition
+
+
 def _over_atoms(conditions: Sequence[PrimExpr]) -> tuple[list[PrimExpr], set[tir.Var]]:
     """Conditions in which each part that is no integer arithmetic is a variable of any value, and
     these variables: what is proved then holds whatever they are. Conditions on other values than
@@ -250,7 +272,8 @@ def certificate(goal: PrimExpr, state: ContextState, means: str) -> dict[str, An
     """The certificate of a goal that was proved; ``"proof"`` is a text if none was found. `means`:
     how the prover proved it.
     """
-    (expanded, *known), atoms = _over_atoms(prim_exprs.expand([goal, *constraints(state)]))
+    asked = map(_told, prim_exprs.expand([goal, *constraints(state)]))
+    (expanded, *known), atoms = _over_atoms([*asked])
 
     def range_of(var: tir.Var) -> Range:
         return (None, None) if var in atoms else state.range_of(var)
