@@ -204,7 +204,9 @@ class Context:
         """
         var, expr = self.variable(var), self.read(expr)
         if any(v is var for v in tir.free_vars(expr)):
-            old = self._forget(var) or tir.Var(var.name, var.dtype)
+            self._mentioned.add(var)  # it keeps its range, even if nothing else is known of it
+            old = self._forget(var)
+            assert old is not None
             expr = tir.substitute(expr, {var: old})
         else:
             self._forget(var)

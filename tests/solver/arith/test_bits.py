@@ -46,6 +46,18 @@ def test_a_shift_beyond_the_width_has_no_value() -> None:
     assert prove("if_then_else(k < 3, 1 << k, 0) <= 4").proved
 
 
+def test_the_largest_shift_is_within_int64_where_its_result_is() -> None:
+    assert prove("n >> 63 == 0", int64=True).proved
+    assert prove("n >> 63 >= 0", lower={"n": None}, int64=True).refuted
+    assert prove("n << 63 <= 0", lower={"n": -1}, int64=True).counterexample == {"n": 1}
+    assert prove("1 << 63 >= 1", int64=True).refuted
+
+
+def test_a_power_with_a_negative_exponent_is_no_error_of_a_proof() -> None:
+    verdict = prove("m << 3 << 3 + ceildiv(m, m) - max(m, 16) == n", lower={"m": None})
+    assert verdict.proved and verdict.certificate["version"] == 1
+
+
 def test_the_complement_of_an_unsigned_number_has_its_width() -> None:
     byte = tir.Var("u", dtype("uint8"))
     flipped = tir.Call("bitwise_not", (byte,), dtype("uint8"))
