@@ -64,7 +64,9 @@ def _half(b: PrimExpr) -> bool:
 def _shift_left(a: PrimExpr, b: PrimExpr) -> PrimExpr | None:
     power = _power_of_two(b)
     if power is not None:
-        return tir.Mul(tir.Mul(a, tir.IntImm(MOST // 2 + 1)), TWO) if _half(b) else tir.Mul(a, power)
+        return (
+            tir.Mul(tir.Mul(a, tir.IntImm(MOST // 2 + 1)), TWO) if _half(b) else tir.Mul(a, power)
+        )
     one = isinstance(a, tir.IntImm) and a.value == 1
     return None if one else tir.Mul(a, tir.Call("shift_left", (ONE, b), INT64))
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rlx.grammar.nodes import tir
-from rlx.solver import prove
+from rlx.solver import Proved, Verdict, prove
 from rlx.solver.proofs.checker import RefusedError, read
 from rlx.solver.proofs.rules import checked
 
@@ -24,6 +24,11 @@ def test_numbers_of_too_many_digits_are_too_much_work() -> None:
     with pytest.raises(RefusedError) as refused:
         checked(read(FLOOR.replace("8 <= n", f"8 <= n * {'9' * 3000} * {'9' * 3000}", 1)))
     assert refused.value.args[0] == "PF01-work"
+
+
+def check_proof(verdict: Verdict) -> None:
+    assert isinstance(verdict, Proved)
+    checked(verdict.certificate)
 
 
 def refused(certificate: dict[str, Any]) -> str:
@@ -45,8 +50,7 @@ def test_a_name_is_read_as_it_is_written() -> None:
     }
     assert refused(false) == "PF01-names"
     for name in (ligature, "a.b", "1", "class"):
-        certificate = prove(tir.Var(name) + 1 > 0).certificate
-        checked(certificate)
+        check_proof(prove(tir.Var(name) + 1 > 0))
 
 
 def test_a_comment_is_no_part_of_a_goal() -> None:
@@ -64,5 +68,5 @@ def test_a_cast_to_int64_of_a_wider_type_wraps() -> None:
     claim |= {"names": {"q": f"n // {2**64}"}, "proof": proof}
     checked(claim)
     assert refused({**claim, "goal": "int64(uint64(n)) >= 0"}) == "PF01-text"
-    checked(prove(f"int64(uint64(n)) < {2**63}").certificate)
-    checked(prove("int64(int32(uint64(n))) == int32(uint64(n))").certificate)
+    check_proof(prove(f"int64(uint64(n)) < {2**63}"))
+    check_proof(prove("int64(int32(uint64(n))) == int32(uint64(n))"))
