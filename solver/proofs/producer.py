@@ -19,7 +19,7 @@ from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.stack import roomy
 from rlx.solver import prim_exprs
-from rlx.solver.context import Components, ContextState, Range, constraints
+from rlx.solver.context import Components, ContextState, Range, constraints, within_word
 from rlx.solver.expression_text import show
 from rlx.solver.poly import TooMuchWorkError
 from rlx.solver.proofs.checker import RefusedError, check
@@ -303,12 +303,14 @@ def certificate(goal: PrimExpr, state: ContextState, means: str) -> dict[str, An
     if refused is not None and PARANOID:
         raise RuntimeError(f"the certificate of {show(goal)} is refused: {refused}")
     names = distinct_names(tir.free_vars(expanded, *near))
+    limited = "vectors" in means  # of bits, which hold the variables within 64 of them
+    limits = {v: within_word(v, *range_of(v)) if limited else range_of(v) for v in names}
     renamed: dict[tir.Var, PrimExpr] = {v: tir.Var(name, v.dtype) for v, name in names.items()}
     return {
         "version": 1,
         "goal": show(tir.substitute(expanded, renamed)),
         "assume": [show(tir.substitute(fact, renamed)) for fact in near],
-        "variables": {name: list(range_of(var)) for var, name in names.items()},
+        "variables": {name: list(limits[var]) for var, name in names.items()},
         "names": {},
         "proof": by,
     }

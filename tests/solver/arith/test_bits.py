@@ -66,6 +66,12 @@ def test_the_complement_of_an_unsigned_number_has_its_width() -> None:
     assert prove("~n == -n - 1").proved
 
 
+def test_an_unchecked_proof_by_bit_vectors_claims_64_bits() -> None:
+    verdict = prove(f"(n ^ m) + (n & m) < {2**64} and n < {2**63}")
+    assert isinstance(verdict, Proved) and "vectors" in verdict.means
+    assert verdict.certificate["variables"] == {"n": [0, 2**63 - 1], "m": [0, 2**63 - 1]}
+
+
 def test_a_proof_by_bit_vectors_says_how_wide_they_are() -> None:
     assert "vectors of 66 bits" in str(prove("(1 << k) > k"))
 
