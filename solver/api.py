@@ -236,7 +236,7 @@ def script_of(
     wanted = obligation(expanded) if int64 else expanded
     query = session.whole(wanted).query()
     query = query.where([defined(part) for part in (expanded, *facts)])
-    text = script(query, style, session.whole(wanted).int64_ranges)
+    text = script(query, style, session.whole(wanted).word_ranges)
     if int64:
         return "; int64: the goal includes that every value fits into 64 bits\n" + text
     return text

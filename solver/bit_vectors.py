@@ -132,17 +132,17 @@ class _BitWriter(Writer):
         return f"((_ {extend} {self._width - kept}) {low})"
 
 
-def script(query: Query, style: str, int64_ranges: tuple[Range, ...]) -> str:
+def script(query: Query, style: str, word_ranges: tuple[Range, ...]) -> str:
     """A complete SMT-LIB 2 script, for any solver.
 
-    A question with bit operations is written as bit vectors, within ``int64_ranges``.
+    A question with bit operations is written as bit vectors, within ``word_ranges``.
 
     Raises TypeError if its values are too large for them.
     """
     names = [f"; v{i} is {v.name}" for i, v in enumerate(query.variables)]
     head = ["; unsat: the goal holds wherever it is defined", *names, "(set-logic ALL)"]
     if any(map(prim_exprs.bitwise, tir.postorder(query.goal, *query.facts))):
-        query = query.within(int64_ranges)
+        query = query.within(word_ranges)
         bits = width(query, _WIDEST**3)
         if bits is None:
             raise TypeError(f"expected values of at most {_WIDEST} bits, found larger ones")

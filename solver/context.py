@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.dtype import BOOL, INT64
+from rlx.grammar.nodes.dtype import BOOL, INT64, DataType, dtype
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.prim_operators import INTEGER_DIVISIONS
 from rlx.grammar.nodes.tir import PrimExpr
@@ -48,12 +48,7 @@ class Int64State(ContextState):
 
     def range_of(self, var: tir.Var) -> Range:
         """The range, within int64."""
-        low, high = super().range_of(var)
-        least, most = prim_exprs.dtype_range(INT64)
-        return (
-            least if low is None else max(low, least),
-            most if high is None else min(high, most),
-        )
+        return within(INT64, *super().range_of(var))
 
 
 def default_range(var: tir.Var) -> Range:
@@ -70,6 +65,16 @@ def within_dtype(var: tir.Var, lower: int | None, upper: int | None) -> Range:
         return (lower, upper)
     if not kind.is_integer and kind != BOOL:
         return (lower, upper)
+    return within(kind, lower, upper)
+
+
+def within_word(var: tir.Var, lower: int | None, upper: int | None) -> Range:
+    """The part of a range that 64 bits hold, of an unsigned variable without a sign."""
+    return within(dtype("uint64") if var.dtype.code == "uint" else INT64, lower, upper)
+
+
+def within(kind: DataType, lower: int | None, upper: int | None) -> Range:
+    """The part of a range that a type holds."""
     least, most = prim_exprs.dtype_range(kind)
     return (
         least if lower is None else max(lower, least),
@@ -199,7 +204,9 @@ class Context:
         """
         var, expr = self.variable(var), self.read(expr)
         if any(v is var for v in tir.free_vars(expr)):
-            old = self._forget(var) or tir.Var(var.name, var.dtype)
+            self._mentioned.add(var)  # it keeps its range, even if nothing else is known of it
+            old = self._forget(var)
+            assert old is not None
             expr = tir.substitute(expr, {var: old})
         else:
             self._forget(var)

@@ -14,6 +14,7 @@ from rlx.grammar.nodes.dtype import BOOL, INT32, INT64, DataType, dtype
 from rlx.grammar.nodes.prim_operators import BY_NAME, BY_NODE
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
+from rlx.solver.definedness import partial
 
 _EXPECTED = "expected an expression, as a text, a PrimExpr or one of TVM"
 _HANDLE = dtype("handle")
@@ -93,6 +94,10 @@ class Foreign:
                 _, definition, body = below
                 whole = done[hash(body)]
                 done = self._leave(definition)
+                value = done[hash(definition.value)]
+                if whole not in strange and partial(*prim_exprs.expand([value])):
+                    # It is evaluated where the body does not use it, too.
+                    whole = tir.Select(tir.EQ(value, value), whole, whole)
                 done[key] = whole
             else:
                 operands = tuple([done[hash(operand)] for operand in below])
@@ -140,6 +145,7 @@ class Foreign:
                     cast = tir.Cast(_dtype(node), value)
                     if not prim_exprs.scalar(cast.dtype):
                         strange.add(cast)
+                    self._meet(cast.dtype)
                     return cast
                 case "Select", (condition, a, b):
                     return tir.Select(condition, a, b)
@@ -148,11 +154,13 @@ class Foreign:
                 case "Call", _:
                     _, _, op = str(node.op.name).rpartition(".")
                     call = tir.Call(op, operands, _dtype(node))
-                    if prim_exprs.conditional(call) or prim_exprs.has_call([call]):
+                    if prim_exprs.conditional(call):
                         return call
+                    if prim_exprs.has_call([call]):
+                        return self._wrapped(node, call)
                     return self._opaque(node, strange, call)
             if name in _BITS:
-                return tir.Call(_BITS[name], operands, _dtype(node))
+                return self._wrapped(node, tir.Call(_BITS[name], operands, _dtype(node)))
         elif name in ("Var", "SizeVar"):
             found = self._variables.get(node)
             if found is None:
@@ -166,7 +174,9 @@ class Foreign:
                 strange.add(found)
             return found
         elif name == "IntImm":
-            return self._one(tir.IntImm, int(node.value), _dtype(node))
+            kind = _dtype(node)
+            self._meet(kind)
+            return self._one(tir.IntImm, int(node.value), kind)
         return self._opaque(node, strange)
 
     def _opaque(self, node: Any, strange: set[PrimExpr], call: tir.Call | None = None) -> PrimExpr:
@@ -191,8 +201,12 @@ class Foreign:
         kind = found.dtype if isinstance(found, (tir.Call, tir.Var)) else None
         if kind is None or not prim_exprs.scalar(kind):
             strange.add(found)
-        elif not _overflows_never(kind) and kind != BOOL:
-            self._wraps = True
+        else:
+            self._meet(kind)
+
+    def _meet(self, kind: DataType) -> None:
+        """A value has this type: arithmetic on some types wraps from here on."""
+        self._wraps = self._wraps or not (_overflows_never(kind) or kind == BOOL)
 
     def _wrapped(self, node: Any, found: PrimExpr) -> PrimExpr:
         if not self._wraps or isinstance(found, (tir.Comparison, tir.And, tir.Or)):

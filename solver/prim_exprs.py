@@ -56,15 +56,24 @@ def _power_of_two(node: PrimExpr) -> PrimExpr | None:
     return None
 
 
+def _half(b: PrimExpr) -> bool:
+    """Whether this is the largest shift, whose power of two int64 does not hold."""
+    return isinstance(b, tir.IntImm) and b.value == BITS - 1
+
+
 def _shift_left(a: PrimExpr, b: PrimExpr) -> PrimExpr | None:
     power = _power_of_two(b)
     if power is not None:
-        return tir.Mul(a, power)
+        return (
+            tir.Mul(tir.Mul(a, tir.IntImm(MOST // 2 + 1)), TWO) if _half(b) else tir.Mul(a, power)
+        )
     one = isinstance(a, tir.IntImm) and a.value == 1
     return None if one else tir.Mul(a, tir.Call("shift_left", (ONE, b), INT64))
 
 
 def _shift_right(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    if _half(b):
+        return tir.FloorDiv(tir.FloorDiv(a, tir.IntImm(MOST // 2 + 1)), TWO)
     return tir.FloorDiv(a, _power_of_two(b) or tir.Call("shift_left", (ONE, b), INT64))
 
 

@@ -12,7 +12,7 @@ from rlx.solver import assumptions, intervals, normal_form, prim_exprs, search, 
 from rlx.solver.assumptions import SharedNormalForm
 from rlx.solver.atom_values import poly_value
 from rlx.solver.budget import FUEL, LARGE, Work
-from rlx.solver.context import ContextState, Int64State, Range, demands, divisors, order
+from rlx.solver.context import ContextState, Range, demands, divisors, order, within_word
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.normal_form import Engine
 from rlx.solver.poly import TooMuchWorkError
@@ -119,10 +119,9 @@ class Question:
         return tuple(self.state.range_of(v) for v in self.variables)
 
     @cached_property
-    def int64_ranges(self) -> tuple[Range, ...]:
-        """The limits of the variables within int64."""
-        state = Int64State(self.state.ranges, self.state.facts, self.state.definitions)
-        return tuple(state.range_of(v) for v in self.variables)
+    def word_ranges(self) -> tuple[Range, ...]:
+        """The limits of the variables within 64 bits."""
+        return tuple(within_word(v, *self.state.range_of(v)) for v in self.variables)
 
     @cached_property
     def divisors(self) -> list[PrimExpr]:
@@ -157,7 +156,7 @@ class Question:
         disagrees.
         """
         try:
-            limits = self.int64_ranges if self.bitwise else self.ranges
+            limits = self.word_ranges if self.bitwise else self.ranges
             for var, (low, high) in zip(self.variables, limits, strict=True):
                 value = values[var]
                 if (low is not None and value < low) or (high is not None and value > high):

@@ -284,7 +284,7 @@ def _by_bit_vectors(question: Question) -> Verdict | None:
     from rlx.solver import bit_vectors
 
     query = question.query()
-    query = query.within(question.int64_ranges)
+    query = query.within(question.word_ranges)
     bits = bit_vectors.width(query)
     if bits is None:
         question.tried.append("the values are too large for bit vectors")

@@ -13,6 +13,7 @@ from rlx.solver import prim_exprs, usage_errors
 from rlx.solver.api import script_of
 from rlx.solver.budget import Work
 from rlx.solver.context import Context, ContextState, Range, within_dtype
+from rlx.solver.definedness import defined
 from rlx.solver.prover import Prover
 from rlx.solver.reading import Expression
 from rlx.solver.session import Session
@@ -353,8 +354,8 @@ class Analyzer:
     def const_int_bound(self, expr: Expression) -> Any:
         """The smallest and largest value, as TVM's ``ConstIntBound`` or our :class:`Bound`."""
         low, high = self._prover.limits(self._read(expr))
-        least = NEG_INF if low is None else max(low, NEG_INF)
-        most = POS_INF if high is None else min(high, POS_INF)
+        least = NEG_INF if low is None else min(max(low, NEG_INF), POS_INF)
+        most = POS_INF if high is None else max(min(high, POS_INF), NEG_INF)
         if not _is_of_tvm(expr):
             return Bound(least, most)
         from tvm import sym  # type: ignore[import-not-found,unused-ignore]
@@ -462,8 +463,9 @@ class Analyzer:
         return self._valued(self._plain(expr))
 
     def _valued(self, read: PrimExpr) -> PrimExpr:
-        if self._values and any(var in self._values for var in tir.free_vars(read)):
-            return tir.substitute(read, self._values)
+        # The values of values, too: none is in a circle.
+        while self._values and any(var in self._values for var in tir.free_vars(read)):
+            read = tir.substitute(read, self._values)
         return read
 
     def _given(self, expr: Expression, plain: PrimExpr, read: PrimExpr) -> Any:
@@ -549,19 +551,24 @@ class Analyzer:
 
     def _renew(self) -> None:
         """Tell the prover what is known now."""
+        self._prover.context = self._context()
+
+    def _context(self, without: tir.Var | None = None) -> Context:
+        """What is known now; without what is known of a variable, if one is given."""
         facts = [fact for _, each in self._facts.values() for fact in each] + self._scopes
         mentioned = {*tir.free_vars(*facts), *self._bounds}
-        facts += [tir.EQ(var, e) for var, e in self._values.items() if var in mentioned]
+        facts += [tir.EQ(var, self._valued(var)) for var in self._values if var in mentioned]
         context = _WholeContext()
         context.vocabulary = self._prover.context.vocabulary
         for var, (low, high) in self._bounds.items():
-            if low is None or high is None or low <= high:
-                context.declare(var, low, high)
-            else:
+            if low is not None and high is not None and low > high:
                 facts.append(tir.IntImm(0, BOOL))
+            elif var is not without:
+                context.declare(var, low, high)
         for fact in facts:
-            context.assume(fact)
-        self._prover.context = context
+            if without is None or without not in tir.free_vars(fact):
+                context.assume(fact)
+        return context
 
     def _extreme(
         self,
@@ -597,15 +604,18 @@ class Analyzer:
             inside.append(tir.GE(var, ends[0]))
         if ends[1] is not None:
             inside.append(tir.LT(var, ends[1]))
-        context = self._prover.context
+        # From one value to the next, so that nothing else may be known of the variable, and the
+        # expression has a value everywhere between the ends.
+        (steps,) = prim_exprs.expand([grows])
+        whole = [c for c in prim_exprs.conjuncts(defined(steps)) if var in tir.free_vars(c)]
+        prover = _Limited(self._context(without=var))
+        prover.smt = self._prover.smt
+        for fact in inside:
+            prover.context.assume(fact)
         for condition, end in ((grows, ends[0]), (falls, ends[1])):
-            context.push()
-            try:
-                for fact in inside:
-                    context.assume(fact)
-                monotone = isinstance(self._prover.always(condition), Proved)
-            finally:
-                context.pop()
+            monotone = isinstance(
+                prover.always(prim_exprs.conjunction([*whole, condition])), Proved
+            )
             if monotone:
                 return None if end is None else tir.substitute(expr, {var: end})
         return None

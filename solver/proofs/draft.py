@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
@@ -10,6 +11,7 @@ from math import lcm
 from time import process_time
 from types import SimpleNamespace
 from typing import Any, NamedTuple, TypeVar
+from unicodedata import normalize
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.tir import PrimExpr
@@ -385,11 +387,12 @@ class Steps:
 
 
 def distinct_names(variables: Sequence[tir.Var]) -> dict[tir.Var, str]:
-    """A name of its own for each variable."""
+    """A name of its own for each variable, as the checker reads it."""
     names: dict[tir.Var, str] = {}
     taken = set[str]()
     for var in variables:
-        name = var.name
+        name = re.sub(r"\W", "_", normalize("NFKC", var.name))
+        name = name if name.isidentifier() else f"v{name}"
         while name in taken or iskeyword(name):
             name += "_"
         taken.add(name)

@@ -19,7 +19,7 @@ from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.stack import roomy
 from rlx.solver import prim_exprs
-from rlx.solver.context import Components, ContextState, Range, constraints
+from rlx.solver.context import Components, ContextState, Range, constraints, within_word
 from rlx.solver.expression_text import show
 from rlx.solver.poly import TooMuchWorkError
 from rlx.solver.proofs.checker import RefusedError, check
@@ -101,6 +101,28 @@ class Draft(Closing):
             case _, (cond,):
                 return f"select({checker.sentence(cond)}, 1, 0)"
         raise AssertionError(index)
+
+
+def _told(condition: PrimExpr) -> PrimExpr:
+    """The condition, in which a cast to int64 of what has a wider type inside is what it means: the
+    checker takes such casts for their values.
+    """
+
+    def wide(node: PrimExpr) -> bool:
+        return isinstance(node, tir.Cast) and node.dtype.bits + (node.dtype.code == "uint") > 64
+
+    def exact(node: PrimExpr) -> PrimExpr | None:
+        if not isinstance(node, tir.Cast) or node.dtype.code != "int" or node.dtype.bits < 64:
+            return None
+        limits = prim_exprs.wraps_to(node)
+        if limits is None:
+            return node.value if any(map(wide, tir.postorder(node.value))) else None
+        low, size = tir.IntImm(limits[0]), tir.IntImm(limits[1] - limits[0] + 1)
+        return tir.Add(tir.FloorMod(tir.Sub(node.value, low), size), low)
+
+    if any(isinstance(node, tir.Cast) for node in tir.postorder(condition)):
+        return tir.transform([condition], exact)[0]
+    return condition
 
 
 def _over_atoms(conditions: Sequence[PrimExpr]) -> tuple[list[PrimExpr], set[tir.Var]]:
@@ -250,7 +272,8 @@ def certificate(goal: PrimExpr, state: ContextState, means: str) -> dict[str, An
     """The certificate of a goal that was proved; ``"proof"`` is a text if none was found. `means`:
     how the prover proved it.
     """
-    (expanded, *known), atoms = _over_atoms(prim_exprs.expand([goal, *constraints(state)]))
+    asked = map(_told, prim_exprs.expand([goal, *constraints(state)]))
+    (expanded, *known), atoms = _over_atoms([*asked])
 
     def range_of(var: tir.Var) -> Range:
         return (None, None) if var in atoms else state.range_of(var)
@@ -280,12 +303,14 @@ def certificate(goal: PrimExpr, state: ContextState, means: str) -> dict[str, An
     if refused is not None and PARANOID:
         raise RuntimeError(f"the certificate of {show(goal)} is refused: {refused}")
     names = distinct_names(tir.free_vars(expanded, *near))
+    limited = "vectors" in means  # of bits, which hold the variables within 64 of them
+    limits = {v: within_word(v, *range_of(v)) if limited else range_of(v) for v in names}
     renamed: dict[tir.Var, PrimExpr] = {v: tir.Var(name, v.dtype) for v, name in names.items()}
     return {
         "version": 1,
         "goal": show(tir.substitute(expanded, renamed)),
         "assume": [show(tir.substitute(fact, renamed)) for fact in near],
-        "variables": {name: list(range_of(var)) for var, name in names.items()},
+        "variables": {name: list(limits[var]) for var, name in names.items()},
         "names": {},
         "proof": by,
     }

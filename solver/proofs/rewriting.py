@@ -181,8 +181,8 @@ class Rewriting(Inequalities):
             case "div", (EnginePoly() as a, EnginePoly() as b):
                 return checker.div(self.back(scope, a), self.back(scope, b))
             case "pow2", (EnginePoly() as a,):
-                index, *_ = [i for mono in a.terms for i in mono]
-                match scope.engine.atoms[index].key:
+                first = next((i for mono in a.terms for i in mono), None)
+                match first if first is None else scope.engine.atoms[first].key:
                     case ("exponent", int(inner)):  # of a variable that is known to be a power
                         return self.back_atom(scope, inner)
                 return checker.power(self.back(scope, a))

@@ -120,10 +120,12 @@ def test_the_search_for_a_proof_ends(goal: str) -> None:
 
 
 def test_what_is_proved_is_told_in_its_own_lines(proof: dict[str, Any], tmp_path: Path) -> None:
-    """A goal may have lines and comments: what it says there is not said by the command."""
+    """A goal may have lines, but no comments, in which it would say what is not proved."""
     lies = "\n".join(f"#{line}" for line in (*EVIL.replace("\0", "").splitlines(), WORD))
     goal = f"(\n{WORD.lower()}\n>= 0{lies.encode('utf-8', 'replace').decode()}\n)"
     spoken = json.dumps(proof).replace('"n"', f'"{WORD.lower()}"')
+    assert verified(json.dumps(json.loads(spoken) | {"goal": goal}).encode(), tmp_path) == 1
+    goal = f"(\n{WORD.lower()}\n>= 0\n)"
     assert verified(json.dumps(json.loads(spoken) | {"goal": goal}).encode(), tmp_path) == 0
 
 

@@ -222,3 +222,59 @@ def test_prover_and_context_take_expressions_of_tvm_and_texts() -> None:
     assert show(prover.simplify("n + n - n")) == "n"
     with pytest.raises(ValueError, match="expected"):
         context.assume("n ==")
+
+
+def test_narrow_casts_and_literals_wrap_in_arithmetic() -> None:
+    def wide(value: Any) -> Any:
+        return tirx.Cast("int64", value)
+
+    a, b = tirx.Cast("uint8", N), tirx.Cast("uint8", M)
+    hundred, two_hundred = tirx.IntImm("uint8", 100), tirx.IntImm("uint8", 200)
+    analyzer = Analyzer()
+    assert analyzer.can_prove(wide(tirx.Add(a, b)) <= 255)
+    assert not analyzer.can_prove_equal(wide(tirx.Add(a, b)), wide(a) + wide(b))
+    assert Analyzer().can_prove_equal(wide(tirx.Add(two_hundred, hundred)), 44)
+    assert Analyzer().can_prove(wide(tirx.shift_left(U, tirx.IntImm("uint8", 4))) <= 240)
+    let = tirx.Let(U, a, tirx.Add(U, hundred))
+    assert Analyzer().can_prove_equal(let, tirx.Cast("uint8", N + 100))
+
+
+def test_a_value_that_is_bound_later_counts() -> None:
+    analyzer = Analyzer()
+    analyzer.bind(N, M + 1)
+    with pytest.raises(ValueError, match="m cannot be bound to an expression of itself"):
+        analyzer.bind(M, N * 2)
+    analyzer.bind(M, 3)
+    assert analyzer.can_prove_equal(N, 4)
+    assert str(analyzer.simplify(N * 2)) == "T.int64(8)"
+    analyzer.bind(M, 4, allow_override=True)
+    assert analyzer.can_prove_equal(N, 5)
+
+
+def test_the_limits_of_what_grows_by_steps_need_each_step() -> None:
+    analyzer = Analyzer()
+    analyzer.bind("t", range(-2, 3))
+    found = analyzer.int_set("0 - 8 // t")  # 4, 8, -8, -4
+    assert found == Interval(None, None)
+    with analyzer.constraint_scope("t % 2 == 0"):  # 2, 0, -2: not by steps of 1
+        found = analyzer.int_set("(t % 2) * 100 - t")
+    assert found.min_value is None or found.min_value.value <= -2
+
+
+def test_bits_of_variables_that_may_be_negative_or_unsigned() -> None:
+    analyzer = Analyzer()
+    assert not analyzer.can_prove(tirx.bitwise_or(N, N % 4) >= -2)
+    assert analyzer.verdict is not None and analyzer.verdict.refuted
+    word = tirx.Var("w", "uint64")
+    assert not analyzer.can_prove(tirx.bitwise_or(word, word) <= tirx.IntImm("uint64", 2**63 - 1))
+    large = tirx.Add(word % 2 + tirx.IntImm("uint64", 2**63 - 1), tirx.IntImm("uint64", 1))
+    assert analyzer.const_int_bound(large).max_value == 2**63 - 1  # TVM's number for no limit
+
+
+def test_a_let_is_undefined_where_its_value_is() -> None:
+    quotient = tirx.Let(tirx.Var("q", "int64"), tirx.FloorDiv(SIXTEEN, N), M)
+    analyzer = Analyzer()
+    assert not analyzer.can_prove_equal(quotient, 3)
+    assert analyzer.verdict is not None and analyzer.verdict.counterexample is not None
+    assert analyzer.verdict.counterexample["n"] != 0
+    assert analyzer.can_prove_equal(quotient, M)

@@ -8,7 +8,7 @@ from benchmarks.prover.bits import oracle
 from benchmarks.prover.families import BITS, FamilyQuestion, cases
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import dtype
-from rlx.solver import Context, Prover, prove, to_smtlib
+from rlx.solver import Context, Proved, Prover, prove, to_smtlib
 from tests.solver.arith.bit_goals import wrong
 
 QUESTIONS = cases(BITS)
@@ -46,12 +46,30 @@ def test_a_shift_beyond_the_width_has_no_value() -> None:
     assert prove("if_then_else(k < 3, 1 << k, 0) <= 4").proved
 
 
+def test_the_largest_shift_is_within_int64_where_its_result_is() -> None:
+    assert prove("n >> 63 == 0", int64=True).proved
+    assert prove("n >> 63 >= 0", lower={"n": None}, int64=True).refuted
+    assert prove("n << 63 <= 0", lower={"n": -1}, int64=True).counterexample == {"n": 1}
+    assert prove("1 << 63 >= 1", int64=True).refuted
+
+
+def test_a_power_with_a_negative_exponent_is_no_error_of_a_proof() -> None:
+    verdict = prove("m << 3 << 3 + ceildiv(m, m) - max(m, 16) == n", lower={"m": None})
+    assert isinstance(verdict, Proved) and verdict.certificate["version"] == 1
+
+
 def test_the_complement_of_an_unsigned_number_has_its_width() -> None:
     byte = tir.Var("u", dtype("uint8"))
     flipped = tir.Call("bitwise_not", (byte,), dtype("uint8"))
     assert Prover(Context()).always(tir.EQ(tir.Add(flipped, byte), tir.IntImm(255))).proved
     assert prove("~uint8(n) == 255 - uint8(n)").proved
     assert prove("~n == -n - 1").proved
+
+
+def test_an_unchecked_proof_by_bit_vectors_claims_64_bits() -> None:
+    verdict = prove(f"(n ^ m) + (n & m) < {2**64} and n < {2**63}")
+    assert isinstance(verdict, Proved) and "vectors" in verdict.means
+    assert verdict.certificate["variables"] == {"n": [0, 2**63 - 1], "m": [0, 2**63 - 1]}
 
 
 def test_a_proof_by_bit_vectors_says_how_wide_they_are() -> None:

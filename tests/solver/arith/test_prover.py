@@ -200,6 +200,15 @@ def test_a_variable_bound_again_keeps_nothing_of_the_old_one() -> None:
     assert prover.always(tir.GE(n, tir.IntImm(3))).status == "proved"
 
 
+def test_a_variable_that_is_defined_by_itself_keeps_its_range() -> None:
+    for low, high in ((0, 3), (-5, 3)):
+        context = Context()
+        context.declare("n", low, high)
+        context.define("n", "n + 1")
+        assert Prover(context).always("n <= 4").proved
+        assert Prover(context).always("n >= 1").proved == (low == 0)
+
+
 def test_int64_mode_shows_overflow() -> None:
     verdict = prove("n*m*k == k*m*n", int64=True)
     assert isinstance(verdict, Refuted)
