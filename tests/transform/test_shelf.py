@@ -689,3 +689,82 @@ def test_a_scalar_that_a_dimension_names(body: str) -> None:
     module = rlx.parse(f"@R.function\ndef main(s: T.int64):\n{body}\n")
     for each, _, _ in PASSES:
         assert rlx.check(each(module)).ok, each
+
+
+def test_a_tensor_of_a_size_that_may_be_negative_stays() -> None:
+    """A scalar, a difference of sizes, and both under a name may be negative: then the run fails."""
+    module = rlx.parse("""
+@I.ir_module
+class Module:
+    @T.prim_func(private=True)
+    def fill(b: T.handle):
+        m = T.int64()
+        B = T.match_buffer(b, (m,), "float32")
+        for i in range(m):
+            B[i] = T.float32(1)
+    @R.function
+    def main(x: R.Tensor(("n",), "float32"), k: R.Prim(value="k"), y: R.Tensor(("n - 2",), "float32")):
+        n = T.int64()
+        k = T.int64()
+        s = R.shape([n - 2])
+        a = R.zeros(s, "float32")
+        b = R.full(R.shape([k]), R.const(1.0, "float32"))
+        c = R.call_tir(Module.fill, (), R.Tensor((n - 2,), "float32"))
+        gone = R.zeros(R.shape([n]), "float32")
+        gone = R.call_tir(Module.fill, (), R.Tensor((n * 2,), "float32"))
+        gone = R.add(y, y)
+        return x
+""")
+    made = DeadCodeElimination()(module)
+    assert [str(b.var) for b in bindings(made["main"])] == ["s", "a", "b", "c"]
+
+
+def test_an_output_that_is_a_tuple() -> None:
+    module = rlx.parse("""
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        t = Module.f(x)
+        pair = t[0]
+        return pair[1]
+    @R.function(private=True)
+    def f(x: R.Tensor((4,), "float32")):
+        pair = (x, R.exp(x))
+        return (pair, R.sin(x))
+""")
+    made = RemoveUnusedOutputs()(module)
+    assert "R.sin" not in rlx.show(made) and rlx.refines(module, made).status == "proved"
+
+
+@pytest.mark.parametrize("each", [CanonicalizeBindings(), FoldConstant(), InlinePrivateFunctions()])
+def test_a_constant_that_is_overwritten_is_one_tensor(each: ModulePass) -> None:
+    """Under its name: where it is written out, each place makes a new tensor."""
+    module = rlx.parse("""
+@I.ir_module
+class Module:
+    @R.function(pure=False)
+    def main(x: R.Tensor((2,), "float32")):
+        a = R.const([1.0, 2.0], "float32")
+        b = R.add(a, a)
+        c = R.add(b, b)
+        _ = R.call_packed("negate", a, sinfo_args=(R.Object,))
+        _ = R.call_packed("negate", b, sinfo_args=(R.Object,))
+        d = Module.negated((R.const([3.0, 4.0], "float32"), x))
+        return (R.add(a, a), R.add(b, b), c, d)
+    @R.function(private=True, pure=False)
+    def negated(t: R.Tuple(R.Tensor((2,), "float32"), R.Object)):
+        a = t[0]
+        _ = R.call_packed("negate", a, sinfo_args=(R.Object,))
+        return R.add(a, t[0])
+""")
+
+    def negate(x: Any) -> None:
+        x[...] = -x
+
+    given = {"x": np.ones(2, "float32")}
+    made = each(module)
+    assert rlx.check(made).ok
+    for one in (module, made):
+        found = rlx.run(one, inputs=given, packed={"negate": negate}).numpy()
+        assert [part.tolist() for part in found] == [[-2, -4], [-4, -8], [4, 8], [-6, -8]]

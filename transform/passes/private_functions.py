@@ -24,6 +24,7 @@ from rlx.grammar.nodes.visit import (
 from rlx.solver.order import bind, free_shape_vars, free_vars, subtype
 from rlx.transform.builder.names import Names
 from rlx.transform.lowering.passes import ModulePass
+from rlx.transform.passes.common_subexpressions import writes
 from rlx.transform.passes.dead_code import dead_code
 from rlx.transform.passes.parameters import WithValues
 from rlx.transform.passes.simple import CanonicalizeBindings, without_unreached
@@ -75,7 +76,7 @@ class InlinePrivateFunctions(ModulePass):
         plain = {
             gv: f for gv, f in private.items() if gv not in circles and not _names_dimensions(f)
         }
-        made = _Inline(plain)(normal)
+        made = _Inline(plain, writes(normal))(normal)
         found = _reached(made)
         if made is not normal:
             return dead_code(CanonicalizeBindings().apply(found))
@@ -83,8 +84,8 @@ class InlinePrivateFunctions(ModulePass):
 
 
 class _Inline(ExprMutator):
-    def __init__(self, functions: Functions) -> None:
-        self._functions = functions
+    def __init__(self, functions: Functions, writes: bool) -> None:
+        self._functions, self._writes = functions, writes
 
     def visit_var_binding(self, binding: ast.VarBinding) -> None:
         before = self._frame.bindings()
@@ -131,7 +132,11 @@ class _Inline(ExprMutator):
         dims = self._dims(function, call)
         if dims is None:
             return None
-        copy = _Copy(dict(zip(function.params, call.args, strict=True)), dims)
+        args = call.args
+        if self._writes:  # a constant that is overwritten is one tensor, wherever it is used
+            new, emit = (ast.Constant, ast.Tuple), self.builder.emit
+            args = tuple(emit(arg) if isinstance(arg, new) else arg for arg in args)
+        copy = _Copy(dict(zip(function.params, args, strict=True)), dims)
         for inner in body.blocks:
             for each in inner.bindings:
                 self._emit(copy, each)
@@ -507,13 +512,13 @@ class _Calls(Rewriter):
         if isinstance(info, ast.TupleStructInfo):
             var = replace(var, struct_info_annotation=_selected(info, keep))
         self.renamed[binding.var] = var
-        self._results[var] = keep
+        self._results[binding.var] = keep
         return (replace(made, var=var),)
 
     def tuple_get_item(self, expr: ast.TupleGetItem) -> Expr:
         made = super().tuple_get_item(expr)
         assert isinstance(made, ast.TupleGetItem)
-        keep = self._results.get(made.tuple_value)
+        keep = self._results.get(expr.tuple_value)
         if keep is None:
             return made
         if len(keep) == 1:
