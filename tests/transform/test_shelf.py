@@ -768,3 +768,24 @@ class Module:
     for one in (module, made):
         found = rlx.run(one, inputs=given, packed={"negate": negate}).numpy()
         assert [part.tolist() for part in found] == [[-2, -4], [-4, -8], [4, 8], [-6, -8]]
+
+
+def test_what_cannot_stand_elsewhere_stays() -> None:
+    """Effects in a function that is declared pure; a scalar that a PrimFunc must not compute."""
+    module = rlx.parse("""
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n",), "float32")):
+        n = T.int64()
+        a = Module.shown(x)
+        k = R.prim_value(n // 0)
+        return (a, k)
+    @R.function(private=True)
+    def shown(x: R.Object) -> R.Object:
+        R.func_attr({"relax.force_pure": True})
+        _ = R.print(x, format="{}")
+        return x
+""")
+    assert InlinePrivateFunctions()(module) is module
+    assert ComputePrimValue()(module) is module

@@ -32,6 +32,8 @@ from rlx.transform.visitors.mutator import ExprMutator
 from rlx.transform.visitors.uses import uses
 
 Functions = dict[GlobalVar, ast.Function]
+_FORCED = frozenset(["relax.force_pure"])
+"""With this attribute, calls with effects may stand in a pure function."""
 
 
 def private_functions(module: IRModule) -> Functions:
@@ -58,8 +60,9 @@ class InlinePrivateFunctions(ModulePass):
     """Put the bodies of private functions in place of their calls, and remove the functions, and
     then copies and what is unused.
 
-    Recursive functions, functions with branches that are called in dataflow blocks, and calls whose
-    arguments are not proved to be of the parameters' types stay.
+    Recursive functions, those that are declared pure by ``relax.force_pure``, functions with branches
+    that are called in dataflow blocks, and calls whose arguments are not proved to be of the
+    parameters' types stay.
     """
 
     def apply(self, module: IRModule) -> IRModule:
@@ -74,7 +77,9 @@ class InlinePrivateFunctions(ModulePass):
 
         circles = {gv for gv in private if gv in reached(callees(gv), callees)}
         plain = {
-            gv: f for gv, f in private.items() if gv not in circles and not _names_dimensions(f)
+            gv: f
+            for gv, f in private.items()
+            if gv not in circles and not _names_dimensions(f) and not _FORCED & f.attrs.keys()
         }
         made = _Inline(plain, writes(normal))(normal)
         found = _reached(made)
