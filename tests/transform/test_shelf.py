@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -30,9 +31,11 @@ from rlx.transform import (
     Sequential,
     TopologicalSort,
     UpdateParamType,
+    argument,
     dataflowblock_pass,
     dead_code,
     function_pass,
+    get_var2val,
     module_pass,
 )
 from rlx.transform.lowering.passes import FunctionalPass
@@ -789,3 +792,25 @@ class Module:
 """)
     assert InlinePrivateFunctions()(module) is module
     assert ComputePrimValue()(module) is module
+
+
+SIZED = rlx.parse("@R.function\ndef main(x: R.Tensor(('n',), 'float32')):\n    return R.exp(x)")
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: BindSymbolicVars({"n": -3})(SIZED), "n: expected an integer of at least 0"),
+        (lambda: BindSymbolicVars({"n": 1.5})(SIZED), "n: expected an integer of at least 0"),
+        (lambda: BindSymbolicVars([3])(SIZED), "expected a dictionary of values"),  # type: ignore[arg-type]
+        (lambda: BindSymbolicVars({5: 3}, "main")(SIZED), "no shape variables 5"),  # type: ignore[dict-item]
+        (lambda: BindParams("main", None)(SIZED), "expected a dictionary of values"),  # type: ignore[arg-type]
+        (lambda: ConvertToDataflow("a")(SIZED), "expected a number of bindings"),  # type: ignore[arg-type]
+        (lambda: get_var2val(None), "expected a function"),  # type: ignore[arg-type]
+        (lambda: argument(None, "x"), "expected a call"),  # type: ignore[arg-type]
+        (lambda: rlx.ExprVisitor().visit_expr(5), "expected an expression"),  # type: ignore[arg-type]
+    ],
+)
+def test_arguments_of_another_kind_are_named(call: Callable[[], object], words: str) -> None:
+    with pytest.raises(rlx.MisuseError, match=words):
+        call()

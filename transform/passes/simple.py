@@ -443,6 +443,8 @@ class ConvertToDataflow(ModulePass):
     """
 
     def __init__(self, min_size: int = 2) -> None:
+        if not isinstance(min_size, int):
+            raise MisuseError(f"expected a number of bindings, found {described(min_size)}", here())
         self._least = min_size
 
     def apply(self, module: IRModule) -> IRModule:
