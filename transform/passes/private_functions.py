@@ -310,7 +310,8 @@ def _used(function: ast.Function, checked: frozenset[int]) -> tuple[list[int], l
     shapes = [
         k
         for k, p in enumerate(function.params)
-        if isinstance(p.struct_info_annotation, ast.ShapeStructInfo) and _told(p) & (needed - told)
+        if isinstance(p.struct_info_annotation, ast.ShapeStructInfo | ast.PrimStructInfo)
+        and _told(p) & (needed - told)
     ]
     stay = sorted({*stay, *shapes})
     told = told.union(*(_told(function.params[k]) for k in shapes))
