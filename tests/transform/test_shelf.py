@@ -814,3 +814,21 @@ SIZED = rlx.parse("@R.function\ndef main(x: R.Tensor(('n',), 'float32')):\n    r
 def test_arguments_of_another_kind_are_named(call: Callable[[], object], words: str) -> None:
     with pytest.raises(rlx.MisuseError, match=words):
         call()
+
+
+def test_a_cast_that_was_made_before_still_gives_its_type() -> None:
+    """TVM knows the type of what a cast returns, and not that of the value that it looked at."""
+    module = rlx.parse("""
+@R.function
+def main(x: R.Tensor(("n",), "float32"), y: R.Tensor(dtype="float32")):
+    n = T.int64()
+    m = T.int64()
+    a = R.match_cast(y, R.Tensor((n,), "float32"))
+    b = R.match_cast(y, R.Tensor((n,), "float32"))
+    c = R.match_cast(x, R.Tensor((m,), "float32"))
+    return (R.add(a, x), R.add(b, c))
+""")
+    made = CanonicalizeBindings()(module)
+    text = rlx.show(made)
+    assert "R.add(b, x)" in text and "R.add(y" not in text and "m = T" not in text
+    assert rlx.refines(module, made).status == "proved"

@@ -356,9 +356,13 @@ class _Canonical(ExprMutator):
             target = self.visit_struct_info(binding.struct_info)
             local = type(var) is ast.DataflowVar or type(made) is not ast.DataflowVar
             if (local or var is None) and structural_equal(info, target):
-                if var is not None:
+                if var is None:
+                    return
+                said = made.struct_info_annotation
+                # A cast before this one may say it, but the type of the variable itself does not.
+                if said is None or structural_equal(self.visit_struct_info(said), target):
                     self.replace_var(var, made)
-                return
+                    return
         left = tuple(v for v in binding.shape_vars if v not in self._dims)
         super().visit_match_cast(changed(binding, shape_vars=left))
 
