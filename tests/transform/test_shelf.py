@@ -832,3 +832,24 @@ def main(x: R.Tensor(("n",), "float32"), y: R.Tensor(dtype="float32")):
     text = rlx.show(made)
     assert "R.add(b, x)" in text and "R.add(y" not in text and "m = T" not in text
     assert rlx.refines(module, made).status == "proved"
+
+
+def test_a_function_that_was_passed_to_an_inlined_one_is_inlined_too() -> None:
+    module = rlx.parse("""
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        return Module.twice(Module.power, x)
+    @R.function(private=True)
+    def twice(f: R.Callable((R.Tensor((4,), "float32"),), R.Tensor((4,), "float32")), x: R.Tensor((4,), "float32")):
+        return f(f(x))
+    @R.function(private=True)
+    def power(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        return R.exp(x)
+""")
+    made = InlinePrivateFunctions()(module)
+    assert [gv.name_hint for gv in made.functions] == ["main"] and rlx.show(made).count(
+        "R.exp"
+    ) == 2
+    assert rlx.refines(module, made).status == "proved" and InlinePrivateFunctions()(made) is made

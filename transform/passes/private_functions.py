@@ -83,9 +83,12 @@ class InlinePrivateFunctions(ModulePass):
         }
         made = _Inline(plain, writes(normal))(normal)
         found = _reached(made)
-        if made is not normal:
-            return dead_code(CanonicalizeBindings().apply(found))
-        return module if found is whole else found
+        if made is normal:
+            return module if found is whole else found
+        canonical = dead_code(CanonicalizeBindings().apply(found))
+        # A function that was passed to another one may be called by name now.
+        more = private_functions(canonical).keys() - private.keys()
+        return self.apply(canonical) if more else canonical
 
 
 class _Inline(ExprMutator):
