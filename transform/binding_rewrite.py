@@ -49,6 +49,8 @@ class DataflowBlockRewrite:
         """Add a binding behind the bindings of the variables that it uses, and behind the first
         one.
         """
+        if not isinstance(binding, Binding):
+            raise MisuseError(f"expected a binding, found {described(binding)}", here())
         bindings = self.dfb.bindings
         used = set(free_vars(binding.value))  # type: ignore[attr-defined]
         where = max((k for k, b in enumerate(bindings) if b.var in used), default=0) + 1  # type: ignore[attr-defined]
