@@ -801,7 +801,7 @@ SIZED = rlx.parse("@R.function\ndef main(x: R.Tensor(('n',), 'float32')):\n    r
     ("call", "words"),
     [
         (lambda: BindSymbolicVars({"n": -3})(SIZED), "n: expected an integer of at least 0"),
-        (lambda: BindSymbolicVars({"n": 1.5})(SIZED), "n: expected an integer of at least 0"),
+        (lambda: BindSymbolicVars({"n": 1.5})(SIZED), "n: expected an integer of at least 0"),  # type: ignore[dict-item]
         (lambda: BindSymbolicVars([3])(SIZED), "expected a dictionary of values"),  # type: ignore[arg-type]
         (lambda: BindSymbolicVars({5: 3}, "main")(SIZED), "no shape variables 5"),  # type: ignore[dict-item]
         (lambda: BindParams("main", None)(SIZED), "expected a dictionary of values"),  # type: ignore[arg-type]

@@ -20,7 +20,8 @@ from rlx.te.scalar import Scalar
 from rlx.transform.builder.values import const
 from rlx.transform.lowering.passes import ModulePass
 
-K, V = TypeVar("K"), TypeVar("V")
+K = TypeVar("K")
+V = TypeVar("V")
 Values = Mapping[str | ast.Var, object]
 Sizes = Mapping[str | tir.Var, int | PrimExpr]
 
