@@ -73,6 +73,7 @@ class OlderDerivation(DerivationState):
         """An integer that exists but is not known, and may be negative."""
         var = tir.Var(hint)
         self.prover.declare(var)
+        self.signed.add(var)
         return var
 
     def bind_typed(self, var: Var, type: Type, shape: Expr) -> None:

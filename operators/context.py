@@ -35,10 +35,13 @@ class OperatorContext(ABC):
         The rules count them here; :meth:`require` counts its own.
     dialect
         The version whose words messages use.
+    signed
+        The shape variables that may be negative.
     """
 
     def __init__(self) -> None:
         self.discharged = 0
+        self.signed: set[tir.Var] = set()
         self.dialect = dialect(DEFAULT)
 
     @cached_property
@@ -103,6 +106,7 @@ class OperatorContext(ABC):
         """A new unknown integer, which may be negative."""
         var = self.fresh_dim(hint)
         self.prover.context.declare(var, lower=None)
+        self.signed.add(var)
         return var
 
     def global_info(self, gv: ast.GlobalVar) -> ast.FuncStructInfo | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from rlx.grammar.nodes.ast import StructInfo, TensorStructInfo
@@ -59,8 +59,10 @@ _TO_THE_END = (1 << 63) - 1
 """The end that programs write for an axis of any length: no length is larger."""
 
 
-def natural(index: PrimExpr) -> bool:
-    """Whether an index is obviously not negative: it consists of lengths without a difference."""
+def natural(index: PrimExpr, signed: Collection[Var]) -> bool:
+    """Whether an index is obviously not negative: it consists of lengths without a difference.
+    `signed`: the scalars that may be negative.
+    """
     if type(index) is IntImm:
         return index.value >= 0
     stack, seen = [index], set[PrimExpr]()
@@ -71,12 +73,12 @@ def natural(index: PrimExpr) -> bool:
         if isinstance(e, (Add, Mul, Min, Max, FloorDiv)):
             seen.add(e)
             stack += (e.a, e.b)
-        elif not (isinstance(e, Var) or (isinstance(e, IntImm) and e.value >= 0)):
+        elif e in signed if isinstance(e, Var) else not (isinstance(e, IntImm) and e.value >= 0):
             return False
     return True
 
 
-def clamped(index: PrimExpr, length: PrimExpr, forward: bool) -> PrimExpr:
+def clamped(index: PrimExpr, length: PrimExpr, forward: bool, signed: Collection[Var]) -> PrimExpr:
     """A slice bound: counted from the end if negative, then clamped to the axis."""
     value = literal(index)
     if value is not None and value >= _TO_THE_END:
@@ -85,12 +87,12 @@ def clamped(index: PrimExpr, length: PrimExpr, forward: bool) -> PrimExpr:
         index = add(length, index)
         if forward:
             return maximum(index, ZERO)
-    elif value is None and not natural(index):
+    elif value is None and not natural(index, signed):
         index = Select(LT(index, ZERO), add(index, length), index)
     low, high = (ZERO, length) if forward else (MINUS_ONE, sub(length, ONE))
     if index is length and forward:
         return length
-    if not natural(index):
+    if not natural(index, signed):
         index = maximum(index, low)
     return minimum(index, high)
 
@@ -110,7 +112,7 @@ def extent(
     If the slice is declared to be in bounds, begin and end must be within the axis; otherwise they
     are clamped.
     """
-    step = literal(stride)
+    step, signed = literal(stride), site.ctx.signed
     if step is None:
         return _symbolic(site, length, begin, end, stride)
     if step == 0:
@@ -119,14 +121,14 @@ def extent(
     if inbound:
         _inside(site, length, begin, end, step)
     else:
-        begin, end = (clamped(e, length, step > 0) for e in (begin, end))
+        begin, end = (clamped(e, length, step > 0, signed) for e in (begin, end))
     distance = sub(end, begin) if step > 0 else sub(begin, end)
     count = ceildiv(distance, const(abs(step)))
     if (
         ordered
         or (literal(count) or -1) >= 0
         or count is ZERO
-        or (step > 0 and begin is ZERO and natural(end))
+        or (step > 0 and begin is ZERO and natural(end, signed))
     ):
         site.ctx.discharged += 1
         return count
@@ -175,12 +177,12 @@ def _symbolic(
     site.require(
         "OBL-slice-stride", NE(stride, ZERO), lambda: f"the stride {show(stride)} may be 0"
     )
-    up = FloorDiv(
-        sub(add(sub(clamped(end, length, True), clamped(begin, length, True)), stride), ONE), stride
-    )
-    if natural(stride):
+    signed = site.ctx.signed
+    first, behind = (clamped(e, length, True, signed) for e in (begin, end))
+    up = FloorDiv(sub(add(sub(behind, first), stride), ONE), stride)
+    if natural(stride, signed):
         return up
-    back, last = clamped(begin, length, False), clamped(end, length, False)
+    back, last = (clamped(e, length, False, signed) for e in (begin, end))
     down = FloorDiv(sub(sub(sub(back, last), stride), ONE), sub(ZERO, stride))
     return Select(LT(stride, ZERO), down, up)
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Binding, Expr, IRModule
 from rlx.grammar.nodes.node import Node, replace
-from rlx.grammar.nodes.python_places import MisuseError, described, here
+from rlx.grammar.nodes.python_places import MisuseError, described, here, module_of
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.visit import bindings, expressions, free_vars
 from rlx.transform.builder.names import Names
@@ -49,6 +49,8 @@ class DataflowBlockRewrite:
         """Add a binding behind the bindings of the variables that it uses, and behind the first
         one.
         """
+        if not isinstance(binding, Binding):
+            raise MisuseError(f"expected a binding, found {described(binding)}", here())
         bindings = self.dfb.bindings
         used = set(free_vars(binding.value))  # type: ignore[attr-defined]
         where = max((k for k, b in enumerate(bindings) if b.var in used), default=0) + 1  # type: ignore[attr-defined]
@@ -80,6 +82,9 @@ class DataflowBlockRewrite:
 
     def replace_all_uses(self, old_var: ast.Var, new_var: ast.Var) -> None:
         """Replace all uses of a variable in the function by another one."""
+        for var in (old_var, new_var):
+            if not isinstance(var, ast.Var):
+                raise MisuseError(f"expected a variable, found {described(var)}", here())
         self._changed(_Change(self.dfb, uses={old_var: new_var}))
 
     def remove_unused(self, var: ast.Var, allow_undef: bool = False) -> None:
@@ -126,9 +131,8 @@ class DataflowBlockRewrite:
 
     def mutate_irmodule(self, irmodule: IRModule) -> IRModule:
         """The module with the function as it is now in place of the given one."""
-        functions = {
-            gv: self.root_fn if f is self._original else f for gv, f in irmodule.functions.items()
-        }
+        given = module_of(irmodule, here()).functions
+        functions = {gv: self.root_fn if f is self._original else f for gv, f in given.items()}
         return replace(irmodule, functions=functions)
 
     def _changed(self, change: _Change) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from functools import cached_property
 
 from rlx.checker.derive.module import begin
@@ -10,7 +11,7 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, IRModule, StructInfo, TensorStructInfo
 from rlx.grammar.nodes.dtype import BOOL
 from rlx.grammar.nodes.node import Node, replace
-from rlx.grammar.nodes.struct_infos import mentioned
+from rlx.grammar.nodes.struct_infos import mentioned, numbers, of_the_value
 from rlx.grammar.nodes.visit import LEAVES, bindings, bindings_in, evaluated
 from rlx.grammar.stack import recursion_room
 from rlx.operators.registry import lookup
@@ -331,11 +332,36 @@ class Certainty:
             return all(self._operand(name, field) for field in operand.fields)
         info = self._info(operand)
         if isinstance(info, ast.ShapeStructInfo):
-            return info.values is not None and self.cannot_fail(operand)
+            return (
+                info.values is not None
+                and self.cannot_fail(operand)
+                and self._are_lengths(info.values)
+            )
         if isinstance(operand, ast.PrimValue):
             return self.cannot_fail(operand)
         fields = info.fields if isinstance(info, ast.TupleStructInfo) else (info,)
         return all(_takes(name, field) for field in fields) and self._is_written(operand)
+
+    def _are_lengths(
+        self, dims: Iterable[tir.PrimExpr], known: Collection[tir.PrimExpr] = ()
+    ) -> bool:
+        """Whether no dimension of a new tensor is negative, as a scalar or a difference may be.
+        `known`: lengths of tensors.
+        """
+        return all(
+            tir.interned(dim) in known
+            or isinstance(dim, tir.IntImm)
+            or all(map(self._is_natural, tir.postorder(dim)))
+            for dim in dims
+        )
+
+    def _is_natural(self, part: tir.PrimExpr) -> bool:
+        if isinstance(part, tir.Var):
+            own = part in self._function.shape_vars
+            return part not in (self._signature if own else self._state).signed
+        if isinstance(part, tir.IntImm):
+            return part.value >= 0
+        return isinstance(part, tir.Add | tir.Mul | tir.Min | tir.Max)
 
     def _fills(self, call: ast.Call) -> bool:
         """Whether a PrimFunc is called that certainly writes its whole result and stops nowhere."""
@@ -347,7 +373,27 @@ class Certainty:
         known = self._filling.get(callee)
         if known is None:
             known = self._filling[callee] = writes_everything(callee, function)
-        return known and all(self._is_written(arg) for arg in rest)
+        infos = [self._info(arg) for arg in rest]
+        given = [part for info in infos if info is not None for part in of_the_value(info)]
+        (result,) = call.sinfo_args
+        if not (known and isinstance(result, TensorStructInfo) and None not in infos):
+            return False
+        if not (all(map(_is_known, given)) and all(map(self._is_written, rest))):
+            return False
+        lengths = {
+            tir.interned(dim)
+            for part in given
+            if isinstance(part, TensorStructInfo)
+            for dim in numbers(part)
+        }
+        return self._are_lengths(numbers(result), lengths)
+
+
+def _is_known(info: StructInfo) -> bool:
+    """Whether all is known of an argument that a PrimFunc checks."""
+    if isinstance(info, TensorStructInfo):
+        return dimensions(info) is not None and not info.dtype.is_void
+    return not isinstance(info, ast.ObjectStructInfo | ast.FuncStructInfo)
 
 
 def _takes(name: str, info: StructInfo | None) -> bool:

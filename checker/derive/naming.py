@@ -59,6 +59,7 @@ def scalar(state: Knowledge, var: ast.Var, shape_var: tir.Var, info: StructInfo)
     value = info.value
     if value is None:
         state.prover.declare(shape_var)
+        state.signed.add(shape_var)
         return PrimStructInfo(info.dtype, shape_var)
     if value is not shape_var and shape_var not in tir.free_vars(value):
         state.prover.alias(shape_var, value)

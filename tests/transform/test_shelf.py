@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -30,9 +31,11 @@ from rlx.transform import (
     Sequential,
     TopologicalSort,
     UpdateParamType,
+    argument,
     dataflowblock_pass,
     dead_code,
     function_pass,
+    get_var2val,
     module_pass,
 )
 from rlx.transform.lowering.passes import FunctionalPass
@@ -689,3 +692,164 @@ def test_a_scalar_that_a_dimension_names(body: str) -> None:
     module = rlx.parse(f"@R.function\ndef main(s: T.int64):\n{body}\n")
     for each, _, _ in PASSES:
         assert rlx.check(each(module)).ok, each
+
+
+def test_a_tensor_of_a_size_that_may_be_negative_stays() -> None:
+    """A scalar, a difference of sizes, and both under a name may be negative: then the run fails."""
+    module = rlx.parse("""
+@I.ir_module
+class Module:
+    @T.prim_func(private=True)
+    def fill(b: T.handle):
+        m = T.int64()
+        B = T.match_buffer(b, (m,), "float32")
+        for i in range(m):
+            B[i] = T.float32(1)
+    @R.function
+    def main(x: R.Tensor(("n",), "float32"), k: R.Prim(value="k"), y: R.Tensor(("n - 2",), "float32")):
+        n = T.int64()
+        k = T.int64()
+        s = R.shape([n - 2])
+        a = R.zeros(s, "float32")
+        b = R.full(R.shape([k]), R.const(1.0, "float32"))
+        c = R.call_tir(Module.fill, (), R.Tensor((n - 2,), "float32"))
+        gone = R.zeros(R.shape([n]), "float32")
+        gone = R.call_tir(Module.fill, (), R.Tensor((n * 2,), "float32"))
+        gone = R.add(y, y)
+        return x
+""")
+    made = DeadCodeElimination()(module)
+    assert [str(b.var) for b in bindings(made["main"])] == ["s", "a", "b", "c"]
+
+
+def test_an_output_that_is_a_tuple() -> None:
+    module = rlx.parse("""
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        t = Module.f(x)
+        pair = t[0]
+        return pair[1]
+    @R.function(private=True)
+    def f(x: R.Tensor((4,), "float32")):
+        pair = (x, R.exp(x))
+        return (pair, R.sin(x))
+""")
+    made = RemoveUnusedOutputs()(module)
+    assert "R.sin" not in rlx.show(made) and rlx.refines(module, made).status == "proved"
+
+
+@pytest.mark.parametrize("each", [CanonicalizeBindings(), FoldConstant(), InlinePrivateFunctions()])
+def test_a_constant_that_is_overwritten_is_one_tensor(each: ModulePass) -> None:
+    """Under its name: where it is written out, each place makes a new tensor."""
+    module = rlx.parse("""
+@I.ir_module
+class Module:
+    @R.function(pure=False)
+    def main(x: R.Tensor((2,), "float32")):
+        a = R.const([1.0, 2.0], "float32")
+        b = R.add(a, a)
+        c = R.add(b, b)
+        _ = R.call_packed("negate", a, sinfo_args=(R.Object,))
+        _ = R.call_packed("negate", b, sinfo_args=(R.Object,))
+        d = Module.negated((R.const([3.0, 4.0], "float32"), x))
+        return (R.add(a, a), R.add(b, b), c, d)
+    @R.function(private=True, pure=False)
+    def negated(t: R.Tuple(R.Tensor((2,), "float32"), R.Object)):
+        a = t[0]
+        _ = R.call_packed("negate", a, sinfo_args=(R.Object,))
+        return R.add(a, t[0])
+""")
+
+    def negate(x: Any) -> None:
+        x[...] = -x
+
+    given = {"x": np.ones(2, "float32")}
+    made = each(module)
+    assert rlx.check(made).ok
+    for one in (module, made):
+        found = rlx.run(one, inputs=given, packed={"negate": negate}).numpy()
+        assert [part.tolist() for part in found] == [[-2, -4], [-4, -8], [4, 8], [-6, -8]]
+
+
+def test_what_cannot_stand_elsewhere_stays() -> None:
+    """Effects in a function that is declared pure; a scalar that a PrimFunc must not compute."""
+    module = rlx.parse("""
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n",), "float32")):
+        n = T.int64()
+        a = Module.shown(x)
+        k = R.prim_value(n // 0)
+        return (a, k)
+    @R.function(private=True)
+    def shown(x: R.Object) -> R.Object:
+        R.func_attr({"relax.force_pure": True})
+        _ = R.print(x, format="{}")
+        return x
+""")
+    assert InlinePrivateFunctions()(module) is module
+    assert ComputePrimValue()(module) is module
+
+
+SIZED = rlx.parse("@R.function\ndef main(x: R.Tensor(('n',), 'float32')):\n    return R.exp(x)")
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: BindSymbolicVars({"n": -3})(SIZED), "n: expected an integer of at least 0"),
+        (lambda: BindSymbolicVars({"n": 1.5})(SIZED), "n: expected an integer of at least 0"),  # type: ignore[dict-item]
+        (lambda: BindSymbolicVars([3])(SIZED), "expected a dictionary of values"),  # type: ignore[arg-type]
+        (lambda: BindSymbolicVars({5: 3}, "main")(SIZED), "no shape variables 5"),  # type: ignore[dict-item]
+        (lambda: BindParams("main", None)(SIZED), "expected a dictionary of values"),  # type: ignore[arg-type]
+        (lambda: ConvertToDataflow("a")(SIZED), "expected a number of bindings"),  # type: ignore[arg-type]
+        (lambda: get_var2val(None), "expected a function"),  # type: ignore[arg-type]
+        (lambda: argument(None, "x"), "expected a call"),  # type: ignore[arg-type]
+        (lambda: rlx.ExprVisitor().visit_expr(5), "expected an expression"),  # type: ignore[arg-type]
+    ],
+)
+def test_arguments_of_another_kind_are_named(call: Callable[[], object], words: str) -> None:
+    with pytest.raises(rlx.MisuseError, match=words):
+        call()
+
+
+def test_a_cast_that_was_made_before_still_gives_its_type() -> None:
+    """TVM knows the type of what a cast returns, and not that of the value that it looked at."""
+    module = rlx.parse("""
+@R.function
+def main(x: R.Tensor(("n",), "float32"), y: R.Tensor(dtype="float32")):
+    n = T.int64()
+    m = T.int64()
+    a = R.match_cast(y, R.Tensor((n,), "float32"))
+    b = R.match_cast(y, R.Tensor((n,), "float32"))
+    c = R.match_cast(x, R.Tensor((m,), "float32"))
+    return (R.add(a, x), R.add(b, c))
+""")
+    made = CanonicalizeBindings()(module)
+    text = rlx.show(made)
+    assert "R.add(b, x)" in text and "R.add(y" not in text and "m = T" not in text
+    assert rlx.refines(module, made).status == "proved"
+
+
+def test_a_function_that_was_passed_to_an_inlined_one_is_inlined_too() -> None:
+    module = rlx.parse("""
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((4,), "float32")):
+        return Module.twice(Module.power, x)
+    @R.function(private=True)
+    def twice(f: R.Callable((R.Tensor((4,), "float32"),), R.Tensor((4,), "float32")), x: R.Tensor((4,), "float32")):
+        return f(f(x))
+    @R.function(private=True)
+    def power(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        return R.exp(x)
+""")
+    made = InlinePrivateFunctions()(module)
+    assert [gv.name_hint for gv in made.functions] == ["main"] and rlx.show(made).count(
+        "R.exp"
+    ) == 2
+    assert rlx.refines(module, made).status == "proved" and InlinePrivateFunctions()(made) is made

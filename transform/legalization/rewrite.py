@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 
 from rlx.checker.check import IllFormedError, Report, check_alone
+from rlx.checker.derive.naming import may_be_negative
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Binding, Expr, GlobalVar, IRModule, StructInfo
 from rlx.grammar.nodes.dtype import INT64
@@ -105,10 +106,13 @@ def legalized(module: IRModule) -> Legalized:
 class _Context(OperatorContext):
     """What is known of a call's arguments; what of its premises is not proved is remembered."""
 
-    def __init__(self, info: Mapping[Node, StructInfo]) -> None:
+    def __init__(self, info: Mapping[Node, StructInfo], signed: Collection[tir.Var]) -> None:
         super().__init__()
         self._info = info
         self.open: list[str] = []
+        self.signed.update(signed)
+        for var in signed:
+            self.prover.context.declare(var, lower=None)
 
     def info(self, expr: Expr) -> StructInfo:
         """The struct info that the check derived."""
@@ -190,8 +194,9 @@ class _Pass(Rewriter):
         """A module; what is legalised inside of a function is counted to it."""
         names = {id(f): gv.name_hint for gv, f in module.functions.items()}
         self._owner = names
-        relax = (f for f in module.functions.values() if isinstance(f, ast.Function))
+        relax = [f for f in module.functions.values() if isinstance(f, ast.Function)]
         self._named = {var for function in relax for var in _shape_vars(function)}
+        self._signed = {var for function in relax for var in _scalars(function)}
         return super().module(module)
 
     def sequence(self, seq: ast.SeqExpr) -> Expr:
@@ -283,7 +288,7 @@ class _Pass(Rewriter):
         if again is not None:
             return again
         try:
-            made = define(operator, call, self.info, self._named)
+            made = define(operator, call, self.info, self._named, self._signed)
         except Declined as reason:
             self.left.append(Left(short, str(reason), self._function))
             return found
@@ -351,21 +356,37 @@ def _shape_vars(function: ast.Function) -> Iterator[tir.Var]:
     yield from (var.shape_var for var in bound_vars(function) if var.shape_var is not None)
 
 
+def _scalars(function: ast.Function) -> Iterator[tir.Var]:
+    """The shape variables of a function that may be negative."""
+    for node in expressions(function):
+        if isinstance(node, ast.Function):
+            named = [param.shape_var for param in node.params if param.shape_var is not None]
+            infos = [param.struct_info_annotation for param in node.params]
+            yield from may_be_negative((*node.shape_vars, *named), infos)
+    for binding in bindings(function):
+        if isinstance(binding, ast.MatchCast):
+            yield from may_be_negative(binding.shape_vars, (binding.struct_info,))
+        elif isinstance(binding, ast.VarBinding) and binding.var.shape_var is not None:
+            yield binding.var.shape_var
+
+
 def define(
     operator: Operator,
     call: ast.Call,
     info: Mapping[Node, StructInfo],
     named: Collection[tir.Var],
+    signed: Collection[tir.Var] = (),
 ) -> Staged:
     """The PrimFunc for a call of an operator, and the arguments of its call. `named`: the shape
-    variables of the program; the call can mention no others. Raises Declined if the operator has no
-    definition, or none for this call; the message gives the reason.
+    variables of the program; the call can mention no others. `signed`: those that may be negative.
+    Raises Declined if the operator has no definition, or none for this call; the message gives the
+    reason.
     """
     short = operator.name.removeprefix("relax.")
     defined = operator.definition
     if defined is None:
         decline(operator.reason)
-    context = _Context(info)
+    context = _Context(info, signed)
     result = operator.derive(call, context)
     if context.open:
         decline(context.open[0])

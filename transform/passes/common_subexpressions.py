@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache, cached_property
 
@@ -10,12 +11,12 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, IRModule
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.python_places import here, module_of
-from rlx.grammar.nodes.visit import evaluated, reached
+from rlx.grammar.nodes.visit import bindings, evaluated, reached
 from rlx.operators.registry import lookup
 from rlx.transform.arguments import argument, operands
 from rlx.transform.builder.given import ARGUMENTS
 from rlx.transform.visitors.mutator import ExprMutator
-from rlx.transform.visitors.uses import callees
+from rlx.transform.visitors.uses import callees, uses
 
 Key = tuple[object, ...]
 
@@ -161,6 +162,28 @@ def repeatable(functions: Mapping[ast.GlobalVar, ast.Function]) -> set[ast.Globa
 def writes(module: IRModule) -> bool:
     """Whether some call may overwrite an existing value."""
     return any(map(_may_write, callees(module_of(module, here()))))
+
+
+def overwritable(module: IRModule) -> set[ast.Var]:
+    """The variables of a module in normal form whose values a call may overwrite: those with other
+    uses than as operands of operators with new results. There are none if nothing overwrites.
+    """
+    found: set[ast.Var] = set()
+    for function in module.functions.values() if writes(module) else ():
+        if isinstance(function, ast.Function):
+            reads: Counter[Expr] = Counter()
+            for binding in bindings(function):
+                value = binding.value
+                if type(value) is ast.Call and _is_read(value):
+                    reads.update(evaluated(value, ast.Var))
+            found |= {var for var, count in uses(function).items() if count > reads[var]}
+    return found
+
+
+def _is_read(call: ast.Call) -> bool:
+    """Whether a call only reads its operands."""
+    operator = lookup(call.op_name)
+    return operator is not None and operator.shares == "never" and _may_merge(call.op_name)
 
 
 def _may_write(callee: Expr) -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TypeVar
 
+from rlx.checker.derive.naming import may_be_negative
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, IRModule, StructInfo
 from rlx.grammar.nodes.node import replace
@@ -18,6 +20,8 @@ from rlx.te.scalar import Scalar
 from rlx.transform.builder.values import const
 from rlx.transform.lowering.passes import ModulePass
 
+K = TypeVar("K")
+V = TypeVar("V")
 Values = Mapping[str | ast.Var, object]
 Sizes = Mapping[str | tir.Var, int | PrimExpr]
 
@@ -56,20 +60,33 @@ def bind_symbolic_vars(function: ast.Function, sizes: Sizes) -> ast.Function:
     Raises
     ------
     MisuseError
-        If the function has no such shape variable, or two of this name.
+        If the function has no such shape variable, or two of this name, or a size cannot be one.
     """
     place = here()
     dims: dict[tir.Var, PrimExpr] = {}
-    for key, size in sizes.items():
+    for key, size in _by_name(sizes, place).items():
         named = [v for v in function.shape_vars if v is key or v.name == key]
         if len(named) != 1:
             known = ", ".join(v.name for v in function.shape_vars) or "none"
-            word = key if isinstance(key, str) else key.name
+            word = getattr(key, "name", key)
             what = "several" if named else "no"
             raise MisuseError(f"{what} shape variables {word!r}; there are: {known}", place)
         (var,) = named
-        dims[var] = prim(size, var.dtype, place)
+        dims[var] = found = prim(size, var.dtype, place)
+        infos = [param.struct_info_annotation for param in function.params]
+        of = "" if may_be_negative((var,), infos) else " of at least 0"
+        negative = isinstance(found, tir.IntImm) and found.value < 0
+        if type_of(found).code != "int" or (of and negative):
+            raise MisuseError(
+                f"{var.name}: expected an integer{of}, found {described(size)}", place
+            )
     return WithValues({}, dims).function(function) if dims else function
+
+
+def _by_name(given: Mapping[K, V], place: Place) -> Mapping[K, V]:
+    if not isinstance(given, Mapping):
+        raise MisuseError(f"expected a dictionary of values, found {described(given)}", place)
+    return given
 
 
 def bind_params(function: ast.Function, values: Values) -> ast.Function:
@@ -88,7 +105,7 @@ def bind_params(function: ast.Function, values: Values) -> ast.Function:
     """
     place = here()
     found: dict[ast.Var, Expr] = {}
-    for key, value in values.items():
+    for key, value in _by_name(values, place).items():
         named = [p for p in function.params if p is key or p.name_hint == key]
         if len(named) != 1:
             word = key if isinstance(key, str) else described(key)
@@ -163,6 +180,7 @@ class BindSymbolicVars(ModulePass):
         """The module with the changed functions."""
         if self._function is not None:
             return _with(module, self._function, lambda f: bind_symbolic_vars(f, self._sizes))
+        _by_name(self._sizes, here())
         functions, known = dict(module.functions), set[object]()
         for gv, function in functions.items():
             if isinstance(function, ast.Function):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rlx.checker.derive.module import prim_func
+from rlx.checker.prim_funcs.check import prim_funcs
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, IRModule
 from rlx.transform.lowering.passes import ModulePass
@@ -11,7 +12,7 @@ from rlx.transform.visitors.mutator import ExprMutator
 
 class ComputePrimValue(ModulePass):
     """Scalars that are computed from shape variables, as in ``R.prim_value(n * n)``, become calls
-    of PrimFuncs. Numbers and single variables stay, and what may have an effect.
+    of PrimFuncs. Numbers and single variables stay, and what may have an effect or surely fails.
     """
 
     def apply(self, module: IRModule) -> IRModule:
@@ -32,7 +33,7 @@ class _Computed(ExprMutator):
             {},
             {"private": True, "s_tir": True, "tirx.is_host_func": True},
         )
-        if not prim_func(function).purity:
-            return value  # a pure function could not call it
+        if not prim_func(function).purity or prim_funcs(IRModule({ast.GlobalVar(""): function})):
+            return value  # a pure function could not call it, or it divides by a literal 0
         gv = self.builder.add_func(function, "compute_symbolic_expr")
         return ast.Call(gv, tuple(map(ast.PrimValue, params)))

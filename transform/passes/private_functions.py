@@ -24,6 +24,7 @@ from rlx.grammar.nodes.visit import (
 from rlx.solver.order import bind, free_shape_vars, free_vars, subtype
 from rlx.transform.builder.names import Names
 from rlx.transform.lowering.passes import ModulePass
+from rlx.transform.passes.common_subexpressions import writes
 from rlx.transform.passes.dead_code import dead_code
 from rlx.transform.passes.parameters import WithValues
 from rlx.transform.passes.simple import CanonicalizeBindings, without_unreached
@@ -31,6 +32,8 @@ from rlx.transform.visitors.mutator import ExprMutator
 from rlx.transform.visitors.uses import uses
 
 Functions = dict[GlobalVar, ast.Function]
+_FORCED = frozenset(["relax.force_pure"])
+"""With this attribute, calls with effects may stand in a pure function."""
 
 
 def private_functions(module: IRModule) -> Functions:
@@ -57,8 +60,9 @@ class InlinePrivateFunctions(ModulePass):
     """Put the bodies of private functions in place of their calls, and remove the functions, and
     then copies and what is unused.
 
-    Recursive functions, functions with branches that are called in dataflow blocks, and calls whose
-    arguments are not proved to be of the parameters' types stay.
+    Recursive functions, those that are declared pure by ``relax.force_pure``, functions with branches
+    that are called in dataflow blocks, and calls whose arguments are not proved to be of the
+    parameters' types stay.
     """
 
     def apply(self, module: IRModule) -> IRModule:
@@ -73,18 +77,23 @@ class InlinePrivateFunctions(ModulePass):
 
         circles = {gv for gv in private if gv in reached(callees(gv), callees)}
         plain = {
-            gv: f for gv, f in private.items() if gv not in circles and not _names_dimensions(f)
+            gv: f
+            for gv, f in private.items()
+            if gv not in circles and not _names_dimensions(f) and not _FORCED & f.attrs.keys()
         }
-        made = _Inline(plain)(normal)
+        made = _Inline(plain, writes(normal))(normal)
         found = _reached(made)
-        if made is not normal:
-            return dead_code(CanonicalizeBindings().apply(found))
-        return module if found is whole else found
+        if made is normal:
+            return module if found is whole else found
+        canonical = dead_code(CanonicalizeBindings().apply(found))
+        # A function that was passed to another one may be called by name now.
+        more = private_functions(canonical).keys() - private.keys()
+        return self.apply(canonical) if more else canonical
 
 
 class _Inline(ExprMutator):
-    def __init__(self, functions: Functions) -> None:
-        self._functions = functions
+    def __init__(self, functions: Functions, writes: bool) -> None:
+        self._functions, self._writes = functions, writes
 
     def visit_var_binding(self, binding: ast.VarBinding) -> None:
         before = self._frame.bindings()
@@ -131,7 +140,11 @@ class _Inline(ExprMutator):
         dims = self._dims(function, call)
         if dims is None:
             return None
-        copy = _Copy(dict(zip(function.params, call.args, strict=True)), dims)
+        args = call.args
+        if self._writes:  # a constant that is overwritten is one tensor, wherever it is used
+            new, emit = (ast.Constant, ast.Tuple), self.builder.emit
+            args = tuple(emit(arg) if isinstance(arg, new) else arg for arg in args)
+        copy = _Copy(dict(zip(function.params, args, strict=True)), dims)
         for inner in body.blocks:
             for each in inner.bindings:
                 self._emit(copy, each)
@@ -300,7 +313,8 @@ def _used(function: ast.Function, checked: frozenset[int]) -> tuple[list[int], l
     shapes = [
         k
         for k, p in enumerate(function.params)
-        if isinstance(p.struct_info_annotation, ast.ShapeStructInfo) and _told(p) & (needed - told)
+        if isinstance(p.struct_info_annotation, ast.ShapeStructInfo | ast.PrimStructInfo)
+        and _told(p) & (needed - told)
     ]
     stay = sorted({*stay, *shapes})
     told = told.union(*(_told(function.params[k]) for k in shapes))
@@ -507,13 +521,13 @@ class _Calls(Rewriter):
         if isinstance(info, ast.TupleStructInfo):
             var = replace(var, struct_info_annotation=_selected(info, keep))
         self.renamed[binding.var] = var
-        self._results[var] = keep
+        self._results[binding.var] = keep
         return (replace(made, var=var),)
 
     def tuple_get_item(self, expr: ast.TupleGetItem) -> Expr:
         made = super().tuple_get_item(expr)
         assert isinstance(made, ast.TupleGetItem)
-        keep = self._results.get(made.tuple_value)
+        keep = self._results.get(expr.tuple_value)
         if keep is None:
             return made
         if len(keep) == 1:

@@ -31,7 +31,7 @@ from rlx.solver.verdict import Proved
 from rlx.transform.builder.errors import BuildError
 from rlx.transform.certain import FREES, Certainty
 from rlx.transform.lowering.passes import ModulePass
-from rlx.transform.passes.common_subexpressions import Common, writes
+from rlx.transform.passes.common_subexpressions import Common, overwritable, writes
 from rlx.transform.passes.dead_code import dead_code
 from rlx.transform.visitors.mutator import ExprMutator
 from rlx.transform.visitors.uses import uses
@@ -98,13 +98,16 @@ class FoldConstant(ModulePass):
 
     def apply(self, module: IRModule) -> IRModule:
         """The module with constants in place of calls."""
-        return dead_code(_FoldConstants(module)(module))
+        normal = normalize(module)
+        made = _FoldConstants(normal)(normal)
+        return dead_code(module if made is normal else made)
 
 
 class _FoldConstants(ExprMutator):
     def __init__(self, module: IRModule) -> None:
         self._module = module
         self._names: dict[Expr, Expr] = {}
+        self._overwritable = overwritable(module)
 
     def visit_var_binding(self, binding: ast.VarBinding) -> None:
         value = binding.value
@@ -119,7 +122,8 @@ class _FoldConstants(ExprMutator):
                 super().visit_var_binding(binding)
         else:
             self._names[binding.var] = self.rebind(binding, found)
-            self.replace_var(binding.var, found)
+            if binding.var not in self._overwritable:
+                self.replace_var(binding.var, found)
 
     def visit_call(self, call: ast.Call) -> Expr:
         """A call with constants as operands, but not where the rule of an operator reads the
@@ -153,7 +157,7 @@ class _FoldConstants(ExprMutator):
     def _constant(self, expr: Expr) -> Expr | None:
         """An argument as a constant; None if it is none."""
         if isinstance(expr, ast.Var):
-            bound = self.lookup_binding(expr)
+            bound = None if expr in self._overwritable else self.lookup_binding(expr)
             return None if bound is None else self._constant(bound)
         if isinstance(expr, ast.Tuple):
             fields = [self._constant(field) for field in expr.fields]
@@ -246,7 +250,7 @@ class CanonicalizeBindings(ModulePass):
         )
         goes_on = True
         while goes_on:
-            module, goes_on = kind()(module), False
+            module, goes_on = kind(overwritable(normalize(module)))(module), False
             functions = dict(module.functions)
             for gv, f in module.functions.items():
                 if isinstance(f, ast.Function) and (local := _local(f)):
@@ -264,6 +268,9 @@ _COPIES = (ast.Var, ast.DataflowVar, ast.TupleGetItem, ast.Tuple)
 
 class _Canonical(ExprMutator):
     strengthens = True
+
+    def __init__(self, overwritable: Collection[ast.Var] = ()) -> None:
+        self._overwritable = overwritable
 
     def visit_global_function(self, gv: ast.GlobalVar, function: ast.Function) -> None:
         self._outputs: dict[ast.Var, ast.Var] = {}
@@ -298,12 +305,13 @@ class _Canonical(ExprMutator):
                 return
             local = type(binding.var) is ast.DataflowVar or type(made) is not ast.DataflowVar
             constant = isinstance(made, ast.Constant) and isinstance(value, ast.Var)
+            constant = constant and binding.var not in self._overwritable
             copied = isinstance(made, ast.Var) or constant
             if local and copied and self._says_all(made, binding.var):
                 self.replace_var(binding.var, made)
                 return
         super().visit_var_binding(binding)
-        if isinstance(value, ast.Constant):
+        if isinstance(value, ast.Constant) and binding.var not in self._overwritable:
             self.replace_var(binding.var, value)
 
     def _same_value(self, expr: Expr) -> Expr:
@@ -348,9 +356,13 @@ class _Canonical(ExprMutator):
             target = self.visit_struct_info(binding.struct_info)
             local = type(var) is ast.DataflowVar or type(made) is not ast.DataflowVar
             if (local or var is None) and structural_equal(info, target):
-                if var is not None:
+                if var is None:
+                    return
+                said = made.struct_info_annotation
+                # A cast before this one may say it, but the type of the variable itself does not.
+                if said is None or structural_equal(self.visit_struct_info(said), target):
                     self.replace_var(var, made)
-                return
+                    return
         left = tuple(v for v in binding.shape_vars if v not in self._dims)
         super().visit_match_cast(changed(binding, shape_vars=left))
 
@@ -435,6 +447,8 @@ class ConvertToDataflow(ModulePass):
     """
 
     def __init__(self, min_size: int = 2) -> None:
+        if not isinstance(min_size, int):
+            raise MisuseError(f"expected a number of bindings, found {described(min_size)}", here())
         self._least = min_size
 
     def apply(self, module: IRModule) -> IRModule:

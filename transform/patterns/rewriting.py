@@ -10,8 +10,8 @@ from rlx.checker.normalize import normalize, normalize_function
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, IRModule, StructInfo
 from rlx.grammar.nodes.equal import structural_equal
-from rlx.grammar.nodes.node import replace
-from rlx.grammar.nodes.python_places import here, module_of
+from rlx.grammar.nodes.node import Node, replace
+from rlx.grammar.nodes.python_places import MisuseError, described, here, module_of
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.visit import (
     bindings,
@@ -166,6 +166,8 @@ def find(subject: IRModule | ast.Function, pattern: Pattern) -> list[Match]:
 
 def get_var2val(function: ast.Function) -> dict[ast.Var, Expr]:
     """The value of each variable that a function binds."""
+    if not isinstance(function, Node):
+        raise MisuseError(f"expected a function, found {described(function)}", here())
     return {b.var: b.value for b in bindings(function) if type(b) is ast.VarBinding}
 
 

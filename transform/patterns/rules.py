@@ -11,7 +11,7 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, IRModule, StructInfo
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import replace
-from rlx.grammar.nodes.python_places import MisuseError, here, module_of
+from rlx.grammar.nodes.python_places import MisuseError, described, here, module_of
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.nodes.tir import PrimExpr
@@ -89,6 +89,8 @@ class PatternMatchingRewriter:
 
     def __or__(self, other: PatternMatchingRewriter) -> PatternMatchingRewriter:
         """This rule and the other one, until none of them matches."""
+        if not isinstance(other, PatternMatchingRewriter):
+            raise MisuseError(f"expected another rule, found {described(other)}", here())
         return PatternMatchingRewriter((*self._rewriters, *other._rewriters))
 
 

@@ -111,6 +111,9 @@ class TogetherRewriter(ExprMutator):
         bindings, frame = self._frame.bindings(), self._frame
         count = len(bindings)
         values = self.replacement(match, self.block_values) or {}
+        for key in values:
+            if not isinstance(key, ast.Var | Pattern):
+                raise misuse(f"expected variables or patterns, found {described(key)}", self.place)
         given = {**values, **{var: values[p] for p, var in match.items() if p in values}}  # type: ignore[misc]
         old = {by_var[var] for var in given if var in by_var}
         made = bindings[count:]

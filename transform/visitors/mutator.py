@@ -11,7 +11,7 @@ from rlx.checker.normalize import normalize_function
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, GlobalVar, IRModule, StructInfo
 from rlx.grammar.nodes.node import Node, changed, nodes_in, replace, same
-from rlx.grammar.nodes.python_places import Place, here, module_of
+from rlx.grammar.nodes.python_places import Place, described, here, module_of
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.nodes.visit import bindings, bound_vars, called_globals
@@ -19,7 +19,7 @@ from rlx.grammar.stack import recursion_room
 from rlx.solver.budget import undisturbed
 from rlx.transform.builder import taken
 from rlx.transform.builder.builder import BlockBuilder
-from rlx.transform.builder.errors import misuse
+from rlx.transform.builder.errors import BuildError, misuse
 from rlx.transform.builder.finish import finish
 from rlx.transform.builder.frame import Frame, head_of
 from rlx.transform.builder.nested import (
@@ -179,7 +179,7 @@ class ExprMutator:
         """Visit a function of the module and replace it by the result."""
         normal = normalize_function(function)
         with self._begun(here()) as place:
-            params = same(normal.params, map(self.visit_var_def, normal.params))
+            params = same(normal.params, map(self._bound_var, normal.params))
             head = changed(normal, params=params, body=ast.Tuple(()), ret_struct_info=None)
             frame = self.builder.begin_again(gv, head, normal, _names(normal), place)
             frame.strengthens = self.strengthens
@@ -265,6 +265,8 @@ class ExprMutator:
     def _bound_var(self, var: ast.Var) -> ast.Var:
         """The variable to bind instead; what is local to its dataflow block stays local."""
         new = self.visit_var_def(var)
+        if not isinstance(new, ast.Var):
+            raise self._wrong("visit_var_def", new, "the variable to bind")
         if type(var) is ast.DataflowVar and type(new) is ast.Var:
             new = ast.DataflowVar(new.name_hint, new.struct_info_annotation, None, new.span)
             self._vars[var] = new
@@ -356,6 +358,10 @@ class ExprMutator:
             raise misuse(f"{type(self).__name__}.{name} {words}", self.place)
         return taken.value(found, self.place)
 
+    def _wrong(self, name: str, found: object, wanted: str) -> BuildError:
+        words = f"{type(self).__name__}.{name} returned {described(found)}: return {wanted}"
+        return misuse(words, self.place)
+
     def _method(self, name: str) -> Any:
         return getattr(self, name)
 
@@ -378,13 +384,13 @@ class ExprMutator:
 
     def _local_function(self, binding: ast.VarBinding, function: ast.Function) -> None:
         """A local function may mention itself, so its variable is there first."""
-        var = self.visit_var_def(binding.var)
+        var = self._bound_var(binding.var)
         new = self._local(function, var)
         self._frame.bind(changed(binding, var=var, value=new), self.place)
 
     def _local(self, function: ast.Function, var: ast.Var | None) -> ast.Function:
         frame = self._frame
-        params = same(function.params, map(self.visit_var_def, function.params))
+        params = same(function.params, map(self._bound_var, function.params))
         ret = function.ret_struct_info and self.visit_struct_info(function.ret_struct_info)
         head = changed(function, params=params, ret_struct_info=ret)
         before = open_function(frame, head, var, self.place)
@@ -498,7 +504,10 @@ class _Inside(Rewriter):
         return self.mutator.visit_struct_info(info)
 
     def prim_expr(self, expr: PrimExpr) -> PrimExpr:
-        return self.mutator.visit_prim_expr(expr)
+        found = self.mutator.visit_prim_expr(expr)
+        if not isinstance(found, PrimExpr):
+            raise self.mutator._wrong("visit_prim_expr", found, "a scalar")
+        return found
 
 
 def _is_typed_as(new: ast.Function, old: ast.Function) -> bool:

@@ -128,8 +128,10 @@ class ExprVisitor:
         if self.function is None and isinstance(expr, ast.Function):
             with recursion_room():
                 self.visit_function(expr)
-        else:
+        elif type(expr) in EXPRESSIONS:
             getattr(self, EXPRESSIONS[type(expr)])(expr)
+        else:
+            raise MisuseError(f"expected an expression, found {described(expr)}", here())
 
     def _children(self, node: Node) -> None:
         unseen = self._unseen

@@ -13,7 +13,7 @@ from rlx.operators.layout import pieces
 from rlx.semantics.machine import load
 from rlx.semantics.machine.numpy_conversion import to_value
 from rlx.semantics.outcome import Returned
-from rlx.transform import legalized
+from rlx.transform import legalize, legalized
 
 
 def both(params: str, call: str, *given: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -182,3 +182,20 @@ def main(x: R.Tensor(("n",), "int32")):
     assert not isinstance(ended, Returned)
     (left,) = legalized(module).left
     assert left.reason.startswith("x is read outside")
+
+
+@pytest.mark.parametrize("length", [0, 1, 3])
+@pytest.mark.parametrize("begin", [-2, -1, 0, 2, 5])
+def test_a_slice_that_begins_at_a_scalar(length: int, begin: int) -> None:
+    """A scalar may be negative: then it counts from the end."""
+    module = rlx.parse("""
+@R.function
+def main(x: R.Tensor(("n",), "float32"), k: R.Prim(value="k")):
+    n = T.int64()
+    k = T.int64()
+    return R.strided_slice(x, [0], [k], [n])
+""")
+    x = np.arange(length, dtype="float32")
+    for each in (module, legalize(module)):
+        found = rlx.run(each, inputs={"x": x, "k": begin}).numpy()
+        assert found.tolist() == x[begin:].tolist()

@@ -355,3 +355,19 @@ def test_what_a_method_returns_is_an_expression() -> None:
 def test_names_of_tvm_say_what_to_write(owner: object, name: str, instead: str) -> None:
     with pytest.raises(AttributeError, match=instead):
         getattr(owner, name)
+
+
+@pytest.mark.parametrize(
+    ("method", "words"),
+    [
+        ("visit_var_def", "visit_var_def returned NoneType None: return the variable to bind"),
+        ("visit_prim_expr", "visit_prim_expr returned NoneType None: return a scalar"),
+    ],
+)
+def test_a_method_that_returns_nothing_is_named(method: str, words: str) -> None:
+    module = rlx.parse(
+        "@R.function\ndef main(x: R.Tensor(('n',), 'float32')):\n    return R.exp(x)"
+    )
+    forgetful = type("Forgetful", (rlx.ExprMutator,), {method: lambda self, node: None})
+    with pytest.raises(rlx.BuildError, match=words):
+        forgetful()(module)
