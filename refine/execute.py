@@ -692,7 +692,7 @@ class Execution:
 
     def _inline(self, function: ast.Function, arguments: Sequence[Term], outer: Frame) -> Term:
         """The result of a call of a function of the module, or of a closure."""
-        if any(True for argument in arguments for _ in cells_in(argument)):
+        if any(cells_in(terms.group(tuple(arguments)))):
             return self._called(function, arguments, outer)  # it may write the memory
         args = tuple(arguments)
         key = (function, args, self.path) if not outer.values else None

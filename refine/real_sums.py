@@ -754,8 +754,6 @@ class _Normal:
                     return self.sum(tir.Sub(a, whole))
             case tir.Cast(value=condition) if tir.type_of(condition) == BOOL:
                 return self._truth(condition, tir.IntImm(1, kind), tir.IntImm(0, kind))
-            case tir.Call(op=op, args=(a,)) if op in _ODD or op in _EVEN:
-                return self._of_opposite(op, self.sum(a), x)
             case Reduce() if x.combiner.name == "sum":
                 return self._reduction(x)
             case Reduce() if x.combiner.name == "prod":

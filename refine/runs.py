@@ -10,6 +10,7 @@ from itertools import product
 from typing import Any
 
 from rlx.checker.check import check_text
+from rlx.checker.derive.naming import may_be_negative
 from rlx.checker.render.files import counted
 from rlx.grammar.nodes import ast, struct_infos, tir
 from rlx.grammar.nodes.dtype import numpy_type
@@ -154,10 +155,8 @@ def differing(
             return None
         difference, one, two = shown
         of_numbers = difference
-        if (
-            real and isinstance(one, Returned) and _difference(one, two)
-        ):  # else it is in what is left in the arguments
-            of_numbers = _difference(one, two, numbers=True)
+        if real and isinstance(one, Returned) and _difference(one, two):
+            of_numbers = _difference(one, two, numbers=True)  # else it is in what arguments hold
         params = [param.name_hint for param in function.params]
         found = Counterexample(
             entry,
@@ -430,8 +429,8 @@ def lengths(function: ast.Function) -> list[tir.PrimExpr]:
 
 def scalars(function: ast.Function) -> list[tir.Var]:
     """The numbers that are the length of nothing: they may be negative."""
-    known = set(lengths(function))
-    return [var for var in function.shape_vars if var not in known]
+    infos = [param.struct_info_annotation for param in function.params]
+    return may_be_negative(function.shape_vars, infos)
 
 
 def _sizes(
