@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial, reduce
+from itertools import chain, islice
 from itertools import product as product_of
 from math import isfinite, prod
 from typing import TypeGuard
@@ -39,6 +40,8 @@ HIGHEST = 8
 """The highest power that is written as a product."""
 CUT = 100
 """The rounds that it costs to add up a sum in two parts."""
+SCALES = 4
+"""The most factors between two sums that are tried."""
 PAIRS = 60
 """The most atoms on a side that are compared with each other."""
 
@@ -52,19 +55,44 @@ def equal(matcher: Matcher, x: PrimExpr, y: PrimExpr) -> bool:
 def equal_differences(matcher: Matcher, x: tir.Comparison, y: tir.Comparison) -> bool:
     """Whether two comparisons of one kind compare numbers whose differences are the same, up to a factor
     that is positive, or any but 0 for an equation.
+
+    Of two infinite numbers the difference says nothing.
     """
     normal = _Normal(matcher)
-    one, other = (normal.sum(tir.Sub(each.a, each.b)) for each in (x, y))
-    scales = [Fraction(1)]
-    if one and len(one) == len(other):
-        (first, *_), (second, *_) = one.values(), other.values()
-        scales += [first / second, -first / second]
     signed = not isinstance(x, tir.EQ | tir.NE)
+    compared = [[normal.sum(each.a), normal.sum(each.b)] for each in (x, y)]
+    for _ in range(ROUNDS):
+        if any(sum(map(normal.is_undefined, chain(*sides))) > 1 for sides in compared):
+            return False
+        one, other = (_difference(*sides) for sides in compared)
+        if _proportional(matcher, one, other, signed):
+            return True
+        atoms = (atom for side in (one, other) for mono in side for atom in mono)
+        deepest = max(map(matcher.deepest, atoms), default=0)
+        if not deepest:
+            return False
+        compared = [[_again(matcher, side, deepest) for side in sides] for sides in compared]
+    return False
+
+
+def _proportional(matcher: Matcher, x: Sum, y: Sum, signed: bool) -> bool:
+    """Whether a sum is another one times a number, which is positive if ``signed``."""
+    scales = [Fraction(1)]
+    if x and len(x) == len(y):
+        first = next(iter(x.values()))
+        ratios = dict.fromkeys(abs(first / factor) for factor in y.values())
+        scales += [scale for each in islice(ratios, SCALES) for scale in (each, -each)]
     for scale in dict.fromkeys(scales):
-        scaled = {mono: factor * scale for mono, factor in other.items()}
-        if not (signed and scale < 0) and _matched(matcher, one, scaled, merge=True):
+        scaled = {mono: factor * scale for mono, factor in y.items()}
+        if not (signed and scale < 0) and _matched(matcher, x, scaled, merge=True):
             return True
     return False
+
+
+def _difference(x: Sum, y: Sum) -> Sum:
+    found = dict(x)
+    _add(found, {mono: -factor for mono, factor in y.items()})
+    return found
 
 
 def _equal(matcher: Matcher, x: Sum, y: Sum, rounds: int) -> bool:
@@ -657,7 +685,7 @@ class _Normal:
         """
         left = {atom for mono in found for atom in mono}
         given = {atom for part in parts for mono in part for atom in mono}
-        return any(self.is_partial(a) or _may_be_infinite(self._matcher, a) for a in given - left)
+        return any(self.is_undefined((atom,)) for atom in given - left)
 
     def is_partial(self, atom: PrimExpr) -> bool:
         """Whether a factor is not defined for all real numbers, by its definition."""
@@ -675,6 +703,10 @@ class _Normal:
                     if others or not positive:
                         return True
         return False
+
+    def is_undefined(self, mono: Monomial) -> bool:
+        """Whether a product may be an infinity or not a number."""
+        return any(self.is_partial(a) or _may_be_infinite(self._matcher, a) for a in mono)
 
     def _reads_partial(self, tensor: TensorTerm) -> bool:
         """Whether an element of a tensor may not be defined."""
