@@ -14,9 +14,9 @@ from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import INT32, DataType, dtype
 from rlx.grammar.nodes.node import Record, Span, replace
 from rlx.grammar.nodes.tir import Buffer, PrimExpr
-from rlx.refine import terms
+from rlx.refine import fused_loops, terms
 from rlx.refine.definedness import requirement
-from rlx.refine.facts import Facts
+from rlx.refine.facts import Facts, index_bound
 from rlx.refine.lanes import number_of_lanes, one_lane
 from rlx.refine.loops_content import (
     Content,
@@ -97,6 +97,9 @@ def read_loops(function: tir.PrimFunc) -> Holes:
 
 LIMIT = 20_000
 """How many expressions may be visited for one PrimFunc."""
+
+_MAY_FAIL = (*(tir.BufferLoad, tir.Call, tir.FloorDiv, tir.FloorMod, tir.TruncDiv, tir.TruncMod),)
+"""What a condition may fail by."""
 
 MOST_PIECES = 48
 """How many writes of one buffer are kept apart."""
@@ -444,6 +447,7 @@ class Reader:
     # ------------------------------------------------------------ loops and blocks
 
     def _for(self, stmt: tir.For) -> None:
+        stmt = fused_loops.split(stmt) or stmt
         low, extent = self.converted(stmt.min), self.converted(stmt.extent)
         self._starts[stmt.loop_var] = tir.interned(tir.converted(low, stmt.loop_var.dtype, None))
         step = None if stmt.step is None else self.converted(stmt.step)
@@ -452,6 +456,9 @@ class Reader:
                 raise Unread("the step of a loop is not a positive number", stmt.span)
             ahead = terms.index(step.value - 1, step.dtype)
             extent = tir.interned(tir.FloorDiv(tir.Add(extent, ahead), step))
+        elif isinstance(extent, tir.IntImm) and _is_0(low):
+            limit = self._guarded(stmt)
+            extent = extent if limit is None else terms.index(min(extent.value, limit))
         match extent:
             case tir.IntImm(value=times) if times <= 0:
                 return
@@ -491,6 +498,27 @@ class Reader:
             for piece in pieces:
                 self._add(buffer, piece)
 
+    def _guarded(self, stmt: tir.For) -> int | None:
+        """Below which number the variable of a loop must be so that its body does something; None if
+        no number is known.
+        """
+        inner = stmt.body
+        while isinstance(inner, tir.For):
+            inner = inner.body
+        match inner:
+            case tir.Block(predicate=PrimExpr() as test):
+                pass
+            case tir.IfThenElse(condition=test, else_case=None):
+                pass
+            case _:
+                return None
+        if any(isinstance(node, _MAY_FAIL) for node in tir.postorder(test)):
+            return None
+        known = conjuncts(tir.interned(tir.substitute(test, self._env)))
+        found = [index_bound(each, [stmt.loop_var]) for each in known]
+        sizes = [size for _, size, below in filter(None, found) if below]
+        return min((each.value for each in sizes if isinstance(each, tir.IntImm)), default=None)
+
     def _stores_in(self, stmt: tir.Stmt) -> dict[Buffer, None]:
         """The memory that a statement writes."""
         return dict.fromkeys(map(self._memory, self._stored(stmt)))
@@ -522,7 +550,7 @@ class Reader:
     def _block(self, stmt: tir.Block) -> None:
         first: PrimExpr = TRUE
         for axis in stmt.iter_vars:
-            value = self.converted(axis.binding)
+            value = tir.fold(self.converted(axis.binding), _without_0)
             value = tir.interned(tir.converted(value, axis.var.dtype, None))
             self._env[axis.var] = value
             if axis.kind == "R":
@@ -889,6 +917,16 @@ def _extreme(word: str, call: tir.Call) -> PrimExpr:
                 if kind.is_integer and word != "infinity":
                     return tir.IntImm(int(extreme(word, kind)), kind)
     return call
+
+
+def _without_0(node: PrimExpr, operands: list[PrimExpr]) -> PrimExpr:
+    """A node of an index, without 0 as a summand or a factor."""
+    zeros = [each for each in operands if _is_0(each)]
+    if zeros and isinstance(node, tir.Add):
+        return next((each for each in operands if each not in zeros), zeros[0])
+    if zeros and isinstance(node, tir.Mul):
+        return zeros[0]
+    return tir.with_operands(node, operands)
 
 
 def _is_0(expr: PrimExpr) -> bool:

@@ -132,7 +132,7 @@ def inverse(
     return _Solver(axes, extents, facts).solve(indices, targets)
 
 
-class _Digit(Record):
+class Digit(Record):
     """An expression ``(of // by) % modulo``, or ``of // by`` without the modulo."""
 
     of: PrimExpr
@@ -331,23 +331,23 @@ class _Solver:
 
     def _digits(self, left: list[tuple[PrimExpr, PrimExpr]]) -> bool:
         """Put a number together whose digits are known: ``f // N`` and ``f % N`` give ``f``."""
-        groups: dict[PrimExpr, list[tuple[_Digit, tuple[PrimExpr, PrimExpr]]]] = {}
+        groups: dict[PrimExpr, list[tuple[Digit, tuple[PrimExpr, PrimExpr]]]] = {}
         for equation in left:
-            digit = _digit(equation[0])
-            if digit is not None and self._mentions(digit.of):
-                groups.setdefault(digit.of, []).append((digit, equation))
+            found = digit(equation[0])
+            if found is not None and self._mentions(found.of):
+                groups.setdefault(found.of, []).append((found, equation))
         return any(self._joined(of, group, left) for of, group in groups.items())
 
     def _joined(
         self,
         of: PrimExpr,
-        group: list[tuple[_Digit, tuple[PrimExpr, PrimExpr]]],
+        group: list[tuple[Digit, tuple[PrimExpr, PrimExpr]]],
         left: list[tuple[PrimExpr, PrimExpr]],
     ) -> bool:
         by: Sum | None = {(): 1}
         total: PrimExpr | None = None
         waiting = list(group)
-        top: _Digit | None = None
+        top: Digit | None = None
         used: list[tuple[PrimExpr, PrimExpr]] = []
         conditions: list[PrimExpr] = []
         while by is not None:
@@ -390,7 +390,7 @@ class _Solver:
         """The number of which the targets are the same digits."""
         of: PrimExpr | None = None
         for index, target in used:
-            ours, theirs = _digit(index), _digit(target)
+            ours, theirs = digit(index), digit(target)
             if ours is None or theirs is None or of not in (None, theirs.of):
                 return None
             if ours.by is not theirs.by or ours.modulo is not theirs.modulo:
@@ -399,17 +399,18 @@ class _Solver:
         return of
 
 
-def _digit(expr: PrimExpr) -> _Digit | None:
+def digit(expr: PrimExpr) -> Digit | None:
+    """An expression as a digit of a number; None if it is none."""
     match expr:
         case tir.FloorMod(a=tir.FloorDiv(a=of, b=by), b=modulo):
-            return _Digit(of, by, modulo)
+            return Digit(of, by, modulo)
         case tir.FloorDiv(a=tir.FloorMod(a=of, b=tir.IntImm(value=m)), b=tir.IntImm(value=w) as by):
             if w > 0 and m % w == 0:
-                return _Digit(of, by, tir.interned(tir.IntImm(m // w, by.dtype)))
+                return Digit(of, by, tir.interned(tir.IntImm(m // w, by.dtype)))
         case tir.FloorMod(a=of, b=modulo):
-            return _Digit(of, _ONE, modulo)
+            return Digit(of, _ONE, modulo)
         case tir.FloorDiv(a=of, b=by):
-            return _Digit(of, by, None)
+            return Digit(of, by, None)
     return None
 
 

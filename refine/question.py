@@ -38,6 +38,7 @@ from rlx.refine.execute import (
 from rlx.refine.explanation import NAMELESS, FunctionProof, Note, TermNames
 from rlx.refine.facts import Facts, widens
 from rlx.refine.folded import same_constants
+from rlx.refine.kernels import with_callers
 from rlx.refine.lowered import Unreadable
 from rlx.refine.matching import Matcher
 from rlx.refine.normal_forms import Exhausted, lowest_and_highest
@@ -175,6 +176,7 @@ def compare(
     if contract is None and structural_equal(before, after) and not _omits_data(before):
         same = FunctionProof(", ".join(names), (), NAMELESS, "the programs are the same")
         return Refinement("proved", "bitwise", names, None, "", (same,))
+    before, after = with_callers(before, after, names)
     level, proofs = "bitwise", list[FunctionProof]()
     todo = [(name, False) for name in names]
     passed = set[str]()  # to what nobody knows, which may call them with anything
@@ -292,7 +294,9 @@ class _FunctionPair:
             assert isinstance(one, tir.PrimFunc) and isinstance(other, tir.PrimFunc)
             if self._prim_funcs.shared(one) is self._prim_funcs.shared(other):
                 return _Outcome("bitwise", "")
-            return _Outcome(None, "PrimFuncs are only compared where functions call them")
+            return _Outcome(
+                None, "a PrimFunc with other parameters is only compared where functions call it"
+            )
         try:
             return self._functions(one, other)
         except Unreadable as error:

@@ -261,7 +261,7 @@ class _Pair:
         if self._contract == "sizes" and isinstance(two, CheckFailed):
             return None  # perhaps AFTER does not take these sizes
         difference = _difference(one, two)
-        if not difference and self._contract is None:
+        if not difference and self._contract is None and isinstance(two, Returned):
             difference = _arguments_differ(self._interface.before, first, given)
         return (difference, one, two) if difference else None
 
