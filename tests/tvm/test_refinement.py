@@ -14,6 +14,7 @@ from rlx.commands.bisect import main
 from rlx.generate.campaign.oracles import examine
 
 from .networks.decoder import decoder
+from .schedules import pairs
 
 tvm = pytest.importorskip("tvm")
 
@@ -51,6 +52,13 @@ def test_modules_and_functions_of_tvm(module: Any) -> None:
     assert rlx.refines(module, legalized(module), floats="real").proved
     assert rlx.refines(TEXT, wrong(module)).refuted
     assert rlx.refines(module["main"], TEXT, entry="main").proved
+
+
+def test_schedules_keep_the_meaning() -> None:
+    """TVM's schedules of kernels are proved for all sizes, but a few of them, and none is refuted."""
+    answers = [rlx.refines(one, other, floats="real") for _, one, other in pairs(60, seed=0)]
+    assert [str(each) for each in answers if each.refuted] == []
+    assert sum(each.proved for each in answers) >= 57
 
 
 def test_the_instrument(module: Any) -> None:
