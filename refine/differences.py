@@ -98,7 +98,7 @@ def differences(
         status = CHANGED if name in changed else CALLS
         removed, added = lines[name]
         answer, why = None, ""
-        if name in relax:
+        if shown or name in relax:
             try:
                 answer = compare(one, other, name, floats, assume=assume, contract=contract)
             except InterfaceError as error:
