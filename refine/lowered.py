@@ -387,10 +387,7 @@ def call_in_place(run: Execution, call: ast.Call, frame: Frame) -> Term:
     """`R.call_tir_inplace`: results are in the memory of arguments."""
     callee, *rest = [run.value(arg, frame) for arg in call.args]
     args, first = run.listed(rest)
-    said = call.attrs.get("inplace_indices")
-    indices = [
-        k for k in map(_int, said if isinstance(said, tuple | list) else ()) if k is not None
-    ]
+    indices = _overwritten(call)
     function = run.prim_func(callee)
     infos = [run.sized(info, frame) for info in call.sinfo_args]
     several = len(infos) != 1 or isinstance(infos[0], ast.TupleStructInfo)
@@ -419,6 +416,31 @@ def call_in_place(run: Execution, call: ast.Call, frame: Frame) -> Term:
                 run.writes[argument] = content
                 run.held[content] = argument
     return terms.group(found) if several else found[0]
+
+
+def call_packed_in_place(run: Execution, call: ast.Call, frame: Frame) -> Term:
+    """`R.call_inplace_packed`: a pure function of its arguments that overwrites some of them."""
+    callee, *given = [run.value(arg, frame) for arg in call.args]
+    if not isinstance(callee, WordTerm):
+        raise Unreadable("a packed function is called that is not known")
+    args = list(map(run.loaded, given))
+    infos = tuple([run.sized(info, frame) for info in call.sinfo_args])
+    indices = tuple(_overwritten(call))
+    made, found = run.pure_result(call.op_name, (callee.kind, callee.text, indices), args, infos)
+    for k in indices:
+        _overwrite(run, args[k])
+        argument = run.held.get(args[k], args[k])
+        if isinstance(argument, InputTerm):
+            left = run.definitions.value_of(run.definitions.info_of(argument), made, (-1, k))
+            assert isinstance(left, TensorTerm)
+            run.writes[argument] = left
+    return found
+
+
+def _overwritten(call: ast.Call) -> list[int]:
+    """The arguments that a call overwrites."""
+    said = call.attrs.get("inplace_indices")
+    return [k for k in map(_int, said if isinstance(said, tuple | list) else ()) if k is not None]
 
 
 def _int(value: object) -> int | None:
