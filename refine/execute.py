@@ -841,8 +841,12 @@ class Execution:
         if not self.path:
             self.applied.append(made)
         self._read(arguments)
+        said = f"R.{name.removeprefix('relax.')}"
         for key in _faults(name, arguments, made):
-            self.check(key, None, f"R.{name.removeprefix('relax.')}")
+            self.check(key, None, said)
+        if name == "relax.nn.pad":
+            for condition in _long_enough(arguments, made):
+                self.check(("condition", condition), condition, said)
         for condition, words in known.conditions:
             self.check(("condition", condition), condition, words)
         if known.risks:
@@ -1160,6 +1164,19 @@ def _faults(name: str, arguments: Sequence[Term], made: ApplicationTerm) -> list
         return []
     types = [str(a.dtype) for a in arguments if isinstance(a, TensorTerm)]
     return [] if all(each in _USUAL for each in types) else [("types", name, *types)]
+
+
+def _long_enough(arguments: Sequence[Term], made: ApplicationTerm) -> Iterator[tir.PrimExpr]:
+    """The conditions under which axes have the elements that a padding repeats."""
+    attributes: Any = made.attributes
+    _, widths, (_, mode), *_ = attributes[0]
+    (shape,) = [a.shape for a in arguments if isinstance(a, TensorTerm)]
+    each = [_number(width) or 0 for width in widths]
+    for dim, before, after in zip(shape, each[::2], each[1::2], strict=True):
+        added = max(before, after, 0)
+        least = {"reflect": added + 1, "circular": added, "replicate": min(added, 1)}.get(mode, 0)
+        if least > 0 and not (isinstance(dim, tir.IntImm) and dim.value >= least):
+            yield tir.interned(tir.LE(terms.index(least), dim))
 
 
 def _cannot_fail(name: str, arguments: Sequence[Term]) -> bool:
