@@ -158,6 +158,8 @@ class Execution:
         The packed functions that are pure and fill their last argument.
     pure
         The packed functions that a program calls as pure ones on every way.
+    exact
+        Numbers that are not too large for their types wherever BEFORE returns.
     path
         The conditions of the branches around the present place.
     chosen
@@ -183,6 +185,7 @@ class Execution:
         self.held: dict[Term, Term] = {}
         self.destinations: set[str] = set()
         self.pure: set[str] = set()
+        self.exact: set[tir.PrimExpr] = set()
         self.outside: dict[str, OutsideTerm] = {}
         self.chosen: set[object] = set()
         self.accepted = 0
@@ -520,11 +523,15 @@ class Execution:
         if isinstance(written, tir.Var | tir.IntImm):
             return found
         evaluated = tir.interned(tir.substitute(written, frame.sizes))  # nothing of it is left out
+        if not self.is_small(evaluated):
+            self.check((NUMBER, evaluated), None, "a number that may be too large")
+        return found
+
+    def is_small(self, evaluated: tir.PrimExpr) -> bool:
+        """Whether no part of a number that a program computes of sizes is too large for its type; check that it has a value."""
         for condition, words in requirements(evaluated):
             self.check(("condition", condition), condition, words)
-        if not all(map(self.definitions.fits, tir.postorder(evaluated))):
-            self.check(("number", evaluated), None, "a number that may be too large")
-        return found
+        return evaluated in self.exact or all(map(self.definitions.fits, tir.postorder(evaluated)))
 
     def _binding(self, binding: ast.Binding, frame: Frame) -> None:
         self._bindings += 1
@@ -1065,6 +1072,8 @@ FILLED = "filled"
 their extents, and those of the result."""
 NEVER = "never"
 """The kind of a check that always fails: the operator is not defined for these elements."""
+NUMBER = "number"
+"""The kind of a check that a number which a program computes of sizes is not too large."""
 WRITTEN = "written"
 """The kind of a check that a tensor which a PrimFunc fills is written as a whole."""
 _IN_PLACE = ("relax.reshape", "relax.memory.ensure_zero_offset", "relax.memory.view")

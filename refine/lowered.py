@@ -250,7 +250,7 @@ def statement(run: Execution, function: tir.PrimFunc, args: Sequence[Term]) -> T
         raise Unreadable("a PrimFunc is called with the wrong number of arguments")
     match function.body:
         case tir.Evaluate(value=tir.Call(op="ret", args=(given,))) if not function.buffer_map:
-            return _number_of(function, given, args)
+            return _number_of(run, function, given, args)
     if any(isinstance(arg, HeapTerm) for arg in args):
         return _sizes_on_heap(run, function, args)
     written = written_parameters(function)
@@ -306,7 +306,9 @@ def overwritten(
     return made
 
 
-def _number_of(function: tir.PrimFunc, given: tir.PrimExpr, args: Sequence[Term]) -> Term:
+def _number_of(
+    run: Execution, function: tir.PrimFunc, given: tir.PrimExpr, args: Sequence[Term]
+) -> Term:
     numbers: dict[tir.Var, tir.PrimExpr] = {}
     for param, arg in zip(function.params, args, strict=True):
         if not isinstance(arg, NumberTerm):
@@ -314,7 +316,14 @@ def _number_of(function: tir.PrimFunc, given: tir.PrimExpr, args: Sequence[Term]
         numbers[param] = arg.value
     if any(isinstance(node, tir.BufferLoad | tir.OpaqueExpr) for node in tir.postorder(given)):
         raise Unreadable("the number that a PrimFunc returns is not known")
-    return terms.number(terms.substitute(given, numbers))
+    return terms.number(_without_wrapping(run, tir.substitute(given, numbers)))
+
+
+def _without_wrapping(run: Execution, evaluated: tir.PrimExpr) -> tir.PrimExpr:
+    """A number that a PrimFunc computes of sizes. Raises Unreadable if it may be another one, as it wraps."""
+    if not run.is_small(tir.interned(evaluated)):
+        raise Unreadable("a PrimFunc computes a number that may be too large")
+    return terms.substitute(evaluated, {})
 
 
 def _sizes_on_heap(run: Execution, function: tir.PrimFunc, args: Sequence[Term]) -> Term:
@@ -335,7 +344,7 @@ def _sizes_on_heap(run: Execution, function: tir.PrimFunc, args: Sequence[Term])
             return place(node.buffer, operands).value
         if isinstance(node, tir.Var | tir.OpaqueExpr):
             raise Unreadable("a size on the shape heap is not known")
-        return terms.rebuilt(node, operands)
+        return tir.with_operands(node, operands) if operands else node
 
     def place(buffer: tir.Buffer, indices: Sequence[tir.PrimExpr]) -> _Slot:
         match heaps.get(buffer), indices:
@@ -346,8 +355,8 @@ def _sizes_on_heap(run: Execution, function: tir.PrimFunc, args: Sequence[Term])
     for stmt in statements:
         if not isinstance(stmt, tir.BufferStore):
             raise Unreadable("a PrimFunc computes sizes in a way that is not known")
-        value = tir.interned(tir.fold(tir.interned(stmt.value), new, {}))
-        place(stmt.buffer, stmt.indices).value = value
+        value = tir.fold(tir.interned(stmt.value), new, {})
+        place(stmt.buffer, stmt.indices).value = _without_wrapping(run, value)
     return terms.group(())
 
 
