@@ -435,7 +435,9 @@ def call_packed_in_place(run: Execution, call: ast.Call, frame: Frame) -> Term:
     args = list(map(run.loaded, given))
     infos = tuple([run.sized(info, frame) for info in call.sinfo_args])
     indices = tuple(_overwritten(call))
-    made, found = run.pure_result(call.op_name, (callee.kind, callee.text, indices), args, infos)
+    key = callee.kind, callee.text, indices
+    found: Term
+    made, found = run.pure_result(call.op_name, key, args, infos)
     for k in indices:
         _overwrite(run, args[k])
         argument = run.held.get(args[k], args[k])

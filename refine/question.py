@@ -356,8 +356,8 @@ class _FunctionPair:
         try:
             theirs.destinations |= ours.destinations
             theirs.pure |= ours.pure
-            known = [each.key for each in ours.checks if not each.path]
-            theirs.exact |= {key[1] for key in known if isinstance(key, tuple) and key[0] == NUMBER}
+            said = [each.key for each in ours.checks if not each.path]
+            theirs.exact |= {key[1] for key in said if isinstance(key, tuple) and key[0] == NUMBER}
             side = _Terms(theirs)
             given = arguments_of(self._contract, interface, arguments, side)
             first = len(theirs.checks)
