@@ -43,6 +43,35 @@ def requirement(node: PrimExpr) -> tuple[PrimExpr, str] | None:
     return None
 
 
+def requirements(number: PrimExpr) -> Iterator[tuple[PrimExpr, str]]:
+    """What holds exactly where an integer that is computed of sizes has a value. What `if_then_else`, `and` and
+    `or` do not evaluate needs nothing.
+    """
+    stack: list[tuple[PrimExpr, tuple[PrimExpr, ...]]] = [(number, ())]
+    seen = set()
+    while stack:
+        node, unless = stack.pop()
+        if (node, unless) in seen:
+            continue
+        seen.add((node, unless))
+        needed = requirement(node)
+        if needed is not None:
+            condition, words = needed
+            for each in unless:
+                condition = tir.Or(each, condition)
+            yield tir.interned(condition), words
+        match node:
+            case tir.Call(op="if_then_else", args=(test, a, b)):
+                parts = [(test, unless), (a, (*unless, tir.Not(test))), (b, (*unless, test))]
+            case tir.And(a=a, b=b):
+                parts = [(a, unless), (b, (*unless, tir.Not(a)))]
+            case tir.Or(a=a, b=b):
+                parts = [(a, unless), (b, (*unless, a))]
+            case _:
+                parts = [(child, unless) for child in tir.children(node)]
+        stack += reversed(parts)
+
+
 def _number(like: PrimExpr, value: float) -> PrimExpr:
     kind = tir.type_of(like)
     return tir.FloatImm(value, kind) if kind.is_float else tir.IntImm(int(value), kind)

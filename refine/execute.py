@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes import ast, struct_infos, tir
 from rlx.grammar.nodes.ast import Expr, StructInfo
 from rlx.grammar.nodes.dtype import BOOL, VOID, DataType, array_of, numpy_type
 from rlx.grammar.nodes.equal import structural_equal
@@ -16,6 +16,7 @@ from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.nodes.struct_infos import OBJECT, fields_or_itself
 from rlx.operators import lookup
 from rlx.refine import lowered, terms
+from rlx.refine.definedness import requirements
 from rlx.refine.definitions import (
     LAYOUT_TRANSFORM,
     Definitions,
@@ -157,6 +158,8 @@ class Execution:
         The packed functions that are pure and fill their last argument.
     pure
         The packed functions that a program calls as pure ones on every way.
+    exact
+        Numbers that are not too large for their types wherever BEFORE returns.
     path
         The conditions of the branches around the present place.
     chosen
@@ -182,6 +185,7 @@ class Execution:
         self.held: dict[Term, Term] = {}
         self.destinations: set[str] = set()
         self.pure: set[str] = set()
+        self.exact: set[tir.PrimExpr] = set()
         self.outside: dict[str, OutsideTerm] = {}
         self.chosen: set[object] = set()
         self.accepted = 0
@@ -435,6 +439,10 @@ class Execution:
         return info
 
     def sized(self, info: StructInfo, frame: Frame) -> StructInfo:
+        """A type that a program writes, with the sizes of a frame."""
+        for part in struct_infos.of_the_value(info):
+            for dim in struct_infos.numbers(part):
+                self.number(dim, frame)
         return replaced_sizes(info, frame.sizes)
 
     def equal(
@@ -446,7 +454,7 @@ class Execution:
     ) -> None:
         """Check that sizes are equal; the first ones are those of a frame, if there is one."""
         for dim, known in zip(dims, found, strict=True):
-            said = dim if frame is None else frame.size(dim)
+            said = dim if frame is None else self.number(dim, frame)
             if said is not known:
                 condition = tir.interned(tir.EQ(said, known))
                 self.check(("equal", condition), condition, words)
@@ -490,9 +498,9 @@ class Execution:
             case ast.TupleGetItem(tuple_value=whole, index=index):
                 return self.item(self.value(whole, frame), index)
             case ast.ShapeExpr(values=values):
-                return terms.sizes([self._number(value, frame) for value in values])
+                return terms.sizes([self.number(value, frame) for value in values])
             case ast.PrimValue(value=value):
-                return terms.number(self._number(value, frame))
+                return terms.number(self.number(value, frame))
             case ast.StringImm(value=text):
                 return terms.word("string", text)
             case ast.DataTypeImm(value=kind):
@@ -509,12 +517,21 @@ class Execution:
                 return self._call(expr, frame)
         raise Unreadable(f"{type(expr).__name__} is not described by terms")
 
-    def _number(self, written: tir.PrimExpr, frame: Frame) -> tir.PrimExpr:
-        """A number that a program computes of sizes; it fails if one that it needs is too large."""
+    def number(self, written: tir.PrimExpr, frame: Frame) -> tir.PrimExpr:
+        """A number that a program computes of sizes; it fails if one that it needs is too large, or a divisor is 0."""
         found = tir.interned(frame.size(written))
-        if not all(map(self.definitions.fits, tir.postorder(found))):
-            self.check(("number", found), None, "a number that may be too large")
+        if isinstance(written, tir.Var | tir.IntImm):
+            return found
+        evaluated = tir.interned(tir.substitute(written, frame.sizes))  # nothing of it is left out
+        if not self.is_small(evaluated):
+            self.check((NUMBER, evaluated), None, "a number that may be too large")
         return found
+
+    def is_small(self, evaluated: tir.PrimExpr) -> bool:
+        """Whether no part of a number that a program computes of sizes is too large for its type; check that it has a value."""
+        for condition, words in requirements(evaluated):
+            self.check(("condition", condition), condition, words)
+        return evaluated in self.exact or all(map(self.definitions.fits, tir.postorder(evaluated)))
 
     def _binding(self, binding: ast.Binding, frame: Frame) -> None:
         self._bindings += 1
@@ -783,8 +800,9 @@ class Execution:
             raise Unreadable("a packed function gets a function")
         infos = tuple([self.sized(info, frame) for info in call.sinfo_args])
         if name in self.pure:
-            return self._pure_result("relax.call_pure_packed", "packed", name, args, infos)
-        made = terms.apply("packed", ("packed", name), args, None, self.last)
+            return self.pure_result("relax.call_pure_packed", ("packed", name), args, infos)[1]
+        said = tuple(map(terms.outline, infos))  # a result of another type is a failure
+        made = terms.apply("packed", ("packed", name, said), args, None, self.last)
         self.last = made
         info = infos[0] if len(infos) == 1 else OBJECT
         if len(infos) > 1:
@@ -830,8 +848,12 @@ class Execution:
         if not self.path:
             self.applied.append(made)
         self._read(arguments)
+        said = f"R.{name.removeprefix('relax.')}"
         for key in _faults(name, arguments, made):
-            self.check(key, None, f"R.{name.removeprefix('relax.')}")
+            self.check(key, None, said)
+        if name == "relax.nn.pad":
+            for condition in _long_enough(arguments, made):
+                self.check(("condition", condition), condition, said)
         for condition, words in known.conditions:
             self.check(("condition", condition), condition, words)
         if known.risks:
@@ -855,7 +877,7 @@ class Execution:
             case Expr():
                 return self.definitions.expression(self.loaded(self.value(value, frame)))
             case tir.PrimExpr():
-                return frame.size(value)
+                return self.number(value, frame)
             case tuple() | list():
                 return type(value)([self._attribute(each, frame) for each in value])
         return value
@@ -941,15 +963,15 @@ class Execution:
             return self._destination(callee.text, self.listed(rest)[0], _one(infos))
         if callee.kind == "packed" and not self.path:
             self.pure.add(callee.text)
-        return self._pure_result(call.op_name, callee.kind, callee.text, rest, infos)
+        return self.pure_result(call.op_name, (callee.kind, callee.text), rest, infos)[1]
 
-    def _pure_result(
-        self, how: str, kind: str, name: str, args: Sequence[Term], infos: tuple[StructInfo, ...]
-    ) -> Term:
-        """What a packed function returns that is pure, and depends on its arguments alone."""
-        made = terms.apply(how, (kind, name, tuple(map(terms.outline, infos))), args, None)
-        self.check(("call", made), None, f"the packed function {name}")
-        return self._returned(_one(infos), made)
+    def pure_result(
+        self, how: str, key: tuple[object, ...], args: Sequence[Term], infos: tuple[StructInfo, ...]
+    ) -> tuple[ApplicationTerm, Term]:
+        """The call of a packed function that is pure, and what it returns: both depend on its arguments alone."""
+        made = terms.apply(how, (*key, tuple(map(terms.outline, infos))), args, None)
+        self.check(("call", made), None, f"the packed function {key[1]}")
+        return made, self._returned(_one(infos), made)
 
     def _shape_of(self, call: ast.Call, frame: Frame) -> Term:
         found = self.value(call.args[0], frame)
@@ -994,11 +1016,15 @@ class Execution:
             raise Unreadable("a closure is called with something else than a tuple")
         match closure:
             case PartialTerm(function=FunctionTerm(function=found), captured=captured):
-                if isinstance(found, ast.Function):
-                    return self._inline(found, (*given.fields, *captured), Frame({}, {}))
+                if not isinstance(found, ast.Function):
+                    raise Unreadable("a closure is called that is not known")
+                value = self._inline(found, (*given.fields, *captured), Frame({}, {}))
             case ClosureTerm(function=literal, frame=outer):
-                return self._inline(literal, given.fields, outer)
-        raise Unreadable("a closure is called that is not known")
+                value = self._inline(literal, given.fields, outer)
+            case _:
+                raise Unreadable("a closure is called that is not known")
+        info = _one(tuple(call.sinfo_args))
+        return self.cast(value, info, frame, "the type of the result") if call.sinfo_args else value
 
 
 def cells_in(value: Term) -> Iterator[CellTerm]:
@@ -1046,6 +1072,8 @@ FILLED = "filled"
 their extents, and those of the result."""
 NEVER = "never"
 """The kind of a check that always fails: the operator is not defined for these elements."""
+NUMBER = "number"
+"""The kind of a check that a number which a program computes of sizes is not too large."""
 WRITTEN = "written"
 """The kind of a check that a tensor which a PrimFunc fills is written as a whole."""
 _IN_PLACE = ("relax.reshape", "relax.memory.ensure_zero_offset", "relax.memory.view")
@@ -1147,6 +1175,19 @@ def _faults(name: str, arguments: Sequence[Term], made: ApplicationTerm) -> list
     return [] if all(each in _USUAL for each in types) else [("types", name, *types)]
 
 
+def _long_enough(arguments: Sequence[Term], made: ApplicationTerm) -> Iterator[tir.PrimExpr]:
+    """The conditions under which axes have the elements that a padding repeats."""
+    attributes: Any = made.attributes
+    _, widths, (_, mode), *_ = attributes[0]
+    (shape,) = [a.shape for a in arguments if isinstance(a, TensorTerm)]
+    each = [_number(width) or 0 for width in widths]
+    for dim, before, after in zip(shape, each[::2], each[1::2], strict=True):
+        added = max(before, after, 0)
+        least = {"reflect": added + 1, "circular": added, "replicate": min(added, 1)}.get(mode, 0)
+        if least > 0 and not (isinstance(dim, tir.IntImm) and dim.value >= least):
+            yield tir.interned(tir.LE(terms.index(least), dim))
+
+
 def _cannot_fail(name: str, arguments: Sequence[Term]) -> bool:
     """Whether arithmetic of integers has a constant on the right with which it never fails."""
     match arguments:
@@ -1217,6 +1258,7 @@ _SPECIAL: dict[str, Any] = {
     "relax.memory.kill_tensor": lowered.kill,
     "relax.vm.kill_object": lowered.kill,
     "relax.call_tir_inplace": lowered.call_in_place,
+    "relax.call_inplace_packed": lowered.call_packed_in_place,
     "relax.call_builtin_with_ctx": Execution._packed_operator,
     "relax.print": Execution._print,
     "relax.assert_op": Execution._assert,

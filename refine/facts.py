@@ -246,7 +246,7 @@ class Facts:
             return node, False
         match node:  # the remainder of C, made positive
             case tir.TruncMod(a=tir.Add(a=tir.TruncMod(a=a, b=b), b=c), b=d) if b is c is d and (
-                isinstance(b, tir.Var | tir.IntImm)
+                isinstance(b, tir.Var | tir.IntImm) and self._doubles(b)
             ):
                 return self.plain(tir.FloorMod(a, b)), True
         valued = any(flag for _, flag in operands)
@@ -310,7 +310,8 @@ class Facts:
                 return operands[1]._replace(negative=operands[0].negative or operands[1].negative)
             case tir.FloorDiv() | tir.TruncDiv():
                 a, b = operands
-                return _Measure(a.factor, a.names - b.names, a.negative or b.negative)
+                left = a.names - set(_factors(node.b))
+                return _Measure(a.factor, left, a.negative or b.negative)
             case tir.Cast():
                 return operands[0]
             case tir.Add() | tir.Sub() | tir.Min() | tir.Max():
@@ -326,6 +327,11 @@ class Facts:
             frozenset().union(*(part.names for part in parts)),
             isinstance(node, tir.Sub) or any(part.negative for part in parts),
         )
+
+    def _doubles(self, number: PrimExpr) -> bool:
+        """Whether twice a number does not wrap."""
+        twice = tir.interned(tir.Add(number, number))
+        return self.is_exact(twice) or self.fits(twice)
 
     def is_exact(self, node: PrimExpr) -> bool:
         """Whether a cast, sum, difference or product of integers, or a sum of them over indices, does not wrap,
@@ -414,6 +420,11 @@ class Facts:
         """Whether an expression has no elements of tensors."""
         self.plain(expr)
         return not self._plain[tir.interned(expr)][1]
+
+
+def _factors(x: PrimExpr) -> list[PrimExpr]:
+    """What a product is made of, each at most as large as the product, which is not 0."""
+    return [*_factors(x.a), *_factors(x.b)] if isinstance(x, tir.Mul) else [x]
 
 
 def _is_positive(x: PrimExpr) -> bool:

@@ -250,7 +250,7 @@ def statement(run: Execution, function: tir.PrimFunc, args: Sequence[Term]) -> T
         raise Unreadable("a PrimFunc is called with the wrong number of arguments")
     match function.body:
         case tir.Evaluate(value=tir.Call(op="ret", args=(given,))) if not function.buffer_map:
-            return _number_of(function, given, args)
+            return _number_of(run, function, given, args)
     if any(isinstance(arg, HeapTerm) for arg in args):
         return _sizes_on_heap(run, function, args)
     written = written_parameters(function)
@@ -306,7 +306,9 @@ def overwritten(
     return made
 
 
-def _number_of(function: tir.PrimFunc, given: tir.PrimExpr, args: Sequence[Term]) -> Term:
+def _number_of(
+    run: Execution, function: tir.PrimFunc, given: tir.PrimExpr, args: Sequence[Term]
+) -> Term:
     numbers: dict[tir.Var, tir.PrimExpr] = {}
     for param, arg in zip(function.params, args, strict=True):
         if not isinstance(arg, NumberTerm):
@@ -314,7 +316,14 @@ def _number_of(function: tir.PrimFunc, given: tir.PrimExpr, args: Sequence[Term]
         numbers[param] = arg.value
     if any(isinstance(node, tir.BufferLoad | tir.OpaqueExpr) for node in tir.postorder(given)):
         raise Unreadable("the number that a PrimFunc returns is not known")
-    return terms.number(terms.substitute(given, numbers))
+    return terms.number(_without_wrapping(run, tir.substitute(given, numbers)))
+
+
+def _without_wrapping(run: Execution, evaluated: tir.PrimExpr) -> tir.PrimExpr:
+    """A number that a PrimFunc computes of sizes. Raises Unreadable if it may be another one, as it wraps."""
+    if not run.is_small(tir.interned(evaluated)):
+        raise Unreadable("a PrimFunc computes a number that may be too large")
+    return terms.substitute(evaluated, {})
 
 
 def _sizes_on_heap(run: Execution, function: tir.PrimFunc, args: Sequence[Term]) -> Term:
@@ -335,7 +344,7 @@ def _sizes_on_heap(run: Execution, function: tir.PrimFunc, args: Sequence[Term])
             return place(node.buffer, operands).value
         if isinstance(node, tir.Var | tir.OpaqueExpr):
             raise Unreadable("a size on the shape heap is not known")
-        return terms.rebuilt(node, operands)
+        return tir.with_operands(node, operands) if operands else node
 
     def place(buffer: tir.Buffer, indices: Sequence[tir.PrimExpr]) -> _Slot:
         match heaps.get(buffer), indices:
@@ -346,8 +355,8 @@ def _sizes_on_heap(run: Execution, function: tir.PrimFunc, args: Sequence[Term])
     for stmt in statements:
         if not isinstance(stmt, tir.BufferStore):
             raise Unreadable("a PrimFunc computes sizes in a way that is not known")
-        value = tir.interned(tir.fold(tir.interned(stmt.value), new, {}))
-        place(stmt.buffer, stmt.indices).value = value
+        value = tir.fold(tir.interned(stmt.value), new, {})
+        place(stmt.buffer, stmt.indices).value = _without_wrapping(run, value)
     return terms.group(())
 
 
@@ -387,10 +396,7 @@ def call_in_place(run: Execution, call: ast.Call, frame: Frame) -> Term:
     """`R.call_tir_inplace`: results are in the memory of arguments."""
     callee, *rest = [run.value(arg, frame) for arg in call.args]
     args, first = run.listed(rest)
-    said = call.attrs.get("inplace_indices")
-    indices = [
-        k for k in map(_int, said if isinstance(said, tuple | list) else ()) if k is not None
-    ]
+    indices = _overwritten(call)
     function = run.prim_func(callee)
     infos = [run.sized(info, frame) for info in call.sinfo_args]
     several = len(infos) != 1 or isinstance(infos[0], ast.TupleStructInfo)
@@ -419,6 +425,33 @@ def call_in_place(run: Execution, call: ast.Call, frame: Frame) -> Term:
                 run.writes[argument] = content
                 run.held[content] = argument
     return terms.group(found) if several else found[0]
+
+
+def call_packed_in_place(run: Execution, call: ast.Call, frame: Frame) -> Term:
+    """`R.call_inplace_packed`: a pure function of its arguments that overwrites some of them."""
+    callee, *given = [run.value(arg, frame) for arg in call.args]
+    if not isinstance(callee, WordTerm):
+        raise Unreadable("a packed function is called that is not known")
+    args = list(map(run.loaded, given))
+    infos = tuple([run.sized(info, frame) for info in call.sinfo_args])
+    indices = tuple(_overwritten(call))
+    key = callee.kind, callee.text, indices
+    found: Term
+    made, found = run.pure_result(call.op_name, key, args, infos)
+    for k in indices:
+        _overwrite(run, args[k])
+        argument = run.held.get(args[k], args[k])
+        if isinstance(argument, InputTerm):
+            left = run.definitions.value_of(run.definitions.info_of(argument), made, (-1, k))
+            assert isinstance(left, TensorTerm)
+            run.writes[argument] = left
+    return found
+
+
+def _overwritten(call: ast.Call) -> list[int]:
+    """The arguments that a call overwrites."""
+    said = call.attrs.get("inplace_indices")
+    return [k for k in map(_int, said if isinstance(said, tuple | list) else ()) if k is not None]
 
 
 def _int(value: object) -> int | None:

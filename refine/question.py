@@ -27,6 +27,7 @@ from rlx.refine.execute import (
     CALL_TIR,
     FILLED,
     NEVER,
+    NUMBER,
     WRITTEN,
     Execution,
     OutsideTerm,
@@ -359,6 +360,8 @@ class _FunctionPair:
         try:
             theirs.destinations |= ours.destinations
             theirs.pure |= ours.pure
+            said = [each.key for each in ours.checks if not each.path]
+            theirs.exact |= {key[1] for key in said if isinstance(key, tuple) and key[0] == NUMBER}
             side = _Terms(theirs)
             given = arguments_of(self._contract, interface, arguments, side)
             first = len(theirs.checks)

@@ -523,7 +523,10 @@ def combiner(
     match made:
         case (tir.Binary(a=a, b=b) as only,) if {a, b} == {x[0], y[0]}:
             name = _NAMED.get(type(only), "custom")
-            if name != "custom":
+            of_floats = isinstance(only, tir.Max | tir.Min) and kinds[0].is_float
+            if (
+                name != "custom" and not of_floats
+            ):  # of NaN, or of 0 and -0, the second operand is taken
                 made = (tir.interned(type(only)(x[0], y[0])),)
         case (tir.Select(condition=condition, true_value=a, false_value=b),) if (
             a is x[0] and b is y[0]

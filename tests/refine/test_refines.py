@@ -416,6 +416,31 @@ class Module:
     assert rlx.refines(text, turned).level == "bitwise"
 
 
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_an_extremum_with_exchanged_operands_is_another_one(name: str) -> None:
+    """Of NaN and a number, and of 0 and -0, the second operand is taken."""
+    text = """
+@I.ir_module
+class Module:
+    @T.prim_func(private=True)
+    def largest(X: T.Buffer(("n",), "float32"), Y: T.Buffer((), "float32")):
+        Y[()] = T.float32(0)
+        for k in range(n):
+            Y[()] = T.max(Y[()], X[k])
+
+    @R.function
+    def main(x: R.Tensor(("n",), "float32")):
+        return R.call_tir(Module.largest, (x,), out_sinfo=R.Tensor((), "float32"))
+""".replace("max", name)
+    other = text.replace("Y[()], X[k]", "X[k], Y[()]")
+    assert rlx.refines(text, other).refuted
+    with proofs_alone():
+        assert not rlx.refines(text, other).proved
+    assert rlx.refines(text, other, floats="real").level == "real"
+    integers = text.replace("T.float32(0)", "0").replace("float32", "int32")
+    assert rlx.refines(integers, integers.replace("Y[()], X[k]", "X[k], Y[()]")).proved
+
+
 RECURSIVE = """
 @I.ir_module
 class M:
