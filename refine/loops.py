@@ -27,8 +27,8 @@ from rlx.refine.loops_content import (
     inverse,
     with_piece,
 )
-from rlx.refine.loops_exit import AllIterations, Load, both, conjuncts
-from rlx.refine.terms import TRUE, InputTerm, Reduce, TensorTerm, tensors_of
+from rlx.refine.loops_exit import AllIterations, Load, conjuncts
+from rlx.refine.terms import TRUE, InputTerm, Reduce, TensorTerm, both, tensors_of
 from rlx.semantics.tir.calls import extreme
 from rlx.solver.context import Context
 

@@ -18,7 +18,7 @@ from rlx.grammar.nodes.tir import Buffer, PrimExpr
 from rlx.refine import terms
 from rlx.refine.facts import Facts, polynomial
 from rlx.refine.loops_content import Content, LostContent, Unread, WrittenPiece, inverse
-from rlx.refine.terms import TRUE, InputTerm, Reduce
+from rlx.refine.terms import TRUE, InputTerm, Reduce, all_of, both
 
 Load = Callable[[Buffer, tuple[PrimExpr, ...], Span | None], PrimExpr]
 """What stands for a read of a buffer."""
@@ -331,11 +331,11 @@ class AllIterations:
         moved = [each for each in conjuncts(guard) if self._varies(each)]
         extents, bounds = self._box(axes, extents, first.span)
         return _Folded(
-            replace(piece, guard=_all(kept)),
+            replace(piece, guard=all_of(kept)),
             combine,
             (self.axis, *axes),
             (self.extent, *extents),
-            _all([*moved, *bounds, *conjuncts(test), *conjuncts(inside)]),
+            all_of([*moved, *bounds, *conjuncts(test), *conjuncts(inside)]),
             tuple(sources),
             members.index(buffer),
             tuple(members),
@@ -554,7 +554,7 @@ class AllIterations:
             tir.interned(tir.EQ(index, cell))
             for index, cell in zip(piece.indices, cells, strict=True)
         ]
-        return _all([*equal, *conjuncts(piece.guard)])
+        return all_of([*equal, *conjuncts(piece.guard)])
 
     def _last_writers(
         self, buffer: Buffer, pieces: Sequence[WrittenPiece]
@@ -603,7 +603,7 @@ class AllIterations:
                 test, value = begin
                 open_ = [c for c in (*conjuncts(test), *entered) if reader.holds(c) is not True]
                 if open_:
-                    whole = _all(open_)
+                    whole = all_of(open_)
                     with reader.scope():
                         reader.assume(whole, False)
                         old = reader.read(content, each, indices, piece.span)
@@ -677,7 +677,7 @@ class AllIterations:
             (self.extent, *piece.extents, *fold.extents[1:]),
             fold.sources,
             (before,),
-            guard=_all([*conjuncts(self._hit(piece, cells)), *conjuncts(fold.guard)]),
+            guard=all_of([*conjuncts(self._hit(piece, cells)), *conjuncts(fold.guard)]),
         )
         return WrittenPiece(cells, shape, TRUE, cells, value, piece.span)
 
@@ -868,20 +868,6 @@ def _mentions(expr: PrimExpr, variables: Sequence[tir.Var]) -> bool:
 
 def _mentions_any(exprs: Iterable[PrimExpr], variables: Sequence[tir.Var]) -> bool:
     return any(_mentions(expr, variables) for expr in exprs)
-
-
-def both(a: PrimExpr, b: PrimExpr) -> PrimExpr:
-    """The conjunction of two conditions."""
-    if a is TRUE or a is b:
-        return b
-    return a if b is TRUE else tir.interned(tir.And(a, b))
-
-
-def _all(conditions: Iterable[PrimExpr]) -> PrimExpr:
-    found: PrimExpr = TRUE
-    for each in dict.fromkeys(conditions):
-        found = both(found, each)
-    return found
 
 
 def conjuncts(condition: PrimExpr) -> list[PrimExpr]:

@@ -829,7 +829,7 @@ class Matcher(NormalForms):
             self.facts.index([v for v, _ in finer], [e for _, e in finer])
             guard, other = (terms.substitute(g, values) for g in (guard, other))
             guard, other = (
-                tir.interned(terms.all_of((*conditions, each)))
+                terms.all_of((*conditions, each))
                 for each, conditions in zip((guard, other), inside, strict=True)
             )
             same = guard is other or self._same_guards(guard, other)

@@ -770,7 +770,7 @@ class NormalForms:
             (*x.extents, *inner.extents),
             sources,
             x.init,
-            guard=tir.interned(terms.all_of((guard, condition))),
+            guard=terms.all_of((guard, condition)),
             ordered=x.ordered,
         )
 

@@ -21,7 +21,7 @@ from rlx.grammar.nodes.dtype import BOOL, DataType
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine import real_cases, terms
 from rlx.refine.facts import index_bound, only_index, polynomial, sum_of
-from rlx.refine.loops_exit import both, conjuncts
+from rlx.refine.loops_exit import conjuncts
 from rlx.refine.matching import Matcher
 from rlx.refine.normal_forms import Exhausted, is_finite, written_out
 from rlx.refine.terms import ConstantTerm, Lambda, Reduce, ScanTerm, TensorTerm
@@ -579,7 +579,7 @@ def _ways(atom: PrimExpr) -> list[PrimExpr]:
                 tir.Select(condition=condition, true_value=a, false_value=b)
                 | tir.Call(op="if_then_else", args=(condition, a, b))
             ) if not _is_zero(a) and not _is_zero(b):
-                todo += [(both(when, condition), a), (both(when, tir.Not(condition)), b)]
+                todo += [(terms.both(when, condition), a), (terms.both(when, tir.Not(condition)), b)]
             case _ if when is not terms.TRUE:
                 found.append(tir.interned(tir.Call("if_then_else", (when, part, zero), kind)))
     return found
@@ -984,9 +984,9 @@ class _Normal:
                 condition, (part,) = terms.opened(inner_sum, more)
                 product.append(part)
                 over, extents = [*more, *over], [*inner_sum.extents, *extents]
-                when = both(when, condition)
+                when = terms.both(when, condition)
                 continue
-            when = both(when, condition)
+            when = terms.both(when, condition)
             [(atoms, factor), *others] = chosen.items() or [((), Fraction(0))]
             free = [each for each in atoms if own.isdisjoint(tir.free_vars(each))]
             if others or not factor or any(map(self.is_partial, free)):
@@ -1055,7 +1055,7 @@ class _Normal:
             found = _times(self._matcher, found, part)
         left = _factors(rest, kind)
         if outside:
-            left = tir.Call("if_then_else", (_all_of(outside), left, _number(0, kind)), kind)
+            left = tir.Call("if_then_else", (terms.all_of(outside), left, _number(0, kind)), kind)
         return _times(self._matcher, found, self.sum(left))
 
     def _within(
@@ -1149,7 +1149,7 @@ def _summed(
         extents,
         (_factors(factors, kind),),
         (_number(0, kind),),
-        guard=_all_of(conditions),
+        guard=terms.all_of(conditions),
         ordered=False,
     )
 
@@ -1172,8 +1172,3 @@ def _connected(axes: Sequence[tir.Var], exprs: Sequence[PrimExpr]) -> list[set[t
             groups = [group for group in groups if group not in together]
             groups.append(set().union(*together))
     return groups
-
-
-def _all_of(conditions: Sequence[PrimExpr]) -> PrimExpr:
-    always: PrimExpr = terms.TRUE
-    return reduce(both, conditions, always)

@@ -881,11 +881,18 @@ def outline(info: ast.StructInfo) -> object:
     return (type(info).__name__,)
 
 
+def both(a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    """The conjunction of two conditions."""
+    if a is TRUE or a is b:
+        return b
+    return a if b is TRUE else tir.interned(tir.And(a, b))
+
+
 def all_of(conditions: Iterable[PrimExpr]) -> PrimExpr:
     """The condition that all of some hold."""
     found: PrimExpr = TRUE
-    for each in conditions:
-        found = each if found is TRUE else found if each is TRUE else tir.And(found, each)
+    for each in dict.fromkeys(conditions):
+        found = both(found, each)
     return found
 
 
