@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from functools import cached_property, partial
-from itertools import product
+from itertools import cycle, product
 from typing import Any
 
 from rlx.checker.check import check_text
@@ -436,7 +436,7 @@ def scalars(function: ast.Function) -> list[tir.Var]:
 def _sizes(
     function: ast.Function, numbers: Sequence[int], most: int
 ) -> Iterator[dict[tir.Var, int]]:
-    """Numbers for the shape variables of a function; first all alike, then mixed."""
+    """Numbers for the shape variables of a function; first all alike, and each its own, then more of both."""
     free = list(function.shape_vars)
     if not free:
         yield from [{}] * min(most, 3)
@@ -447,6 +447,8 @@ def _sizes(
             return
         yield dict.fromkeys(free, number)
         count += 1
+        if count == 1 and len(free) > 1:
+            yield dict(zip(free, cycle(numbers[:3]), strict=False))
     for var in scalars(function)[:BOUNDARIES]:
         yield from (dict.fromkeys(free, 2) | {var: number} for number in (-1, -3))
     if len(free) > 1:
