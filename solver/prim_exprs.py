@@ -56,24 +56,15 @@ def _power_of_two(node: PrimExpr) -> PrimExpr | None:
     return None
 
 
-def _half(b: PrimExpr) -> bool:
-    """Whether this is the largest shift, whose power of two int64 does not hold."""
-    return isinstance(b, tir.IntImm) and b.value == BITS - 1
-
-
 def _shift_left(a: PrimExpr, b: PrimExpr) -> PrimExpr | None:
     power = _power_of_two(b)
     if power is not None:
-        return (
-            tir.Mul(tir.Mul(a, tir.IntImm(MOST // 2 + 1)), TWO) if _half(b) else tir.Mul(a, power)
-        )
+        return tir.Mul(a, power)
     one = isinstance(a, tir.IntImm) and a.value == 1
     return None if one else tir.Mul(a, tir.Call("shift_left", (ONE, b), INT64))
 
 
 def _shift_right(a: PrimExpr, b: PrimExpr) -> PrimExpr:
-    if _half(b):
-        return tir.FloorDiv(tir.FloorDiv(a, tir.IntImm(MOST // 2 + 1)), TWO)
     return tir.FloorDiv(a, _power_of_two(b) or tir.Call("shift_left", (ONE, b), INT64))
 
 
@@ -94,6 +85,7 @@ _INTRINSICS: dict[tuple[str, int], Callable[..., PrimExpr | None]] = {
 """Integer intrinsics by name and number of arguments, in terms of the operators."""
 
 
+_SHIFTS = frozenset(("shift_left", "shift_right"))
 _EXPANDED = frozenset(name for name, _ in _INTRINSICS)
 
 
@@ -104,11 +96,17 @@ def _expand(node: PrimExpr) -> PrimExpr | None:
     return None
 
 
-def expand(exprs: list[PrimExpr]) -> list[PrimExpr]:
-    """The expressions with integer intrinsics expanded."""
+def expand(exprs: list[PrimExpr], shifts: bool = True) -> list[PrimExpr]:
+    """The expressions with integer intrinsics expanded; `shifts`: those too, in terms of ``1 << k``,
+    which no program computes for ``n >> k``.
+    """
     if has_call(tir.postorder(*exprs)):
-        return tir.transform(exprs, _expand)
+        return tir.transform(exprs, _expand if shifts else _without_shifts)
     return exprs
+
+
+def _without_shifts(node: PrimExpr) -> PrimExpr | None:
+    return None if type(node) is tir.Call and node.op in _SHIFTS else _expand(node)
 
 
 def has_call(nodes: Sequence[PrimExpr]) -> bool:
@@ -289,9 +287,6 @@ def dtype_range(kind: DataType) -> tuple[int, int]:
     if kind.code == "uint":
         return (0, (1 << kind.bits) - 1)
     return (-(1 << (kind.bits - 1)), (1 << (kind.bits - 1)) - 1)
-
-
-_, MOST = dtype_range(INT64)
 
 
 def least_count(shape: Iterable[PrimExpr]) -> int:
