@@ -263,10 +263,14 @@ class Analyzer:
         """Bind a variable to an expression, or to a range: TVM's ``Range``, Python's ``range``, or
         a pair of its begin and end.
 
+        Where the variable's type does not hold all values of an expression, the variable is the
+        expression as it is, as in TVM. TVM also takes numbers that the type does not hold.
+
         Raises
         ------
         ValueError
-            If the variable is bound to something else, unless ``allow_override``.
+            If the variable is bound to something else, unless ``allow_override``; if its type
+            holds none of the values.
         TypeError
             If the arguments are not a variable and an expression or a range.
         """
@@ -277,6 +281,7 @@ class Analyzer:
             value = self._read(expr)
             if any(each is name for each in tir.free_vars(value)):
                 raise ValueError(f"bind: {name.name} cannot be bound to an expression of itself")
+            usage_errors.held(name, value, self._prover.limits)
             old = self._values.get(name)
             if old is not None and not prim_exprs.alike(old, value) and not allow_override:
                 self._bound_already(name, old, value)
@@ -294,7 +299,8 @@ class Analyzer:
         Raises
         ------
         ValueError
-            If something else of this kind is known, unless ``override``.
+            If something else of this kind is known, unless ``override``; if the variable's type
+            holds none of the values of a bound.
         TypeError
             If the arguments are none of these.
         """
@@ -306,6 +312,8 @@ class Analyzer:
                 bound = (None if least <= NEG_INF else least, None if most >= POS_INF else most)
                 if self._bounds.get(name, bound) != bound and not override:
                     self._bound_already(name, self._bounds[name], bound)
+                if least <= most:
+                    _WholeContext().declare(name, *bound)  # raises if its type holds no such value
                 self._bounds[name] = bound
             case "ModularSet" | "Residue":
                 coeff, base = int(info.coeff), int(info.base)

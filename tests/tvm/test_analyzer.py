@@ -11,7 +11,9 @@ import pytest
 from tvm import ir, sym, tirx
 
 from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import dtype
 from rlx.solver import Context, Prover
+from rlx.solver.prim_exprs import dtype_range
 from rlx.solver.question_parser import show
 from rlx.tvm import Analyzer, Bound, CompareResult, Interval, Residue
 from tests.tvm.analyzer_law import contradiction
@@ -249,6 +251,32 @@ def test_a_value_that_is_bound_later_counts() -> None:
     assert str(analyzer.simplify(N * 2)) == "T.int64(8)"
     analyzer.bind(M, 4, allow_override=True)
     assert analyzer.can_prove_equal(N, 5)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [("uint8", 300), ("int8", -129), ("bool", 2), ("uint64", -1), ("int32", 2**31)],
+)
+def test_a_value_that_the_type_does_not_hold_is_refused(kind: str, value: int) -> None:
+    """TVM takes it for a number of another type."""
+    least, most = dtype_range(dtype(kind))
+    mine, theirs = tir.Var("u", dtype(kind)), tirx.Var("u", kind)
+    for var in (mine, theirs):
+        analyzer = Analyzer()
+        for wrong in (value, f"max(m, {value})" if value > 0 else f"min(m, {value})"):
+            with pytest.raises(ValueError, match=f"u of type {kind} has values from {least} to"):
+                analyzer.bind(var, wrong)
+        analyzer.bind(var, most)  # nothing is left of the other ones
+        assert analyzer.const_int_bound(var).max_value == min(most, 2**63 - 1)
+
+
+def test_a_bound_that_the_type_does_not_hold_is_refused() -> None:
+    byte, analyzer = tir.Var("u", dtype("uint8")), Analyzer()
+    with pytest.raises(ValueError, match=r"lower=300 and upper=400 for u of type uint8"):
+        analyzer.update(byte, Bound(300, 400))
+    assert analyzer.const_int_bound(byte) == Bound(0, 255)
+    analyzer.update(byte, Bound(-7, 7))
+    assert analyzer.const_int_bound(byte) == Bound(0, 7)
 
 
 def test_the_limits_of_what_grows_by_steps_need_each_step() -> None:
