@@ -289,6 +289,9 @@ def dtype_range(kind: DataType) -> tuple[int, int]:
     return (-(1 << (kind.bits - 1)), (1 << (kind.bits - 1)) - 1)
 
 
+_, MOST = dtype_range(INT64)
+
+
 def least_count(shape: Iterable[PrimExpr]) -> int:
     """The product of dimensions if all shape variables are 1, as :func:`smallest` knows it."""
     return prod(map(smallest, shape))
