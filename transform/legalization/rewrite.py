@@ -8,6 +8,7 @@ names.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 
 from rlx.checker.check import IllFormedError, Report, check_alone
@@ -199,6 +200,7 @@ class _Pass(Rewriter):
         relax = [f for f in module.functions.values() if isinstance(f, ast.Function)]
         self._named = {var for function in relax for var in _shape_vars(function)}
         self._signed = {var for function in relax for var in scalars(function)}
+        self._cast = {var for function in relax for var in _only_cast(function)}
         return super().module(module)
 
     def sequence(self, seq: ast.SeqExpr) -> Expr:
@@ -219,7 +221,7 @@ class _Pass(Rewriter):
         known = self._value_info(value)
         if known is not None:
             self.info[var] = known
-        short = self._with_names(self.info.get(var))
+        short = None if binding.var in self._cast else self._with_names(self.info.get(var))
         if short is None:
             return (made,)
         self.info[var] = short
@@ -356,6 +358,14 @@ def _shape_vars(function: ast.Function) -> Iterator[tir.Var]:
         if isinstance(binding, ast.MatchCast):
             yield from binding.shape_vars
     yield from (var.shape_var for var in bound_vars(function) if var.shape_var is not None)
+
+
+def _only_cast(function: ast.Function) -> Iterator[Expr]:
+    """The variables of which nothing but casts is made: these name what dimensions they have."""
+    cast = Counter(b.value for b in bindings(function) if isinstance(b, ast.MatchCast))
+    if cast:
+        used = Counter(expr for expr in expressions(function) if isinstance(expr, ast.Var))
+        yield from (var for var, times in cast.items() if times == used[var])  # type: ignore[index]
 
 
 def define(
