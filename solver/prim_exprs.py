@@ -85,6 +85,12 @@ _INTRINSICS: dict[tuple[str, int], Callable[..., PrimExpr | None]] = {
 """Integer intrinsics by name and number of arguments, in terms of the operators."""
 
 
+def expanded(expr: PrimExpr) -> PrimExpr:
+    """An expression with integer intrinsics expanded."""
+    (found,) = expand([expr])
+    return found
+
+
 _SHIFTS = frozenset(("shift_left", "shift_right"))
 _EXPANDED = frozenset(name for name, _ in _INTRINSICS)
 

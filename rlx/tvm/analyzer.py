@@ -308,7 +308,8 @@ class Analyzer:
         name = self._variable(var)
         match type(info).__name__:
             case "ConstIntBound" | "Bound":
-                least, most = int(info.min_value), int(info.max_value)
+                least = _integer("min_value", info.min_value)
+                most = _integer("max_value", info.max_value)
                 bound = (None if least <= NEG_INF else least, None if most >= POS_INF else most)
                 if self._bounds.get(name, bound) != bound and not override:
                     self._bound_already(name, self._bounds[name], bound)
@@ -316,7 +317,7 @@ class Analyzer:
                     _WholeContext().declare(name, *bound)  # raises if its type holds no such value
                 self._bounds[name] = bound
             case "ModularSet" | "Residue":
-                coeff, base = int(info.coeff), int(info.base)
+                coeff, base = _integer("coeff", info.coeff), _integer("base", info.base)
                 number = tir.IntImm(base)
                 fact: PrimExpr = tir.EQ(name, number)
                 if coeff:
@@ -397,11 +398,16 @@ class Analyzer:
                 if kind in ("range", "interval"):
                     domains[name] = _limits_of(known)
         else:
+            if not hasattr(dom_map, "items"):
+                words = "dom_map: expected intervals by variable, found"
+                raise TypeError(f"{words} {usage_errors.described(dom_map)}")
             domains = {self._variable(var): self._ends(each) for var, each in dom_map.items()}
         low = self._extreme(read, domains, least=True)
         high = self._extreme(read, domains, least=False)
         if not _is_of_tvm(expr):
             return Interval(low, high)
+        if isinstance(expr, int):
+            expr = self._given(expr, read, read)
         from tvm import sym
         from tvm.sym.int_set import neg_inf, pos_inf  # type: ignore[import-not-found,unused-ignore]
 
@@ -483,7 +489,11 @@ class Analyzer:
         if isinstance(expr, int):
             from tvm import prim  # type: ignore[import-not-found,unused-ignore]
 
-            return prim.IntImm("bool" if isinstance(expr, bool) else "int32", int(expr))
+            if isinstance(expr, bool):
+                return prim.IntImm("bool", expr)
+            if not NEG_INF <= expr <= POS_INF:
+                raise ValueError(f"expected an expression of 64 bits, found {expr:#x}")
+            return prim.IntImm("int32" if -(1 << 31) <= expr < 1 << 31 else "int64", int(expr))
         written = None if read is plain else self._foreign.write(read, expr)
         return expr if written is None else written
 
@@ -652,7 +662,7 @@ def _is_of_tvm(expr: Expression) -> bool:
 
 def _is_infinite(end: Any) -> bool:
     """Whether the end of an interval of TVM is no limit."""
-    return type(end).__name__ == "Var" and str(end.name) in ("neg_inf", "pos_inf")
+    return type(end).__name__ == "Var" and str(getattr(end, "name", "")) in ("neg_inf", "pos_inf")
 
 
 def _integer(name: str, value: object) -> int:

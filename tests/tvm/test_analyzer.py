@@ -120,12 +120,21 @@ def test_the_answer_is_that_of_tvm_and_of_its_kind(ask: Callable[[Any], Any]) ->
         ),
         (lambda a: a.constraint_scope(None), "found None"),
         (lambda a: a.set_maximum_rewrite_steps("x"), "maximum: expected an integer"),
+        (lambda a: a.update(N, Bound(None, 3)), "min_value: expected an integer, found None"),  # type: ignore[arg-type]
+        (lambda a: a.update(N, Residue(2, 0.5)), "base: expected an integer, found float"),  # type: ignore[arg-type]
+        (lambda a: a.simplify(2**70), "expected an expression of 64 bits"),
+        (lambda a: a.int_set(N, 3), "dom_map: expected intervals by variable, found int 3"),
         (lambda a: a.int_set(N, {N: 3}), "expected an IntervalSet or an Interval, found int 3"),
     ],
 )
 def test_misuse_is_refused(ask: Callable[[Any], Any], words: str) -> None:
     with pytest.raises((TypeError, ValueError), match=words):
         ask(Analyzer())
+
+
+def test_a_number_is_of_the_type_that_tvm_gives_it() -> None:
+    assert Analyzer().int_set(5).min_value.ty == tirx.const(5).ty
+    assert Analyzer().simplify(2**40).ty == tirx.const(2**40, "int64").ty
 
 
 def test_texts_and_our_expressions_have_our_answers() -> None:

@@ -11,7 +11,7 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, IRModule, StructInfo
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.overloaded import prim
-from rlx.grammar.nodes.python_places import MisuseError, Place, described, here
+from rlx.grammar.nodes.python_places import MisuseError, Place, described, here, of_kind
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.tir import PrimExpr, type_of
 from rlx.grammar.nodes.visit import evaluated
@@ -72,6 +72,7 @@ def bind_symbolic_vars(function: ast.Function, sizes: Sizes) -> ast.Function:
         If the function has no such shape variable, or two of this name, or a size cannot be one.
     """
     place = here()
+    of_kind(function, ast.Function, "a function")
     dims: dict[tir.Var, PrimExpr] = {}
     for key, size in _by_name(sizes, place).items():
         named = [v for v in function.shape_vars if v is key or v.name == key]
@@ -113,6 +114,7 @@ def bind_params(function: ast.Function, values: Values) -> ast.Function:
         If the function has no such parameter, or two of this name, or a value does not fit it.
     """
     place = here()
+    of_kind(function, ast.Function, "a function")
     found: dict[ast.Var, Expr] = {}
     for key, value in _by_name(values, place).items():
         named = [p for p in function.params if p is key or p.name_hint == key]
@@ -211,6 +213,7 @@ class BindSymbolicVars(ModulePass):
 
 def _with(module: IRModule, name: str, change: Callable[[ast.Function], ast.Function]) -> IRModule:
     functions = dict(module.functions)
+    of_kind(name, str, "the name of a function")
     for gv, function in functions.items():
         if gv.name_hint == name and isinstance(function, ast.Function):
             functions[gv] = change(function)
