@@ -160,7 +160,7 @@ class ExprMutator:
         """The replacement of an expression outside a module: its free variables count as
         parameters, and what is emitted comes before it in a sequence.
         """
-        of_kind(expr, Expr, "an expression")  # type: ignore[type-abstract]
+        of_kind(expr, Expr, "an expression")
         if isinstance(expr, ast.Function):
             return self(expr)
         self.builder = BlockBuilder()

@@ -206,7 +206,7 @@ def test_a_division_by_zero_stays_one(value: str) -> None:
     assert list(refused(text)) == []
     module = parse(text).modules[0]
     now = legalize(module)
-    assert run(now, inputs=[np.ones(2, np.float32)]).code == "E-prim-divide"
+    assert "E-prim-divide" in str(run(now, inputs=[np.ones(2, np.float32)]))
     machine = vm.VirtualMachine(vm.build(module), backend="steps")
     with pytest.raises(vm.Fault, match="integer division by zero"):
         machine["main"](np.ones(2, np.float32))
