@@ -556,8 +556,10 @@ class IRModule(Node):
 
 
 _OF_TVM = {
+    "functions_items": "module.functions.items()",
     "script": "rlx.show(module)",
     "show": "rlx.show(module)",
+    "update": "rlx.BlockBuilder(module), then update_func and get",
     "update_func": "rlx.BlockBuilder(module), then update_func and get",
 }
 """What to write in place of TVM's methods of modules."""

@@ -130,6 +130,12 @@ def missing(given: object, name: str) -> str:
             words += "; rlx.op.shape_of(x) is the shape as a value"
     elif name in _OPERATORS:
         words += f": write rlx.op.{_OPERATORS[name]}"
+    elif name in ("struct_info", "ty") and isinstance(given, ast.Function):
+        words += ": read function.params and function.ret_struct_info"
+    elif name == "get_attr" and isinstance(given, ast.Function):
+        words += ": write function.attrs.get(name)"
+    elif name == "with_attrs" and isinstance(given, ast.Function):
+        words += ": write function.with_attr({…})"
     elif name in ("struct_info", "ty") and not isinstance(given, ast.Var):
         words += ": bind it, x = bb.emit(…), and read x.struct_info, or ask bb.struct_info(…)"
     elif name in _ELSEWHERE and isinstance(given, ast.Var):
