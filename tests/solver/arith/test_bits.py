@@ -78,6 +78,15 @@ def test_a_shift_that_leaves_int64_is_shown_as_it_is_written() -> None:
     assert str(verdict.overflow) == "(n & 1) << k"
 
 
+@pytest.mark.parametrize("bits", ["k & 5", "k ^ 5", "k | 10", "k & 37"])
+def test_a_product_of_bits_has_a_normal_form(bits: str) -> None:
+    """Its quotient by 256 has no end if what is folded is unfolded again."""
+    verdict = prove(f"({bits}) * n % 256 % 256 == ({bits}) * n % 256")
+    assert isinstance(verdict, Proved) and verdict.means == "normal form"
+    assert prove(f"uint8(uint8(({bits}) * n)) == uint8(({bits}) * n)").proved
+    assert prove(f"({bits}) * n % 256 // 256 == 0").proved
+
+
 def test_a_power_with_a_negative_exponent_is_no_error_of_a_proof() -> None:
     verdict = prove("m << 3 << 3 + ceildiv(m, m) - max(m, 16) == n", lower={"m": None})
     assert isinstance(verdict, Proved) and verdict.certificate["version"] == 1
