@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from math import prod
 
 from rlx.grammar.nodes import tir
@@ -296,6 +296,32 @@ def dtype_range(kind: DataType) -> tuple[int, int]:
 
 
 _, MOST = dtype_range(INT64)
+
+
+def natural(expr: PrimExpr, signed: Collection[tir.Var]) -> bool:
+    """Whether an expression is obviously not negative: it consists of lengths without a difference.
+    `signed`: the scalars that may be negative.
+    """
+    if type(expr) is tir.IntImm:
+        return expr.value >= 0
+    stack, seen = [expr], set[PrimExpr]()
+    while stack:
+        e = stack.pop()
+        if e in seen:
+            continue
+        if isinstance(e, _GROWING):
+            seen.add(e)
+            stack += (e.a, e.b)
+        elif (
+            e in signed
+            if isinstance(e, tir.Var)
+            else not (isinstance(e, tir.IntImm) and e.value >= 0)
+        ):
+            return False
+    return True
+
+
+_GROWING = (tir.Add, tir.Mul, tir.Min, tir.Max, tir.FloorDiv)
 
 
 def least_count(shape: Iterable[PrimExpr]) -> int:

@@ -33,7 +33,7 @@ from rlx.grammar.nodes.struct_infos import (
 from rlx.grammar.nodes.visit import bindings, expressions
 from rlx.solver.order import free_vars, substitute
 from rlx.solver.order.substitute import rank
-from rlx.solver.prim_exprs import MOST, smallest
+from rlx.solver.prim_exprs import MOST, natural, smallest
 from rlx.spec.registry import need, rule
 
 if TYPE_CHECKING:
@@ -64,6 +64,8 @@ def scalar(state: Knowledge, var: ast.Var, shape_var: tir.Var, info: StructInfo)
         return PrimStructInfo(info.dtype, shape_var)
     if value is not shape_var and shape_var not in tir.free_vars(value):
         state.prover.alias(shape_var, value)
+        if not natural(value, state.signed):
+            state.signed.add(shape_var)
     return info
 
 

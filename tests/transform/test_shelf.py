@@ -888,3 +888,22 @@ class Module:
         "R.exp"
     ) == 2
     assert rlx.refines(module, made).status == "proved" and InlinePrivateFunctions()(made) is made
+
+
+@pytest.mark.parametrize("value", ["j", "j + 1", "n - 3"])
+def test_a_scalar_that_is_computed_may_be_negative(value: str) -> None:
+    """A tensor of so many elements ends the run where there are less than 0."""
+    module = rlx.parse(f"""
+@R.function
+def main(j: R.Prim(value="j"), x: R.Tensor(("n",), "float32")):
+    n, j = T.int64(), T.int64()
+    k = R.prim_value({value})
+    z = R.zeros(R.shape([k]), "float32")
+    return R.add(x, x)
+""")
+    for each in (dead_code, DeadCodeElimination(), CanonicalizeBindings()):
+        ended = [
+            rlx.run(program, inputs=[-2, np.ones(2, "float32")])
+            for program in (module, each(module))
+        ]
+        assert not any(outcome.ok for outcome in ended), each
