@@ -11,12 +11,7 @@ from rlx.grammar.nodes.tir import (
     LE,
     LT,
     NE,
-    Add,
     FloorDiv,
-    IntImm,
-    Max,
-    Min,
-    Mul,
     PrimExpr,
     Select,
     Var,
@@ -53,29 +48,11 @@ from rlx.operators.rule_helpers import (
     ranked,
     tensor,
 )
+from rlx.solver.prim_exprs import natural
 from rlx.spec.registry import rule
 
 _TO_THE_END = (1 << 63) - 1
 """The end that programs write for an axis of any length: no length is larger."""
-
-
-def natural(index: PrimExpr, signed: Collection[Var]) -> bool:
-    """Whether an index is obviously not negative: it consists of lengths without a difference.
-    `signed`: the scalars that may be negative.
-    """
-    if type(index) is IntImm:
-        return index.value >= 0
-    stack, seen = [index], set[PrimExpr]()
-    while stack:
-        e = stack.pop()
-        if e in seen:
-            continue
-        if isinstance(e, (Add, Mul, Min, Max, FloorDiv)):
-            seen.add(e)
-            stack += (e.a, e.b)
-        elif e in signed if isinstance(e, Var) else not (isinstance(e, IntImm) and e.value >= 0):
-            return False
-    return True
 
 
 def clamped(index: PrimExpr, length: PrimExpr, forward: bool, signed: Collection[Var]) -> PrimExpr:

@@ -48,10 +48,21 @@ OF_TVM = {
     "Tuple": "a tuple of Python: (x, y)",
     "ShapeExpr": "a list where an operator takes a shape, or rlx.op.shape([2, n])",
     "DFPattern": "Pattern",
+    "PassInstrument": "a class with run_before_pass(module, each), for PassContext(instruments=[…])",
+    "pass_instrument": "a class with run_before_pass(module, each), for PassContext(instruments=[…])",
+    "post_order_visit": "a class of rlx.ExprVisitor, whose methods call super() first",
     "LegalizeOps": "rlx.transform.legalize(module)",
     **{
         name: f"TVM's relax.transform.{name}: to optimise stays its task"
-        for name in ("ConvertLayout", "FuseOps", "FuseOpsByPattern", "FuseTIR", "Gradient")
+        for name in (
+            *("AlterOpImpl", "AnnotateTIROpPattern", "CombineParallelMatmul", "ConvertLayout"),
+            *("DataflowUseInplaceCalls", "DecomposeOpsForInference", "DecomposeOpsForTraining"),
+            *("FastMathTransform", "FoldBatchnormToConv2D", "FuseOps", "FuseOpsByPattern"),
+            *("FuseTIR", "FuseTransposeMatmul", "Gradient", "LiftTransformParams"),
+            *("MergeCompositeFunctions", "MetaScheduleApplyDatabase", "MetaScheduleTuneIRMod"),
+            *("MetaScheduleTuneTIR", "RewriteCUDAGraph", "RewriteDataflowReshape", "RunCodegen"),
+            *("SplitCallTIRByPattern", "ToMixedPrecision"),
+        )
     },
     **{
         name: f"from rlx.grammar.nodes.ast import {name}"

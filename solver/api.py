@@ -233,7 +233,7 @@ def script_of(
         raise TypeError(f"expected integer arithmetic, found {prim_exprs.named(foreign)}")
     kind = MachineSession if int64 else Session
     session = kind(prover.context.state, prover.statistics)
-    wanted = obligation(expanded) if int64 else expanded
+    wanted = obligation(condition) if int64 else expanded
     query = session.whole(wanted).query()
     query = query.where([defined(part) for part in (expanded, *facts)])
     text = script(query, style, session.whole(wanted).word_ranges)

@@ -23,9 +23,12 @@ def of_node(node: PrimExpr, operands: Sequence[Limits]) -> Limits | None:
             return int(value), int(value)
         case tir.Call(op=op) if prim_exprs.bitwise(node):
             if op == "shift_left":
-                return 1, 1 << max(0, min(operands[1][1], prim_exprs.BITS - 1))
+                most = 1 << max(0, min(operands[1][1], prim_exprs.BITS - 1))
+                return _product(operands[0], (1, most))
             low, high = intervals.of_bits(op[8:], operands)
             return None if low is None or high is None else (low, high)
+        case tir.Call(op="shift_right"):
+            return _truncated(*operands)
         case tir.Select() | tir.Call() if prim_exprs.interpreted(node):
             _, a, b = operands
             return min(a[0], b[0]), max(a[1], b[1])

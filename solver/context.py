@@ -200,9 +200,13 @@ class Context:
         Raises
         ------
         TypeError, ValueError
-            As :meth:`variable` and :meth:`read`.
+            As :meth:`variable` and :meth:`read`; ValueError also for a number that the variable's
+            type does not hold.
         """
         var, expr = self.variable(var), self.read(expr)
+        if isinstance(expr, tir.IntImm):
+            value = expr.value
+            usage_errors.held(var, expr, lambda _: (value, value))
         if any(v is var for v in tir.free_vars(expr)):
             self._mentioned.add(var)  # it keeps its range, even if nothing else is known of it
             old = self._forget(var)

@@ -190,7 +190,11 @@ def _flatten(engine: Quotients, rest: Poly, b: Poly) -> Poly | None:
 
 
 def _unflatten(engine: Quotients, rest: Poly, b: Poly) -> Poly | None:
-    """Rule 6, where the inner quotient turns out to be none."""
+    """Rule 6, where the inner quotient turns out to be none, or others go with it. Where rule 5
+    only undoes that, the quotient stays.
+    """
+    if (rest, b) in engine.folding:
+        return None
     factor = gcd(*b.terms.values())
     common = _common(b, None) or ()
     candidates: list[tuple[Mono, int]] = []
@@ -215,7 +219,11 @@ def _unflatten(engine: Quotients, rest: Poly, b: Poly) -> Poly | None:
         numerator = engine.add(whole, inner)
         fewer = _quotients(engine, numerator) < _quotients(engine, rest)
         if fewer or not _has_plain_quotient(engine, numerator):
-            return engine.div(numerator, outer)
+            engine.folding.add((rest, b))
+            try:
+                return engine.div(numerator, outer)
+            finally:
+                engine.folding.remove((rest, b))
     return None
 
 

@@ -59,7 +59,7 @@ def evaluate(expr: PrimExpr, point: Mapping[tir.Var, int], int64: bool = False) 
     values: dict[PrimExpr, Value] = {}
     order = tir.postorder(expr)
     if prim_exprs.has_call(order):
-        (expr,) = prim_exprs.expand([expr])
+        (expr,) = prim_exprs.expand([expr], shifts=False)
         order = tir.postorder(expr)
     for node in order:
         value = _node(node, values, point)

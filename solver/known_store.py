@@ -26,6 +26,8 @@ class KnownStore(PolyStore):
     samples
         The values of atoms at points that satisfy all that is known: what is negative at one of
         them is not looked for.
+    folding
+        The divisions whose dividend is being written with fewer quotients.
     """
 
     def __init__(self, fuel: int) -> None:
@@ -41,6 +43,7 @@ class KnownStore(PolyStore):
         self.signs: dict[Poly, tuple[bool, int]] = {}
         self.memo: dict[object, Part] = {}
         self.divided: dict[tuple[Poly, Poly], Poly] = {}
+        self.folding: set[tuple[Poly, Poly]] = set()
         self.maxima: dict[Poly, tuple[Poly, ...]] = {}
         self.minima: dict[Poly, tuple[Poly, ...]] = {}
         self.forms: dict[Poly, dict[tuple[int, frozenset[Poly]], int]] = {}

@@ -34,12 +34,12 @@ class MachineSession(Session):
 
     @staticmethod
     def claimed(condition: PrimExpr) -> PrimExpr:
-        return obligation(*prim_exprs.expand([condition]))
+        return obligation(condition)
 
-    def _checked(self, goal: PrimExpr, verdict: Verdict) -> Verdict:
+    def _checked(self, condition: PrimExpr, verdict: Verdict) -> Verdict:
         if isinstance(verdict, Proved) and verdict.means != CONTRADICTORY:
             self.trail.append("limits of int64")
-            return without_overflow(self, goal, verdict)
+            return without_overflow(self, _computed(condition), verdict)
         return verdict
 
 
@@ -58,7 +58,7 @@ def without_overflow(session: Session, goal: PrimExpr, proved: Proved) -> Verdic
     for node in _doubtful(session, goal):
         if session.work.exhausted:
             return Unknown("the question needs too much work")
-        verdict = decide(session.question(_in_int64(node)), SEARCH)
+        verdict = decide(session.question(prim_exprs.expanded(_in_int64(node))), SEARCH)
         if isinstance(verdict, Refuted):
             found = _overflow(question, {v: verdict.values.get(v, 0) for v in question.variables})
             if found is not None:
@@ -74,7 +74,7 @@ def _at_once(session: Session, goal: PrimExpr, question: Question, proved: Prove
     """
     # Both branches of a Select may be evaluated; a witness has to be one either way.
     strict = both(goal, everywhere(goal, _fits, lazy=False))
-    match decide(session.question(strict), SEARCH):
+    match decide(session.question(prim_exprs.expanded(strict)), SEARCH):
         case Proved():
             return proved
         case Refuted(values=values):
@@ -169,7 +169,14 @@ def obligation(goal: PrimExpr) -> PrimExpr:
     """The condition over exact integers that a goal holds and all intermediate values fit into
     int64.
     """
-    return both(goal, everywhere(goal, _fits, lazy=True))
+    goal = _computed(goal)
+    return prim_exprs.expanded(both(goal, everywhere(goal, _fits, lazy=True)))
+
+
+def _computed(condition: PrimExpr) -> PrimExpr:
+    """A condition in the operations that a program computes: a shift is one of them."""
+    (found,) = prim_exprs.expand([condition], shifts=False)
+    return found
 
 
 def _fits(node: PrimExpr) -> PrimExpr:
@@ -177,6 +184,8 @@ def _fits(node: PrimExpr) -> PrimExpr:
         return prim_exprs.TRUE
     if isinstance(node, tir.IntImm) and node.value in INT64_VALUES:
         return prim_exprs.TRUE
+    if isinstance(node, tir.Call) and node.op == "shift_right":
+        return prim_exprs.TRUE  # it is nearer to 0 than its operand
     return _in_int64(node)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from math import prod
 
 from rlx.grammar.nodes import tir
@@ -56,24 +56,15 @@ def _power_of_two(node: PrimExpr) -> PrimExpr | None:
     return None
 
 
-def _half(b: PrimExpr) -> bool:
-    """Whether this is the largest shift, whose power of two int64 does not hold."""
-    return isinstance(b, tir.IntImm) and b.value == BITS - 1
-
-
 def _shift_left(a: PrimExpr, b: PrimExpr) -> PrimExpr | None:
     power = _power_of_two(b)
     if power is not None:
-        return (
-            tir.Mul(tir.Mul(a, tir.IntImm(MOST // 2 + 1)), TWO) if _half(b) else tir.Mul(a, power)
-        )
+        return tir.Mul(a, power)
     one = isinstance(a, tir.IntImm) and a.value == 1
     return None if one else tir.Mul(a, tir.Call("shift_left", (ONE, b), INT64))
 
 
 def _shift_right(a: PrimExpr, b: PrimExpr) -> PrimExpr:
-    if _half(b):
-        return tir.FloorDiv(tir.FloorDiv(a, tir.IntImm(MOST // 2 + 1)), TWO)
     return tir.FloorDiv(a, _power_of_two(b) or tir.Call("shift_left", (ONE, b), INT64))
 
 
@@ -94,6 +85,13 @@ _INTRINSICS: dict[tuple[str, int], Callable[..., PrimExpr | None]] = {
 """Integer intrinsics by name and number of arguments, in terms of the operators."""
 
 
+def expanded(expr: PrimExpr) -> PrimExpr:
+    """An expression with integer intrinsics expanded."""
+    (found,) = expand([expr])
+    return found
+
+
+_SHIFTS = frozenset(("shift_left", "shift_right"))
 _EXPANDED = frozenset(name for name, _ in _INTRINSICS)
 
 
@@ -104,11 +102,17 @@ def _expand(node: PrimExpr) -> PrimExpr | None:
     return None
 
 
-def expand(exprs: list[PrimExpr]) -> list[PrimExpr]:
-    """The expressions with integer intrinsics expanded."""
+def expand(exprs: list[PrimExpr], shifts: bool = True) -> list[PrimExpr]:
+    """The expressions with integer intrinsics expanded; `shifts`: those too, in terms of ``1 << k``,
+    which no program computes for ``n >> k``.
+    """
     if has_call(tir.postorder(*exprs)):
-        return tir.transform(exprs, _expand)
+        return tir.transform(exprs, _expand if shifts else _without_shifts)
     return exprs
+
+
+def _without_shifts(node: PrimExpr) -> PrimExpr | None:
+    return None if type(node) is tir.Call and node.op in _SHIFTS else _expand(node)
 
 
 def has_call(nodes: Sequence[PrimExpr]) -> bool:
@@ -292,6 +296,32 @@ def dtype_range(kind: DataType) -> tuple[int, int]:
 
 
 _, MOST = dtype_range(INT64)
+
+
+def natural(expr: PrimExpr, signed: Collection[tir.Var]) -> bool:
+    """Whether an expression is obviously not negative: it consists of lengths without a difference.
+    `signed`: the scalars that may be negative.
+    """
+    if type(expr) is tir.IntImm:
+        return expr.value >= 0
+    stack, seen = [expr], set[PrimExpr]()
+    while stack:
+        e = stack.pop()
+        if e in seen:
+            continue
+        if isinstance(e, _GROWING):
+            seen.add(e)
+            stack += (e.a, e.b)
+        elif (
+            e in signed
+            if isinstance(e, tir.Var)
+            else not (isinstance(e, tir.IntImm) and e.value >= 0)
+        ):
+            return False
+    return True
+
+
+_GROWING = (tir.Add, tir.Mul, tir.Min, tir.Max, tir.FloorDiv)
 
 
 def least_count(shape: Iterable[PrimExpr]) -> int:

@@ -142,7 +142,7 @@ class Session:
             (expanded,) = prim_exprs.expand([condition])
             order = tir.postorder(expanded)
         self.work.measure(len(order))
-        return self._checked(expanded, self._told(self._conjunction(expanded, order)))
+        return self._checked(condition, self._told(self._conjunction(expanded, order)))
 
     @staticmethod
     def claimed(condition: PrimExpr) -> PrimExpr:
@@ -151,7 +151,7 @@ class Session:
         """
         return condition
 
-    def _checked(self, goal: PrimExpr, verdict: Verdict) -> Verdict:
+    def _checked(self, condition: PrimExpr, verdict: Verdict) -> Verdict:
         """The verdict, after what else the kind of integers demands."""
         return verdict
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from operator import index
 from typing import NoReturn
 
@@ -100,6 +100,25 @@ def variable(found: object) -> None:
         raise TypeError(
             "expected a variable, by its name, as a tir.Var or as one of TVM, found"
             f" {described(found)}"
+        )
+
+
+def held(
+    var: tir.Var, found: PrimExpr, limits: Callable[[PrimExpr], tuple[int | None, ...]]
+) -> None:
+    """Check that a variable's type holds a value of an expression, by the limits of the latter.
+    Raises ValueError if it holds none.
+    """
+    kind = var.dtype
+    if not prim_exprs.scalar(kind) or (kind.code == "int" and kind.bits >= prim_exprs.BITS):
+        return  # signed 64-bit types count as exact integers
+    least, most = prim_exprs.dtype_range(kind)
+    low, high = limits(found)
+    if (low is not None and low > most) or (high is not None and high < least):
+        from rlx.solver.expression_text import show
+
+        raise ValueError(
+            f"{var.name} of type {kind} has values from {least} to {most}, not {show(found)}"
         )
 
 

@@ -172,6 +172,8 @@ def call_te(
     TensorExpressionError
         If an argument has no known shape, or the expression is wrong; with the line that wrote it.
     """
+    if not hasattr(builder, "struct_info"):
+        fail(f"expected a builder, found {described(builder)}")
     hint = _hint(function, primfunc_name_hint)
     convert = Converter(builder.struct_info)
     with indices_of(INT64):
@@ -251,7 +253,8 @@ def emit_te(
     **kwargs: Any,
 ) -> ast.Var:
     """Emit :func:`call_te`, and return the variable of the result, which gets the name."""
-    return builder.emit(call_te(builder, function, *args, **kwargs), name_hint)
+    made = call_te(builder, function, *args, **kwargs)
+    return builder.emit(made, name_hint)
 
 
 def _leaf(builder: Builder, given: Any) -> Any:

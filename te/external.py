@@ -14,7 +14,7 @@ from rlx.te.errors import fail, here
 from rlx.te.intrinsics import if_then_else
 from rlx.te.rebuild import Rebuild
 from rlx.te.scalar import Scalar, kind_of, scalar
-from rlx.te.tensor import Operation, Read, Tensor, shape_of, tagged
+from rlx.te.tensor import Operation, Read, Tensor, described_by, shape_of
 
 Buffers = Sequence[tir.Buffer]
 Fill = Callable[[Buffers, Buffers], tuple[tuple[tir.Buffer, ...], tir.Stmt]]
@@ -104,9 +104,7 @@ def extern(
     """
     several = isinstance(shape, tuple | list) and any(isinstance(s, tuple | list) for s in shape)
     shapes = [shape_of(each) for each in (shape if several else [shape])]
-    for each in inputs:
-        if not isinstance(each, Tensor):
-            fail(f"{name}: expected tensors as inputs, found {type(each).__name__}")
+    inputs = _listed(inputs)
     if dtype is None:
         kinds = {each.dtype for each in inputs}
         if len(kinds) != 1:
@@ -128,7 +126,7 @@ def extern(
 
     place = here()
     outputs = tuple(zip(shapes, map(kind_of, given), strict=True))
-    said = tagged(tag), dict(attrs or {})
+    said = described_by(tag, attrs)
     op = External(name, (), (), (), None, place, None, *said, tuple(inputs), fill, outputs)
     made = tuple(op.output(k) for k in range(len(outputs)))
     return made if len(made) > 1 else made[0]
@@ -167,6 +165,9 @@ def extern_primfunc(input_tensors: Sequence[Tensor], primfunc: tir.PrimFunc, **k
     TensorExpressionError
         If the buffers that it reads do not have the shapes of the tensors.
     """
+    if not isinstance(primfunc, tir.PrimFunc):
+        fail(f"expected a PrimFunc, found {type(primfunc).__name__}")
+    input_tensors = _listed(input_tensors)
     buffers = [primfunc.buffer_map[p] for p in primfunc.params if p in primfunc.buffer_map]
     written, loaded = _touched(primfunc.body)
     outs = [b for b in buffers if b in written and b not in loaded]
@@ -293,7 +294,7 @@ def scan(
         own = dict(zip(each.op.axes, index, strict=True))
         value = Rebuild(own, load, canonical=False)(each.op.bodies[each.index])
         bodies.append(if_then_else(index[0] < begin.shape[0], begin(*index), value).node)
-    said = tagged(tag), dict(attrs or {})
+    said = described_by(tag, attrs)
     op = Operation(name, axes, extents, tuple(bodies), None, place, 0, *said)
     for each in made:
         each.op = op
@@ -301,11 +302,13 @@ def scan(
 
 
 def _listed(given: Tensor | Sequence[Tensor]) -> list[Tensor]:
-    found = [given] if isinstance(given, Tensor) else list(given)
+    found = [given] if isinstance(given, Tensor) else given
+    if not isinstance(found, list | tuple):
+        fail(f"expected tensors in a list, found {type(found).__name__}")
     for each in found:
         if not isinstance(each, Tensor):
             fail(f"expected tensors, found {type(each).__name__}")
-    return found
+    return [*found]
 
 
 def _reached(tensor: Tensor) -> set[Operation]:

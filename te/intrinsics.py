@@ -148,10 +148,21 @@ def abs(x: Any) -> Scalar:
     return Scalar(tir.Call("fabs", (given.node,)), given.dtype)
 
 
-def call(name: str, *args: Any, dtype: DataType | None = None) -> Scalar:
-    """A call of an intrinsic, of the type of its first argument unless one is given."""
+def call(name: str, *args: Any, dtype: str | DataType | None = None) -> Scalar:
+    """A call of an intrinsic, of the type of its first argument unless one is given.
+
+    Raises
+    ------
+    TensorExpressionError
+        If there is neither an argument nor a type, or one of them is none.
+    """
+    if not isinstance(name, str):
+        fail(f"expected the name of an intrinsic, found {type(name).__name__}")
     given = [scalar(each) for each in args]
-    return Scalar(tir.Call(name, tuple(g.node for g in given)), dtype or given[0].dtype)
+    if not given and dtype is None:
+        fail(f"a call of {name} without arguments needs a dtype")
+    kind = given[0].dtype if dtype is None else kind_of(dtype)
+    return Scalar(tir.Call(name, tuple(g.node for g in given)), kind)
 
 
 def _real(name: str) -> Callable[[Any], Scalar]:

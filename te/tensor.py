@@ -46,6 +46,8 @@ def tag_scope(tag: str) -> Iterator[None]:
     TensorExpressionError
         If one of them has a tag of its own, or another scope is open.
     """
+    if not isinstance(tag, str):
+        fail(f"tag: expected a text, found {type(tag).__name__}")
     if _TAG.get():
         fail("tags do not nest")
     token = _TAG.set(tag)
@@ -55,12 +57,18 @@ def tag_scope(tag: str) -> Iterator[None]:
         _TAG.reset(token)
 
 
-def tagged(tag: str) -> str:
-    """The tag of a new tensor. Raises TensorExpressionError if the scope has another one."""
+def described_by(tag: str, attrs: Mapping[str, object] | None) -> tuple[str, Mapping[str, object]]:
+    """The tag and the annotations of a new tensor. Raises TensorExpressionError if the scope has
+    another tag, or they are none.
+    """
     around = _TAG.get()
+    if not isinstance(tag, str):
+        fail(f"tag: expected a text, found {type(tag).__name__}")
+    if attrs is not None and not isinstance(attrs, Mapping):
+        fail(f"attrs: expected annotations by name, found {type(attrs).__name__}")
     if tag and around:
         fail("tags do not nest")
-    return tag or around
+    return tag or around, dict(attrs or {})
 
 
 class Read(tir.BufferLoad):
@@ -364,7 +372,7 @@ def compute(
     if not values:
         fail(f"the function of {word} gives no elements", place)
     reduction = _reduction(values, word, place)
-    said = tagged(tag), dict(attrs or {})
+    said = described_by(tag, attrs)
     if reduction is not None:
         op = Operation(word, tuple(axes), dims, (), reduction, place, None, *said)
         kinds = [value.dtype for value in reduction.sources]

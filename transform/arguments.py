@@ -7,7 +7,7 @@ from functools import cache
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import DataType
-from rlx.grammar.nodes.python_places import MisuseError, described, here
+from rlx.grammar.nodes.python_places import MisuseError, here, of_kind
 from rlx.operators.binding import matched
 from rlx.operators.parameters import REQUIRED
 from rlx.operators.registry import Operator, lookup
@@ -31,8 +31,8 @@ def argument(call: ast.Call, name: str, *otherwise: object) -> object:
     MisuseError
         If the call has no such value, and `otherwise` is left out.
     """
-    if not isinstance(call, ast.Call):
-        raise MisuseError(f"expected a call, found {described(call)}", here())
+    of_kind(call, ast.Call, "a call")
+    of_kind(name, str, "the name of a parameter")
     operator = lookup(call.op_name)
     if operator is None:
         return (

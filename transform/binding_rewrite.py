@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Binding, Expr, IRModule
 from rlx.grammar.nodes.node import Node, replace
-from rlx.grammar.nodes.python_places import MisuseError, described, here, module_of
+from rlx.grammar.nodes.python_places import MisuseError, described, here, module_of, of_kind
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.visit import bindings, expressions, free_vars
 from rlx.transform.builder.names import Names
@@ -75,6 +75,7 @@ class DataflowBlockRewrite:
         place = here()
         if not isinstance(expr, Expr):
             raise MisuseError(f"expected an expression, found {described(expr)}", place)
+        of_kind(name or "", str, "a name")
         kind = ast.DataflowVar if is_dfvar else ast.Var
         var = kind(self._names.new(name or "tmp"), None, None, place)
         self.add_binding(ast.VarBinding(var, expr, place, place))

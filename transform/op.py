@@ -34,6 +34,14 @@ def call_packed(func: Any, *args: Any, sinfo_args: Any = (), **attrs: Any) -> Ca
     return replace(made, op=callee, args=tuple(rest), sinfo_args=infos, attrs=attrs)
 
 
+def linear(data: Any, weight: Any, bias: Any = None, out_dtype: Any = None) -> Call:
+    """``data @ permute_dims(weight) + bias``: ``R.linear``."""
+    turned = member("", "permute_dims")(weight)  # type: ignore[operator]
+    kind = {} if out_dtype is None else {"out_dtype": out_dtype}
+    product: Call = member("", "matmul")(data, turned, **kind)  # type: ignore[operator,assignment]
+    return product if bias is None else member("", "add")(product, bias)  # type: ignore[operator,return-value]
+
+
 def shape(values: Sequence[Dimension]) -> ShapeExpr:
     """A shape as a value: ``R.shape``. A function with a shape among its parameters also takes a
     tuple of dimensions.
@@ -53,4 +61,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*members(""), "call_packed", "shape"])
+    return sorted([*members(""), "call_packed", "linear", "shape"])

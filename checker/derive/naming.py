@@ -4,7 +4,7 @@ with them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -30,9 +30,10 @@ from rlx.grammar.nodes.struct_infos import (
     rebuilt,
     whole,
 )
+from rlx.grammar.nodes.visit import bindings, expressions
 from rlx.solver.order import free_vars, substitute
 from rlx.solver.order.substitute import rank
-from rlx.solver.prim_exprs import MOST, smallest
+from rlx.solver.prim_exprs import MOST, natural, smallest
 from rlx.spec.registry import need, rule
 
 if TYPE_CHECKING:
@@ -63,6 +64,8 @@ def scalar(state: Knowledge, var: ast.Var, shape_var: tir.Var, info: StructInfo)
         return PrimStructInfo(info.dtype, shape_var)
     if value is not shape_var and shape_var not in tir.free_vars(value):
         state.prover.alias(shape_var, value)
+        if not natural(value, state.signed):
+            state.signed.add(shape_var)
     return info
 
 
@@ -78,6 +81,20 @@ def may_be_negative(
             if isinstance(part, (TensorStructInfo, ShapeStructInfo)):
                 sizes.update(numbers(part))
     return [var for var in shape_vars if var not in sizes]
+
+
+def scalars(function: ast.Function) -> Iterator[tir.Var]:
+    """The shape variables of a function, and of those in it, that may be negative."""
+    for node in expressions(function):
+        if isinstance(node, ast.Function):
+            named = [param.shape_var for param in node.params if param.shape_var is not None]
+            infos = [param.struct_info_annotation for param in node.params]
+            yield from may_be_negative((*node.shape_vars, *named), infos)
+    for binding in bindings(function):
+        if isinstance(binding, ast.MatchCast):
+            yield from may_be_negative(binding.shape_vars, (binding.struct_info,))
+        elif isinstance(binding, ast.VarBinding) and binding.var.shape_var is not None:
+            yield binding.var.shape_var
 
 
 def meant(

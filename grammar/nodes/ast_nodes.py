@@ -286,8 +286,14 @@ class Function(Expr):
     def with_attr(self, name: str | Mapping[str, object], value: object = None) -> Function:
         """This function with an attribute, or with several by name, which replace those of the same
         names.
+
+        Raises
+        ------
+        MisuseError
+            If a name is not a text, or a value has no text in a program.
         """
-        added = {name: value} if isinstance(name, str) else name
+        given = {name: value} if isinstance(name, str) else name
+        added = import_module("rlx.grammar.nodes.overloaded").attributes(given)
         return replace(self, attrs={**self.attrs, **added})
 
     def without_attr(self, name: str) -> Function:
@@ -550,8 +556,10 @@ class IRModule(Node):
 
 
 _OF_TVM = {
+    "functions_items": "module.functions.items()",
     "script": "rlx.show(module)",
     "show": "rlx.show(module)",
+    "update": "rlx.BlockBuilder(module), then update_func and get",
     "update_func": "rlx.BlockBuilder(module), then update_func and get",
 }
 """What to write in place of TVM's methods of modules."""

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from rlx.grammar.nodes import ast, tir
@@ -129,6 +130,12 @@ def missing(given: object, name: str) -> str:
             words += "; rlx.op.shape_of(x) is the shape as a value"
     elif name in _OPERATORS:
         words += f": write rlx.op.{_OPERATORS[name]}"
+    elif name in ("struct_info", "ty") and isinstance(given, ast.Function):
+        words += ": read function.params and function.ret_struct_info"
+    elif name == "get_attr" and isinstance(given, ast.Function):
+        words += ": write function.attrs.get(name)"
+    elif name == "with_attrs" and isinstance(given, ast.Function):
+        words += ": write function.with_attr({…})"
     elif name in ("struct_info", "ty") and not isinstance(given, ast.Var):
         words += ": bind it, x = bb.emit(…), and read x.struct_info, or ask bb.struct_info(…)"
     elif name in _ELSEWHERE and isinstance(given, ast.Var):
@@ -147,6 +154,45 @@ _ELSEWHERE = {"name": "name_hint", "ty": "struct_info", "checked_type": "struct_
 def is_number(given: object) -> bool:
     """Whether a value is a bare Python number, which gets its type from the other operand."""
     return isinstance(given, bool | int | float) and not _of_numpy(given)
+
+
+def attributes(given: object, place: Place | None = None) -> dict[str, object]:
+    """The attributes of a function, by name.
+
+    Raises
+    ------
+    MisuseError
+        If a name is not a text, or a value has no text in a program.
+    """
+    place = place or here()
+    if not isinstance(given, Mapping):
+        raise MisuseError(f"expected attributes by name, found {described(given)}", place)
+    for name in given:
+        if not isinstance(name, str):
+            words = f"expected the name of an attribute, found {described(name)}"
+            raise MisuseError(words, place)
+    return {name: _attribute(name, value, place) for name, value in given.items()}
+
+
+def _attribute(name: str, given: object, place: Place) -> object:
+    value = python_number(given)
+    match value:
+        case int() if not -(1 << 63) <= value < 1 << 64:
+            raise MisuseError(f"attribute {name!r}: the number has more than 64 bits", place)
+        case None | str() | bool() | int() | float() | DataType():
+            return value
+        case ast.StructInfo() | PrimExpr() | tir.Buffer() | ast.Constant() | ast.StringImm():
+            return value
+        case ast.PrimValue() | ast.ShapeExpr() | ast.DataTypeImm() | ast.ExternFunc():
+            return value
+        case list() | tuple():
+            return type(value)([_attribute(name, each, place) for each in value])
+        case Mapping() if all(isinstance(key, str | int) for key in value):
+            return {key: _attribute(name, each, place) for key, each in value.items()}
+    words = (
+        f"attribute {name!r}: expected a text, a number, a node, or a list or dictionary of them"
+    )
+    raise MisuseError(f"{words}; found {described(value)}", place)
 
 
 def python_number(given: Any) -> object:

@@ -158,6 +158,15 @@ INTEGER_DIVISIONS: tuple[type[tir.Binary], ...] = (
 """The operators on integers that are undefined for a zero divisor."""
 DIVISIONS: tuple[type[tir.Binary], ...] = (tir.Div, *INTEGER_DIVISIONS)
 """The same with ``/``, which truncates on integers."""
+
+
+def divides_by_zero(node: tir.PrimExpr) -> bool:
+    """Whether a node is a division by a literal 0, which a PrimFunc may not have (TIR04-zero)."""
+    return (
+        isinstance(node, INTEGER_DIVISIONS) and isinstance(node.b, tir.IntImm) and not node.b.value
+    )
+
+
 ON_INTEGERS = tuple(kind for kind in BY_NODE if kind is not tir.Div)
 """The operators in questions to the prover."""
 

@@ -12,9 +12,13 @@ import os
 import sys
 from itertools import islice
 from types import CodeType, FrameType
+from typing import TypeVar
 
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.nodes.ast import IRModule
+
+F = TypeVar("F")
+N = TypeVar("N")
 
 _WIDTH = 120
 """The length of the blank lines that replace code without a file."""
@@ -63,6 +67,42 @@ def described(given: object) -> str:
 
 
 _SHOWN = 60
+
+
+def of_kind(given: object, kind: type[N], what: str) -> N:
+    """An argument of a function that users call. Raises MisuseError if it is of another kind."""
+    if not isinstance(given, kind):
+        raise MisuseError(f"expected {what}, found {described(given)}", here())
+    return given
+
+
+def listed(given: object, what: str, kind: type[N]) -> tuple[N, ...]:
+    """Several values of one kind. Raises MisuseError if they are not in a list or tuple."""
+    if not isinstance(given, list | tuple) or not all(isinstance(each, kind) for each in given):
+        raise MisuseError(f"expected {what} in a list, found {described(given)}", here())
+    return tuple(given)
+
+
+def callable_of(given: F, arguments: str, count: int) -> F:
+    """A user-defined function of so many arguments. Raises MisuseError if it cannot be called with
+    them.
+    """
+    from inspect import signature  # which takes long to import
+
+    if not callable(given):
+        raise MisuseError(f"expected a function of {arguments}, found {described(given)}", here())
+    try:
+        taken = signature(given)
+    except (TypeError, ValueError):  # a function of C tells nothing
+        return given
+    try:
+        taken.bind(*range(count))
+    except TypeError as error:
+        name = getattr(given, "__name__", type(given).__name__)
+        raise MisuseError(
+            f"expected a function of {arguments}, found {name}{taken}: {error}", here()
+        ) from None
+    return given
 
 
 _places: dict[int, tuple[CodeType, dict[int, Place] | None]] = {}

@@ -263,10 +263,14 @@ class Analyzer:
         """Bind a variable to an expression, or to a range: TVM's ``Range``, Python's ``range``, or
         a pair of its begin and end.
 
+        Where the variable's type does not hold all values of an expression, the variable is the
+        expression as it is, as in TVM. TVM also takes numbers that the type does not hold.
+
         Raises
         ------
         ValueError
-            If the variable is bound to something else, unless ``allow_override``.
+            If the variable is bound to something else, unless ``allow_override``; if its type
+            holds none of the values.
         TypeError
             If the arguments are not a variable and an expression or a range.
         """
@@ -277,6 +281,7 @@ class Analyzer:
             value = self._read(expr)
             if any(each is name for each in tir.free_vars(value)):
                 raise ValueError(f"bind: {name.name} cannot be bound to an expression of itself")
+            usage_errors.held(name, value, self._prover.limits)
             old = self._values.get(name)
             if old is not None and not prim_exprs.alike(old, value) and not allow_override:
                 self._bound_already(name, old, value)
@@ -294,7 +299,8 @@ class Analyzer:
         Raises
         ------
         ValueError
-            If something else of this kind is known, unless ``override``.
+            If something else of this kind is known, unless ``override``; if the variable's type
+            holds none of the values of a bound.
         TypeError
             If the arguments are none of these.
         """
@@ -302,13 +308,16 @@ class Analyzer:
         name = self._variable(var)
         match type(info).__name__:
             case "ConstIntBound" | "Bound":
-                least, most = int(info.min_value), int(info.max_value)
+                least = _integer("min_value", info.min_value)
+                most = _integer("max_value", info.max_value)
                 bound = (None if least <= NEG_INF else least, None if most >= POS_INF else most)
                 if self._bounds.get(name, bound) != bound and not override:
                     self._bound_already(name, self._bounds[name], bound)
+                if least <= most:
+                    _WholeContext().declare(name, *bound)  # raises if its type holds no such value
                 self._bounds[name] = bound
             case "ModularSet" | "Residue":
-                coeff, base = int(info.coeff), int(info.base)
+                coeff, base = _integer("coeff", info.coeff), _integer("base", info.base)
                 number = tir.IntImm(base)
                 fact: PrimExpr = tir.EQ(name, number)
                 if coeff:
@@ -389,11 +398,16 @@ class Analyzer:
                 if kind in ("range", "interval"):
                     domains[name] = _limits_of(known)
         else:
+            if not hasattr(dom_map, "items"):
+                words = "dom_map: expected intervals by variable, found"
+                raise TypeError(f"{words} {usage_errors.described(dom_map)}")
             domains = {self._variable(var): self._ends(each) for var, each in dom_map.items()}
         low = self._extreme(read, domains, least=True)
         high = self._extreme(read, domains, least=False)
         if not _is_of_tvm(expr):
             return Interval(low, high)
+        if isinstance(expr, int):
+            expr = self._given(expr, read, read)
         from tvm import sym
         from tvm.sym.int_set import neg_inf, pos_inf  # type: ignore[import-not-found,unused-ignore]
 
@@ -475,7 +489,11 @@ class Analyzer:
         if isinstance(expr, int):
             from tvm import prim  # type: ignore[import-not-found,unused-ignore]
 
-            return prim.IntImm("bool" if isinstance(expr, bool) else "int32", int(expr))
+            if isinstance(expr, bool):
+                return prim.IntImm("bool", expr)
+            if not NEG_INF <= expr <= POS_INF:
+                raise ValueError(f"expected an expression of 64 bits, found {expr:#x}")
+            return prim.IntImm("int32" if -(1 << 31) <= expr < 1 << 31 else "int64", int(expr))
         written = None if read is plain else self._foreign.write(read, expr)
         return expr if written is None else written
 
@@ -644,7 +662,7 @@ def _is_of_tvm(expr: Expression) -> bool:
 
 def _is_infinite(end: Any) -> bool:
     """Whether the end of an interval of TVM is no limit."""
-    return type(end).__name__ == "Var" and str(end.name) in ("neg_inf", "pos_inf")
+    return type(end).__name__ == "Var" and str(getattr(end, "name", "")) in ("neg_inf", "pos_inf")
 
 
 def _integer(name: str, value: object) -> int:

@@ -215,10 +215,10 @@ class ProofChecker:
         self.used[int(number)] = True
         return self.facts[int(number)]
 
-    def parse(self, text: str) -> Poly | Cond:
+    def parse(self, text: str) -> Poly | Cond:  # no comments, and no words in numbers (1or)
         self.spend(len(text))
         self.demands.clear()
-        return self.visit(ast.parse(text.replace("#", "$"), mode="eval").body)  # no comments
+        return self.visit(ast.parse(re.sub(r"[#.\\]|\b\d\w*[^\W\d]", "$", text), mode="eval").body)
 
     def visit(self, node: ast.expr) -> Poly | Cond:
         match node:
@@ -237,7 +237,7 @@ class ProofChecker:
                 del self.demands[mark:]
                 self.spend(sum(map(length, conds)))
                 return join("and" if isinstance(word, ast.And) else "or", *conds)
-            case ast.Compare(left=left, ops=[op], comparators=[right]):
+            case ast.Compare(left, [op], [right]) if type(op).__name__ in _COMPARED:
                 a, b = self.as_number(self.visit(left)), self.as_number(self.visit(right))
                 kind, sign, constant = _COMPARED[type(op).__name__]
                 return beside(kind, shift(combine((1, a), (-1, b)), constant, sign))

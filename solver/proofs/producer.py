@@ -25,7 +25,7 @@ from rlx.solver.poly import TooMuchWorkError
 from rlx.solver.proofs.checker import RefusedError, check
 from rlx.solver.proofs.closing import Closing
 from rlx.solver.proofs.draft import Below, Found, NotFoundError, distinct_names
-from rlx.solver.verdict import PARANOID
+from rlx.solver.verdict import CONTRADICTORY, PARANOID
 
 _SPLITS = 8
 
@@ -289,7 +289,8 @@ def certificate(goal: PrimExpr, state: ContextState, means: str) -> dict[str, An
         empty: dict[str, Any] = {"assume": [], "variables": {}, "names": {}}
         return {"version": 1, "goal": goal_text, **empty, "proof": by}
     refused = None
-    for assumed in (near, known) if far and written(known) <= _WRITTEN else (near,):
+    tried = (near, known) if far and written(known) <= _WRITTEN else (near,)
+    for assumed in reversed(tried) if means == CONTRADICTORY else tried:
         variables = dict.fromkeys(tir.free_vars(expanded, *assumed))
         if assumed is known:
             variables |= dict.fromkeys(state.ranges)

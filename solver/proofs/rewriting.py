@@ -77,6 +77,7 @@ class CaseScope:
         self.remainders: dict[
             tuple[EnginePoly, EnginePoly], tuple[int, list[Item], list[Item]]
         ] = {}
+        self.asked: list[tuple[EnginePoly, EnginePoly]] = []
 
 
 class Rewriting(Inequalities):
@@ -306,12 +307,14 @@ class Rewriting(Inequalities):
             result = self.back(scope, scope.engine.div(a, b))
             rest = combine((sign, top), (-sign, checker.mul(divisor, result)))
             above = combine((sign, divisor), (-1, rest), (-1, ONE))
+            scope.asked.append(key)  # a quotient that is folded is divided inside of itself
             for inner in scope.engine.divisions.get(key, ()):
-                if inner != key:
-                    try:
+                try:
+                    if inner not in scope.asked:
                         self.remainder(scope, *inner)
-                    except NotFoundError:
-                        continue
+                except NotFoundError:
+                    continue
+            scope.asked.pop()
             found = sign, self.nonneg(rest), self.nonneg(above)
             self.note(scope.remainders, key, found)
         return found

@@ -73,6 +73,7 @@ def values() -> list[Any]:
             [None],
             {},
             {1: 2},
+            {"note": object()},
             {"a"},
             ((1, 2), [3]),
             [[[[]]]],
@@ -159,6 +160,7 @@ def of_builder(bb: rlx.BlockBuilder, x: ast.Var, y: ast.Var) -> list[Attempt]:
         Attempt("lookup_func", bb.lookup_func, [helper], {}),
         Attempt("global_var", bb.global_var, ["helper"], {}),
         Attempt("global_name", bb.global_name, ["helper"], {}),
+        Attempt("define", bb.define, [bb.declare("more"), function], {}),
     ]
 
 
@@ -174,6 +176,18 @@ def of_functions(x: ast.Var) -> list[Attempt]:
         Attempt("field", lambda index: x[index], [0], {}),
         Attempt("call", lambda given: x(given), [x], {}),
         Attempt("is_op", is_op, ["add"], {}),
+        Attempt("OpPattern", transform.OpPattern, [lookup("relax.add")], {}),
+        Attempt("CallPattern", transform.CallPattern, [is_op("exp"), [wildcard()]], {"named": {}}),
+        Attempt("PatternSeq", transform.PatternSeq, [[wildcard()]], {}),
+        Attempt("PatternContext.add", transform.PatternContext().add, [wildcard()], {}),
+        Attempt("FunctionRule", transform.FunctionRule, [MODULE], {}),
+        Attempt("PatternMatchingRewriter", transform.PatternMatchingRewriter, [[]], {}),
+        Attempt("visit_expr", rlx.ExprMutator().visit_expr, [x], {}),
+        Attempt("visit_binding", rlx.ExprMutator().visit_binding, [ast.VarBinding(x, x)], {}),
+        Attempt("te.call", lambda *a, **k: te.call(*a, **k), ["exp", A[0, 0]], {"dtype": None}),
+        Attempt("te.extern", te.extern, [(4, 5), [A], lambda *_: None], {"attrs": None, "tag": ""}),
+        Attempt("te.scan", te.scan, [A, B, A], {"attrs": None}),
+        Attempt("extern_primfunc", te.extern_primfunc, [[A], te.create_prim_func([A, B])], {}),
         Attempt("is_op()", is_op("add"), [wildcard(), wildcard()], {}),
         Attempt("is_var", is_var, ["x"], {}),
         Attempt("is_const", is_const, [1], {}),
@@ -214,7 +228,39 @@ def of_passes() -> list[Attempt]:
     passes += [transform.fold_shapes, transform.fuse_matmul_add, transform.lambda_lifting]
     passes += [transform.deduce_shapes, transform.propagate_shapes, transform.eliminate]
     passes += [rlx.ExprMutator(), rlx.DataflowMutator(), rlx.ExprVisitor().visit]
-    return [Attempt(str(each), each, [MODULE], {}) for each in passes]
+    found = [Attempt(str(each), each, [MODULE], {}) for each in passes]
+
+    def around(**options: Any) -> ast.IRModule:
+        with transform.PassContext(**options):
+            return transform.DeadCodeElimination()(MODULE)
+
+    function = next(iter(MODULE.functions.values()))
+    assert isinstance(function, ast.Function)
+    options = {"opt_level": 2, "instruments": (), "disabled_pass": (), "required_pass": ()}
+    clean, array = transform.DeadCodeElimination(), np.ones(2, "float32")
+    hooks = {"before": None, "after": None}
+    return [
+        *found,
+        Attempt("DeadCodeElimination", transform.DeadCodeElimination, [()], {}),
+        Attempt("PassContext", around, [], options),
+        Attempt(
+            "Sequential", lambda *a, **k: transform.Sequential(*a, **k)(MODULE), [[clean]], hooks
+        ),
+        Attempt("Sequential of", lambda each: transform.Sequential([each]), [clean], {}),
+        Attempt("bind_params", transform.bind_params, [function, {"x": array}], {}),
+        Attempt("bind_symbolic_vars", transform.bind_symbolic_vars, [function, {}], {}),
+        Attempt("BindParams", lambda *a: transform.BindParams(*a)(MODULE), ["f", {"x": array}], {}),
+        Attempt("with_attr", lambda *a: rlx.show(function.with_attr(*a)), ["note", 1], {}),
+        Attempt("attribute", lambda value: rlx.show(function.with_attr("note", [value])), [1], {}),
+        Attempt("argument", transform.argument, [rlx.op.add(1, 2), "x1"], {}),
+        Attempt("module_pass", lambda f: transform.module_pass(f)(MODULE), [lambda m, _: m], {}),
+        Attempt(
+            "name", lambda **k: transform.function_pass(**k), [], {"name": None, "opt_level": 0}
+        ),
+        Attempt(
+            "returned", lambda r: transform.function_pass(lambda *_: r)(MODULE), [function], {}
+        ),
+    ]
 
 
 def plausible(parameter: Parameter, x: ast.Var) -> Any:

@@ -580,6 +580,41 @@ def test_numbers_for_shape_variables() -> None:
         function.bind_symbolic_vars({"k": 1})
 
 
+HELD = """
+@R.function
+def main(x: R.Tensor(("n", 4), "float32"), y: R.Tensor(("m", 4), "float32")):
+    k = T.int64()
+    f: R.Callable((R.Tensor((k, 4), "float32"),), R.Tensor((k, 4), "float32")) = held
+    return (f(x), f(y), called(x))
+
+@R.function(private=True)
+def held(x: R.Tensor(("n", 4), "float32")) -> R.Tensor(("n", 4), "float32"):
+    return R.add(x, x)
+
+@R.function(private=True)
+def called(x: R.Tensor(("n", 4), "float32")) -> R.Tensor(("n", 4), "float32"):
+    return R.add(x, x)
+"""
+
+
+def test_a_function_that_is_used_as_a_value_keeps_its_sizes() -> None:
+    module = rlx.parse(HELD)
+    made = BindSymbolicVars({"n": 3})(module)
+    assert rlx.check(made).ok
+    assert rlx.show(made["held"]) == rlx.show(module["held"])
+    assert "called(x: R.Tensor((3, 4)" in rlx.show(made)
+    x, y = np.ones((3, 4), "float32"), np.ones((5, 4), "float32")
+    assert [each.shape for each in rlx.run(made, inputs=[x, y]).numpy()] == [(3, 4), (5, 4), (3, 4)]
+    only_held = (
+        HELD.replace('x: R.Tensor(("n"', 'x: R.Tensor(("i"', 1)
+        .split("@R.function(private=True)\ndef called")[0]
+        .replace(", called(x)", "")
+    )
+    with pytest.raises(TypeError, match="functions that are used as values keep theirs unless one"):
+        BindSymbolicVars({"n": 3})(rlx.parse(only_held))
+    assert "held(x: R.Tensor((3, 4)" in rlx.show(BindSymbolicVars({"n": 3}, "held")(module))
+
+
 def test_constants_for_parameters() -> None:
     made = BindParams("main", {"x": np.ones((2, 4), "float32")})(SIZES)
     assert "def main(w:" in rlx.show(made) and "R.shape([8])" in rlx.show(made)
@@ -853,3 +888,22 @@ class Module:
         "R.exp"
     ) == 2
     assert rlx.refines(module, made).status == "proved" and InlinePrivateFunctions()(made) is made
+
+
+@pytest.mark.parametrize("value", ["j", "j + 1", "n - 3"])
+def test_a_scalar_that_is_computed_may_be_negative(value: str) -> None:
+    """A tensor of so many elements ends the run where there are less than 0."""
+    module = rlx.parse(f"""
+@R.function
+def main(j: R.Prim(value="j"), x: R.Tensor(("n",), "float32")):
+    n, j = T.int64(), T.int64()
+    k = R.prim_value({value})
+    z = R.zeros(R.shape([k]), "float32")
+    return R.add(x, x)
+""")
+    for each in (dead_code, DeadCodeElimination(), CanonicalizeBindings()):
+        ended = [
+            rlx.run(program, inputs=[-2, np.ones(2, "float32")])
+            for program in (module, each(module))
+        ]
+        assert not any(outcome.ok for outcome in ended), each

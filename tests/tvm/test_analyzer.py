@@ -11,7 +11,9 @@ import pytest
 from tvm import ir, sym, tirx
 
 from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import dtype
 from rlx.solver import Context, Prover
+from rlx.solver.prim_exprs import dtype_range
 from rlx.solver.question_parser import show
 from rlx.tvm import Analyzer, Bound, CompareResult, Interval, Residue
 from tests.tvm.analyzer_law import contradiction
@@ -118,12 +120,21 @@ def test_the_answer_is_that_of_tvm_and_of_its_kind(ask: Callable[[Any], Any]) ->
         ),
         (lambda a: a.constraint_scope(None), "found None"),
         (lambda a: a.set_maximum_rewrite_steps("x"), "maximum: expected an integer"),
+        (lambda a: a.update(N, Bound(None, 3)), "min_value: expected an integer, found None"),  # type: ignore[arg-type]
+        (lambda a: a.update(N, Residue(2, 0.5)), "base: expected an integer, found float"),  # type: ignore[arg-type]
+        (lambda a: a.simplify(2**70), "expected an expression of 64 bits"),
+        (lambda a: a.int_set(N, 3), "dom_map: expected intervals by variable, found int 3"),
         (lambda a: a.int_set(N, {N: 3}), "expected an IntervalSet or an Interval, found int 3"),
     ],
 )
 def test_misuse_is_refused(ask: Callable[[Any], Any], words: str) -> None:
     with pytest.raises((TypeError, ValueError), match=words):
         ask(Analyzer())
+
+
+def test_a_number_is_of_the_type_that_tvm_gives_it() -> None:
+    assert Analyzer().int_set(5).min_value.ty == tirx.const(5).ty
+    assert Analyzer().simplify(2**40).ty == tirx.const(2**40, "int64").ty
 
 
 def test_texts_and_our_expressions_have_our_answers() -> None:
@@ -249,6 +260,32 @@ def test_a_value_that_is_bound_later_counts() -> None:
     assert str(analyzer.simplify(N * 2)) == "T.int64(8)"
     analyzer.bind(M, 4, allow_override=True)
     assert analyzer.can_prove_equal(N, 5)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [("uint8", 300), ("int8", -129), ("bool", 2), ("uint64", -1), ("int32", 2**31)],
+)
+def test_a_value_that_the_type_does_not_hold_is_refused(kind: str, value: int) -> None:
+    """TVM takes it for a number of another type."""
+    least, most = dtype_range(dtype(kind))
+    mine, theirs = tir.Var("u", dtype(kind)), tirx.Var("u", kind)
+    for var in (mine, theirs):
+        analyzer = Analyzer()
+        for wrong in (value, f"max(m, {value})" if value > 0 else f"min(m, {value})"):
+            with pytest.raises(ValueError, match=f"u of type {kind} has values from {least} to"):
+                analyzer.bind(var, wrong)
+        analyzer.bind(var, most)  # nothing is left of the other ones
+        assert analyzer.const_int_bound(var).max_value == min(most, 2**63 - 1)
+
+
+def test_a_bound_that_the_type_does_not_hold_is_refused() -> None:
+    byte, analyzer = tir.Var("u", dtype("uint8")), Analyzer()
+    with pytest.raises(ValueError, match=r"lower=300 and upper=400 for u of type uint8"):
+        analyzer.update(byte, Bound(300, 400))
+    assert analyzer.const_int_bound(byte) == Bound(0, 255)
+    analyzer.update(byte, Bound(-7, 7))
+    assert analyzer.const_int_bound(byte) == Bound(0, 7)
 
 
 def test_the_limits_of_what_grows_by_steps_need_each_step() -> None:

@@ -71,7 +71,14 @@ def at_python(diagnostic: Diagnostic, place: Place) -> Diagnostic:
         for label in diagnostic.related
         if isinstance(label.span, Place) and label.span.source is source
     )
-    return replace(diagnostic, span=span, source=source, related=related, edit=None)
+    advice = _ADVICE.get(diagnostic.code, diagnostic.help)
+    return replace(diagnostic, span=span, source=source, related=related, edit=None, help=advice)
+
+
+_ADVICE = {
+    "WF01-escape": "export it: `y = bb.emit_output(x)` in the dataflow block, and use `y` behind it"
+}
+"""What to write in Python, where the advice for texts is another one."""
 
 
 def shown(diagnostic: Diagnostic) -> str:

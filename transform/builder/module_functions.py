@@ -150,8 +150,11 @@ class ModuleFunctions:
         BuildError
             If the function violates a rule.
         """
+        place = here()
+        if not isinstance(gv, GlobalVar):
+            raise misuse(f"expected a name of declare(…), found {described(gv)}", place)
         try:
-            self._set(gv, _named(function, gv.name_hint), here())
+            self._set(gv, _named(taken.function(function, place), gv.name_hint), place)
         except BaseException:
             self._globals.pop(gv.name_hint, None)
             raise

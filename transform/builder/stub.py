@@ -36,6 +36,11 @@ def call_packed(
 ) -> Call:
     """A call of a packed function that may have effects: ``R.call_packed``."""
 
+def linear(
+    data: Value, weight: Value, bias: Value | None = None, out_dtype: Type | None = None
+) -> Call:
+    """``data @ permute_dims(weight) + bias``: ``R.linear``."""
+
 def shape(values: Sequence[Dimension]) -> ShapeExpr:
     """A shape as a value: ``R.shape``."""
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes import ast, overloaded, tir
 from rlx.grammar.nodes.ast import Expr, Function, GlobalVar, StructInfo
 from rlx.grammar.nodes.overloaded import expr
 from rlx.grammar.nodes.python_places import MisuseError, Place, described
@@ -86,16 +86,13 @@ def parameters(given: object, place: Place) -> tuple[ast.Var, ...]:
 
 
 def attributes(given: object, place: Place) -> Mapping[str, object]:
-    """The attributes of a function. Raises BuildError if they are not a mapping, or a name is not a
-    text.
+    """The attributes of a function. Raises BuildError if they are not a mapping, a name is not a
+    text, or a value has no text in a program.
     """
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping):
-        raise misuse(f"expected attributes by name, found {described(given)}", place)
-    for name in given:
-        text(name, "the name of an attribute", place)
-    return given
+    try:
+        return {} if given is None else overloaded.attributes(given, place)
+    except MisuseError as error:
+        raise misuse(error.message, place) from None
 
 
 def struct_info(

@@ -8,19 +8,22 @@ names.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 
 from rlx.checker.check import IllFormedError, Report, check_alone
-from rlx.checker.derive.naming import may_be_negative
+from rlx.checker.derive.naming import scalars
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Binding, Expr, GlobalVar, IRModule, StructInfo
 from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Node, Record, replace, walk
+from rlx.grammar.nodes.prim_operators import divides_by_zero
 from rlx.grammar.nodes.python_places import here, module_of
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.struct_infos import fields_or_itself, numbers, rebuilt, with_numbers
 from rlx.grammar.nodes.visit import bindings, bound_vars, expressions
+from rlx.grammar.print.show import show
 from rlx.operators import lookup
 from rlx.operators.context import OperatorContext, Place
 from rlx.operators.exprs import Declined, decline
@@ -196,7 +199,8 @@ class _Pass(Rewriter):
         self._owner = names
         relax = [f for f in module.functions.values() if isinstance(f, ast.Function)]
         self._named = {var for function in relax for var in _shape_vars(function)}
-        self._signed = {var for function in relax for var in _scalars(function)}
+        self._signed = {var for function in relax for var in scalars(function)}
+        self._cast = {var for function in relax for var in _only_cast(function)}
         return super().module(module)
 
     def sequence(self, seq: ast.SeqExpr) -> Expr:
@@ -217,7 +221,7 @@ class _Pass(Rewriter):
         known = self._value_info(value)
         if known is not None:
             self.info[var] = known
-        short = self._with_names(self.info.get(var))
+        short = None if binding.var in self._cast else self._with_names(self.info.get(var))
         if short is None:
             return (made,)
         self.info[var] = short
@@ -356,18 +360,12 @@ def _shape_vars(function: ast.Function) -> Iterator[tir.Var]:
     yield from (var.shape_var for var in bound_vars(function) if var.shape_var is not None)
 
 
-def _scalars(function: ast.Function) -> Iterator[tir.Var]:
-    """The shape variables of a function that may be negative."""
-    for node in expressions(function):
-        if isinstance(node, ast.Function):
-            named = [param.shape_var for param in node.params if param.shape_var is not None]
-            infos = [param.struct_info_annotation for param in node.params]
-            yield from may_be_negative((*node.shape_vars, *named), infos)
-    for binding in bindings(function):
-        if isinstance(binding, ast.MatchCast):
-            yield from may_be_negative(binding.shape_vars, (binding.struct_info,))
-        elif isinstance(binding, ast.VarBinding) and binding.var.shape_var is not None:
-            yield binding.var.shape_var
+def _only_cast(function: ast.Function) -> Iterator[Expr]:
+    """The variables of which nothing but casts is made: these name what dimensions they have."""
+    cast = Counter(b.value for b in bindings(function) if isinstance(b, ast.MatchCast))
+    if cast:
+        used = Counter(expr for expr in expressions(function) if isinstance(expr, ast.Var))
+        yield from (var for var, times in cast.items() if times == used[var])  # type: ignore[index]
 
 
 def define(
@@ -398,6 +396,12 @@ def define(
         made = staged(outputs, convert.tensors)
     except TensorExpressionError as error:
         decline(error.message)
+    for buffer in made.function.buffer_map.values():
+        for dim in buffer.shape:
+            if not isinstance(dim, tir.Var | tir.IntImm) and any(
+                map(divides_by_zero, tir.postorder(dim))
+            ):
+                decline(f"the dimension {show(dim)} divides by 0, which a PrimFunc may not")
     made = replace(made, result=_known_result(call, info, result))
     numbers = [each.value for each in made.numbers if isinstance(each, ast.PrimValue)]
     written = [var for number in numbers for var in tir.free_vars(number)]

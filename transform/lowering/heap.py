@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.dtype import INT64, dtype
+from rlx.grammar.nodes.dtype import INT64, DataType, dtype
+from rlx.grammar.nodes.node import replace
+from rlx.grammar.nodes.prim_operators import divides_by_zero
 from rlx.grammar.nodes.tir_stmts import in_order
 
 IMMEDIATE, FROM_HEAP = 0, 1
@@ -66,13 +68,24 @@ def shape_function(
 
 
 def _loaded(expr: tir.PrimExpr, buffer: tir.Buffer, heap: Heap) -> tir.PrimExpr:
-    """The expression with loads in place of variables, as an int64."""
+    """The expression with loads in place of variables, as an int64.
+
+    A PrimFunc may not divide by a literal 0 (TIR04-zero). What a program divides by it divides by
+    the difference of a number and itself, which fails like it.
+    """
+
+    def at(place: int, kind: DataType) -> tir.PrimExpr:
+        load = tir.BufferLoad(buffer, (tir.IntImm(place),))
+        return load if kind == INT64 else tir.Cast(kind, load)
 
     def load(node: tir.PrimExpr) -> tir.PrimExpr | None:
-        if not isinstance(node, tir.Var):
+        if isinstance(node, tir.Var):
+            return at(heap.place(node), node.dtype)
+        if not divides_by_zero(node):
             return None
-        load = tir.BufferLoad(buffer, (tir.IntImm(heap.place(node)),))
-        return load if node.dtype == INT64 else tir.Cast(node.dtype, load)
+        assert isinstance(node, tir.Binary)
+        first = at(0, tir.type_of(node.b))
+        return replace(node, b=tir.Sub(first, first))
 
     (whole,) = tir.transform([expr], load, in_place=True)
     return whole if tir.type_of(whole) == INT64 else tir.Cast(INT64, whole)

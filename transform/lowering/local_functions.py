@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from rlx.checker.derive import known_infos
+from rlx.checker.derive.naming import scalars
 from rlx.checker.dynamic_checks.uses import Survey
 from rlx.checker.normalize import normalize
 from rlx.grammar.nodes import ast, tir
@@ -64,7 +65,8 @@ def _lifted(module: IRModule, *, closures: bool) -> IRModule:
                 prefix = f"{gv.name_hint}_" if closures else ""
                 callees = _callees(function)
                 called = _only_called(function, callees, closures)
-                task = _Task(prefix, names, infos, callees, called, closures, {}, types)
+                signed = frozenset(scalars(function))
+                task = _Task(prefix, names, infos, callees, called, signed, closures, {}, types)
                 functions[gv] = _Lifter(task).function(function)
                 functions.update(task.made)
     if has_local and len(functions) == len(module.functions):
@@ -131,6 +133,8 @@ class _Task(NamedTuple):
         The variables that are used only as callees.
     called
         Those of local functions among them whose calls pass what was captured.
+    signed
+        The shape variables that may be negative.
     closures
         Whether the other local functions become closures.
     made
@@ -144,6 +148,7 @@ class _Task(NamedTuple):
     infos: Mapping[Any, StructInfo]
     callees: set[ast.Var]
     called: set[ast.Var]
+    signed: frozenset[tir.Var]
     closures: bool
     made: dict[ast.GlobalVar, ast.Function]
     types: dict[ast.GlobalVar, StructInfo | None]
@@ -247,9 +252,14 @@ class _Lifter(Rewriter):
         self._task.types[target] = self._task.infos.get(function)
         further: list[Expr] = list(captured)
         params = [ast.Var(v.name_hint, infos[v]) for v in captured]
-        if passed := tuple(v for v in shapes if v not in alone):
-            further.append(ast.ShapeExpr(passed))
-            params.append(ast.Var("shapes", ast.ShapeStructInfo(passed, len(passed))))
+        passed = [v for v in shapes if v not in alone]
+        for scalar in passed:
+            if scalar in self._task.signed:
+                further.append(ast.PrimValue(scalar))
+                params.append(ast.Var(scalar.name, ast.PrimStructInfo(scalar.dtype, scalar)))
+        if lengths := tuple(v for v in passed if v not in self._task.signed):
+            further.append(ast.ShapeExpr(lengths))
+            params.append(ast.Var("shapes", ast.ShapeStructInfo(lengths, len(lengths))))
         inner = _Lifter(self._task)
         inner._shapes = shapes
         inner._lifted.update(self._lifted)
@@ -295,6 +305,8 @@ class _Lifter(Rewriter):
             for value in further:
                 if isinstance(value, ast.Var):
                     captured[value] = None
+                elif isinstance(value, ast.PrimValue):
+                    sizes.update(tir.free_vars(value.value))
                 else:
                     assert isinstance(value, ast.ShapeExpr)
                     sizes.update(v for dim in value.values for v in tir.free_vars(dim))

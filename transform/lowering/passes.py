@@ -8,6 +8,14 @@ from typing import Any, Protocol, Self, TypeVar
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import IRModule
 from rlx.grammar.nodes.node import replace
+from rlx.grammar.nodes.python_places import (
+    MisuseError,
+    callable_of,
+    described,
+    here,
+    listed,
+    of_kind,
+)
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.solver.budget import undisturbed
 
@@ -45,13 +53,12 @@ class ModulePass:
         ------
         PassError
             If the module is not one that the pass takes.
-        TypeError
+        MisuseError
             If `module` is none.
         """
         if not isinstance(module, IRModule):
-            raise TypeError(
-                f"{self.name} takes a module, found {type(module).__name__}: rlx.load reads one"
-            )
+            words = f"{self.name} takes a module, found {type(module).__name__}: rlx.load reads one"
+            raise MisuseError(words, here())
         context = PassContext.current()
         with undisturbed():
             return (
@@ -85,6 +92,13 @@ class PassInstrument(Protocol):
         """Called after a pass, with the new module."""
 
 
+_CALLED = (
+    *("should_run", "run_before_pass", "run_after_pass"),
+    *("enter_pass_ctx", "exit_pass_ctx"),
+)
+"""The methods of instruments that are called."""
+
+
 class PassContext:
     """What holds for the passes that run in its ``with`` statement.
 
@@ -108,8 +122,15 @@ class PassContext:
         disabled_pass: Sequence[str] = (),
         required_pass: Sequence[str] = (),
     ) -> None:
-        self.opt_level, self.required_pass = opt_level, frozenset(required_pass)
-        self.instruments, self.disabled_pass = tuple(instruments), frozenset(disabled_pass)
+        self.opt_level = of_kind(opt_level, int, "an opt_level such as 2")
+        self.required_pass = frozenset(listed(required_pass, "required_pass: names of passes", str))
+        self.disabled_pass = frozenset(listed(disabled_pass, "disabled_pass: names of passes", str))
+        self.instruments = listed(instruments, "instruments", object)
+        for each in self.instruments:
+            if isinstance(each, type) or not any(hasattr(each, name) for name in _CALLED):
+                hint = ": write the parentheses" if isinstance(each, type) else ""
+                words = f"expected an instrument, which has one of {', '.join(_CALLED)}; found"
+                raise MisuseError(f"{words} {described(each)}{hint}", here())
 
     @staticmethod
     def current() -> PassContext:
@@ -171,7 +192,9 @@ class FunctionalPass(ModulePass):
         """What the function returns for a module."""
         found = self._change(module, PassContext.current())
         if not isinstance(found, IRModule):
-            raise TypeError(f"{self.name} returned {type(found).__name__}, expected a module")
+            raise MisuseError(
+                f"{self.name} returned {type(found).__name__}, expected a module", here()
+            )
         return found
 
 
@@ -209,25 +232,30 @@ def _decorated(
     if given is None:
         return lambda later: _decorated(later, name, level, method, lifted)
     if not callable(given):
-        raise TypeError(f"expected a function or a class with {method}, found {given!r}")
-    word = name or given.__name__
+        words = f"expected a function or a class with {method}, found {described(given)}"
+        raise MisuseError(words, here())
+    word = of_kind(name or getattr(given, "__name__", type(given).__name__), str, "a name")
+    of_kind(level, int, "an opt_level such as 0")
     if isinstance(given, type):
         if not hasattr(given, method):
-            raise TypeError(f"{word} has no method {method}")
+            raise MisuseError(f"{word} has no method {method}", here())
 
         def made(*args: Any, **keywords: Any) -> ModulePass:
             return FunctionalPass(lifted(getattr(given(*args, **keywords), method)), word, level)
 
         return made
+    whole = method == "transform_module"
+    arguments = ("a module", 2) if whole else ("a function or block, its module", 3)
+    callable_of(given, f"{arguments[0]} and the context", arguments[1])
     return FunctionalPass(lifted(given), word, level)
 
 
 def _expected(found: Any, kind: type[N], what: str, change: Callable[..., object]) -> N:
-    """What the user's function returned. Raises TypeError if it is of another kind."""
+    """What the user's function returned. Raises MisuseError if it is of another kind."""
     if isinstance(found, kind):
         return found
     name = getattr(change, "__qualname__", repr(change))
-    raise TypeError(f"{name} returned {type(found).__name__}, expected {what}")
+    raise MisuseError(f"{name} returned {type(found).__name__}, expected {what}", here())
 
 
 def _of_functions(change: Callable[[ast.Function, IRModule, PassContext], ast.Function]) -> Change:
@@ -269,6 +297,7 @@ def _as_pass(given: Callable[[IRModule], IRModule]) -> ModulePass:
     if isinstance(given, ModulePass):
         return given
     name = getattr(given, "__name__", type(given).__name__)
+    callable_of(given, "a module", 1)
     return FunctionalPass(lambda module, _: given(module), name)
 
 
@@ -291,12 +320,15 @@ class Sequential(ModulePass):
         after: Hook | None = None,
     ) -> None:
         if not isinstance(passes, list | tuple):
-            raise TypeError(f"Sequential takes a list of passes, found {passes!r}")
+            raise MisuseError(f"Sequential takes a list of passes, found {passes!r}", here())
         for each in passes:
             if isinstance(each, type) or not callable(each):
                 hint = ": write the parentheses" if isinstance(each, type) else ""
-                raise TypeError(f"Sequential takes passes, found {each!r}{hint}")
+                raise MisuseError(f"Sequential takes passes, found {each!r}{hint}", here())
         self.passes = tuple(map(_as_pass, passes))
+        for hook in (before, after):
+            if hook is not None:
+                callable_of(hook, "a pass and a module", 2)
         self._before, self._after = before, after
 
     def apply(self, module: IRModule) -> IRModule:

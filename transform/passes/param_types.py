@@ -7,12 +7,11 @@ from collections.abc import Callable
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import IRModule, StructInfo
 from rlx.grammar.nodes.node import changed, replace, same
-from rlx.grammar.nodes.python_places import here
+from rlx.grammar.nodes.python_places import callable_of
 from rlx.solver.order import free_shape_vars
 from rlx.transform.builder.frame import head_of
 from rlx.transform.builder.values import struct_info
 from rlx.transform.lowering.passes import ModulePass
-from rlx.transform.visitors.dispatch import callable_of
 from rlx.transform.visitors.mutator import ExprMutator
 
 Change = Callable[[ast.Var], StructInfo | str | None]
@@ -29,7 +28,7 @@ class UpdateParamType(ModulePass):
     """
 
     def __init__(self, change: Change) -> None:
-        self._change = callable_of(change, "a parameter", here())
+        self._change = callable_of(change, "a parameter", 1)
 
     def apply(self, module: IRModule) -> IRModule:
         """The module with the changed parameters."""

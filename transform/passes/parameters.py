@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
@@ -10,9 +11,10 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, IRModule, StructInfo
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.overloaded import prim
-from rlx.grammar.nodes.python_places import MisuseError, Place, described, here
+from rlx.grammar.nodes.python_places import MisuseError, Place, described, here, of_kind
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.tir import PrimExpr, type_of
+from rlx.grammar.nodes.visit import evaluated
 from rlx.solver.order import bind, free_shape_vars, substitute, substitute_prim, subtype
 from rlx.solver.prover import Prover
 from rlx.te.linear import simplified
@@ -49,6 +51,13 @@ class WithValues(Rewriter):
         return expr if found is expr else simplified(Scalar(found, type_of(found))).node
 
 
+def functions_as_values(module: IRModule) -> set[ast.GlobalVar]:
+    """The functions that are mentioned elsewhere than as callees."""
+    calls = Counter(c.op for c in evaluated(module, ast.Call) if isinstance(c.op, ast.GlobalVar))
+    mentions = Counter(evaluated(module, ast.GlobalVar))
+    return {gv for gv, times in mentions.items() if times > calls[gv]}
+
+
 def bind_symbolic_vars(function: ast.Function, sizes: Sizes) -> ast.Function:
     """A function with numbers, or scalars, for shape variables of its signature.
 
@@ -63,6 +72,7 @@ def bind_symbolic_vars(function: ast.Function, sizes: Sizes) -> ast.Function:
         If the function has no such shape variable, or two of this name, or a size cannot be one.
     """
     place = here()
+    of_kind(function, ast.Function, "a function")
     dims: dict[tir.Var, PrimExpr] = {}
     for key, size in _by_name(sizes, place).items():
         named = [v for v in function.shape_vars if v is key or v.name == key]
@@ -104,6 +114,7 @@ def bind_params(function: ast.Function, values: Values) -> ast.Function:
         If the function has no such parameter, or two of this name, or a value does not fit it.
     """
     place = here()
+    of_kind(function, ast.Function, "a function")
     found: dict[ast.Var, Expr] = {}
     for key, value in _by_name(values, place).items():
         named = [p for p in function.params if p is key or p.name_hint == key]
@@ -170,7 +181,8 @@ class BindSymbolicVars(ModulePass):
     binding_map
         As for :func:`bind_symbolic_vars`.
     func_name
-        The function; None for all that have such a variable.
+        The function; None for all that have such a variable, without those that are used as
+        values: who calls such a function is not known, and its type is that of a value.
     """
 
     def __init__(self, binding_map: Sizes, func_name: str | None = None) -> None:
@@ -182,8 +194,9 @@ class BindSymbolicVars(ModulePass):
             return _with(module, self._function, lambda f: bind_symbolic_vars(f, self._sizes))
         _by_name(self._sizes, here())
         functions, known = dict(module.functions), set[object]()
+        values = functions_as_values(module)
         for gv, function in functions.items():
-            if isinstance(function, ast.Function):
+            if isinstance(function, ast.Function) and gv not in values:
                 own = {*function.shape_vars, *(v.name for v in function.shape_vars)}
                 sizes = {key: size for key, size in self._sizes.items() if key in own}
                 functions[gv] = bind_symbolic_vars(function, sizes)
@@ -192,12 +205,15 @@ class BindSymbolicVars(ModulePass):
             if key not in known:
                 names = ", ".join(sorted(each for each in known if isinstance(each, str)))
                 words = f"no function has a shape variable {key}; there are: {names or 'none'}"
+                if values:
+                    words += "; functions that are used as values keep theirs unless one is named"
                 raise MisuseError(words, here())
         return replace(module, functions=functions)
 
 
 def _with(module: IRModule, name: str, change: Callable[[ast.Function], ast.Function]) -> IRModule:
     functions = dict(module.functions)
+    of_kind(name, str, "the name of a function")
     for gv, function in functions.items():
         if gv.name_hint == name and isinstance(function, ast.Function):
             functions[gv] = change(function)

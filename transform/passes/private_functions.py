@@ -26,7 +26,7 @@ from rlx.transform.builder.names import Names
 from rlx.transform.lowering.passes import ModulePass
 from rlx.transform.passes.common_subexpressions import writes
 from rlx.transform.passes.dead_code import dead_code
-from rlx.transform.passes.parameters import WithValues
+from rlx.transform.passes.parameters import WithValues, functions_as_values
 from rlx.transform.passes.simple import CanonicalizeBindings, without_unreached
 from rlx.transform.visitors.mutator import ExprMutator
 from rlx.transform.visitors.uses import uses
@@ -38,9 +38,8 @@ _FORCED = frozenset(["relax.force_pure"])
 
 def private_functions(module: IRModule) -> Functions:
     """The private functions that are called by name only."""
-    calls = Counter(c.op for c in evaluated(module, ast.Call) if isinstance(c.op, GlobalVar))
-    mentions = Counter(evaluated(module, GlobalVar))
-    return {gv: f for gv, f in _private(module).items() if mentions[gv] == calls[gv]}
+    values = functions_as_values(module)
+    return {gv: f for gv, f in _private(module).items() if gv not in values}
 
 
 def _private(module: IRModule) -> Functions:

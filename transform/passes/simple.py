@@ -12,7 +12,7 @@ from rlx.grammar.nodes.ast import Binding, Expr, IRModule
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import all_same, changed, nodes_in, replace, same
 from rlx.grammar.nodes.overloaded import constant
-from rlx.grammar.nodes.python_places import MisuseError, described, here
+from rlx.grammar.nodes.python_places import MisuseError, described, here, listed
 from rlx.grammar.nodes.rewrite import Rewriter, joined
 from rlx.grammar.nodes.visit import (
     bindings,
@@ -52,10 +52,8 @@ class DeadCodeElimination(ModulePass):
     """
 
     def __init__(self, entry_functions: Sequence[str] = (), *, may_fail: bool = False) -> None:
-        if not isinstance(entry_functions, list | tuple):
-            words = f"expected names of functions in a list, found {described(entry_functions)}"
-            raise MisuseError(words, here())
-        self._entries, self._may_fail = frozenset(entry_functions), may_fail
+        self._entries = frozenset(listed(entry_functions, "names of functions", str))
+        self._may_fail = may_fail
 
     def apply(self, module: IRModule) -> IRModule:
         """The module without them."""

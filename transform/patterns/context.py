@@ -17,6 +17,7 @@ from rlx.transform.patterns.pattern import (
     PatternError,
     PatternSeq,
     SameShapeConstraint,
+    expected,
     stands_at,
 )
 
@@ -86,6 +87,7 @@ class PatternContext:
 
     def add(self, pattern: Pattern) -> None:
         """Add a pattern, or the patterns of a chain, which must match, too."""
+        expected(pattern)
         if isinstance(pattern, PatternSeq) and len(pattern) > 1:
             with self:
                 pattern.record()

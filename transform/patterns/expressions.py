@@ -8,7 +8,7 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr
 from rlx.grammar.nodes.dtype import DataType
 from rlx.grammar.nodes.equal import structural_equal
-from rlx.grammar.nodes.python_places import MisuseError, described, here
+from rlx.grammar.nodes.python_places import MisuseError, described, here, listed, of_kind
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.nodes.visit import bindings
 from rlx.grammar.suggest import did_you_mean
@@ -164,7 +164,7 @@ class OpPattern(Pattern):
     """
 
     def __init__(self, operator: Operator) -> None:
-        self.operator = operator
+        self.operator = of_kind(operator, Operator, "an operator: write is_op('add')")
         self.expr = ast.op(operator.name)
         self.heads = frozenset([operator.name])
 
@@ -201,7 +201,8 @@ class CallPattern(Pattern):
         named: Mapping[str, object] = {},
     ) -> None:
         self.op, self.varg_default_wildcard = expected(op), varg_default_wildcard
-        self.args = tuple(expected(arg) for arg in args)
+        self.args = tuple(map(expected, listed(args, "patterns", object)))
+        of_kind(named, Mapping, "patterns by name")  # type: ignore[type-abstract]
         self._names: tuple[str, ...] = ()
         self._named: tuple[Pattern, ...] = ()
         self._attrs: dict[str, object] = {}

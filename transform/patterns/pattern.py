@@ -10,7 +10,7 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, StructInfo, TensorStructInfo
 from rlx.grammar.nodes.dtype import DataType, lacking
 from rlx.grammar.nodes.overloaded import element_type, python_number
-from rlx.grammar.nodes.python_places import MisuseError, described, here, located
+from rlx.grammar.nodes.python_places import MisuseError, described, here, listed, located
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.operators.registry import lookup
 from rlx.solver.order import bind, free_shape_vars, substitute, subtype
@@ -568,7 +568,7 @@ class PatternSeq(Pattern):
     """
 
     def __init__(self, patterns: Sequence[Pattern], only_use: bool = False) -> None:
-        self.patterns = tuple(expected(pattern) for pattern in patterns)
+        self.patterns = tuple(map(expected, listed(patterns, "patterns", object)))
         if not self.patterns:
             raise PatternError("nothing matches: the chain has no patterns")
         self._links: tuple[tuple[int | None, bool], ...] = ((None, only_use),) * (

@@ -11,7 +11,7 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, IRModule, StructInfo
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Node, replace
-from rlx.grammar.nodes.python_places import MisuseError, described, here, module_of
+from rlx.grammar.nodes.python_places import MisuseError, callable_of, described, here, module_of
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.visit import (
     bindings,
@@ -30,7 +30,7 @@ from rlx.transform.certain import Certainty
 from rlx.transform.patterns.attempt import Attempt, Match, MatchedValues, Users
 from rlx.transform.patterns.context import fits_head
 from rlx.transform.patterns.pattern import Pattern, PatternError, expected
-from rlx.transform.visitors.dispatch import callable_of, module_around
+from rlx.transform.visitors.dispatch import module_around
 from rlx.transform.visitors.mutator import ExprMutator
 from rlx.transform.visitors.uses import Without, unneeded
 
@@ -80,7 +80,7 @@ def rewrite_call(
     PatternError
         If the replacements match again and again.
     """
-    asked = callable_of(rewriter, "an expression and a match", here())
+    asked = callable_of(rewriter, "an expression and a match", 2)
     return settled(func, [replacing(pattern, lambda match: asked(match.value, match))])
 
 
@@ -217,7 +217,7 @@ class _Replacing(ExprMutator):
     def __init__(self, pattern: Pattern, replacement: Replacement, cleans: bool = True) -> None:
         self.cleans = cleans
         self.pattern = expected(pattern)
-        self.replacement = callable_of(replacement, "a match", here())
+        self.replacement = callable_of(replacement, "a match", 1)
         self.around = MatchedValues({})
         self.old_state: DerivationState | None = None
         self.pending_var: ast.Var | None = None

@@ -11,7 +11,7 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, IRModule, StructInfo
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import replace
-from rlx.grammar.nodes.python_places import MisuseError, described, here, module_of
+from rlx.grammar.nodes.python_places import MisuseError, callable_of, described, here, module_of
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.nodes.tir import PrimExpr
@@ -37,7 +37,6 @@ from rlx.transform.patterns.expressions import (
 from rlx.transform.patterns.pattern import Pattern
 from rlx.transform.patterns.rewriting import replacing, settled
 from rlx.transform.patterns.together import TogetherRewriter
-from rlx.transform.visitors.dispatch import callable_of
 
 Rewriting = TypeVar("Rewriting", IRModule, ast.Function)
 
@@ -49,6 +48,8 @@ class PatternMatchingRewriter:
     """
 
     def __init__(self, rewriters: Sequence[Callable[[IRModule], IRModule]]) -> None:
+        if not isinstance(rewriters, list | tuple):
+            raise MisuseError("make a rule with from_pattern(…) or from_module(…)", here())
         self._rewriters = tuple(rewriters)
 
     @staticmethod
@@ -56,7 +57,7 @@ class PatternMatchingRewriter:
         pattern: Pattern, func: Callable[[Expr, Match], Expr | None]
     ) -> PatternMatchingRewriter:
         """The rule of :func:`rewrite_call` with this pattern and this function."""
-        asked = callable_of(func, "an expression and a match", here())
+        asked = callable_of(func, "an expression and a match", 2)
         return PatternMatchingRewriter(
             [replacing(pattern, lambda match: asked(match.value, match))]
         )
@@ -75,7 +76,7 @@ class PatternMatchingRewriter:
             If the module does not have these functions, their parameters differ, or `pattern` has
             branches, casts or local functions.
         """
-        return FunctionRule(module_of(mod, here()))
+        return FunctionRule(mod)
 
     def __call__(self, subject: Rewriting) -> Rewriting:
         """The module or function with all matches replaced, as :func:`rewrite_call` does it.
@@ -105,7 +106,7 @@ class FunctionRule(PatternMatchingRewriter):
     """
 
     def __init__(self, module: IRModule) -> None:
-        place = here()
+        place, module = here(), module_of(module, here())
         functions = {gv.name_hint: f for gv, f in module.functions.items()}
         found = [functions.get(name) for name in ("pattern", "replacement")]
         pattern, replacement = found

@@ -8,7 +8,7 @@ from typing import TypeVar
 from rlx.checker.memory import IN_PLACE
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Binding, Expr, IRModule, StructInfo
-from rlx.grammar.nodes.python_places import MisuseError, described, here
+from rlx.grammar.nodes.python_places import MisuseError, callable_of, described, here
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.visit import expressions, reached
 from rlx.grammar.print.printer import show
@@ -21,7 +21,6 @@ from rlx.transform.patterns.attempt import Match, Users
 from rlx.transform.patterns.context import PatternContext, users_in
 from rlx.transform.patterns.pattern import Pattern
 from rlx.transform.patterns.rewriting import settled
-from rlx.transform.visitors.dispatch import callable_of
 from rlx.transform.visitors.mutator import ExprMutator
 
 Replacements = Mapping[Pattern | ast.Var, object]
@@ -73,7 +72,7 @@ class TogetherRewriter(ExprMutator):
         self, context: PatternContext, replacement: Replacing, everywhere: bool = False
     ) -> None:
         self.context, self.everywhere = context, everywhere
-        self.replacement = callable_of(replacement, "a match and the block's values", here())
+        self.replacement = callable_of(replacement, "a match and the block's values", 2)
         self.users_of: Users = {}
         self.block_values: dict[ast.Var, Expr] = {}
         self.rank: dict[ast.Var, int] = {}

@@ -8,11 +8,10 @@ from typing import Any
 
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Binding, Expr, IRModule
-from rlx.grammar.nodes.python_places import here
+from rlx.grammar.nodes.python_places import callable_of
 from rlx.grammar.nodes.visit import expressions
 from rlx.transform.builder import taken
 from rlx.transform.builder.builder import BlockBuilder
-from rlx.transform.visitors.dispatch import callable_of
 from rlx.transform.visitors.mutator import ExprMutator
 
 Rewrite = Callable[[BlockBuilder, ast.VarBinding], Expr | None]
@@ -102,7 +101,7 @@ class _ByFunction(DataflowMutator):
     """A mutator that asks a function."""
 
     def __init__(self, rewrite: Rewrite) -> None:
-        self.rewrite = callable_of(rewrite, "the builder and a binding", here())
+        self.rewrite = callable_of(rewrite, "the builder and a binding", 2)
 
     def visit_var_binding(self, binding: ast.VarBinding) -> None:
         value = self.visit_expr(binding.value)

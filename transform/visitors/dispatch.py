@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 from rlx.grammar.nodes import ast
-from rlx.grammar.nodes.python_places import MisuseError, Place, described, here
+from rlx.grammar.nodes.python_places import MisuseError, here
 from rlx.grammar.nodes.visit import called_globals
-
-F = TypeVar("F")
 
 
 def module_around(function: ast.Function) -> tuple[ast.GlobalVar, ast.IRModule]:
@@ -84,13 +80,6 @@ def missing_attribute(owner: object, name: str) -> AttributeError:
     """The error for an attribute that a visitor or mutator does not have."""
     hint = f": write {_OF_TVM[name]}" if name in _OF_TVM else ""
     return AttributeError(f"{type(owner).__name__!r} object has no attribute {name!r}{hint}")
-
-
-def callable_of(given: F, argument: str, place: Place) -> F:
-    """A user-defined function. Raises MisuseError if it cannot be called."""
-    if not callable(given):
-        raise MisuseError(f"expected a function of {argument}, found {described(given)}", place)
-    return given
 
 
 def refuse_arguments(cls: type, given: bool, call: str) -> None:

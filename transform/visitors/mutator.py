@@ -11,7 +11,14 @@ from rlx.checker.normalize import normalize_function
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, GlobalVar, IRModule, StructInfo
 from rlx.grammar.nodes.node import Node, changed, nodes_in, replace, same
-from rlx.grammar.nodes.python_places import Place, described, here, module_of
+from rlx.grammar.nodes.python_places import (
+    MisuseError,
+    Place,
+    described,
+    here,
+    module_of,
+    of_kind,
+)
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.nodes.visit import bindings, bound_vars, called_globals
@@ -153,6 +160,7 @@ class ExprMutator:
         """The replacement of an expression outside a module: its free variables count as
         parameters, and what is emitted comes before it in a sequence.
         """
+        of_kind(expr, Expr, "an expression")
         if isinstance(expr, ast.Function):
             return self(expr)
         self.builder = BlockBuilder()
@@ -221,6 +229,11 @@ class ExprMutator:
 
     @property
     def _frame(self) -> Frame:
+        if self._place is None:
+            words = (
+                f"bindings are visited in a module or a function: call {type(self).__name__}()(…)"
+            )
+            raise MisuseError(words, here())
         return self.builder.frame
 
     # ------------------------------------------------------------ variables
@@ -303,7 +316,7 @@ class ExprMutator:
         if type(binding) is ast.MatchCast:
             self._method("visit_match_cast")(binding)
         else:
-            self._method("visit_var_binding")(binding)
+            self._method("visit_var_binding")(of_kind(binding, ast.VarBinding, "a binding"))
 
     def visit_var_binding(self, binding: ast.VarBinding) -> None:
         """Visit the value, and emit the result under the same variable, or under a new one if its

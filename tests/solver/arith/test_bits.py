@@ -8,7 +8,7 @@ from benchmarks.prover.bits import oracle
 from benchmarks.prover.families import BITS, FamilyQuestion, cases
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import dtype
-from rlx.solver import Context, Proved, Prover, prove, to_smtlib
+from rlx.solver import Context, Proved, Prover, Refuted, prove, to_smtlib
 from tests.solver.arith.bit_goals import wrong
 
 QUESTIONS = cases(BITS)
@@ -51,6 +51,40 @@ def test_the_largest_shift_is_within_int64_where_its_result_is() -> None:
     assert prove("n >> 63 >= 0", lower={"n": None}, int64=True).refuted
     assert prove("n << 63 <= 0", lower={"n": -1}, int64=True).counterexample == {"n": 1}
     assert prove("1 << 63 >= 1", int64=True).refuted
+
+
+@pytest.mark.parametrize(
+    ("goal", "written_out"),
+    [
+        ("n >> k >= 0", "n // (1 << k) >= 0"),
+        ("n >> k <= n", "n // (1 << k) <= n"),
+        ("n >> k << k <= n", "n // (1 << k) * (1 << k) <= n"),
+        ("0 << k == 0", "0 * (1 << k) == 0"),
+    ],
+)
+def test_a_shift_computes_no_power_of_two(goal: str, written_out: str) -> None:
+    """``1 << 63`` is no int64, but only the second program computes it."""
+    assert prove(goal, int64=True).proved
+    assert prove(written_out).proved
+    assert prove(written_out, int64=True).counterexample == {
+        **({"n": 0} if "n" in goal else {}),
+        "k": 63,
+    }
+
+
+def test_a_shift_that_leaves_int64_is_shown_as_it_is_written() -> None:
+    verdict = prove("(n & 1) << k >= 0", int64=True)
+    assert isinstance(verdict, Refuted) and verdict.counterexample == {"n": 1, "k": 63}
+    assert str(verdict.overflow) == "(n & 1) << k"
+
+
+@pytest.mark.parametrize("bits", ["k & 5", "k ^ 5", "k | 10", "k & 37"])
+def test_a_product_of_bits_has_a_normal_form(bits: str) -> None:
+    """Its quotient by 256 has no end if what is folded is unfolded again."""
+    verdict = prove(f"({bits}) * n % 256 % 256 == ({bits}) * n % 256")
+    assert isinstance(verdict, Proved) and verdict.means == "normal form"
+    assert prove(f"uint8(uint8(({bits}) * n)) == uint8(({bits}) * n)").proved
+    assert prove(f"({bits}) * n % 256 // 256 == 0").proved
 
 
 def test_a_power_with_a_negative_exponent_is_no_error_of_a_proof() -> None:

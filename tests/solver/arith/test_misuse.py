@@ -212,6 +212,10 @@ def test_a_comparison_that_python_decides_is_refused() -> None:
         ),
         (lambda: UNTYPED.Context().define(3, N), "expected a variable, .* found int 3"),
         (
+            lambda: Context().define(tir.Var("u", dtype("uint8")), "300"),
+            "u of type uint8 has values from 0 to 255, not 300",
+        ),
+        (
             lambda: UNTYPED.prove("n >= 0", lower={N: 3}),
             "expected the name of a variable, found the variable n",
         ),

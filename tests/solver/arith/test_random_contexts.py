@@ -66,7 +66,8 @@ class Steps:
             case 3 | 4:
                 context.assume(parse(self.random.choice(TEXTS), self.named))
             case 5:
-                context.define(var, parse(self.random.choice(VALUES), self.named))
+                with suppress(ValueError):  # a bool is not 7
+                    context.define(var, parse(self.random.choice(VALUES), self.named))
             case 6:
                 context.push()
                 self.depths[at] += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import pytest
@@ -56,6 +57,17 @@ def test_a_name_is_read_as_it_is_written() -> None:
 def test_a_comment_is_no_part_of_a_goal() -> None:
     certificate = read(FLOOR)
     assert refused({**certificate, "goal": certificate["goal"] + " # and n == 3"}) == "PF01-work"
+
+
+@pytest.mark.parametrize(
+    "goal",
+    ["1is 1", "n + 1 == 1 or n == 0x1or 2", "1.or 2", "'\\d' == n", "n == 1if 1else 2", "n is n"],
+)
+def test_python_does_not_warn_of_a_goal(goal: str) -> None:
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        assert refused({**read(FLOOR), "goal": goal}) in ("PF01-text", "PF01-work")
+    assert not seen
 
 
 def test_a_cast_to_int64_of_a_wider_type_wraps() -> None:

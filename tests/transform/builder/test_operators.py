@@ -17,6 +17,7 @@ from rlx.grammar.nodes.ast import StructInfo, TensorStructInfo
 from rlx.operators.argument_kinds import KINDS
 from rlx.operators.operator_call import OperatorCall
 from rlx.operators.registry import every_name
+from rlx.transform import structural_equal
 from rlx.transform.builder import stub
 from rlx.transform.builder.given import WORDS
 from rlx.transform.builder.operators import member
@@ -44,7 +45,7 @@ def stubs() -> dict[str, list[str]]:
 
 def test_type_checkers_see_each_operator_with_its_parameters() -> None:
     found = stubs()
-    assert {*found} == {*every_name(), "call_packed", "shape"}  # which are no operators
+    assert {*found} == {*every_name(), "call_packed", "linear", "shape"}  # which are no operators
     for name, parameters in found.items():
         function: Any = rlx.op
         for part in name.split("."):
@@ -200,3 +201,34 @@ def test_operators_of_ones_own() -> None:
         vars(rlx.op).pop("mine", None)
     with pytest.raises(AttributeError):
         member("", "mine")
+
+
+@pytest.mark.parametrize(
+    ("words", "bias", "kind"),
+    [("w", None, None), ("w, b", "b", None), ('w, b, out_dtype="float64"', "b", "float64")],
+)
+def test_linear_is_that_of_texts(words: str, bias: str | None, kind: str | None) -> None:
+    kinds = {"x": 'R.Tensor(("n", 3), "float32")', "w": 'R.Tensor((4, 3), "float32")'}
+    kinds["b"] = f'R.Tensor((4,), "{kind or "float32"}")'
+    bb, given = rlx.BlockBuilder(), {name: rlx.Var(name, info) for name, info in kinds.items()}
+    with bb.function("main", [*given.values()]):
+        y = bb.emit(rlx.op.linear(given["x"], given["w"], given.get(bias or ""), kind))
+        bb.emit_func_output(y)
+    head = ", ".join(f"{name}: {info}" for name, info in kinds.items())
+    text = f"@R.function\ndef main({head}):\n    return R.linear(x, {words})\n"
+    assert structural_equal(bb.get(), rlx.check(rlx.parse(text)).modules[0])
+
+
+def test_words_of_tvm_that_are_others_here() -> None:
+    module = rlx.parse("@R.function\ndef f(x: R.Object):\n    return x\n")
+    for owner, name, advice in (
+        (rlx.op, "masked_fill", "write rlx.op.where(mask, value, x)"),
+        (rlx.op.nn, "relu6", "write rlx.op.clip(x, 0, 6)"),
+        (rlx.transform, "pass_instrument", "a class with run_before_pass"),
+        (rlx.transform, "ToMixedPrecision", "TVM's relax.transform.ToMixedPrecision"),
+        (module, "functions_items", "write module.functions.items()"),
+        (module["f"], "struct_info", "read function.params"),
+    ):
+        with pytest.raises(AttributeError) as error:
+            getattr(owner, name)
+        assert advice in str(error.value)

@@ -80,6 +80,11 @@ LEFT = [
         "R.slice_scatter(x, s, 0, 1, T.max(n, 1), axis=0)",
         "its stride is not a constant",
     ),
+    (
+        SIZED,
+        'R.zeros((n // 0,), "float32")',
+        "the dimension n // 0 divides by 0, which a PrimFunc may not",
+    ),
     (f"{MATRIX}, {NUMBER}", "R.tril(x, k)", UNBOUND),
     (f"{MATRIX}, {NUMBER}", "R.eye_like(x, k)", UNBOUND),
     (f"{INDICES}, {NUMBER}", "R.one_hot(i, k, R.prim_value(0), 3)", UNBOUND),

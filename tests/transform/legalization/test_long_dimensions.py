@@ -7,7 +7,7 @@ import pytest
 
 from rlx import parse
 from rlx.grammar.print.printer import print_module
-from rlx.transform import legalize
+from rlx.transform import legalize, structural_equal
 from rlx.vm import VirtualMachine, build
 
 HEAD = """
@@ -61,3 +61,21 @@ def test_a_branch_keeps_its_names_to_itself() -> None:
     x, y = np.ones((9, 2), "float32"), np.ones((3, 2), "float32")
     for condition in (True, False):
         assert np.asarray(machine["main"](np.array(condition), x, y)).shape == (3, 2)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "z = R.strided_slice(x, axes=[0], begin=[k], end=[j])",
+        "y = R.strided_slice(x, axes=[0], begin=[k], end=[j], strides=[-2])\n    z = R.exp(y)",
+        "y = R.split(R.strided_slice(x, axes=[0], begin=[k], end=[j]), 2, axis=1)\n    z = R.add(y[0], y[1])",
+    ],
+)
+def test_what_is_legalised_stays_as_it_is(body: str) -> None:
+    """A value that a cast names already gets no second name."""
+    head = 'def main(x: R.Tensor(("n", 4), "float32"), k: R.Prim(value="k"), j: R.Prim(value="j")):'
+    module = parse(f"@R.function\n{head}\n    {body}\n    return z\n")
+    for each in (module, parse(chain(5))):
+        once = legalize(each)
+        assert print_module(once).count("match_cast") > 0
+        assert structural_equal(legalize(once), once)

@@ -9,7 +9,8 @@ import rlx
 from rlx import vm
 from rlx.grammar.print.printer import print_module
 from rlx.grammar.read.parser import parse
-from rlx.transform import LambdaLift, lambda_lifting
+from rlx.semantics import Fault
+from rlx.transform import LambdaLift, dead_code, lambda_lifting
 
 NESTED = """\
 @R.function
@@ -62,6 +63,20 @@ def main(x: R.Tensor((3,), "float32")):
     both = (held, held)
     return (held(x), called(x))
 """
+SCALAR = """\
+@R.function
+def main(k: R.Prim(value="k"), x: R.Tensor(("n",), "float32")):
+    k = T.int64()
+    n = T.int64()
+    @R.function
+    def inner(y: R.Tensor((n,), "float32")) -> R.Tensor((n,), "float32"):
+        z = R.zeros(R.shape([k]), "float32")
+        return R.add(x, y)
+    @R.function
+    def f(y: R.Tensor((n,), "float32")) -> R.Tensor((n,), "float32"):
+        return inner(inner(y))
+    return f(x)
+"""
 GIVEN = np.arange(1, 4, dtype=np.float32)
 PROGRAMS = {"nested": NESTED, "sizes": SIZES, "recursive": RECURSIVE, "passed on": PASSED_ON}
 
@@ -101,3 +116,17 @@ def test_a_value_is_a_closure_and_calls_what_it_called() -> None:
     kept = print_module(lambda_lifting(module))
     assert "closure" not in kept and kept.count("    @R.function") == 1
     assert kept.count("= called(") == 2
+
+
+@pytest.mark.parametrize("uses", ["return f(x)", "g = (f, f)\n    return g[0](x)"])
+def test_a_scalar_that_is_captured_may_still_be_negative(uses: str) -> None:
+    """The tensor of `k` elements is not used, but where `k` is negative, it ends the run."""
+    (module,) = parse(SCALAR.replace("return f(x)", uses)).modules
+    for lift in (LambdaLift(), lambda_lifting):
+        lifted = dead_code(lift(module))
+        assert not rlx.check(print_module(lifted)).errors
+        for program in (module, lifted):
+            assert isinstance(rlx.run(program, inputs=[-1, GIVEN]), Fault)
+            assert rlx.run(program, inputs=[2, GIVEN]).numpy().tolist() == [3, 6, 9]
+            machine = vm.VirtualMachine(vm.build(program), backend="steps")
+            assert machine["main"](2, GIVEN).tolist() == [3, 6, 9]

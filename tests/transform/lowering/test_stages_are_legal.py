@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rlx import run
+from rlx import run, vm
 from rlx.checker import check_text
 from rlx.generate.campaign.programs import is_legal, program
 from rlx.grammar.nodes import ast
 from rlx.grammar.read.parser import parse
+from rlx.transform import legalize
 from rlx.transform.lowering.local_functions import LambdaLift
 from rlx.transform.lowering.passes import PassError
 from rlx.transform.lowering.structure import RemovePurityChecking
@@ -186,6 +187,29 @@ def test_captured_values(given: str, inside: str) -> None:
 @pytest.mark.parametrize("seed", [s for s in range(700, 708) if is_legal(s)])
 def test_generated_programs(seed: int) -> None:
     assert list(refused(program(seed)[0])) == []
+
+
+DIVIDED = [
+    "R.zeros(R.shape([n // 0]), 'float32')",
+    "R.zeros(R.shape([n, 1 % 0 + n]), 'float32')",
+    "R.reshape(x, R.shape([T.truncdiv(n, 0), 2]))",
+    "R.add(x, R.full(R.shape([n // (0 * n)]), R.const(1.0, 'float32')))",
+    "R.prim_value(n % 0)",
+]
+
+
+@pytest.mark.parametrize("value", DIVIDED)
+def test_a_division_by_zero_stays_one(value: str) -> None:
+    """A PrimFunc may not divide by a literal 0 (TIR04-zero), so that of the heap finds another one."""
+    text = f"@R.function\ndef main(x: R.Tensor(('n',), 'float32')):\n    n = T.int64()\n    y = {value}\n    return y\n"
+    assert check_text(text).ok
+    assert list(refused(text)) == []
+    module = parse(text).modules[0]
+    now = legalize(module)
+    assert "E-prim-divide" in str(run(now, inputs=[np.ones(2, np.float32)]))
+    machine = vm.VirtualMachine(vm.build(module), backend="steps")
+    with pytest.raises(vm.Fault, match="integer division by zero"):
+        machine["main"](np.ones(2, np.float32))
 
 
 def main(count: int, seed: int) -> int:
