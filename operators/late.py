@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from rlx import te
     from rlx.te import external as externals
-    from rlx.te import linear as linear
+    from rlx.te import linear
     from rlx.te import scalar as scalars
 else:
     np, ml_dtypes = LateModule("numpy"), LateModule("ml_dtypes")

@@ -37,7 +37,7 @@ WAVES = 8
 SOON = 8
 """So many users of what is to be looked at are looked at with it."""
 
-FEW = 60
+FEW = 16
 """A function of fewer statements is checked whole."""
 
 
