@@ -44,8 +44,9 @@ def filled(func: tir.PrimFunc) -> frozenset[int]:
     """
     if returns(func):
         return frozenset()
+    stored = {store.buffer for store in stores(func.body)}
     buffers = ((k, func.buffer_map.get(param)) for k, param in enumerate(func.params))
-    return frozenset(k for k, b in buffers if b is not None and fills(func, b))
+    return frozenset(k for k, b in buffers if b in stored and fills(func, b))
 
 
 def returns(func: tir.PrimFunc) -> bool:
