@@ -726,6 +726,25 @@ kind("concatenations", 100, CHECK, FMT, WHY, LOWER)(
         f"v{size - 1}",
     )
 )
+kind("tensors joined at once", 60, CHECK, FMT, WHY, LOWER, BUILD, MEMORY)(
+    lambda size: function(
+        [f"v = R.concat(({'x, ' * size}), axis=0)"], HEAD.replace("(2,)", '("n",)'), "v"
+    )
+)
+kind("many different kernels", 100, LOWER, BUILD)(
+    lambda size: function(
+        f'v{i} = R.full(R.shape([{i + 1}]), R.const({i}, "float32"))' for i in range(size)
+    )
+)
+
+
+@kind("poolings of symbolic sizes", 5, CHECK, LOWER, MEMORY)
+def _(size: int) -> str:
+    window = "pool_size=[3, 2], strides=[2, 1], padding=[1, 0], ceil_mode=True"
+    lines = (f"v{i} = R.nn.max_pool2d({f'v{i - 1}' if i else 'x'}, {window})" for i in range(size))
+    return function(lines, HEAD.replace("(2,)", '("n", 4, "h", "w")'), f"v{size - 1}")
+
+
 kind("kernels of different sizes", 20, LOWER, BUILD, MEMORY)(
     lambda size: function(
         (f"v{i} = R.concat(({f'v{i - 1}' if i else 'x'}, x), axis=0)" for i in range(size)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -26,7 +26,7 @@ from rlx.operators.dim_arithmetic import (
 )
 from rlx.operators.evaluation import OperatorFault
 from rlx.operators.exprs import Result
-from rlx.operators.late import np, te
+from rlx.operators.late import linear, np, te
 from rlx.operators.operator_call import Dims, ObligationGroup, OperatorCall, show
 from rlx.operators.parameters import IntOrInts, Tensor, Tensors
 from rlx.operators.registry import computes, defines, operator
@@ -136,19 +136,30 @@ def concat_definition(out: Result, tensors: Sequence[te.Tensor], axis: int | Non
     along = exprs.axis_of(axis or 0, out.ndim)
     starts = [exprs.int64(0)]
     for each in tensors[:-1]:
-        starts.append(starts[-1] + each.shape[along])
+        starts.append(linear.simplified(starts[-1] + each.shape[along]))
 
     def element(*i: te.Scalar) -> te.Scalar:
-        found: te.Scalar | None = None
-        for start, each in reversed(list(zip(starts, tensors, strict=True))):
-            at = [v - start if k == along else v for k, v in enumerate(i)]
-            here = te.cast(out.dtype, each(*at))
-            end = start + each.shape[along]
-            found = here if found is None else te.if_then_else(i[along] < end, here, found)
-        assert found is not None
-        return found
+        def part(k: int) -> te.Scalar:
+            at = [v - starts[k] if d == along else v for d, v in enumerate(i)]
+            return te.cast(out.dtype, tensors[k](*at))
+
+        return _halves(range(len(tensors)), part, lambda k: i[along] < starts[k])
 
     return exprs.filled(out, element)
+
+
+def _halves(
+    parts: range, part: Callable[[int], te.Scalar], before: Callable[[int], te.Scalar]
+) -> te.Scalar:
+    """The part in which an index is; ``before`` says whether it is before the start of one. Of many
+    parts each is behind few conditions, so that neither the kernel nor the proof that it reads
+    inside grows with the square of their number.
+    """
+    if len(parts) == 1:
+        return part(parts[0])
+    half = len(parts) // 2
+    first, second = (_halves(some, part, before) for some in (parts[:half], parts[half:]))
+    return te.if_then_else(before(parts[half]), first, second)
 
 
 @operator(
@@ -185,10 +196,11 @@ def stack_definition(out: Result, tensors: Sequence[te.Tensor], axis: int | None
 
     def element(*i: te.Scalar) -> te.Scalar:
         rest = [v for k, v in enumerate(i) if k != along]
-        found = tensors[-1](*rest)
-        for number, each in reversed(list(enumerate(tensors[:-1]))):
-            found = te.if_then_else(exprs.equals(i[along], exprs.int64(number)), each(*rest), found)
-        return found
+        return _halves(
+            range(len(tensors)),
+            lambda k: tensors[k](*rest),
+            lambda k: i[along] < exprs.int64(k),
+        )
 
     return exprs.filled(out, element)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["externals", "later", "ml_dtypes", "np", "scalars", "te"]
+__all__ = ["externals", "later", "linear", "ml_dtypes", "np", "scalars", "te"]
 
 
 class LateModule:
@@ -31,11 +31,12 @@ if TYPE_CHECKING:
 
     from rlx import te
     from rlx.te import external as externals
+    from rlx.te import linear
     from rlx.te import scalar as scalars
 else:
     np, ml_dtypes = LateModule("numpy"), LateModule("ml_dtypes")
     te, scalars = LateModule("rlx.te"), LateModule("rlx.te.scalar")
-    externals = LateModule("rlx.te.external")
+    externals, linear = LateModule("rlx.te.external"), LateModule("rlx.te.linear")
 
 
 def later(module: object, name: str) -> Callable[..., Any]:

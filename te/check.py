@@ -10,6 +10,7 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rlx.grammar.nodes import tir
@@ -215,6 +216,14 @@ class _Ranges:
             self.ends[each.var] = (each.low.node, each.high.node)
         self.held: list[tuple[tir.BufferLoad, tir.Var]] = []
 
+    @cached_property
+    def _short_ends(self) -> dict[tir.Var, tuple[tir.PrimExpr, tir.PrimExpr]]:
+        """The ends as they are asked with, once for each read: sums of many equal terms are short."""
+        from rlx.solver.prover import Prover
+
+        prover = Prover()
+        return {var: (low, prover.simplify(high)) for var, (low, high) in self.ends.items()}
+
     def outside(self, access: Access) -> Iterator[Undecided]:
         """The indices of a read that are not proved to be inside."""
         read = access.read
@@ -277,7 +286,7 @@ class _Ranges:
         read = access.read
         index, dim = self._known(read.indices[axis]), read.buffer.shape[axis]
         context = Context()
-        for var, (low, high) in self.ends.items():
+        for var, (low, high) in self._short_ends.items():
             if isinstance(low, tir.IntImm):
                 context.declare(var, low.value, None)
             else:

@@ -10,7 +10,7 @@ from rlx.checker.prim_funcs.check import prim_funcs
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, IRModule, StructInfo, TensorStructInfo
 from rlx.grammar.nodes.dtype import BOOL
-from rlx.grammar.nodes.node import Node, replace
+from rlx.grammar.nodes.node import Node
 from rlx.grammar.nodes.struct_infos import mentioned, numbers, of_the_value
 from rlx.grammar.nodes.visit import LEAVES, bindings, bindings_in, evaluated
 from rlx.grammar.stack import recursion_room
@@ -180,12 +180,13 @@ class Certainty:
     ----------
     function
         The function, in normal form.
-    module
-        The module around it.
+    around
+        The signatures of the module around it, which all functions share, so that a chain of
+        functions without annotated results is derived once.
     """
 
-    def __init__(self, function: ast.Function, module: IRModule) -> None:
-        self._function, self._module = function, module
+    def __init__(self, function: ast.Function, around: states.Signatures) -> None:
+        self._function, self._around, self._module = function, around, around.module
         self._values = {b.var: b.value for b in bindings(function) if type(b) is ast.VarBinding}
         self._written: dict[ast.Var, bool] = {}
         self._filling: dict[ast.GlobalVar, bool] = {}
@@ -206,9 +207,7 @@ class Certainty:
         return state
 
     def _derivation(self) -> states.Growing:
-        table = dict(self._module.functions)
-        around = states.Signatures(replace(self._module, functions=table), table)
-        return states.derivation(around, self._values)
+        return states.derivation(self._around, self._values)
 
     @cached_property
     def _frees(self) -> bool:

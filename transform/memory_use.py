@@ -29,7 +29,7 @@ from rlx.grammar.nodes.ast import IRModule
 from rlx.grammar.nodes.dtype import DataType
 from rlx.grammar.nodes.node import Record, Span
 from rlx.grammar.nodes.visit import bindings_in, expressions, free_vars, result_of
-from rlx.solver import Prover
+from rlx.solver import Prover, Refuted
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.order import instantiate
 from rlx.solver.poly import Polynomial
@@ -201,6 +201,8 @@ class _ModuleMemory:
         self._under_way: set[ast.GlobalVar] = set()
         self._loops = False
         self._undecided = 0
+        self._told_apart: list[Mapping[tir.Var, int]] = []
+        """The sizes that answered a question of peaks: mostly those of other peaks, too."""
 
     def entry(self, callee: ast.GlobalVar) -> MemoryUse:
         function = self.module.functions[callee]
@@ -278,11 +280,15 @@ class _ModuleMemory:
         """Whether one is, for all sizes, proved to be at most the other."""
         if self._undecided >= UNDECIDED or a.exceeds(b):
             return False
+        if any(a.exceeds_at(b, sizes) for sizes in self._told_apart):
+            return False
         question = tir.LE(a.expr, b.expr)
         if tir.larger_than(LONG, question):
             return False
         verdict = self.prover.always(question)
         self._undecided += verdict.status == "unknown"
+        if isinstance(verdict, Refuted):
+            self._told_apart.append(verdict.values)
         return verdict.proved
 
     def _constants(self, callee: ast.GlobalVar) -> int:
@@ -392,17 +398,19 @@ class _PeakValues:
     def __init__(self, expr: tir.PrimExpr) -> None:
         self.expr, self._free = expr, tir.free_vars(expr)
         self._same = [self._at(size) for size in SIZES]
-        self._alone = {var: self._at(1, var) for var in self._free}
+        self._alone = {var: self._at(1, {var: LARGE}) for var in self._free}
 
-    def _at(self, size: int, large: tir.Var | None = None) -> int | None:
-        """The value; None if it is undefined."""
-        sizes = dict.fromkeys(self._free, size)
-        if large is not None:
-            sizes[large] = LARGE
+    def _at(self, size: int, others: Mapping[tir.Var, int] = {}) -> int | None:
+        """The value where sizes are the same but for some; None if it is undefined."""
         try:
-            return evaluate(self.expr, sizes)
+            return evaluate(self.expr, {**dict.fromkeys(self._free, size), **others})
         except UndefinedError:
             return None
+
+    def exceeds_at(self, other: _PeakValues, sizes: Mapping[tir.Var, int]) -> bool:
+        """Whether it is larger than the other sum at some sizes."""
+        here, there = self._at(1, sizes), other._at(1, sizes)
+        return here is not None and there is not None and here > there
 
     def exceeds(self, other: _PeakValues) -> bool:
         """Whether one of the values is larger than the other sum is there."""

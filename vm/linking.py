@@ -260,8 +260,10 @@ def prim_func(executable: ExecutableParts, name: str) -> tir.PrimFunc:
     raise UnsupportedStop("V-name-text", f"the text of {name} contains no PrimFunc")
 
 
-TEXTS = 512
-"""The number of texts whose parsed form is cached."""
+TEXTS = 4096
+"""The number of texts whose parsed form is cached: more than one executable has, since they are
+asked for in the order in which they came.
+"""
 _READ: dict[tuple[str, str], tir.PrimFunc] = {}
 """PrimFuncs by their names and texts; machines of one executable share them."""
 

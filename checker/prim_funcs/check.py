@@ -180,7 +180,7 @@ def is_marked(state: PrimFuncCheck) -> None:
         return
     names = kept_names(state.source, *function.span)
     found = next((n for n in names if n.name in _BLOCKS and n.after == "("), None)
-    if found is not None and not _has_old_forms(state.source):
+    if found is not None and not has_old_forms(state.source):
         state.report(
             "TIR13-mark",
             f"{found.name} is used in a PrimFunc without s_tir=True, which TVM rejects since 0.25",
@@ -191,9 +191,9 @@ def is_marked(state: PrimFuncCheck) -> None:
 
 
 @lru_cache(maxsize=4)
-def _has_old_forms(text: str) -> bool:
+def has_old_forms(text: str) -> bool:
     """Whether a text has what only versions before 0.26 read: 0.24 knows no mark."""
-    return any(
+    return any(word in text for word in ("R.Object", "out_sinfo", "sinfo_args")) and any(
         n.name == "R.Object" or (n.name in ("out_sinfo", "sinfo_args") and n.after == "=")
         for n in kept_names(text)
     )

@@ -21,7 +21,7 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import StructInfo
 from rlx.grammar.nodes.node import Record, Span
 from rlx.grammar.print.printer import print_node
-from rlx.grammar.suggest import closest
+from rlx.grammar.suggest import closest_names
 from rlx.lsp.cut import mentioned, needed_parts, parameters, words
 from rlx.lsp.statements import BodyStatement, Statements, indent_of, opened_in, split
 
@@ -37,7 +37,7 @@ WAVES = 8
 SOON = 8
 """So many users of what is to be looked at are looked at with it."""
 
-FEW = 60
+FEW = 16
 """A function of fewer statements is checked whole."""
 
 
@@ -490,7 +490,7 @@ class ReducedBody:
         }
         places = {each.name: each.span for each in parameters(self.whole_head, self.at)}
         for word in unknown - self.meant.keys():
-            self.meant[word] = closest(word, {**self.binders, **places})
+            self.meant[word] = closest_names(word, {**self.binders, **places})
         meant = {name for word in unknown for name in self.meant[word]}
         numbers = {number for name in meant for number in self.binders.get(name, ())}
         return numbers, {places[name] for name in meant & places.keys()}

@@ -67,16 +67,15 @@ def excerpt(
     """
     names = names_of(cut)
     own_text = {n: body.head + body.text for n, body in bodies.items()}
-    whole = _whole(cut, wanted, names, own_text)
+    outside = {n for start, end in cut.gaps() for n in _named(cut.text[start:end], names)}
+    open_outside = {n for n in outside if not cut.pieces[n].closed}
+    whole = _whole(cut, {*wanted, *open_outside}, names, own_text)
     mentions = {at: _named(own_text.get(at) or cut.of(at), names) for at in whole}
-    heads = set().union(*mentions.values())
+    heads = outside.union(*mentions.values())
     for n, body in bodies.items():
         if any(n in named for at, named in mentions.items() if at != n):
             body.keep_head()  # calls need all its parameters
             own_text[n] = body.head + body.text
-    for start, end in cut.gaps():
-        for name in words_among(cut.text[start:end], names.keys()):
-            heads.update(names[name])
     beside = {n for number in whole for n in (number - 1, number + 1)}
     beside |= {n for at in range(len(cut.pieces) + 1) if cut.gap(at).strip() for n in (at - 1, at)}
     parts: list[str] = []

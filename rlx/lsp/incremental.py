@@ -17,6 +17,7 @@ from functools import cached_property
 
 from rlx.checker.check import MARK, Report, position
 from rlx.checker.driver.configuration import ALWAYS
+from rlx.checker.prim_funcs.check import has_old_forms
 from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.grammar.lines import line_start, next_line
 from rlx.grammar.nodes import ast
@@ -265,6 +266,10 @@ class _Step:
         The names that mean something else now.
     wanted
         The functions to be checked, by their numbers in the new version.
+    changed
+        The names of functions that are something else to others now.
+    is_old
+        Whether the whole new version has forms of old versions of TVM, by which functions are read.
     entered
         Whether other functions may be called from outside than before.
     """
@@ -274,10 +279,12 @@ class _Step:
     ) -> None:
         self.before, self.path, self.target = before, path, target
         self.now = recut(before.cut, text)
+        self.is_old = _is_old(self.now)
         self.to: dict[int, int] = {}
         self.heads: set[int] = set()
         self.renamed: set[str] = set()
         self.wanted: set[int] = set()
+        self.changed: set[str] = set()
         self.entered = False
         self.bodies: dict[int, ReducedBody] = {}
         self.bodies_now: dict[int, Derived] = {}
@@ -292,7 +299,8 @@ class _Step:
         if not self._align():
             return None
         self._concerned()
-        self._reduce()
+        self._reduce(self.heads)
+        self._reduce_callers(self.wanted - {self.to[number] for number in self.heads})
         for _ in range(_ROUNDS):
             made = self._excerpt()
             if made is None:
@@ -303,9 +311,10 @@ class _Step:
             more, elsewhere = self._more(found)
             if more <= self.wanted and self.bodies.keys().isdisjoint(elsewhere):
                 return self._made(found)
-            self.wanted |= more
             for number in elsewhere:
                 self.bodies.pop(number, None)
+            self._reduce_callers(more - self.wanted)
+            self.wanted |= more
         return None
 
     # ------------------------------------------------------------ what changed
@@ -318,6 +327,8 @@ class _Step:
         now = range(first, len(new.pieces) - last)
         if not _same_gaps(old, new, first, last) or self.before.hides():
             return False
+        if self.is_old != _is_old(old):
+            return False
         self.to = {n: n for n in range(first)}
         shift = len(new.pieces) - len(old.pieces)
         self.to.update({n: n + shift for n in range(len(old.pieces) - last, len(old.pieces))})
@@ -329,6 +340,8 @@ class _Step:
                 self.renamed.add(name)
             if into is not None:
                 self.to[number] = into
+                if name in self.renamed:
+                    self.changed.add(name)
                 if old.of(number) != new.of(into):
                     self.heads.add(number)
                     if _leaves(new, into):
@@ -400,9 +413,14 @@ class _Step:
         made = excerpt(self.now, self.wanted, {*kept, *self._entry()}, bodies=self.bodies)
         return None if len(made.text) > PART * len(self.now.text) else made
 
-    def _reduce(self) -> None:
-        """Find the functions of which the edit concerns only some statements."""
-        for number in self.heads:
+    def _reduce_callers(self, numbers: AbstractSet[int]) -> None:
+        """Of functions that call one which is another now, only these calls are looked at."""
+        callers = self._mention(self.changed) & numbers
+        self._reduce(old for old, new in self.to.items() if new in callers)
+
+    def _reduce(self, numbers: Iterable[int]) -> None:
+        """Find those of some functions of which the edit concerns only some statements."""
+        for number in numbers:
             into, known = self.to[number], self.before.bodies.get(number)
             old, new = self.before.cut.pieces[number], self.now.pieces[into]
             changed = changed_parameters((old.head, old.at), (new.head, new.at))
@@ -420,7 +438,7 @@ class _Step:
                 if changed and places:
                     continue
                 places += changed.values()
-                names = self.renamed | changed.keys()
+                names = self.renamed | self.changed | changed.keys()
                 made = ReducedBody(before, text, (new.head, new.at), places, names)
                 if not made.failed:
                     self.bodies[into] = made
@@ -471,6 +489,8 @@ class _Step:
         for diagnostic in found.diagnostics:
             if diagnostic.span is None or diagnostic.code == "WF12-entry":
                 return None
+            if diagnostic.code == "TIR13-mark" and self.is_old:
+                continue
             number = at.number(diagnostic.span[0])
             if number in self.bodies and not self._is_of_a_statement(made, number, diagnostic):
                 continue
@@ -531,7 +551,9 @@ class _Step:
         }
         errors = (d for d in found.diagnostics if d.code in ALWAYS)
         self.entered = bool(changed or self.renamed)
-        alone = {n for n in self.bodies if not self._body_mentions(n, changed)}
+        fresh = changed - self.changed
+        self.changed |= changed
+        alone = {n for n in self.bodies if not self._body_mentions(n, fresh)}
         elsewhere = (self._mention(changed) - alone) | self._contradicted(found)
         unknown = self._mention_unknown(found.diagnostics)
         return found.told_of(errors) | unknown | elsewhere, elsewhere
@@ -601,6 +623,12 @@ def _ends(old: Cut, new: Cut) -> tuple[int, int]:
     ):
         last += 1
     return first, last
+
+
+def _is_old(cut: Cut) -> bool:
+    """Whether a text with blocks has forms of old versions, by its parts."""
+    spans = (*(piece.span for piece in cut.pieces), *cut.gaps())
+    return "T.sblock" in cut.text and any(has_old_forms(cut.text[slice(*s)]) for s in spans)
 
 
 def _leaves(new: Cut, number: int) -> bool:

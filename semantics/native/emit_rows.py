@@ -155,8 +155,11 @@ def _step(state: Generation, found: LoopReduction, place: str, other: str) -> No
     """Combine two vectors."""
     sign = SIGNS[found.kind]
     text = f"{place} {sign} {other}"
-    if found.extremum:
-        kind = c_types.held(found.store.buffer.dtype)
+    dtype = found.store.buffer.dtype
+    if found.extremum and dtype.is_integer:
+        text = f"RLX_PICK({place}, {other}, {sign})"
+    elif found.extremum:
+        kind = c_types.held(dtype)
         name = "max" if found.kind is tir.Max else "min"
         text = f"RLX_EXTREMUM(rlx_{name}_{kind}_, RLX_VECTOR)({place}, {other})"
     state.out.put(f"{place} = {text};")
@@ -181,7 +184,7 @@ def _condition(found: LoopReduction) -> str:
     dtype = found.store.buffer.dtype
     if dtype == BOOL or (not found.extremum and str(dtype) in c_types.NARROW):
         return "0"
-    faster = found.extremum and found.plain()
+    faster = found.extremum and found.plain() and dtype.is_float
     return f"({BY_VECTORS}) && RLX_VECTOR <= RLX_EXTREMA" if faster else BY_VECTORS
 
 

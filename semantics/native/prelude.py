@@ -75,8 +75,12 @@ typedef __SIZE_TYPE__ size_t;
     { RLX_PART(type, count); rlx_part *x = (rlx_part *)(array); x[0] = x[0] sign x[1]; }
 #define RLX_FOLD_PICK(type, array, count, sign) { \
     RLX_PART(type, count); rlx_part *x = (rlx_part *)(array); \
-    __typeof__(x[0] sign x[1]) m = x[0] sign x[1]; \
-    x[0] = (rlx_part)(((__typeof__(m))x[0] & m) | ((__typeof__(m))x[1] & ~m)); }
+    x[0] = RLX_PICK(x[0], x[1], sign); }
+/* `a > b ? a : b` or `a < b ? a : b` of the elements of two vectors. */
+#define RLX_PICK(a, b, sign) ({ \
+    __typeof__(a) rlx_a = a, rlx_b = b; \
+    __typeof__(rlx_a sign rlx_b) rlx_m = rlx_a sign rlx_b; \
+    (__typeof__(rlx_a))(((__typeof__(rlx_m))rlx_a & rlx_m) | ((__typeof__(rlx_m))rlx_b & ~rlx_m)); })
 /* Whether any element of a vector is not 0. */
 #define RLX_ANY(vector) ({ \
     __typeof__(vector) rlx_x = vector; int64_t rlx_w[RLX_VECTOR / 8]; memcpy(rlx_w, &rlx_x, RLX_VECTOR); \

@@ -217,10 +217,13 @@ class IndexKnowledge:
         return True
 
     def demand_any(self, values: list[Polynomial]) -> bool:
-        """Ensure that one of several sums is not negative, without a check if possible."""
+        """Ensure that one of several sums is not negative, without a check if possible. A check that
+        only sizes of 0 pass would be of no use.
+        """
         if any(self.scope.natural_sum(v) for v in values):
             return True
-        return any(self.demand(v) for v in reversed(values))
+        useful = (v for v in reversed(values) if not self.scope.natural_sum(-v))
+        return any(map(self.demand, useful))
 
     def type_of(self, expr: tir.PrimExpr) -> DataType:
         """The C type of an expression."""

@@ -202,7 +202,6 @@ class LoopReduction:
             and self.certain
             and term.buffer.dtype == self.store.buffer.dtype
             and str(term.buffer.dtype) not in (*c_types.NARROW, "bool")
-            and (not self.extremum or term.buffer.dtype.is_float)
             and [_step(operand, inner) for operand in self.operands] == [1]
         )
 

@@ -8,6 +8,8 @@ from collections.abc import Collection
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.visit import evaluated
+from rlx.solver.context import Context
+from rlx.solver.prover import Prover
 
 
 def written_first(buffer: tir.Buffer, owner: tir.Stmt) -> bool:
@@ -24,7 +26,7 @@ def written_first(buffer: tir.Buffer, owner: tir.Stmt) -> bool:
 def fills(func: tir.PrimFunc, buffer: tir.Buffer) -> bool:
     """Whether a function writes every element of a parameter's buffer, and reads none before.
 
-    Variable dimensions are assumed to be greater than 0, which the caller ensures. Aliases of
+    All dimensions are assumed to be greater than 0, which the caller ensures. Aliases of
     memory are not considered, because such functions have no native code.
     """
     body = func.body
@@ -32,7 +34,7 @@ def fills(func: tir.PrimFunc, buffer: tir.Buffer) -> bool:
         body = body.body
     parts = (part for part in flat(body) if mentions(part, buffer))
     first = next(parts, None)
-    dims = {dim for b in func.buffer_map.values() for dim in b.shape if isinstance(dim, tir.Var)}
+    dims = {dim for b in func.buffer_map.values() for dim in b.shape}
     return first is not None and _fills(first, buffer, dims)
 
 
@@ -42,8 +44,9 @@ def filled(func: tir.PrimFunc) -> frozenset[int]:
     """
     if returns(func):
         return frozenset()
+    stored = {store.buffer for store in stores(func.body)}
     buffers = ((k, func.buffer_map.get(param)) for k, param in enumerate(func.params))
-    return frozenset(k for k, b in buffers if b is not None and fills(func, b))
+    return frozenset(k for k, b in buffers if b in stored and fills(func, b))
 
 
 def returns(func: tir.PrimFunc) -> bool:
@@ -168,7 +171,9 @@ def _covers(
             return False
     others = [extent for var, extent in extents.items() if var not in seen]
     runs = all(
-        extent.value > 0 if isinstance(extent, tir.IntImm) else extent in positive
+        extent.value > 0
+        if isinstance(extent, tir.IntImm)
+        else any(_same_extent(extent, dim) for dim in positive)
         for extent in others
     )
     return runs and len(store.indices) == len(store.buffer.shape)
@@ -188,7 +193,12 @@ def _is_zero(index: tir.PrimExpr) -> bool:
 def _same_extent(a: tir.PrimExpr, b: tir.PrimExpr) -> bool:
     if isinstance(a, tir.IntImm) and isinstance(b, tir.IntImm):
         return a.value == b.value
-    return a is b and isinstance(a, tir.Var)
+    if tir.interned(a) is tir.interned(b):
+        return True
+    context = Context()
+    for var in {*tir.free_vars(a), *tir.free_vars(b)}:
+        context.declare(var, None, None)  # a scalar may be negative
+    return Prover(context).equal(a, b).proved
 
 
 def _reads_same(stmt: tir.Stmt, store: tir.BufferStore) -> bool:

@@ -9,9 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import rlx
+from rlx import vm
 from rlx.commands import disasm, run
 from rlx.grammar.nodes.node import replace
 from rlx.vm import ExecBuilder, Executable, LoadError, VirtualMachine
+from rlx.vm.linking import known
 from rlx.vm.saving import from_bytes, to_bytes
 from rlx.vm.shipped_code import differing, generated
 
@@ -96,3 +99,14 @@ def test_a_prim_func_without_c_runs_by_the_evaluator(
     shown = capsys.readouterr().out
     assert "rlx_kernel" in shown
     assert "/* PrimFunc broken: no C; the reference evaluator runs it */" in shown
+
+
+def test_no_text_of_a_large_executable_is_read_again() -> None:
+    """What the texts of its PrimFuncs were printed from is known when it is saved and linked."""
+    lines = "".join(f"    y{i} = R.clip(x, 0, {i})\n" for i in range(1, 601))
+    module = rlx.parse(
+        f'@R.function\ndef main(x: R.Tensor((2,), "float32")):\n{lines}    return y1\n'
+    )
+    made = vm.build(module, legalize=True)
+    assert len(made.kernels) == 600
+    assert all(known(name, text) for name, text in made.kernels.items())

@@ -17,7 +17,7 @@ from rlx.checker.well_formed.traversal import walk_function
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, GlobalVar, StructInfo
-from rlx.grammar.nodes.node import Node
+from rlx.grammar.nodes.node import Node, replace
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.nodes.visit import bindings, called_globals, reached
 from rlx.grammar.stack import recursion_room
@@ -141,6 +141,12 @@ class Signatures:
             found = called_globals(function) if isinstance(function, ast.Function) else ()
             self._mentioned[gv] = found
         return found
+
+
+def signatures_of(module: ast.IRModule) -> Signatures:
+    """The signatures of a module that stays as it is."""
+    table = dict(module.functions)
+    return Signatures(replace(module, functions=table), table)
 
 
 class _Circles(dict[GlobalVar, set[GlobalVar]]):

@@ -5,12 +5,13 @@ from __future__ import annotations
 from rlx.checker.normalize import normalize
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, IRModule
+from rlx.transform.builder.states import Signatures, signatures_of
 from rlx.transform.certain import Certainty
 from rlx.transform.visitors.uses import Without, unneeded
 
 
-def _unneeded(function: ast.Function, module: IRModule, may_fail: bool) -> set[ast.Var]:
-    certain = Certainty(function, module)
+def _unneeded(function: ast.Function, around: Signatures, may_fail: bool) -> set[ast.Var]:
+    certain = Certainty(function, around)
 
     def may_go(var: ast.Var, value: Expr) -> bool:
         return certain.cannot_fail(value) or (may_fail and certain.is_pure(value))
@@ -31,7 +32,8 @@ def dead_code(module: IRModule, *, may_fail: bool = False) -> IRModule:
     """
     normal = normalize(module)
     gone: set[ast.Var] = set()
+    around = signatures_of(normal)
     for function in normal.functions.values():
         if isinstance(function, ast.Function):
-            gone |= _unneeded(function, normal, may_fail)
+            gone |= _unneeded(function, around, may_fail)
     return Without(gone).module(normal) if gone else module

@@ -29,6 +29,7 @@ from rlx.semantics.values import ShapeValue, Tensor, TupleValue, Value
 from rlx.solver.order import subtype
 from rlx.solver.verdict import Proved
 from rlx.transform.builder.errors import BuildError
+from rlx.transform.builder.states import Signatures, signatures_of
 from rlx.transform.certain import FREES, Certainty
 from rlx.transform.lowering.passes import ModulePass
 from rlx.transform.passes.common_subexpressions import Common, overwritable, writes
@@ -454,9 +455,10 @@ class ConvertToDataflow(ModulePass):
         normal = normalize(module)
         circle = circles(_mentions(normal))
         functions = dict(normal.functions)
+        around = signatures_of(normal)
         for gv, f in normal.functions.items():
             if isinstance(f, ast.Function):
-                functions[gv] = _Dataflow(f, normal, self._least, circle[gv]).function(f)
+                functions[gv] = _Dataflow(f, around, self._least, circle[gv]).function(f)
         if all(functions[gv] is f for gv, f in normal.functions.items()):
             return CanonicalizeBindings().apply(module)
         return CanonicalizeBindings().apply(replace(normal, functions=functions))
@@ -549,13 +551,13 @@ class _Dataflow(Rewriter):
     def __init__(
         self,
         function: ast.Function,
-        module: IRModule,
+        around: Signatures,
         least: int,
         circle: Collection[ast.GlobalVar],
     ) -> None:
         super().__init__()
         self._circle = circle
-        self._certain, self._least = Certainty(function, module), least
+        self._certain, self._least = Certainty(function, around), least
 
     def binding(self, binding: Binding) -> tuple[Binding, ...]:
         """A binding; only what has blocks of its own may change."""

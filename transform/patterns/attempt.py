@@ -12,7 +12,6 @@ from rlx.checker.derive.state import DerivationState
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, StructInfo
 from rlx.grammar.nodes.equal import structural_equal
-from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.python_places import MisuseError, here, located
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.nodes.visit import expressions
@@ -160,9 +159,7 @@ class MatchedValues:
     @cached_property
     def _state(self) -> DerivationState:
         """What is known of the function, derived when it is asked for."""
-        table = dict(self._module.functions)
-        signatures = states.Signatures(replace(self._module, functions=table), table)
-        state = states.derivation(signatures, self.values)
+        state = states.derivation(states.signatures_of(self._module), self.values)
         if self._function is not None:
             with recursion_room():
                 state.info(self._function)

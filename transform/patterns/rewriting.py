@@ -26,6 +26,7 @@ from rlx.grammar.stack import recursion_room
 from rlx.solver.prover import Prover
 from rlx.transform.builder import taken
 from rlx.transform.builder.builder import BlockBuilder
+from rlx.transform.builder.states import signatures_of
 from rlx.transform.certain import Certainty
 from rlx.transform.patterns.attempt import Attempt, Match, MatchedValues, Users
 from rlx.transform.patterns.context import fits_head
@@ -201,9 +202,9 @@ def _attempts(around: MatchedValues, pattern: Pattern) -> Iterator[tuple[ast.Var
 
 def without_idle(builder: BlockBuilder, gv: ast.GlobalVar, idle: Collection[ast.Var]) -> None:
     """Remove those of some variables of a function that are unused now and cannot fail."""
-    function, module = builder.lookup_func(gv), builder.get()
+    function = builder.lookup_func(gv)
     assert isinstance(function, ast.Function)
-    certain = Certainty(function, module)
+    certain = Certainty(function, signatures_of(builder.get()))
     gone = unneeded(function, lambda var, v: var in idle and certain.cannot_fail(v))
     builder.put(gv, Without(gone).function(function), keep=True)
 

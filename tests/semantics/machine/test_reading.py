@@ -165,6 +165,26 @@ def test_what_is_too_long_to_be_tracked_is_noted() -> None:
     assert filled.notes == ()
 
 
+DOUBLED = """
+@R.function
+def main(x: R.Tensor((n,), "float32")) -> R.Any:
+    return R.call_tir(M.twice, (x,), out_sinfo=R.Tensor((n + n,), "float32"))
+
+@T.prim_func(private=True, s_tir=True)
+def twice(x: T.Buffer((n,), "float32"), y: T.Buffer((n + n,), "float32")):
+    for i in range({length}):
+        y[i] = x[i // 2]
+"""
+
+
+@pytest.mark.parametrize(("length", "writes_all"), [("n * 2", True), ("n + 1", False)])
+def test_loops_over_a_length_that_is_written_in_another_way(length: str, writes_all: bool) -> None:
+    """What writes all of a tensor needs no tracking, whichever form the sizes have."""
+    ready = load(module(DOUBLED.format(length=length)))
+    ended = ready.run("main", [value(np.ones(20_000, np.float32))])
+    assert isinstance(ended, Returned) and (ready.notes == ()) == writes_all
+
+
 PRODUCT = """
 @R.function
 def main(x: R.Tensor((n, m), "float32")) -> R.Any:

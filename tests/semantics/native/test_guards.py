@@ -209,3 +209,14 @@ def test_an_index_that_is_loaded_is_computed_before_the_loops_that_do_not_change
     loads = [k for k, line in enumerate(lines) if "= b2[" in line]
     assert loads
     assert all(k < inner for k in loads)
+
+
+def test_no_check_before_the_loops_that_only_empty_arrays_pass() -> None:
+    """Each branch reads where its condition holds; both could be read everywhere only if n is 0."""
+    buffers = (("A", "n"), ("B", "n"), ("C", "n * 2"))
+    func = of_body(
+        ", ".join(f'{name}: T.Buffer(("{size}",), "float32")' for name, size in buffers),
+        "for i in range(n * 2): C[i] = T.if_then_else(i < n, A[i], B[i - n])",
+    )
+    assert "INT64_C(-1) >= 0" not in native.compile(func).source
+    compare(func, [np.arange(count, dtype=np.float32) for count in (3, 3, 6)])
