@@ -579,7 +579,10 @@ def _ways(atom: PrimExpr) -> list[PrimExpr]:
                 tir.Select(condition=condition, true_value=a, false_value=b)
                 | tir.Call(op="if_then_else", args=(condition, a, b))
             ) if not _is_zero(a) and not _is_zero(b):
-                todo += [(terms.both(when, condition), a), (terms.both(when, tir.Not(condition)), b)]
+                todo += [
+                    (terms.both(when, condition), a),
+                    (terms.both(when, tir.Not(condition)), b),
+                ]
             case _ if when is not terms.TRUE:
                 found.append(tir.interned(tir.Call("if_then_else", (when, part, zero), kind)))
     return found
