@@ -180,7 +180,7 @@ class Execution:
         self.heaps: dict[HeapTerm, dict[int, tir.PrimExpr]] = {}
         self.unwritten = 0
         self.cached: dict[object, Term] = {}
-        self.writes: dict[Term, TensorTerm] = {}
+        self.writes: dict[Term, Term] = {}
         self.spoiled: set[Term] = set()
         self.held: dict[Term, Term] = {}
         self.destinations: set[str] = set()

@@ -17,6 +17,7 @@ from rlx.refine.terms import (
     ApplicationTerm,
     InputTerm,
     NumberTerm,
+    OpaqueTerm,
     ResultTerm,
     ShapeTerm,
     TensorTerm,
@@ -442,9 +443,10 @@ def call_packed_in_place(run: Execution, call: ast.Call, frame: Frame) -> Term:
         _overwrite(run, args[k])
         argument = run.held.get(args[k], args[k])
         if isinstance(argument, InputTerm):
-            left = run.definitions.value_of(run.definitions.info_of(argument), made, (-1, k))
-            assert isinstance(left, TensorTerm)
-            run.writes[argument] = left
+            info = run.definitions.info_of(argument)
+            run.writes[argument] = run.definitions.value_of(info, made, (-1, k))
+        elif isinstance(argument, OpaqueTerm) and not isinstance(argument.of, ApplicationTerm):
+            run.writes[argument] = terms.unknown(made, (-1, k))
     return found
 
 
@@ -465,9 +467,9 @@ def _overwrite(run: Execution, term: Term) -> None:
     may be in its memory.
     """
     match term:
-        case _ if run.path and (isinstance(term, InputTerm) or term in run.held):
+        case _ if run.path and (isinstance(term, InputTerm | OpaqueTerm) or term in run.held):
             raise Unreadable("a branch overwrites an argument")
-        case InputTerm(key=(("parameter", _), _)):
+        case InputTerm(key=(("parameter", _), _)) | OpaqueTerm():
             pass
         case ResultTerm(of=ApplicationTerm(name=name)) if (
             name not in _VIEWS and name.startswith("relax.") and "packed" not in name
@@ -492,6 +494,11 @@ def is_spoiled(run: Execution, term: Term) -> bool:
                     stack += fields
             case ResultTerm(of=ApplicationTerm(name=name, arguments=args)) if name in _VIEWS:
                 stack += args[:1]
+            case (
+                ResultTerm(of=ApplicationTerm(name="relax.call_pure_packed", arguments=args))
+                | OpaqueTerm(of=ApplicationTerm(name="relax.call_pure_packed", arguments=args))
+            ):
+                stack += args  # it may be a view of an object
     return False
 
 
