@@ -528,13 +528,9 @@ class Reader:
             self.index([stmt.loop_var], [stmt.extent])
             for each in conjuncts(tir.interned(tir.substitute(test, self._env))):
                 match index_bound(each, [stmt.loop_var]):
-                    case _, tir.IntImm(value=limit), True if self._is_exact(each):
+                    case _, tir.IntImm(value=limit), True if self.facts.never_wraps(each):
                         limits.append(limit)
         return min(limits, default=None)
-
-    def _is_exact(self, condition: PrimExpr) -> bool:
-        """Whether no number in a condition wraps."""
-        return all(map(self.facts.fits, tir.postorder(condition)))
 
     def _is_at_least(self, size: PrimExpr, number: int) -> bool:
         """Whether a size of the text, which no statement changes, is never below a number."""
