@@ -464,7 +464,7 @@ class Reader:
             ahead = terms.index(step.value - 1, step.dtype)
             extent = tir.interned(tir.FloorDiv(tir.Add(extent, ahead), step))
         elif isinstance(extent, tir.IntImm) and _is_0(low):
-            limit = self._guarded(stmt)
+            limit = self._guarded(stmt, extent)
             extent = extent if limit is None else terms.index(min(extent.value, limit))
         match extent:
             case tir.IntImm(value=times) if times <= 0:
@@ -505,7 +505,7 @@ class Reader:
             for piece in pieces:
                 self._add(buffer, piece)
 
-    def _guarded(self, stmt: tir.For) -> int | None:
+    def _guarded(self, stmt: tir.For, extent: tir.IntImm) -> int | None:
         """Below which number the variable of a loop must be so that its body does something; None if
         no number is known.
         """
@@ -525,7 +525,7 @@ class Reader:
             return None
         limits: list[int] = []
         with self.scope():
-            self.index([stmt.loop_var], [stmt.extent])
+            self.index([stmt.loop_var], [extent])
             for each in conjuncts(tir.interned(tir.substitute(test, self._env))):
                 match index_bound(each, [stmt.loop_var]):
                     case _, tir.IntImm(value=limit), True if self.facts.never_wraps(each):
