@@ -74,7 +74,8 @@ def _caller(
         tuple(infos[k] for k in written),
         {"inplace_indices": tuple(written)},
     )
-    result = ast.Var("written", None)
+    # an explanation calls what is in the one buffer by its name
+    result = ast.Var(params[written[0]].name_hint if len(written) == 1 else "written", None)
     block = ast.BindingBlock((ast.VarBinding(result, call),))
     body = ast.SeqExpr((block,), result)
     return ast.Function(tuple(params), body, shape_vars=tuple(sizes.values()))
