@@ -340,6 +340,20 @@ class Facts:
         found = self._exact_limits(tir.interned(node))
         return found is not None and _contains(limits(tir.type_of(node)), found)
 
+    def never_wraps(self, expr: PrimExpr) -> bool:
+        """Whether no number in an expression wraps, whatever elements it is made of."""
+        stack = [tir.interned(expr)]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, tir.BufferLoad | terms.Reduce):
+                continue
+            may = tir.type_of(node).is_integer and isinstance(node, _RING)
+            may |= isinstance(node, tir.Cast) and tir.type_of(node.value).is_integer
+            if may and not (self.is_exact(node) or (self.is_index(node) and self.fits(node))):
+                return False
+            stack += tir.children(node)
+        return True
+
     def _limits(self, node: PrimExpr) -> tuple[int, int]:
         """The limits of an integer element, by the way it is computed."""
         if node not in self._between:

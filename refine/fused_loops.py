@@ -6,6 +6,7 @@ what is added up, an iteration of the fused loop is neither.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from rlx.grammar.nodes import tir
@@ -17,22 +18,28 @@ from rlx.refine.loops_content import Digit, digit
 
 _ONE = terms.index(1)
 
+AtLeast = Callable[[PrimExpr, int], bool]
+"""Whether a size is never below a number, and the same in all iterations."""
 
-def split(loop: tir.For) -> tir.For | None:
-    """The loop as two loops with the same iterations in the same order; None if it is not of two."""
+
+def split(loop: tir.For, at_least: AtLeast) -> tir.For | None:
+    """The loop as two loops with the same iterations in the same order; None if it is not of two.
+
+    Where a divisor is 0 there are no iterations, or both forms fail. A negative one has other digits.
+    """
     if loop.step is not None or not (isinstance(loop.min, tir.IntImm) and loop.min.value == 0):
         return None
-    found = _digits(loop)
-    if not found:
+    found = _digits(loop, at_least)
+    if not found or not all(at_least(each.by, 0) for each in found):
         return None
     weights = [each.by for each in found]
     weights += [_product(each.by, each.modulo) for each in found if each.modulo is not None]
     for weight in weights:
         count = _quotient(loop.extent, weight)
-        if count is None or _is_1(count) or _is_1(weight):
+        if count is None or _is_1(count) or _is_1(weight) or not at_least(weight, 0):
             continue
         outer, inner = (tir.Var(f"{loop.loop_var.name}_{k}", loop.loop_var.dtype) for k in (0, 1))
-        parts = _Parts(loop, weight, outer, inner)
+        parts = _Parts(loop, at_least, weight, outer, inner)
         if all(parts.of(each) is not None for each in found):
             body = parts.put(loop.body)
             nested = replace(loop, loop_var=inner, extent=weight, body=body)
@@ -40,7 +47,7 @@ def split(loop: tir.For) -> tir.For | None:
     return None
 
 
-def _digits(loop: tir.For) -> list[Digit]:
+def _digits(loop: tir.For, at_least: AtLeast) -> list[Digit]:
     """The digits of the variable of a loop in its body; none if it is used otherwise, too."""
     found: list[Digit] = []
     stack: list[Node] = [loop.body]
@@ -48,7 +55,7 @@ def _digits(loop: tir.For) -> list[Digit]:
         node = stack.pop()
         if node is loop.loop_var:
             return []
-        part = _digit(node, loop)
+        part = _digit(node, loop, at_least)
         if part is None:
             stack += node.children()
         else:
@@ -56,20 +63,25 @@ def _digits(loop: tir.For) -> list[Digit]:
     return found
 
 
-def _digit(node: Node, loop: tir.For) -> Digit | None:
+def _digit(node: Node, loop: tir.For, at_least: AtLeast) -> Digit | None:
     """A digit of the variable of a loop, without a modulo that is not below the extent."""
     part = digit(node) if isinstance(node, tir.FloorDiv | tir.FloorMod) else None
     if part is None or part.of is not loop.loop_var:
         return None
-    if part.modulo is not None and _quotient(_product(part.by, part.modulo), loop.extent):
-        return replace(part, modulo=None)
+    if part.modulo is not None:
+        times = _quotient(_product(part.by, part.modulo), loop.extent)
+        if times is not None and at_least(times, 1):
+            return replace(part, modulo=None)
     return part
 
 
 class _Parts:
     """The variable of a loop as ``outer * weight + inner``."""
 
-    def __init__(self, loop: tir.For, weight: PrimExpr, outer: tir.Var, inner: tir.Var) -> None:
+    def __init__(
+        self, loop: tir.For, at_least: AtLeast, weight: PrimExpr, outer: tir.Var, inner: tir.Var
+    ) -> None:
+        self._at_least = at_least
         self._loop, self._weight, self._outer, self._inner = loop, weight, outer, inner
 
     def of(self, part: Digit) -> PrimExpr | None:
@@ -86,7 +98,7 @@ class _Parts:
 
     def put(self, node: Any) -> Any:
         """A node with the digits replaced."""
-        part = _digit(node, self._loop)
+        part = _digit(node, self._loop, self._at_least)
         return node.map_children(self.put) if part is None else self.of(part)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import count
 
@@ -47,14 +47,17 @@ def _with(
 
 
 def _caller(
-    inner: ast.GlobalVar, kernel: tir.PrimFunc, written: Collection[int]
+    inner: ast.GlobalVar, kernel: tir.PrimFunc, written: Sequence[int]
 ) -> ast.Function | None:
-    """A function that calls a PrimFunc; None if it has parameters other than buffers and their sizes."""
+    """A function that calls a PrimFunc; None if it has parameters other than buffers and their sizes
+    behind these, or no buffer that is written.
+    """
     buffers = [kernel.buffer_map[p] for p in kernel.params if p in kernel.buffer_map]
     numbers = kernel.params[len(buffers) :]
     dims = [dim for buffer in buffers for dim in buffer.shape]
     sizes = {dim: tir.Var(dim.name, dim.dtype) for dim in dims if isinstance(dim, tir.Var)}
     used = {*numbers, *(var for dim in dims for var in tir.free_vars(dim))}
+    written = [k for k in written if k < len(buffers)]  # the other PrimFunc may have more
     if not written or used - {*sizes} or any(p in kernel.buffer_map for p in numbers):
         return None
     params, infos = [], []
@@ -71,7 +74,8 @@ def _caller(
         tuple(infos[k] for k in written),
         {"inplace_indices": tuple(written)},
     )
-    result = ast.Var("written", None)
+    # an explanation calls what is in the one buffer by its name
+    result = ast.Var(params[written[0]].name_hint if len(written) == 1 else "written", None)
     block = ast.BindingBlock((ast.VarBinding(result, call),))
     body = ast.SeqExpr((block,), result)
     return ast.Function(tuple(params), body, shape_vars=tuple(sizes.values()))

@@ -7,7 +7,7 @@ beginning of an iteration is a hole. :mod:`rlx.refine.loops_exit` finds what all
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 
 from rlx.grammar.nodes import tir
@@ -98,9 +98,6 @@ def read_loops(function: tir.PrimFunc) -> Holes:
 LIMIT = 20_000
 """How many expressions may be visited for one PrimFunc."""
 
-_MAY_FAIL = (*(tir.BufferLoad, tir.Call, tir.FloorDiv, tir.FloorMod, tir.TruncDiv, tir.TruncMod),)
-"""What a condition may fail by."""
-
 MOST_PIECES = 48
 """How many writes of one buffer are kept apart."""
 
@@ -147,6 +144,10 @@ class Reader:
         inputs: list[TensorTerm] = []
         numbers: dict[int, tir.Var] = {}
         slots: dict[int, Buffer] = {}
+        used = {
+            *function.params,
+            *(v for b in function.buffer_map.values() for v in tir.free_vars(*b.shape)),
+        }
         for k, param in enumerate(function.params):
             buffer = function.buffer_map.get(param)
             if buffer is None:
@@ -156,7 +157,7 @@ class Reader:
                 if param.dtype.is_integer:
                     self.facts.context.declare(param, lower=None)
                 continue
-            self._plain(buffer)
+            self._plain(buffer, used)
             hole = terms.given(("slot", k), buffer.name, buffer.shape, buffer.dtype)
             inputs.append(hole)
             slots[k] = buffer
@@ -182,17 +183,23 @@ class Reader:
             value = self.resolved(content, axes, buffer.name, None)
         return terms.lam(shape, axes, value, buffer.name, buffer.dtype)
 
-    def _plain(self, buffer: Buffer) -> None:
-        """Memory that no other buffer shares, without vectors."""
+    def _plain(self, buffer: Buffer, used: Collection[tir.Var] | None = None) -> None:
+        """Memory that no other buffer shares, without vectors. The offset of a parameter is 0, and any
+        variable that is not used otherwise is that.
+        """
         if buffer.dtype.lanes > 1:
             raise Unread(f"the elements of {buffer.name} are vectors", buffer.span)
         if buffer.attrs.get("data") is not None:
             raise Unread(f"{buffer.name} is in the memory of another buffer", buffer.span)
-        offset = buffer.attrs.get("elem_offset")
-        if buffer.attrs.get("strides") or not (
-            offset is None or isinstance(offset, (int, tir.IntImm | tir.Var))
-        ):
+        if buffer.attrs.get("strides"):
             raise Unread(f"{buffer.name} has strides", buffer.span)
+        match buffer.attrs.get("elem_offset"):
+            case None | 0 | tir.IntImm(value=0):
+                pass
+            case tir.Var() as offset if used is not None and offset not in used:
+                pass
+            case _:
+                raise Unread(f"{buffer.name} has an offset", buffer.span)
 
     def axes_of(self, buffer: Buffer, content: Content) -> list[tir.Var]:
         """Variables for the indices of a buffer, of the types with which it was last written."""
@@ -447,7 +454,7 @@ class Reader:
     # ------------------------------------------------------------ loops and blocks
 
     def _for(self, stmt: tir.For) -> None:
-        stmt = fused_loops.split(stmt) or stmt
+        stmt = fused_loops.split(stmt, self._is_at_least) or stmt
         low, extent = self.converted(stmt.min), self.converted(stmt.extent)
         self._starts[stmt.loop_var] = tir.interned(tir.converted(low, stmt.loop_var.dtype, None))
         step = None if stmt.step is None else self.converted(stmt.step)
@@ -457,7 +464,7 @@ class Reader:
             ahead = terms.index(step.value - 1, step.dtype)
             extent = tir.interned(tir.FloorDiv(tir.Add(extent, ahead), step))
         elif isinstance(extent, tir.IntImm) and _is_0(low):
-            limit = self._guarded(stmt)
+            limit = self._guarded(stmt, extent)
             extent = extent if limit is None else terms.index(min(extent.value, limit))
         match extent:
             case tir.IntImm(value=times) if times <= 0:
@@ -498,26 +505,46 @@ class Reader:
             for piece in pieces:
                 self._add(buffer, piece)
 
-    def _guarded(self, stmt: tir.For) -> int | None:
+    def _guarded(self, stmt: tir.For, extent: tir.IntImm) -> int | None:
         """Below which number the variable of a loop must be so that its body does something; None if
         no number is known.
         """
         inner = stmt.body
+        evaluated: list[PrimExpr] = []  # also where the body does nothing
         while isinstance(inner, tir.For):
+            evaluated += [inner.min, inner.extent, *([] if inner.step is None else [inner.step])]
             inner = inner.body
         match inner:
             case tir.Block(predicate=PrimExpr() as test):
-                pass
+                evaluated += [axis.binding for axis in inner.iter_vars]
             case tir.IfThenElse(condition=test, else_case=None):
                 pass
             case _:
                 return None
-        if any(isinstance(node, _MAY_FAIL) for node in tir.postorder(test)):
+        if any(map(_may_fail, (*evaluated, test))):
             return None
-        known = conjuncts(tir.interned(tir.substitute(test, self._env)))
-        found = [index_bound(each, [stmt.loop_var]) for each in known]
-        sizes = [size for _, size, below in filter(None, found) if below]
-        return min((each.value for each in sizes if isinstance(each, tir.IntImm)), default=None)
+        limits: list[int] = []
+        with self.scope():
+            self.index([stmt.loop_var], [extent])
+            for each in conjuncts(tir.interned(tir.substitute(test, self._env))):
+                match index_bound(each, [stmt.loop_var]):
+                    case _, tir.IntImm(value=limit), True if self.facts.never_wraps(each):
+                        limits.append(limit)
+        return min(limits, default=None)
+
+    def _is_at_least(self, size: PrimExpr, number: int) -> bool:
+        """Whether a size of the text, which no statement changes, is never below a number."""
+        if isinstance(size, tir.IntImm):
+            return size.value >= number
+        nodes = tir.postorder(tir.interned(tir.substitute(size, self._env)))
+        known = self._sizes.union(self.loops)
+        if any(
+            isinstance(n, tir.BufferLoad) or (isinstance(n, tir.Var) and n not in known)
+            for n in nodes
+        ):
+            return False
+        least = terms.index(number, tir.type_of(nodes[-1]))
+        return self.holds(tir.interned(tir.LE(least, nodes[-1]))) is True
 
     def _stores_in(self, stmt: tir.Stmt) -> dict[Buffer, None]:
         """The memory that a statement writes."""
@@ -927,6 +954,14 @@ def _without_0(node: PrimExpr, operands: list[PrimExpr]) -> PrimExpr:
     if zeros and isinstance(node, tir.Mul):
         return zeros[0]
     return tir.with_operands(node, operands)
+
+
+def _may_fail(expr: PrimExpr) -> bool:
+    """Whether an expression may have no value."""
+    return any(
+        isinstance(node, tir.BufferLoad | tir.Call) or requirement(node) is not None
+        for node in tir.postorder(tir.interned(expr))
+    )
 
 
 def _is_0(expr: PrimExpr) -> bool:

@@ -277,9 +277,13 @@ class _Solver:
         """How many values a part of an index may have, from 0 on."""
         if isinstance(part, tir.Var):
             return self._now(self.extents[part])
-        if isinstance(part, tir.FloorMod):
+        if isinstance(part, tir.FloorMod) and self._is_natural(part.b):
             return part.b
         return None
+
+    def _is_natural(self, size: PrimExpr) -> bool:
+        """Whether a size is not negative: what is left by a negative divisor is not, too."""
+        return self.facts.holds(tir.interned(tir.LE(_ZERO, self._now(size)))) is True
 
     def _ordered(self, factors: dict[PrimExpr, Sum]) -> list[PrimExpr] | None:
         """The parts, the one with the largest factor first; None if factors overlap."""
@@ -356,6 +360,8 @@ class _Solver:
                 break
             waiting.remove(found)
             top, equation = found
+            if top.modulo is not None and not self._is_natural(top.modulo):
+                return False
             used.append(equation)
             value = self._now(equation[1])
             part = value if by == {(): 1} else tir.Mul(value, top.by)
@@ -405,7 +411,7 @@ def digit(expr: PrimExpr) -> Digit | None:
         case tir.FloorMod(a=tir.FloorDiv(a=of, b=by), b=modulo):
             return Digit(of, by, modulo)
         case tir.FloorDiv(a=tir.FloorMod(a=of, b=tir.IntImm(value=m)), b=tir.IntImm(value=w) as by):
-            if w > 0 and m % w == 0:
+            if w > 0 and m > 0 and m % w == 0:
                 return Digit(of, by, tir.interned(tir.IntImm(m // w, by.dtype)))
         case tir.FloorMod(a=of, b=modulo):
             return Digit(of, _ONE, modulo)

@@ -903,13 +903,18 @@ class Matcher(NormalForms):
         self, one: tuple[tir.Var, PrimExpr], several: list[tuple[tir.Var, PrimExpr]]
     ) -> tuple[int, PrimExpr, bool] | None:
         """How many axes of a list make one axis, and its value in terms of them; whether the
-        extents agree exactly. Otherwise theirs reach further.
+        extents agree exactly. Otherwise theirs reach further. The product of two negative extents is
+        positive, but there is nothing below them.
         """
         _, extent = one
+        negative = 0
         joined: PrimExpr = terms.index(0)
         product: PrimExpr = terms.index(1)
         first = None
         for count, (axis, size) in enumerate(several, 1):
+            negative += self.facts.holds(tir.LE(terms.index(0), size)) is not True
+            if negative > 1:
+                return None
             joined = axis if count == 1 else tir.Add(tir.Mul(joined, size), axis)
             product = size if count == 1 else tir.Mul(product, size)
             if count > 1 and self.facts.equal(product, extent):

@@ -868,6 +868,7 @@ class NormalForms:
                     | tir.Call(op="if_then_else", args=(condition, a, b))
                 ) if x.init[0] not in (a, b):  # else it is a guard
                     bound = index_bound(self.atomic(condition), axes)
+                    bound = bound if self.facts.never_wraps(condition) else None
                 case _:
                     bound = None
         if bound is None:

@@ -173,11 +173,11 @@ def compare(
     """
     before = compared(contract, before)
     names = entries(before, after, entry)
+    as_given, before, after = (before, after), *with_callers(before, after, names)
     _known_sizes(assume, [before[name] for name in names])
-    if contract is None and structural_equal(before, after) and not _omits_data(before):
+    if contract is None and structural_equal(*as_given) and not _omits_data(before):
         same = FunctionProof(", ".join(names), (), NAMELESS, "the programs are the same")
         return Refinement("proved", "bitwise", names, None, "", (same,))
-    before, after = with_callers(before, after, names)
     level, proofs = "bitwise", list[FunctionProof]()
     todo = [(name, False) for name in names]
     passed = set[str]()  # to what nobody knows, which may call them with anything
@@ -296,7 +296,9 @@ class _FunctionPair:
             if self._prim_funcs.shared(one) is self._prim_funcs.shared(other):
                 return _Outcome("bitwise", "")
             return _Outcome(
-                None, "a PrimFunc with other parameters is only compared where functions call it"
+                None,
+                "a PrimFunc is only compared by itself if it is known which of its buffers it writes,"
+                " and its other parameters are their sizes, which come last",
             )
         try:
             return self._functions(one, other)

@@ -1085,7 +1085,7 @@ class _Normal:
                     self._matcher.facts.index(axes, extents)
                     left += self._open_bounds(place, extent)
                 moved = {axis: place}
-            elif bound is None:
+            elif bound is None or not self._matcher.facts.never_wraps(part):
                 left.append(part)
                 continue
             else:

@@ -535,7 +535,7 @@ def _signed(random: Any, array: Any) -> Any:
 
 def _below(size: int, random: Any, array: Any) -> Any:
     """As small whole numbers, but integers are indices of an axis of a size."""
-    ints = array.dtype.kind in "iu" and size
+    ints = array.dtype.kind in "iu" and size > 0  # a scalar may be negative
     return random.integers(0, size, array.shape) if ints else _whole(random, array)
 
 

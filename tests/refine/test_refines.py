@@ -84,6 +84,27 @@ def test_another_interface(after: str, words: str) -> None:
         rlx.refines(BEFORE, after)
 
 
+KERNEL = """
+@T.prim_func
+def copy(A: T.Buffer(("n",), "float32"), B: T.Buffer(("n",), "float32")):
+    for i in range(n):
+        B[i] = A[i]
+"""
+
+
+def test_kernels_by_themselves() -> None:
+    """Conditions are on sizes of their buffers; both have the same parameters."""
+    guarded = KERNEL.replace("B[i] =", "if n >= 3:\n            B[i] =")
+    assert rlx.refines(KERNEL, guarded).refuted
+    assert rlx.refines(KERNEL, guarded, assume="n >= 3").proved
+    assert rlx.refines(KERNEL, guarded, assume="n >= 2").refuted
+    more = KERNEL.replace('"float32")):', '"float32"), C: T.Buffer((1,), "float32")):')
+    more += "    C[0] = T.float32(0)\n"
+    for pair in ((KERNEL, more), (more, KERNEL)):
+        with pytest.raises(InterfaceError, match="parameters in BEFORE"):
+            rlx.refines(*pair)
+
+
 def test_contracts() -> None:
     """Parameters by name, in a tuple, or for the sizes that AFTER takes."""
     by_name = BEFORE.replace(
