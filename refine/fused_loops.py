@@ -12,11 +12,8 @@ from typing import Any
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.node import Node, replace
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.refine import terms
 from rlx.refine.facts import polynomial, sum_of
 from rlx.refine.loops_content import Digit, digit
-
-_ONE = terms.index(1)
 
 AtLeast = Callable[[PrimExpr, int], bool]
 """Whether a size is never below a number, and the same in all iterations."""
