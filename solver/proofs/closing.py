@@ -10,11 +10,12 @@ from typing import Any
 from rlx.solver.poly import TooMuchWorkError
 from rlx.solver.proofs.checker import Cond, Poly, beside, combine, negate, shift, value
 from rlx.solver.proofs.congruence import Congruence
-from rlx.solver.proofs.draft import ONE, SIGNS, Item, NotFoundError, parts_of
+from rlx.solver.proofs.draft import INSIDE, ONE, SIGNS, Item, NotFoundError, parts_of
 from rlx.solver.proofs.inequalities import without
 from rlx.solver.proofs.rewriting import CaseScope
 
 _CLASSES = 600
+_VALUES = 65
 
 
 class Closing(Congruence):
@@ -221,7 +222,8 @@ class Closing(Congruence):
 
     def by_split(self, splits: int, scope: CaseScope | None, conds: list[Cond]) -> bool:
         """Close a case by a case distinction."""
-        for number, close in [*self.questions(scope)][:2]:
+        values = self.limited() if self.thorough and not conds else ()
+        for number, close in [*values, *self.questions(scope)][:2]:
             kept = len(self.steps), dict(self.index), len(self.checker.facts), len(self.notes)
 
             def inside(part: Cond) -> None:
@@ -275,22 +277,53 @@ class Closing(Congruence):
                 if cases is not None:
                     yield cases, self.cases
 
+    def limited(self) -> Iterator[tuple[Any, Any]]:
+        """The values of each variable that stands in an exponent of the goal, where they are few."""
+        polys = [dict(cond[1]) for cond in self.targets if cond[0] in SIGNS]
+        lowest, highest = self.lows(), self.lows(-1)
+        below = dict.fromkeys(i for poly in polys for i in self.below(poly))
+        exponents = [dict(p) for i in below for p in self.checker.atoms[i][1] if self.is_power(i)]
+        for index in dict.fromkeys(i for poly in exponents for mono in poly for i in mono):
+            if index in lowest and index in highest:
+                low, high = lowest[index], highest[index]
+                if low[0] < -high[0] < low[0] + _VALUES:
+                    yield (index, low, high), self.valued
+
+    def is_power(self, index: int) -> bool:
+        return self.checker.atoms[index][0] == "power"
+
+    def valued(self, limits: tuple[int, Any, Any], close: Any) -> None:
+        """Close a case by the values of a variable."""
+        index, (low, above), (high, below) = limits
+        proofs = []
+        for number in range(low, 1 - high):
+            part = beside("eq", {(index,): 1, (): -number} if number else {(index,): 1})
+            with self.case(part) as proof:
+                close(part)
+            proofs.append(proof)
+        self.apply("table", None, [{(index,): 1}], [above, below], proofs)
+
+    def period(self, poly: Poly, size: int, found: dict[int, int]) -> None:
+        """What each variable matters modulo, where a polynomial matters modulo a number."""
+        for mono, coef in poly.items():
+            matters = size // gcd(size, coef)
+            for index in mono if matters > 1 else ():
+                kind, operands = self.checker.atoms[index]
+                if kind == "var":
+                    found[index] = lcm(found.get(index, 1), matters)
+                divisor = value(dict(operands[1])) if kind == "div" else 1
+                for part in operands[:1] if kind in INSIDE and divisor else ():
+                    self.period(dict(part), matters * abs(divisor or 1), found)
+
     def periods(self, polys: list[Poly]) -> list[tuple[int, int]]:
         """For each variable under a division by a constant, what it matters modulo."""
         periods: dict[int, int] = {}
         for poly in polys:
             for index in self.below(poly, 4):
                 kind, operands = self.checker.atoms[index]
-                if kind != "div" or not value(dict(operands[1])):
-                    continue
-                size = abs(value(dict(operands[1])) or 1)
-                inner = self.below(dict(operands[0]), 4)
-                for each in inner:
-                    if self.checker.atoms[each][0] == "div":
-                        size *= abs(value(dict(self.checker.atoms[each][1][1])) or 1)
-                for each in inner:
-                    if self.checker.atoms[each][0] == "var":
-                        periods[each] = lcm(periods.get(each, 1), size)
+                size = value(dict(operands[1])) if kind == "div" else None
+                if size:
+                    self.period(dict(operands[0]), abs(size), periods)
         for kind, parts in self.targets:
             single = [(mono[0], abs(coef)) for mono, coef in parts if len(mono) == 1]
             inside = [i for mono, _ in parts for i in mono]

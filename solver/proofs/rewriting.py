@@ -250,7 +250,7 @@ class Rewriting(Inequalities):
         if kind == "var":
             return self.equal(difference)
         if kind == "power":
-            return self.equal_power(scope, index)
+            return self.equal_power(scope, index, result)
         if kind == "bits":
             try:
                 return self.by_bits(beside("eq", difference))
@@ -319,9 +319,14 @@ class Rewriting(Inequalities):
             self.note(scope.remainders, key, found)
         return found
 
-    def equal_power(self, scope: CaseScope, index: int) -> int:
-        """The fact that a power is a product of others."""
+    def equal_power(self, scope: CaseScope, index: int, result: Poly) -> int:
+        """The fact that a power is a number, or a product of others."""
         exponent = dict(self.checker.atoms[index][1][0])
+        power = value(result)
+        if power is not None and power > 0:
+            known: Poly = {(): power.bit_length() - 1} if power > 1 else {}
+            equal = self.equal(combine((1, exponent), (-1, known)))
+            return self.number(self.apply("power-sum", index, [known, {}], [equal]))
         first = min(exponent)
         part: Poly = {first: exponent[first] if not first else 1}
         parts = part, combine((1, exponent), (-1, part))

@@ -79,6 +79,9 @@ KINDS = [
     ("a % n == (a & (n - 1))", ("(n & (n - 1)) == 0", "n >= 1")),
     ("(x >> a) >> b == x >> (a + b)", ()),
     ("(1 << k) > k", ()),
+    ("(1 << k) <= 1024", ("k <= 10",)),
+    ("64 % (1 << k) == 0", ("k <= 6",)),
+    ("(1 << k) <= n", ("k <= 4", "n >= 16")),
     ("((i ^ j) & 7) == ((i & 7) ^ (j & 7))", ()),
     ("(n - 1)//2 + 1 == (n + 1)//2 and (n - 1)//2 + 1 == (n + 1)//2", ()),
     ("1 == 2", ("n < 0",)),
@@ -100,6 +103,12 @@ KINDS = [
 @pytest.mark.parametrize(("goal", "assume"), KINDS)
 def test_each_kind_of_reasoning_checks(goal: str, assume: tuple[str, ...]) -> None:
     assert certified(certificate(goal, *assume))
+
+
+def test_a_table_has_no_more_residues_than_matter() -> None:
+    """The last three bits of a number decide what is done to three bits of it, twice."""
+    (table,) = (s for s in certificate("(n ^ 5) ^ 5 == n")["proof"] if s["rule"] == "table")  # type: ignore[attr-defined]
+    assert len(table["proofs"]) == 8
 
 
 def test_deep_and_shared_goals_are_left_unchecked() -> None:
