@@ -51,7 +51,8 @@ Row = tuple[Poly, Poly, tuple[int, ...], bool]
 """A fact or product of facts: its polynomial, a factor, the facts, whether it is 0."""
 Item = tuple[Poly, tuple[int, ...]]
 """A factor, and the facts that it multiplies."""
-
+Multipliers = list[tuple[Fraction, Poly, tuple[int, ...]]]
+"""How often each row is taken: a number, a polynomial before the facts of the row, and these facts."""
 
 INSIDE = ("div", "max", "bits", "power")
 """The kinds of atoms whose operands are polynomials."""
@@ -303,7 +304,7 @@ class Steps:
         return poly
 
     @staticmethod
-    def whole(found: list[tuple[Fraction, Poly, tuple[int, ...]]]) -> list[Item]:
+    def whole(found: Multipliers) -> list[Item]:
         size = lcm(*(factor.denominator for factor, _, _ in found))
         return [(shift({}, 0) or combine((int(f * size), p)), ids) for f, p, ids in found]
 

@@ -25,6 +25,7 @@ from rlx.solver.proofs.checker import (
 from rlx.solver.proofs.draft import (
     ONE,
     Item,
+    Multipliers,
     NotFoundError,
     Row,
     Steps,
@@ -139,7 +140,14 @@ class Inequalities(Steps):
             return self.by_multipliers(poly, found)
         if self.linear:
             raise NotFoundError("no linear combination of the facts gives it")
-        divisors = self.divisors(poly)
+        wholes = [
+            (combine((1, self.checker.mul(divisor, poly)), (1, divisor), (-1, ONE)), divisor, fact)
+            for divisor, fact in self.divisors(poly)
+        ]
+        for whole, divisor, fact in wholes:
+            found = self.program(whole, rows, None)
+            if found is not None:
+                return self.by_divisor(poly, divisor, fact, found)
         if self.squares(poly):
             rows = self.rows(poly)
         products = self.products(rows, [poly])
@@ -147,23 +155,20 @@ class Inequalities(Steps):
             found = self.program(poly, rows + products, [])
             if found is not None:
                 return self.by_multipliers(poly, found)
-        for divisor, fact in divisors:
-            whole = combine((1, self.checker.mul(divisor, poly)), (1, divisor), (-1, ONE))
-            more = self.products(rows, [whole])
-            found = self.program(whole, rows + more, None)
-            if found is None:
-                continue
-            number = self.total(self.whole(found))
-            if number is None:
-                raise NotFoundError("the case is closed")
-            cut = self.apply("cut", None, [divisor, poly], [number, fact])
-            assert cut is not None
-            return cut
+        for whole, divisor, fact in wholes:
+            found = self.program(whole, rows + self.products(rows, [whole]), None)
+            if found is not None:
+                return self.by_divisor(poly, divisor, fact, found)
         if depth == _DEPTH and any(self.checker.atoms[i][0] == "max" for m in poly for i in m):
             return self.by_maxima(poly)
         if depth == _DEPTH and self.thorough:
             return self.multiple(poly)
         raise NotFoundError("no combination of the facts gives it")
+
+    def by_divisor(self, poly: Poly, divisor: Poly, fact: int, found: Multipliers) -> int:
+        """The fact that a polynomial is at least 0, as a positive multiple of it and the divisor is."""
+        number = self.number(self.total(self.whole(found)))
+        return self.number(self.apply("cut", None, [divisor, poly], [number, fact]))
 
     def reduced(
         self, poly: Poly, equations: Sequence[int] | None = None
@@ -262,9 +267,7 @@ class Inequalities(Steps):
         for rule in two.get(kind, ()):
             self.attempt(rule, index)
 
-    def by_multipliers(
-        self, poly: Poly, found: list[tuple[Fraction, Poly, tuple[int, ...]]]
-    ) -> int:
+    def by_multipliers(self, poly: Poly, found: Multipliers) -> int:
         size = lcm(*(factor.denominator for factor, _, _ in found))
         items = self.whole(found)
         number = self.total(items)
@@ -474,7 +477,14 @@ class Inequalities(Steps):
         """Products of facts with limits of atoms, in whose terms the targets are; the equations are,
         where the targets have no products.
         """
-        lows = self.lows(-1) | self.lows()
+        closest = self.lows(-1) | self.lows()
+        # the product with `b - 1` is no help where one with b is needed
+        simplest = {
+            i: (0, number)
+            for i in closest
+            if (number := self.index.get(beside("ge", {(i,): 1}))) is not None
+        }
+        limits = [closest, closest | simplest][: 1 + any(closest[i][0] for i in simplest)]
         equations = [poly for poly, _, _, equation in rows if equation]
         wanted = {mono for poly in targets for mono in poly if len(mono) > 1}
         wanted = wanted or {mono for poly in equations for mono in poly if len(mono) > 1}
@@ -491,15 +501,15 @@ class Inequalities(Steps):
                         if equation:
                             product = self.checker.mul(poly, {factor: 1})
                             found.setdefault((ids, factor), (product, {factor: 1}, ids, True))
-                        elif all(i in lows for i in factor):
+                            new |= {m for m in product if len(m) > 1}
+                            continue
+                        for lows in limits if all(i in closest for i in factor) else ():
                             more = tuple(sorted((*ids, *(lows[i][1] for i in factor))))
                             product = self.product((ONE, more))
                             found.setdefault(more, (product, ONE, more, False))
-                        else:
-                            continue
-                        new |= {m for m in product if len(m) > 1}
+                            new |= {m for m in product if len(m) > 1}
             for other in wanted:
-                if all(i in lows for i in other):
+                for lows in limits if all(i in closest for i in other) else ():
                     ids = tuple(sorted(lows[i][1] for i in other))
                     found.setdefault(ids, (self.product((ONE, ids)), ONE, ids, False))
             if len(found) > _ROWS or new <= wanted:
@@ -527,7 +537,7 @@ class Inequalities(Steps):
         poly: Poly,
         rows: list[Row],
         slack: list[int] | None,
-    ) -> list[tuple[Fraction, Poly, tuple[int, ...]]] | None:
+    ) -> Multipliers | None:
         """Factors of rows whose sum is a polynomial but for a constant; None if there are none.
 
         With ``slack`` the constant may lack almost 1.
@@ -658,9 +668,7 @@ def _useful(poly: Poly, rows: list[Row]) -> list[Row]:
         rows = kept
 
 
-def _solved(
-    poly: Poly, rows: list[Row], slack: bool
-) -> list[tuple[Fraction, Poly, tuple[int, ...]]] | None:
+def _solved(poly: Poly, rows: list[Row], slack: bool) -> Multipliers | None:
     """Factors of rows, not negative but for equations, whose sum is a polynomial but for a
     constant that is at most its own (with ``slack``, it may be almost 1 more).
     """
