@@ -252,10 +252,12 @@ class Rewriting(Inequalities):
         if kind == "power":
             return self.equal_power(scope, index, result)
         if kind == "bits":
-            try:
-                return self.by_bits(beside("eq", difference))
-            except NotFoundError:
-                return self.by_parts(scope, difference)
+            for way in (self.by_bits, lambda _: self.by_operands(scope, index, result)):
+                try:
+                    return way(beside("eq", difference))
+                except NotFoundError:
+                    continue
+            return self.by_parts(scope, difference)
         for part in operands if kind == "max" else leaves(operands[0]):
             known = self.rewritten(scope, dict(part))[1]
             if combine(*((1, self.product(item)) for item in known)):
@@ -350,6 +352,31 @@ class Rewriting(Inequalities):
                     continue
         return self.equal(difference)
 
+    def by_operands(self, scope: CaseScope, index: int, result: Poly) -> int:
+        """The fact that an atom of common bits is what the normal forms of its operands give: a number
+        is split at 1 into an equal one and 0.
+        """
+        checker, items = self.checker, list[Item]()
+        common: Poly = {(index,): 1}
+        for operand in checker.atoms[index][1]:
+            if [*common.values()] != [1] or checker.atoms[index := min(common)[0]][0] != "bits":
+                break
+            both = [*checker.atoms[index][1]]
+            normal, known = self.rewritten(scope, dict(operand))
+            if known and operand in both:
+                upper = [normal if each == operand else dict(each) for each in both]
+                equal = self.number(self.total(known))
+                turned = self.number(self.total([({(): -1}, (equal,))]))
+                split = self.apply("bits-split", index, [ONE, *upper], [equal, turned])
+                items.append((ONE, (self.number(split),)))
+                common = checker.common(*upper)
+        if not items:
+            raise NotFoundError("the operands are in normal form")
+        rest, more = self.rewritten(scope, common) if common != result else (result, [])
+        if rest != result:
+            more.append((ONE, (self.by_bits(beside("eq", combine((1, rest), (-1, result)))),)))
+        return self.number(self.total([*items, *more]))
+
     def sizes(self, scope: CaseScope, poly: Poly) -> list[Poly]:
         """The powers of two at which numbers may be split."""
         checker, found = self.checker, dict[tuple[Any, ...], None]()
@@ -390,7 +417,7 @@ class Rewriting(Inequalities):
                     uses.append(self.nonneg_after(scope, each, 1))
         number = self.number(self.apply("bits-split", index, [size, *upper], uses))
         for mono, coef in checker.facts[number][1]:
-            if coef == -1 and checker.atoms[mono[0]][0] == "bits":  # the common lower parts
+            if mono and coef == -1 and checker.atoms[mono[0]][0] == "bits":  # the lower parts
                 self.attempt("bits-limit", index, uses, [size, *upper])
                 self.limits_of_bits(mono[0], 2)
         return number, upper
