@@ -116,7 +116,7 @@ KINDS = {
     "layers of distinct widths": TextKind(decoder, 16, "layers"),
     "mixed operators, one function": TextKind(mixed, 300, "bindings"),
     "symbolic sizes, one function": TextKind(symbolic, 300, "bindings"),
-    "weights": TextKind(weights, 512, "kB"),
+    "weights": TextKind(weights, 8192, "kB"),
     "a folder of small files": TextKind(lambda size: mixed(10 + size % 5), 20, "files"),
 }
 

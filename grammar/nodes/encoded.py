@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from abc import ABC, abstractmethod
 from binascii import a2b_base64
 from collections.abc import Iterator
@@ -44,7 +45,7 @@ class EncodedBytes(LateBytes):
     Parameters
     ----------
     text, span
-        The text, and where the base64 is in it, which must be valid.
+        The text, and where the base64 is in it, of which :func:`encoded_size` says that it is valid.
     start, count
         The bytes in front of these, and their number.
     """
@@ -68,7 +69,7 @@ class EncodedBytes(LateBytes):
     def pieces(self) -> Iterator[bytes]:
         """The bytes, part by part."""
         skip, left = self._start, self._count
-        for piece in decoded(self._text, self._span):
+        for piece in _decoded(self._text, self._span):
             part = piece[skip : skip + left]
             skip, left = max(skip - len(piece), 0), left - len(part)
             yield part
@@ -110,32 +111,32 @@ def buffer_of(content: bytes | LateBytes) -> bytearray | mmap:
     return content.buffer() if isinstance(content, LateBytes) else bytearray(content)
 
 
-def decoded(text: str, span: Span) -> Iterator[bytes]:
-    """The bytes that a string in base64 stands for, piece by piece. Its slashes may be escaped, in
-    JSON and again in Python.
-
-    Raises
-    ------
-    ValueError
-        If it is not base64.
-    """
-    (start, stop), rest = span, ""
-    while start < stop:
-        end = min(start + _PIECE, stop)
-        while end < stop and text[end - 1] == "\\":  # an escape stays whole
-            end += 1
-        plain = rest + unescaped(text[start:end])
-        whole = len(plain) if end == stop else len(plain) // 4 * 4
-        found = a2b_base64(plain[:whole], strict_mode=True)
-        if end < stop and len(found) != whole // 4 * 3:
-            raise ValueError("it is filled up in the middle")
-        yield found
-        rest, start = plain[whole:], end
+_BASE64 = re.compile(r"[A-Za-z0-9+/]*+(?:\\{1,2}/[A-Za-z0-9+/]*+)*+(={0,2})")
+"""Base64 whose slashes may be escaped, in JSON and again in Python."""
 
 
-def unescaped(encoded: str) -> str:
-    """A part of a string in base64 as it is without the escapes of its slashes."""
-    return encoded.replace("\\\\/", "/").replace("\\/", "/")
+def encoded_size(text: str, span: Span) -> int | None:
+    """The number of bytes that a string in base64 stands for; None if it is not base64."""
+    found = _BASE64.fullmatch(text, *span)
+    if found is None:
+        return None
+    characters = span[1] - span[0] - text.count("\\", *span)
+    return None if characters % 4 else characters // 4 * 3 - len(found[1])
+
+
+def _decoded(text: str, span: Span) -> Iterator[bytes]:
+    """The bytes that a string stands for whose :func:`encoded_size` is known, piece by piece."""
+    rest = b""
+    for at in range(*span, _PIECE):
+        plain = rest + without_escapes(text[at : min(at + _PIECE, span[1])])
+        whole = len(plain) // 4 * 4
+        yield a2b_base64(plain[:whole])
+        rest = plain[whole:]
+
+
+def without_escapes(encoded: str) -> bytes:
+    """A part of a string in base64 without the escapes of its slashes."""
+    return encoded.encode("ascii").translate(None, b"\\")
 
 
 # ---------------------------------------------------------------- files that texts name

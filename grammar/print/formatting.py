@@ -24,6 +24,7 @@ from rlx.grammar.stack import roomy
 if TYPE_CHECKING:
     from rlx.grammar.read.entries import Token
     from rlx.grammar.read.parser import Parsed
+    from rlx.grammar.read.reports import Metadata
     from rlx.grammar.read.versions import SpellingUse
 
 
@@ -70,15 +71,56 @@ def format_text(
     """
     try:
         plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-        return _format(plain, path, version, width)
+        aside = _SetAside(plain)
+        made = _format(aside.outside, path, version, width, aside.constants)
+        return made if made.text is None else replace(made, text=aside.put_back(made.text))
     except RecursionError:
         return nested_too_deeply(path)
 
 
-def _format(text: str, path: str, version: str, width: int) -> Formatted:
+class _SetAside:
+    """The JSON in a text's metadata. It may be nearly the whole text, so it is read once, and
+    empty lines take its place while the text is formatted.
+
+    Attributes
+    ----------
+    outside
+        The text without it, on the same lines.
+    constants
+        What it says; None if there is none, or it cannot be read.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.outside = text
+        self.constants: Metadata | None = None
+        found = metadata_statement(text)
+        if found is None or not found.callee.endswith("load_json"):
+            return
+        from rlx.grammar.read.metadata import read_metadata
+
+        self.constants = read_metadata(text, found.json)
+        if self.constants is not None:
+            start, end = found.json
+            self._json, self._lines = text[start:end], "\n" * text.count("\n", start, end)
+            self.outside = f"{text[:start]}{self._lines}{text[end:]}"
+
+    def put_back(self, text: str) -> str:
+        """A formatted text with the JSON."""
+        if self.constants is None:
+            return text
+        found = metadata_statement(text)
+        assert found is not None
+        start, end = found.json
+        assert text[start:end] == self._lines
+        return f"{text[:start]}{self._json}{text[end:]}"
+
+
+def _format(
+    text: str, path: str, version: str, width: int, constants: Metadata | None
+) -> Formatted:
     from rlx.grammar.read.parser import parse
 
-    parsed = parse(text, path)
+    parsed = parse(text, path, constants)
     errors = [d for d in parsed.diagnostics if d.is_error]
     if errors:
         places = [_place(parsed, path, d.span[0] if d.span else 0) for d in errors]
@@ -88,7 +130,7 @@ def _format(text: str, path: str, version: str, width: int) -> Formatted:
         return Formatted(None, tuple(lines), CHANGED)
     kept = _metadata(text)
     if parsed.modules and _foreign_line(text, parsed.modules, kept) is not None:
-        return _within_python(text, path, version, parsed, width)
+        return _within_python(text, path, version, parsed, width, constants)
     reason = _left_alone(text, parsed.modules, kept, path, version)
     if reason is not None:
         return Formatted(None, (reason,), FAILED)
@@ -98,17 +140,19 @@ def _format(text: str, path: str, version: str, width: int) -> Formatted:
         where = _place(parsed, path, unknown[0])
         reason = f"{where}: not formatted: this annotation is known only when the program is built"
         return Formatted(None, (reason,), FAILED)
-    return _written(text, path, version, parsed, width)
+    return _written(text, path, version, parsed, width, constants)
 
 
-def _within_python(text: str, path: str, version: str, parsed: Parsed, width: int) -> Formatted:
+def _within_python(
+    text: str, path: str, version: str, parsed: Parsed, width: int, constants: Metadata | None
+) -> Formatted:
     """A text with Python around its definitions, each of which is formatted where it stands."""
     from rlx.grammar.print.within_python import UnformattedError, format_within
     from rlx.grammar.read.parser import parse
     from rlx.grammar.read.versions import uses
 
     def write(part: str) -> tuple[str | None, str | None]:
-        made = _format(part, "", version, width)
+        made = _format(part, "", version, width, None)
         reasons = [each.partition("not formatted: ")[2] for each in made.complaints]
         return made.text, next(filter(None, reasons), None)
 
@@ -119,14 +163,16 @@ def _within_python(text: str, path: str, version: str, parsed: Parsed, width: in
         reason = error.reason or "it depends on the Python code around it"
         return Formatted(None, (f"{where}: not formatted: {reason}",), FAILED)
     modules = _in_dialect(text, parsed, version, uses(text, parsed.modules))
-    lost = lost_at(replace(parsed, modules=tuple(modules)), parse(made, path))
+    lost = lost_at(replace(parsed, modules=tuple(modules)), parse(made, path, constants))
     if lost is None:
         return Formatted(made)
     reason = "not formatted: it depends on the Python code around it"
     return Formatted(None, (f"{_place(parsed, path, lost)}: {reason}",), FAILED)
 
 
-def _written(text: str, path: str, version: str, parsed: Parsed, width: int) -> Formatted:
+def _written(
+    text: str, path: str, version: str, parsed: Parsed, width: int, constants: Metadata | None
+) -> Formatted:
     """The text as a dialect writes it, if that reads back as the same program."""
     from rlx.grammar.read.parser import parse
     from rlx.grammar.read.versions import uses
@@ -139,14 +185,14 @@ def _written(text: str, path: str, version: str, parsed: Parsed, width: int) -> 
         return Formatted(None, (f"{where}: not formatted: {error.words}",), FAILED)
     printed = _printed(text, modules, _metadata(text), version, width)
     there = replace(parsed, modules=tuple(modules))
-    again = parsed if printed == text else parse(printed, path)
+    again = parsed if printed == text else parse(printed, path, constants)
     lost = lost_at(there, again)
     if lost is None:
         settled = printed
         if again is not parsed:
             settled = _printed(printed, again.modules, _metadata(printed), version, width)
         if settled != printed:  # other names than before: those of the second text stay
-            again = parse(settled, path)
+            again = parse(settled, path, constants)
             lost = lost_at(there, again)
         if lost is None:
             found = found if settled == text else uses(settled, again.modules)

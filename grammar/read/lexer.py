@@ -20,6 +20,7 @@ NO_BLOCK = "this line is indented, but no block starts here"
 NO_MATCH = "the indentation of this line matches no enclosing block"
 MIXED = "tabs and spaces are mixed: the indentation of this line depends on the width of a tab"
 EMPTY = "expected an indented block under this line"
+BREAKS_OUT = "this line ends the block, but the next line continues it"
 LAYOUT = frozenset([NO_BLOCK, NO_MATCH, MIXED, EMPTY])
 
 
@@ -478,7 +479,7 @@ class _Layout:
                     return False
         if self._next_width(at) not in indents[1:]:
             return False
-        lexer.report("this line ends the block, but the next line continues it", at, stop)
+        lexer.report(BREAKS_OUT, at, stop)
         return True
 
 

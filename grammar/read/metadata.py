@@ -17,9 +17,9 @@ from rlx.grammar.nodes.encoded import (
     EncodedBytes,
     FileBytes,
     LateBytes,
-    decoded,
+    encoded_size,
     named_file,
-    unescaped,
+    without_escapes,
 )
 from rlx.grammar.nodes.node import Span
 
@@ -84,7 +84,7 @@ class _Weights:
             raw = base64.b64decode(_LEFT_OUT.sub(self._whole, string))
             return _literal(raw, len(raw), lambda start, count: raw[start : start + count])
         span, size = self._found[int(mark[1])]
-        head = unescaped(self._text[span[0] : span[0] + _LONG].rstrip("\\"))  # half an escape
+        head = without_escapes(self._text[span[0] : span[0] + _LONG])
         begin = base64.b64decode(head[: len(head) // 4 * 4])
         return _literal(begin, size, partial(EncodedBytes, self._text, span))
 
@@ -103,18 +103,10 @@ def _encoded(text: str, span: Span) -> Iterator[tuple[Span, int]]:
             end = last
         if end - start >= _LONG:
             held = start, end - 1 if text[end - 1] == "\\" else end  # the quote is escaped, too
-            size = _decoded_size(text, held)
+            size = encoded_size(text, held)
             if size is not None:
                 yield held, size
         start = end + 1
-
-
-def _decoded_size(text: str, span: Span) -> int | None:
-    """The number of bytes that a string in base64 stands for; None if it is none."""
-    try:
-        return sum(map(len, decoded(text, span)))
-    except ValueError:
-        return None
 
 
 def read_metadata(text: str, span: Span | None = None) -> Tensors | None:

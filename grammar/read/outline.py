@@ -53,7 +53,7 @@ def logical_lines(text: str, at: int = 0) -> Iterator[tuple[int, int]]:
     """
     depth, start = 0, -1
     whole, match, size = WHOLE_LINE.match, _LINE.match, len(text)
-    weights, behind_weights = _weights(text) if size >= _LONG else (-1, -1)
+    weights, behind_weights = _weights(text)
     while at < size:
         if at == weights and start >= 0:
             at = behind_weights
@@ -95,9 +95,19 @@ _METADATA = re.compile(
 )
 
 
-@lru_cache(maxsize=2)
+def without_weights(text: str) -> str:
+    """A text without the string of its metadata if that is long, to look for words in it."""
+    start, end = _weights(text)
+    return text if start < 0 else text[:start] + text[end:]
+
+
 def _weights(text: str) -> Span:
     """The string of a text's metadata, which may be nearly all of it and is read in its own way."""
+    return _long_weights(text) if len(text) >= _LONG else (-1, -1)
+
+
+@lru_cache(maxsize=2)
+def _long_weights(text: str) -> Span:
     at = text.find("metadata")
     while at >= 0:
         if at == line_start(text, at) and (found := _METADATA.match(text, at)) is not None:
@@ -105,6 +115,12 @@ def _weights(text: str) -> Span:
             return (-1, -1) if end is None else (found.start("string"), end)
         at = text.find("metadata", at + 1)
     return -1, -1
+
+
+def _known_end(text: str, begun: re.Match[str]) -> int | None:
+    """The same as :func:`_string_end`, which reads weights once."""
+    start, end = _weights(text)
+    return end if start == begun.start("string") else _string_end(text, begun)
 
 
 def _string_end(text: str, begun: re.Match[str]) -> int | None:
@@ -398,7 +414,7 @@ def metadata_statement(text: str) -> MetadataStatement | None:
         if not text.startswith("metadata", start) or start != line_start(text, start):
             continue
         found = _METADATA.match(text, start)
-        stop = None if found is None else _string_end(text, found)
+        stop = None if found is None else _known_end(text, found)
         closed = None if stop is None else _CLOSED.match(text, stop)
         if found is not None and stop is not None and closed is not None:
             json = (found.end(), stop - 3)

@@ -30,6 +30,7 @@ from rlx.grammar.read.outline import (
     outline,
     regions,
     stretches,
+    without_weights,
 )
 from rlx.grammar.read.partial_nodes import Defined
 from rlx.grammar.read.reports import MAX_ERRORS, Metadata
@@ -66,7 +67,7 @@ class Parsed(Record):
 class TextReader:
     """Parses one text."""
 
-    def __init__(self, text: str, path: str) -> None:
+    def __init__(self, text: str, path: str, metadata: Metadata | None) -> None:
         self.text = text
         self.path = path
         self.source = Source(text, path)
@@ -77,7 +78,7 @@ class TextReader:
         self.bare_scopes: dict[int, Scope] = {}
         self.around = _around(text) if self.python else None
         self.captured: set[Node] = set()
-        self.metadata: Metadata = {}
+        self.known, self.metadata = metadata is not None, metadata or {}
         self.type_vars: list[str] = []
         self.undeclared: list[Diagnostic] = []
         self.lost_classes: set[str] = set()
@@ -88,11 +89,13 @@ class TextReader:
             words = f"this line of {end - start} characters is too long to be read"
             self._error(words, (start, start + 1))
             self.text = self.text[:start] + " " * (end - start) + self.text[end:]
-        if "pyfunc" in self.text:
+        outside = without_weights(self.text)
+        if "pyfunc" in outside:
             from rlx.grammar.read.undecorated import without_python_functions
 
             self.text = without_python_functions(self.text)
-        self._read_metadata()
+        if not self.known:
+            self._read_metadata()
         read, stray = self._regions()
         for group in self.bare.items():
             self._bare_module(*group)
@@ -101,10 +104,10 @@ class TextReader:
             self._beside(read)
         else:
             self._python(self.around, read)
-        if self._declarations_are_read(read) or "TypeVar" not in self.text:
+        if self._declarations_are_read(read) or "TypeVar" not in outside:
             self.diagnostics += self.undeclared[:MAX_ERRORS]
             self._late_errors([found.span for found in self.undeclared])
-        if "tvm.script" in self.text:
+        if "tvm.script" in outside:
             from rlx.grammar.read.outer_level import imports
 
             self.diagnostics += imports(self.text)
@@ -357,16 +360,22 @@ class ParseError(SyntaxError):
 
 
 @roomy
-def parse(text: str, path: str = "<text>") -> Parsed:
+def parse(text: str, path: str = "<text>", metadata: Metadata | None = None) -> Parsed:
     """Parse a Relax text, or the decorated classes and functions of a Python file.
 
     Errors are never raised; the result contains them, together with everything that could be
     parsed. In a file named ``*.py``, other code is skipped.
+
+    Parameters
+    ----------
+    metadata
+        The constants of the text, if they are known; its metadata is not read then.
     """
     # A byte-order mark is no part of the text; a form feed keeps the offsets. A carriage
     # return alone ends a line, too.
     text = "\f" + text[1:] if text.startswith("\ufeff") else text
-    return TextReader(_LONE_RETURN.sub("\n", text), path).read()
+    text = _LONE_RETURN.sub("\n", text) if "\r" in text else text
+    return TextReader(text, path, metadata).read()
 
 
 def parse_expr(text: str) -> ast.Expr:

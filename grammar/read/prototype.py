@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from rlx.grammar.read.outline import without_weights
+
 PROTOTYPE_OPERATORS = {"dot": "matmul", "ewise_add": "add", "nn.matmul": "matmul"}
 """Operators with other names in 2022."""
 
@@ -38,4 +40,5 @@ def is_prototype(text: str) -> bool:
     """Whether a text is of 2022: its annotations have brackets, its operators no prefix, and a
     tuple of numbers is a shape.
     """
+    text = without_weights(text)
     return "Tensor[" in text and _OF_2022.search(text) is not None

@@ -22,7 +22,7 @@ from rlx.checker.driver.time_limit import Lost, TimeLimitError, each_limited
 from rlx.commands.outputs import add_format, print_record
 from rlx.grammar.command_line import CommandParser
 from rlx.grammar.dialects import DEFAULT, DIALECTS, SPAN
-from rlx.grammar.nodes.node import Record
+from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.print.formatting import CHANGED, FAILED, SAME, Formatted, format_text
 from rlx.grammar.print.layout import WIDTH
 from rlx.grammar.stack import roomy
@@ -152,18 +152,28 @@ def _files(paths: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 class _Read(Record):
-    """A file, and how it is formatted."""
+    """A file, and how it is formatted.
+
+    Attributes
+    ----------
+    outcome
+        Without its text where that is no output: it may be megabytes of weights.
+    made
+        The text in the file's encoding, if it is to be written.
+    diff
+        What would change, if that was asked for.
+    """
 
     path: str
     shown: str
-    data: bytes
-    text: str
     outcome: Formatted
+    changed: bool = False
+    made: bytes | None = None
+    diff: str = ""
 
 
 def _read_and_format(path: str, searched: bool, options: argparse.Namespace, prog: str) -> _Read:
     shown = "<stdin>" if path == "-" else path
-    data, text = b"", ""
     try:
         if searched and endless(path):
             raise OSError(NO_FILE)
@@ -174,31 +184,40 @@ def _read_and_format(path: str, searched: bool, options: argparse.Namespace, pro
         outcome = Formatted(None, (f"{prog}: {shown}: {error.strerror or error}",), FAILED)
     except UnicodeDecodeError as error:
         outcome = Formatted(None, (f"{prog}: {why_no_text(shown, error)}",), CHANGED)
-    return _Read(path, shown, data, text, outcome)
+    if outcome.text is None:
+        return _Read(path, shown, outcome)
+    diff = ""
+    if options.diff and options.format == "human":
+        diff = "".join(_diff(text, outcome.text, visible(shown)))
+    made = outcome.text.encode(encoding(data, shown))
+    changed = made != data
+    written = changed and path != "-" and not (options.check or options.diff)
+    if not _is_printed(path, options):
+        outcome = replace(outcome, text="")
+    return _Read(path, shown, outcome, changed, made if written else None, diff)
+
+
+def _is_printed(path: str, options: argparse.Namespace) -> bool:
+    """Whether a formatted text is an output of the command."""
+    return path == "-" or (options.diff and options.format == "json")
 
 
 def _one(read: _Read | Lost, within: Sequence[str], options: argparse.Namespace, prog: str) -> int:
     if isinstance(read, Lost):
         shown = "<stdin>" if read.path == "-" else read.path
         return _complain(f"{prog}: {shown}: {read}", read.status)
-    path, shown, data, text, outcome = read.path, read.shown, read.data, read.text, read.outcome
-    for line in outcome.complaints:
-        _complain(line, outcome.status)
-    if outcome.text is None:
-        return outcome.status
-    if options.diff and options.format == "human":
-        say("".join(_diff(text, outcome.text, visible(shown))))
-    made = outcome.text.encode(encoding(data, shown))
-    changed = made != data
-    if options.check and changed:
-        return _complain(f"{shown}: not formatted", CHANGED)
-    if options.check or options.diff:
-        return SAME
-    if path == "-":
-        if options.format == "human":
-            write_program(outcome.text, exactly=True)
-    elif changed:
-        return _write(path, within, made, prog)
+    for line in read.outcome.complaints:
+        _complain(line, read.outcome.status)
+    if read.outcome.text is None:
+        return read.outcome.status
+    if read.diff:
+        say(read.diff)
+    if options.check and read.changed:
+        return _complain(f"{read.shown}: not formatted", CHANGED)
+    if read.made is not None:
+        return _write(read.path, within, read.made, prog)
+    if read.path == "-" and options.format == "human" and not (options.check or options.diff):
+        write_program(read.outcome.text, exactly=True)
     return SAME
 
 
@@ -206,15 +225,12 @@ def _record(read: _Read | Lost, status: int, options: argparse.Namespace) -> dic
     """The record of a file in `--format json`; it has the text where no file gets it."""
     if isinstance(read, Lost):
         return {"path": read.path, "status": "failed", "said": [str(read)], "text": None}
-    made = read.outcome.text
-    shown = options.diff or read.path == "-"
-    failed = made is None or status > CHANGED
-    changed = made is not None and made.encode(encoding(read.data, read.shown)) != read.data
+    failed = read.outcome.text is None or status > CHANGED
     return {
         "path": read.shown,
-        "status": "failed" if failed else "changed" if changed else "same",
+        "status": "failed" if failed else "changed" if read.changed else "same",
         "said": list(read.outcome.complaints),
-        "text": made if shown else None,
+        "text": read.outcome.text if _is_printed(read.path, options) else None,
     }
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
@@ -22,6 +22,7 @@ from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.grammar.lines import line_start, next_line
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Record, replace
+from rlx.grammar.read.lexer import BREAKS_OUT
 from rlx.grammar.suggest import closest
 from rlx.lsp.body import KnownBody, ReducedBody, body
 from rlx.lsp.cut import Cut, changed_parameters, cut, recut, words, words_among
@@ -272,6 +273,9 @@ class _Step:
         Whether the whole new version has forms of old versions of TVM, by which functions are read.
     entered
         Whether other functions may be called from outside than before.
+    left
+        The new lines between functions that stand left of everything. Nothing but the functions
+        here is concerned if the block around such a line goes on, which is said of it.
     """
 
     def __init__(
@@ -286,6 +290,7 @@ class _Step:
         self.wanted: set[int] = set()
         self.changed: set[str] = set()
         self.entered = False
+        self.left: Counter[str] = Counter()
         self.bodies: dict[int, ReducedBody] = {}
         self.bodies_now: dict[int, Derived] = {}
 
@@ -325,8 +330,10 @@ class _Step:
         first, last = _ends(old, new)
         was = range(first, len(old.pieces) - last)
         now = range(first, len(new.pieces) - last)
-        if not _same_gaps(old, new, first, last) or self.before.hides():
+        left = _lines_left(old, new, first, last)
+        if left is None or self.before.hides():
             return False
+        self.left = left
         if self.is_old != _is_old(old):
             return False
         self.to = {n: n for n in range(first)}
@@ -484,6 +491,9 @@ class _Step:
                 return None
             made, report = again, report_on(again.text, self.path, self.target)
         found = of_report(report)
+        broken = (d.span for d in found.diagnostics if d.message == BREAKS_OUT and d.span)
+        if not self.left <= Counter(made.text[start:end] for start, end in broken):
+            return None
         at = Move(made.cut, self.now, {n: n for n in range(len(self.now.pieces))}, (), self.bodies)
         kept = []
         for diagnostic in found.diagnostics:
@@ -639,8 +649,10 @@ def _leaves(new: Cut, number: int) -> bool:
 _LEFT = re.compile(r"^\S", re.MULTILINE)
 
 
-def _same_gaps(old: Cut, new: Cut, first: int, last: int) -> bool:
-    """Whether outside of functions nothing changed but lines that are out of place."""
+def _lines_left(old: Cut, new: Cut, first: int, last: int) -> Counter[str] | None:
+    """Where outside of functions nothing changed but lines that are out of place: those of them
+    that stand left of everything; otherwise None.
+    """
 
     def lines(of: Cut, gaps: range) -> list[str]:
         found = (line.rstrip() for n in gaps for line in of.gap(n).split("\n"))
@@ -649,11 +661,12 @@ def _same_gaps(old: Cut, new: Cut, first: int, last: int) -> bool:
     was = lines(old, range(first, len(old.pieces) - last + 1))
     now = lines(new, range(first, len(new.pieces) - last + 1))
     if was == now:
-        return True
-    if not first or not last:
-        return False
+        return Counter()
+    left = Counter(line for line in now if line[0] not in " \t") - Counter(was)
     changed = {*was, *now} - ({*was} & {*now})
-    return all(line[0] in " \t" and not _SCOPE.match(line) for line in changed)
+    if not first or not last or any(map(_SCOPE.match, changed)):
+        return None
+    return left if all(line[0] in " \t" for line in changed - left.keys()) else None
 
 
 _SCOPE = re.compile(r"^[ \t]*(?:class|def|async|import|from)\b", re.MULTILINE)

@@ -97,15 +97,36 @@ def _apart(
 ) -> list[str]:
     """Lines that leave with 2 where memory that is written to is shared with another argument."""
     buffers = [buffer for _, buffer in parameters if buffer is not None]
-    lines: list[str] = []
-    for at, (_, kind, slot) in enumerate(pointers):
-        size = f"{_elements(buffers[at], slot)} * (int64_t)sizeof({kind})"
-        lines.append(f"const int64_t z{at} = {size}, p{at} = (int64_t)p[{at}];")
+    sizes = [
+        f"{_elements(buffer, slot)} * (int64_t)sizeof({kind})"
+        for buffer, (_, kind, slot) in zip(buffers, pointers, strict=True)
+    ]
+    written = [at for at, buffer in enumerate(buffers) if buffer in touched]
+    if len(written) * len(buffers) > _PAIRS:
+        count = len(buffers)
+        return [
+            f"const int64_t z[] = {{{', '.join(sizes)}}};",
+            f"static const int32_t w[] = {{{', '.join(map(str, written))}}};",
+            f"for (int32_t k = 0; k < {len(written)}; ++k) {{",
+            "const int64_t begin = (int64_t)p[w[k]], end = begin + z[w[k]];",
+            "int64_t shared = 0;",
+            f"for (int32_t i = 0; i < {count}; ++i)",
+            "shared += (begin < (int64_t)p[i] + z[i]) & ((int64_t)p[i] < end) & (i != w[k]);",
+            "if (shared) return 2;",
+            "}",
+        ]
+    lines = [
+        f"const int64_t z{at} = {size}, p{at} = (int64_t)p[{at}];" for at, size in enumerate(sizes)
+    ]
     for a in range(len(pointers)):
         for b in range(a):
-            if buffers[a] in touched or buffers[b] in touched:
+            if a in written or b in written:
                 lines.append(f"if (p{a} < p{b} + z{b} && p{b} < p{a} + z{a}) return 2;")
     return lines
+
+
+_PAIRS = 256
+"""So many pairs of arguments are compared in a loop, which takes the C compiler less time."""
 
 
 def _elements(buffer: tir.Buffer, slot: int) -> str:

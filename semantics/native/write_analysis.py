@@ -23,30 +23,24 @@ def written_first(buffer: tir.Buffer, owner: tir.Stmt) -> bool:
     return False
 
 
-def fills(func: tir.PrimFunc, buffer: tir.Buffer) -> bool:
-    """Whether a function writes every element of a parameter's buffer, and reads none before.
-
-    All dimensions are assumed to be greater than 0, which the caller ensures. Aliases of
-    memory are not considered, because such functions have no native code.
-    """
-    body = func.body
-    while isinstance(body, tir.Block) and not body.iter_vars and body.predicate is None:
-        body = body.body
-    parts = (part for part in flat(body) if mentions(part, buffer))
-    first = next(parts, None)
-    dims = {dim for b in func.buffer_map.values() for dim in b.shape}
-    return first is not None and _fills(first, buffer, dims)
-
-
 def filled(func: tir.PrimFunc) -> frozenset[int]:
     """The positions of the parameters whose every element a function writes before it reads it, if
-    no array is empty.
+    no array is empty. Aliases of memory are not considered, because such functions have no native
+    code.
     """
     if returns(func):
         return frozenset()
-    stored = {store.buffer for store in stores(func.body)}
+    body = func.body
+    while isinstance(body, tir.Block) and not body.iter_vars and body.predicate is None:
+        body = body.body
+    stored = {store.buffer for store in stores(body)}
+    first: dict[tir.Buffer, tir.Stmt] = {}
+    for part in flat(body):
+        for access in accesses(part):
+            first.setdefault(access.buffer, part)
+    dims = {dim for b in func.buffer_map.values() for dim in b.shape}
     buffers = ((k, func.buffer_map.get(param)) for k, param in enumerate(func.params))
-    return frozenset(k for k, b in buffers if b in stored and fills(func, b))
+    return frozenset(k for k, b in buffers if b in stored and _fills(first[b], b, dims))
 
 
 def returns(func: tir.PrimFunc) -> bool:

@@ -75,6 +75,14 @@ def typed(text: str, rng: random.Random) -> str:
     return "".join(lines[:number]) + line[:cut] + "\n" + "".join(lines[number + 1 :])
 
 
+def line_shifted(text: str, rng: random.Random) -> str:
+    """A line with another indentation."""
+    lines = text.splitlines(keepends=True) or ["\n"]
+    number = rng.randrange(len(lines))
+    lines[number] = " " * rng.choice([0, 0, 2, 4, 8, 12]) + lines[number].lstrip(" ")
+    return "".join(lines)
+
+
 def letters(text: str, rng: random.Random) -> str:
     """Some characters put in the place of some others."""
     at = rng.randrange(len(text) + 1)
@@ -125,7 +133,7 @@ def name_changed(text: str, rng: random.Random) -> str:
 
 EDITS: list[Callable[[str, random.Random], str]] = [
     *(damage, damage, line_lost, line_copied, typed, letters, block_moved, name_changed),
-    *(name_used, name_used, number_changed),
+    *(name_used, name_used, number_changed, line_shifted, line_shifted),
 ]
 
 

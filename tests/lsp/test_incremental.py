@@ -109,6 +109,18 @@ def test_an_edit_in_a_long_file_costs_what_its_function_costs() -> None:
     assert [d.code for d in found] == ["WF02-undefined"] and checker.full == 1
 
 
+@pytest.mark.parametrize("line", ["        v1 = R.add(v0, y)\n", "\n"])
+def test_a_line_that_breaks_the_indentation_is_of_one_function(line: str) -> None:
+    """A line left of everything, in a function or between two, while the block around it goes on."""
+    text = module(80)
+    at = text.index(line, text.index("def f40("))
+    checker = Checker("a.rlx")
+    checker.check(text)
+    for edited in (f"{text[:at]}v1 = 1\n{text[at + len(line) :]}", text):
+        assert law.said(checker.check(edited)) == law.said(check_text(edited, "a.rlx").diagnostics)
+    assert checker.full == 1
+
+
 def test_a_bracket_that_is_still_open_is_of_one_function() -> None:
     """What everybody types: a call that is not closed yet is checked without the other functions."""
     text = module(80)

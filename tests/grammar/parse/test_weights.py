@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import binascii
 import json
+import random
 import struct
 from copy import deepcopy
 
@@ -11,8 +13,9 @@ import numpy as np
 import pytest
 
 from rlx.grammar.nodes import ast
-from rlx.grammar.nodes.encoded import EncodedBytes
+from rlx.grammar.nodes.encoded import EncodedBytes, encoded_size
 from rlx.grammar.nodes.node import walk
+from rlx.grammar.print.formatting import format_text
 from rlx.grammar.read import lexer
 from rlx.grammar.read.outline import metadata_span
 from rlx.grammar.read.parser import Parsed, parse
@@ -144,3 +147,61 @@ def test_a_string_ends_where_python_ends_it(count: int) -> None:
     span = metadata_span(text)
     start = text.index(held)
     assert span == (None if count % 2 == 0 else (start + 3, start + ends - 3))
+
+
+def in_base64(string: str) -> bytes | None:
+    """What a string stands for once Python and JSON have read the escapes of its slashes."""
+    try:
+        plain = json.loads('"' + string.replace("\\\\", "\\") + '"', strict=False)
+        found = binascii.a2b_base64(plain, strict_mode=True)
+    except ValueError:
+        return None
+    return None if len(plain) % 4 else found  # Python takes "AAAA=", too
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_base64_is_what_python_decodes(seed: int) -> None:
+    draw = random.Random(seed)
+    legal = 0
+    for _ in range(2000):
+        made = base64.b64encode(draw.randbytes(draw.randrange(9))).decode()
+        made = made.replace("/", draw.choice(["/", "\\/", "\\\\/"]))
+        for _ in range(draw.randrange(3)):
+            at = draw.randrange(len(made) + 1)
+            made = made[:at] + draw.choice("A=/\\+\n é") + made[at + draw.randrange(2) :]
+        expected = in_base64(made)
+        size = encoded_size(f'"{made}"', (1, len(made) + 1))
+        assert size == (None if expected is None else len(expected)), made
+        if size:
+            legal += 1
+            assert bytes(EncodedBytes(made, (0, len(made)), 0, size)) == expected
+    assert legal > 500
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_formatted_text_has_the_same_weights(layout: str) -> None:
+    """All but the weights is as it is without them, and of these no character changes."""
+    path = "weights.py" if "Python" in layout else "weights.rlx"
+    held = in_python(metadata(WEIGHTS).replace(", ", ",\n\n"))
+    whole = LAYOUTS[layout](held).replace("R.add(x, ", "R.add( x,")
+    small = whole.replace(held, in_python(metadata(WEIGHTS[:2])))
+    for text in (whole, whole.replace("\n", "\r\n")):
+        made = format_text(text, path).text
+        assert made is not None
+        assert made.count(held) == 1
+        assert "R.add(x, metadata" in made
+        assert made.replace(held, in_python(metadata(WEIGHTS[:2]))) == format_text(small, path).text
+        assert format_text(made, path).text == made
+        assert weights_of(parse(made, path)).tobytes() == WEIGHTS.tobytes()
+
+
+def test_what_is_not_formatted_beside_weights_has_its_line() -> None:
+    held = in_python(metadata(WEIGHTS).replace(", ", ",\n"))
+    text = LAYOUTS["in front"](held).replace("return y", "return z = 1")
+    (said,) = format_text(text).complaints
+    assert said.startswith(f"<text>:{text[: text.index('return z')].count(chr(10)) + 1}:")
+
+
+def test_metadata_that_is_no_json_is_an_error_when_it_is_formatted() -> None:
+    (said,) = format_text(LAYOUTS["in front"](in_python("{"))).complaints
+    assert "not valid JSON" in said

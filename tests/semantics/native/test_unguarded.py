@@ -87,6 +87,31 @@ def test_arrays_that_share_memory() -> None:
         np.testing.assert_array_equal(mine, theirs)
 
 
+@pytest.mark.parametrize("count", [3, 24])
+@pytest.mark.parametrize("step", ["down", "up"])
+def test_any_two_of_many_arrays_may_share_memory(count: int, step: str) -> None:
+    """Each loop moves one array into the next. Whichever two overlap, by whatever shift, the result
+    is what the loops give one after the other; few arrays are compared in another way than many.
+    """
+    names = [f"B{k}" for k in range(count)]
+    params = ", ".join(f'{name}: T.Buffer((4,), "int32")' for name in names)
+    moves = itertools.pairwise(names)
+    start = "3 - i" if step == "down" else "i"
+    body = "\n".join(f"for i in range(4): {b}[{start}] = {a}[{start}] + 1" for a, b in moves)
+    func = of_body(params, body)
+    compiled, draw = native.compile(func), Random(count)
+    pairs = list(itertools.combinations(range(count), 2))
+    for one, other in draw.sample(pairs, min(len(pairs), 40)):
+        for shift in (-3, 1, 0, 4):
+            memory = np.arange(4 * count + 8, dtype=np.int32)
+            other_memory = memory.copy()
+            places = [4 * k + 4 for k in range(count)]
+            places[other] = places[one] + shift
+            evaluate(func, [memory[at : at + 4] for at in places])
+            compiled([other_memory[at : at + 4] for at in places])
+            np.testing.assert_array_equal(memory, other_memory)
+
+
 def test_what_is_only_read_may_be_read_only() -> None:
     compiled = native.compile(of_body(PARAMETERS.format("float32"), BODY))
     given = made(np.float32, 2, 3)
