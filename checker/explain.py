@@ -234,7 +234,7 @@ OUTSIDE: Mapping[str, tuple[str, str]] = {
     ),
     "READ": (
         "Reading a file",
-        ("The file could not be read. The message comes from the operating system."),
+        "The file could not be read. The message comes from the operating system.",
     ),
     "TIME": (
         "The time that a file may take",

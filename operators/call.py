@@ -139,7 +139,7 @@ def overwritten(
     if len(set(used)) != len(used):
         site.fail(
             "OBL-inplace-repeated",
-            (f"inplace_indices {list(indices)} overwrites an argument twice"),
+            f"inplace_indices {list(indices)} overwrites an argument twice",
         )
     if not used:
         site.fail("OBL-inplace-none", "inplace_indices names no argument to overwrite")

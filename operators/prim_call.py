@@ -250,7 +250,7 @@ class Matching:
         if value.dtype != buffer.dtype and not value.dtype.is_void:
             self._fail(
                 "OBL-buffer-dtype",
-                (f"{self._told(buffer, value, name)} has elements of {buffer.dtype}"),
+                f"{self._told(buffer, value, name)} has elements of {buffer.dtype}",
             )
         rank, dims = self.site.rank(value), self.site.dims(value)
         if rank is not None and rank != len(buffer.shape):
