@@ -197,7 +197,7 @@ class Normalizer:
                 return False
             before = type(block)
             for binding in block.bindings:
-                if not self.stays(binding.value, type(binding)):  # type: ignore[attr-defined]
+                if not self.stays(binding.value, type(binding)):
                     return False
         return is_leaf(seq.body)
 

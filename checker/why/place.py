@@ -103,13 +103,13 @@ def _head_end(function: ast.Function) -> int:
 
 
 def _of_binding(binding: ast.Binding) -> Construct:
-    span = binding.span  # type: ignore[attr-defined]
-    return Construct("binding", binding, span)
+    assert binding.span is not None
+    return Construct("binding", binding, binding.span)
 
 
 def _is_written(binding: ast.Binding, source: Source) -> bool:
     """Whether the text has this binding; others name the parts of expressions."""
-    if binding.span is None:  # type: ignore[attr-defined]
+    if binding.span is None:
         return False
     return not (isinstance(binding, ast.VarBinding) and is_nameless(binding.var, source))
 
@@ -141,9 +141,8 @@ def _uses(node: ast.Expr, source: Source) -> Iterator[tuple[Span, ast.Expr]]:
         case ast.SeqExpr():
             for block in node.blocks:
                 for binding in block.bindings:
-                    where: Span | None = binding.value_span  # type: ignore[attr-defined]
-                    if where is not None:
-                        yield where, binding.value  # type: ignore[attr-defined]
+                    if binding.value_span is not None:
+                        yield binding.value_span, binding.value
             if node.body_span is not None:
                 yield node.body_span, node.body
 

@@ -138,7 +138,7 @@ def _earlier_results(module: ast.IRModule) -> list[Site]:
     found = []
     for expr in expressions(module):
         if isinstance(expr, ast.SeqExpr):
-            bound = [b.var for block in expr.blocks for b in block.bindings]  # type: ignore[attr-defined]
+            bound = [b.var for block in expr.blocks for b in block.bindings]
             found += [
                 (expr, replace(expr, body=var)) for var in bound if var not in (None, expr.body)
             ]

@@ -10,6 +10,7 @@ the node that contains an annotation has the span of this occurrence (``annotati
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -390,7 +391,16 @@ class Op(Expr):
 
 
 class Binding(Node):
-    """Base class of bindings."""
+    """Base class of bindings: :class:`VarBinding` and :class:`MatchCast`."""
+
+    if TYPE_CHECKING:  # what both have
+        var: Var | None
+        value: Expr
+
+        @property
+        def span(self) -> Span | None: ...
+        @property
+        def value_span(self) -> Span | None: ...
 
 
 class VarBinding(Binding):
@@ -435,15 +445,10 @@ class DataflowBlock(BindingBlock):
     """Bindings without effects and control flow."""
 
 
-_OPS: dict[str, Op] = {}
-
-
+@cache
 def op(name: str) -> Op:
     """The operator with this full name, always the same object."""
-    found = _OPS.get(name)
-    if found is None:
-        found = _OPS[name] = Op(name)
-    return found
+    return Op(name)
 
 
 def locate(node: Node, root: Node | None, use: Span | None) -> Span | None:
@@ -465,7 +470,7 @@ def locate(node: Node, root: Node | None, use: Span | None) -> Span | None:
 
 
 GRAPHS = "rlx.graphs"
-"""The function that draws modules; it belongs to a room above this one."""
+"""The package that draws modules, by name, because it is above this one."""
 
 
 class IRModule(Node):

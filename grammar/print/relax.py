@@ -194,19 +194,19 @@ class FunctionPrinter:
         outputs = []
         for binding in block.bindings:
             self._binding(binding, pad + _INDENT)
-            var = binding.var  # type: ignore[attr-defined]
+            var = binding.var
             alone = isinstance(binding, ast.VarBinding) and self._is_statement(binding)
             if type(var) is ast.Var and not alone:
                 outputs.append(self.exprs.text(var))
-        last = block.bindings[-1].span if block.bindings else None  # type: ignore[attr-defined]
+        last = block.bindings[-1].span if block.bindings else None
         found = self.remarks.named("R.output", block.span)
         self._inside(block.span, last, pad + _INDENT)
         word = "R.outputs" if self.dialect.prototype else "R.output"
         put(self.lines, f"{word}({', '.join(outputs)})", pad + _INDENT, found)
 
     def _binding(self, binding: ast.Binding, pad: str) -> None:
-        span = binding.span  # type: ignore[attr-defined]
-        value = binding.value  # type: ignore[attr-defined]
+        span = binding.span
+        value = binding.value
         comment = self._behind(value, span)
         self._before(span, pad)
         if isinstance(binding, ast.VarBinding) and isinstance(value, ast.If):

@@ -125,7 +125,7 @@ def _names(function: ast.Function) -> Iterator[str]:
         if isinstance(inner, ast.Function):
             yield from (param.name_hint for param in inner.params)
         else:
-            variables = (b.var for block in inner.blocks for b in block.bindings)  # type: ignore[attr-defined]
+            variables = (b.var for block in inner.blocks for b in block.bindings)
             yield from (var.name_hint for var in variables if var is not None)
 
 

@@ -52,8 +52,8 @@ class Lives:
         self.escaping.update(self._of(result))
 
     def _binding(self, at: int, binding: ast.Binding) -> None:
-        value = binding.value  # type: ignore[attr-defined]
-        var: ast.Var | None = binding.var  # type: ignore[attr-defined]
+        value = binding.value
+        var = binding.var
         held = frozenset(self._of(value))
         for root in held:
             self.last[root] = at

@@ -95,7 +95,7 @@ def _operators(function: ast.Function) -> Iterator[str]:
     for inner in sequences(function):
         for block in inner.blocks if isinstance(inner, ast.SeqExpr) else ():
             for binding in block.bindings:
-                name = operator_name(binding.value)  # type: ignore[attr-defined]
+                name = operator_name(binding.value)
                 if name is not None:
                     yield name
 

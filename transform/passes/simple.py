@@ -288,7 +288,7 @@ class _Canonical(ExprMutator):
         super().visit_dataflow_block(block)
 
     def visit_binding(self, binding: ast.Binding) -> None:
-        var: ast.Var | None = binding.var  # type: ignore[attr-defined]
+        var = binding.var
         output = None if var is None else self._outputs.get(var)
         if var is not None and output is not None:
             named = self.visit_var_def(output)  # a dimension of it may be known by now
@@ -470,10 +470,10 @@ def _local(function: ast.Function) -> set[ast.Var]:
         return set()
     every, found = uses(function), set()
     for block in evaluated(function, ast.DataflowBlock):
-        names = [b.var for b in block.bindings]  # type: ignore[attr-defined]
+        names = [b.var for b in block.bindings]
         inside = dict.fromkeys((var for var in names if type(var) is ast.Var), 0)
         for binding in block.bindings if inside else ():
-            value: Expr = binding.value  # type: ignore[attr-defined]
+            value = binding.value
             for var in _flat(value) or evaluated(value, ast.Var):
                 if var in inside:
                     inside[var] += 1
@@ -486,10 +486,10 @@ def _gives_all(body: Expr) -> bool:
     outputs: set[Expr | None] = set()
     for block in body.blocks if isinstance(body, ast.SeqExpr) else ():
         for binding in block.bindings:
-            if isinstance(binding.value, _WITH_BLOCKS):  # type: ignore[attr-defined]
+            if isinstance(binding.value, _WITH_BLOCKS):
                 return False
-            if type(block) is ast.DataflowBlock and type(binding.var) is not ast.DataflowVar:  # type: ignore[attr-defined]
-                outputs.add(binding.var)  # type: ignore[attr-defined]
+            if type(block) is ast.DataflowBlock and type(binding.var) is not ast.DataflowVar:
+                outputs.add(binding.var)
     return outputs.issubset(expressions(result_of(body)[0]))
 
 
@@ -521,15 +521,15 @@ class _Localized(Rewriter):
 
     def binding(self, binding: Binding) -> tuple[Binding, ...]:
         """A binding; most do not mention these variables, which is seen at once."""
-        value: Expr = binding.value  # type: ignore[attr-defined]
-        if binding.var in self._local:  # type: ignore[attr-defined]
+        value = binding.value
+        if binding.var in self._local:
             self.copies |= type(binding) is ast.MatchCast or type(value) in _COPIES
         parts = _flat(value)
-        if parts is None or type(binding) is ast.MatchCast:
+        if parts is None or type(binding) is not ast.VarBinding:
             return super().binding(binding)
         if not self.renamed.keys().isdisjoint(parts):
             value = self._renamed(value)
-        return (changed(binding, var=self.define(binding.var), value=value),)  # type: ignore[attr-defined]
+        return (changed(binding, var=self.define(binding.var), value=value),)
 
     def _renamed(self, flat: Expr) -> Expr:
         """A flat value with the local variables."""
@@ -561,7 +561,7 @@ class _Dataflow(Rewriter):
 
     def binding(self, binding: Binding) -> tuple[Binding, ...]:
         """A binding; only what has blocks of its own may change."""
-        if isinstance(binding.value, _WITH_BLOCKS):  # type: ignore[attr-defined]
+        if isinstance(binding.value, _WITH_BLOCKS):
             return super().binding(binding)
         return (binding,)
 
@@ -599,10 +599,10 @@ class _Dataflow(Rewriter):
         return None if alike else whole
 
     def _is_pure(self, binding: Binding) -> bool:
-        value: Expr = binding.value  # type: ignore[attr-defined]
+        value = binding.value
         if isinstance(value, _WITH_BLOCKS):
             return False
-        var = binding.var  # type: ignore[attr-defined]
+        var = binding.var
         if var is not None and var.shape_var is not None:
             return False
         if _flat(value) is None and any(
