@@ -27,7 +27,7 @@ from rlx.solver.order import free_shape_vars
 
 def effectful(state: OlderDerivation) -> set[ast.Function]:
     """The functions that say that they are impure, or that call what has effects."""
-    functions = [f for f in state.module.functions.values() if isinstance(f, ast.Function)]
+    functions = list(state.module.relax_functions.values())
     for function in list(functions):
         functions += [e for e in expressions(function) if isinstance(e, ast.Function)]
     found = {f for f in functions if declared_purity(f) is False}

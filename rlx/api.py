@@ -374,7 +374,6 @@ def memory(subject: Subject, entry: str | None = None) -> MemoryUse:
         As :func:`check`.
     """
     from rlx.checker.check import IllFormedError
-    from rlx.grammar.nodes import ast
     from rlx.grammar.suggest import closest, did_you_mean
     from rlx.semantics.machine.program import default_entry
     from rlx.transform.memory_use import memory_use
@@ -384,11 +383,7 @@ def memory(subject: Subject, entry: str | None = None) -> MemoryUse:
     if not report.ok:
         raise IllFormedError(report)
     module = chosen(report.modules, report.source)
-    functions = {
-        gv.name_hint: (module, f)
-        for gv, f in module.functions.items()
-        if isinstance(f, ast.Function)
-    }
+    functions = {gv.name_hint: (module, f) for gv, f in module.relax_functions.items()}
     name = default_entry(functions) if entry is None else entry
     if name not in functions:
         words = f"there is no Relax function {name!r}"

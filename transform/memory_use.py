@@ -158,9 +158,7 @@ def memory_uses(
         Whether the module is one of TVM's after `KillAfterLastUse`: a variable keeps its value until
         it is killed, or else until the function returns, and `reshape` makes views.
     """
-    functions = {
-        gv.name_hint: gv for gv, f in module.functions.items() if isinstance(f, ast.Function)
-    }
+    functions = {gv.name_hint: gv for gv, f in module.relax_functions.items()}
     found = _ModuleMemory(LambdaLift()(Normalize()(module)), killed)
     return [found.entry(functions[entry]) for entry in entries]
 

@@ -510,6 +510,11 @@ class IRModule(Node):
     externs: Mapping[str, ExternFunc] = {}
     lost: frozenset[str] = frozenset()
 
+    @property
+    def relax_functions(self) -> dict[GlobalVar, Function]:
+        """The functions that are not PrimFuncs."""
+        return {gv: f for gv, f in self.functions.items() if isinstance(f, Function)}
+
     def graph(self) -> Any:
         """The dataflow graph, an object of :mod:`rlx.graphs`: a notebook shows it as a page, and
         ``html()``, ``svg()`` and ``dot()`` return it as a text.

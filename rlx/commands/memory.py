@@ -149,12 +149,9 @@ def _size(value: str, option: str) -> int:
 
 
 def _entries(module: IRModule, entry: str | None) -> list[str]:
-    from rlx.grammar.nodes import ast
     from rlx.grammar.suggest import closest, did_you_mean
 
-    functions = {
-        gv.name_hint: f for gv, f in module.functions.items() if isinstance(f, ast.Function)
-    }
+    functions = {gv.name_hint: f for gv, f in module.relax_functions.items()}
     if entry is None:
         public = [name for name, f in functions.items() if not f.attrs.get("private")]
         if public or functions:

@@ -197,7 +197,7 @@ class _Pass(Rewriter):
         """A module; what is legalised inside of a function is counted to it."""
         names = {id(f): gv.name_hint for gv, f in module.functions.items()}
         self._owner = names
-        relax = [f for f in module.functions.values() if isinstance(f, ast.Function)]
+        relax = module.relax_functions.values()
         self._named = {var for function in relax for var in _shape_vars(function)}
         self._signed = {var for function in relax for var in scalars(function)}
         self._cast = {var for function in relax for var in _only_cast(function)}

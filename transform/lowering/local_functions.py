@@ -50,8 +50,7 @@ def lambda_lifting(module: IRModule) -> IRModule:
 
 def _lifted(module: IRModule, *, closures: bool) -> IRModule:
     """A module in normal form without its local functions, or without those that are only called."""
-    relax = [f for f in module.functions.values() if isinstance(f, ast.Function)]
-    has_local = any(local_functions(function) for function in relax)
+    has_local = any(map(local_functions, module.relax_functions.values()))
     if not has_local and not (closures and _untyped(module)):
         return module
     infos = known_infos(module)
@@ -86,8 +85,8 @@ def _untyped(module: IRModule) -> dict[ast.GlobalVar, ast.Function]:
     values = Survey(module).as_values
     return {
         gv: function
-        for gv, function in module.functions.items()
-        if gv in values and isinstance(function, ast.Function) and function.ret_struct_info is None
+        for gv, function in module.relax_functions.items()
+        if gv in values and function.ret_struct_info is None
     }
 
 

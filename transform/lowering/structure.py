@@ -64,9 +64,8 @@ class RemovePurityChecking(ModulePass):
         """The module with ``relax.force_pure`` on every function that is declared pure, also on
         local ones.
         """
-        relax = [f for f in module.functions.values() if isinstance(f, ast.Function)]
         promises = bool(_PROMISING & {operator_name(e) for e in expressions(module)})
-        if promises or any(map(local_functions, relax)):
+        if promises or any(map(local_functions, module.relax_functions.values())):
             return _Unwrapped().module(module)
         functions = {
             name: _forced(f) if isinstance(f, ast.Function) else f

@@ -43,11 +43,7 @@ def private_functions(module: IRModule) -> Functions:
 
 
 def _private(module: IRModule) -> Functions:
-    return {
-        gv: f
-        for gv, f in module.functions.items()
-        if isinstance(f, ast.Function) and f.attrs.get("private")
-    }
+    return {gv: f for gv, f in module.relax_functions.items() if f.attrs.get("private")}
 
 
 def _reached(module: IRModule) -> IRModule:
@@ -358,9 +354,8 @@ class RemoveUnusedOutputs(ModulePass):
             if gv in called and _fields(f) is not None
         }
         asked: dict[GlobalVar, set[int]] = {gv: set() for gv in private}
-        for f in normal.functions.values():
-            if isinstance(f, ast.Function):
-                _note(f, asked)
+        for f in normal.relax_functions.values():
+            _note(f, asked)
         kept = {
             gv: sorted(asked[gv])
             for gv, f in private.items()
@@ -437,10 +432,9 @@ def _chosen(
     variables are passed to them as shapes.
     """
     functions = dict(module.functions)
-    for gv, f in module.functions.items():
-        if isinstance(f, ast.Function):
-            head = _head(gv, f, params, fields, passed)
-            functions[gv] = _Calls(params, fields, passed, dims).function(head)
+    for gv, f in module.relax_functions.items():
+        head = _head(gv, f, params, fields, passed)
+        functions[gv] = _Calls(params, fields, passed, dims).function(head)
     return replace(module, functions=functions)
 
 

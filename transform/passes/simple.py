@@ -237,7 +237,7 @@ class CanonicalizeBindings(ModulePass):
         that is freed.
         """
         normal = normalize(module)
-        relax = (f for f in normal.functions.values() if isinstance(f, ast.Function))
+        relax = normal.relax_functions.values()
         every = [b for f in relax for b in bindings(f)]
         called = {b.value.op for b in every if type(b.value) is ast.Call}
         if any(isinstance(c, ast.Op) and c.op_name.startswith(FREES) for c in called):
@@ -456,9 +456,8 @@ class ConvertToDataflow(ModulePass):
         circle = circles(_mentions(normal))
         functions = dict(normal.functions)
         around = signatures_of(normal)
-        for gv, f in normal.functions.items():
-            if isinstance(f, ast.Function):
-                functions[gv] = _Dataflow(f, around, self._least, circle[gv]).function(f)
+        for gv, f in normal.relax_functions.items():
+            functions[gv] = _Dataflow(f, around, self._least, circle[gv]).function(f)
         if all(functions[gv] is f for gv, f in normal.functions.items()):
             return CanonicalizeBindings().apply(module)
         return CanonicalizeBindings().apply(replace(normal, functions=functions))

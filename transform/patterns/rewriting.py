@@ -127,9 +127,7 @@ ROUNDS = GROWTH = 100
 
 
 def _size(module: IRModule) -> int:
-    return sum(
-        1 for f in module.functions.values() if isinstance(f, ast.Function) for _ in bindings(f)
-    )
+    return sum(1 for f in module.relax_functions.values() for _ in bindings(f))
 
 
 def _tidy(module: IRModule, changed: Collection[ast.GlobalVar]) -> IRModule:
@@ -161,7 +159,7 @@ def find(subject: IRModule | ast.Function, pattern: Pattern) -> list[Match]:
     if isinstance(subject, ast.Function):
         _, module = module_around(subject)
     module = normalize(module_of(module, here()))
-    functions = [f for f in module.functions.values() if isinstance(f, ast.Function)]
+    functions = module.relax_functions.values()
     return [match for function in functions for match in _found(function, pattern, module)]
 
 

@@ -117,9 +117,8 @@ class ExprVisitor:
             raise MisuseError(f"expected a module, found {described(subject)}", here())
         with recursion_room():
             if isinstance(subject, IRModule):
-                for function in subject.functions.values():
-                    if isinstance(function, ast.Function):
-                        self.visit_expr(function)
+                for function in subject.relax_functions.values():
+                    self.visit_expr(function)
             else:
                 self.visit_expr(subject)
 
