@@ -9,8 +9,8 @@ from rlx.grammar.nodes.ast import Binding, Expr, IRModule
 from rlx.grammar.nodes.node import Node, replace
 from rlx.grammar.nodes.python_places import MisuseError, described, here, module_of, of_kind
 from rlx.grammar.nodes.rewrite import Rewriter
+from rlx.grammar.nodes.unused_names import Names
 from rlx.grammar.nodes.visit import bindings, expressions, free_vars
-from rlx.transform.builder.names import Names
 from rlx.transform.visitors.uses import unneeded, uses
 
 

@@ -11,6 +11,7 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.encoded import buffer_of
 from rlx.grammar.nodes.node import Node, Record
 from rlx.grammar.nodes.rewrite import rebuild
+from rlx.grammar.nodes.unused_names import Names
 from rlx.grammar.nodes.visit import called_globals, expressions, free_vars, reached, struct_infos
 from rlx.operators.evaluation import numpy_dtype
 from rlx.semantics.struct_info_of import struct_info_of
@@ -64,7 +65,7 @@ def cut(
     """
     result = bindings[-1].var
     assert result is not None
-    names = _ParameterNames()
+    names = Names(separator="_")
     params: list[ast.Var] = []
     values: dict[str, Value] = {}
     mapped: dict[Node, Node] = {}
@@ -119,18 +120,6 @@ def cut(
     kept = {var: f for var, f in module.functions.items() if var in along}
     small = ast.IRModule({ast.GlobalVar(entry): function, **kept}, name="Module")
     return CutOut(small, entry, values)
-
-
-class _ParameterNames:
-    def __init__(self) -> None:
-        self.taken: set[str] = set()
-
-    def new(self, hint: str) -> str:
-        name, number = hint, 1
-        while name in self.taken:
-            name, number = f"{hint}_{number}", number + 1
-        self.taken.add(name)
-        return name
 
 
 def _is_data(value: Value) -> bool:

@@ -13,6 +13,7 @@ from rlx.grammar.nodes.node import changed, replace
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.struct_infos import binding_positions
 from rlx.grammar.nodes.tir import PrimExpr
+from rlx.grammar.nodes.unused_names import Names
 from rlx.grammar.nodes.visit import (
     bindings,
     bound_vars,
@@ -22,7 +23,6 @@ from rlx.grammar.nodes.visit import (
     struct_infos,
 )
 from rlx.solver.order import bind, free_shape_vars, free_vars, subtype
-from rlx.transform.builder.names import Names
 from rlx.transform.lowering.passes import ModulePass
 from rlx.transform.passes.common_subexpressions import writes
 from rlx.transform.passes.dead_code import dead_code
