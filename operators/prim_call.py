@@ -23,6 +23,7 @@ from rlx.grammar.nodes.ast import (
     TupleStructInfo,
 )
 from rlx.grammar.nodes.tir import Buffer, PrimExpr, PrimFunc
+from rlx.grammar.wording import counted
 from rlx.operators.callee import LITERALS, arguments, declared_result
 from rlx.operators.dim_arithmetic import same
 from rlx.operators.operator_call import OperatorCall, show, show_shape
@@ -203,8 +204,8 @@ def count(site: OperatorCall, func: Expr, callee: PrimFunc, given: tuple[int, in
         trailing = f", with {scalars} tir_vars" if scalars else ""
         site.fail(
             "OBL-buffers-count",
-            f"{show(func)} has {len(callee.params)} parameters, but the call passes {args} "
-            f"argument{'s' * (args != 1)} and {out} result{'s' * (out != 1)}{trailing}",
+            f"{show(func)} has {len(callee.params)} parameters, but the call passes"
+            f" {counted(args, 'argument')} and {counted(out, 'result')}{trailing}",
             1,
             site.call.sinfo_args[0],
         )

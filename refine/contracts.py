@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from rlx.checker.normalize import normalize
-from rlx.checker.render.files import counted
+from rlx.grammar.wording import counted
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Record, replace

@@ -11,7 +11,7 @@ from typing import Any
 
 from rlx.checker.check import check_text
 from rlx.checker.derive.naming import may_be_negative
-from rlx.checker.render.files import counted
+from rlx.grammar.wording import counted
 from rlx.grammar.nodes import ast, struct_infos, tir
 from rlx.grammar.nodes.dtype import numpy_type
 from rlx.grammar.nodes.node import Record, complete, replace

@@ -35,6 +35,7 @@ from rlx.grammar.nodes.ast import (
 )
 from rlx.grammar.nodes.struct_infos import OBJECT, numbers, of_the_value
 from rlx.grammar.suggest import did_you_mean
+from rlx.grammar.wording import counted
 from rlx.operators import is_known, lookup, similar
 from rlx.operators.derived_dimensions import shortened
 from rlx.operators.foreign_names import argument_order
@@ -247,7 +248,8 @@ def _call_closure(state: DerivationState, node: ast.Call, function: FuncStructIn
     assert function.params is not None
     if not need("D14-arity", len(function.params) == len(node.args)):
         expected, given = len(function.params), len(node.args)
-        message = f"{callee(node.op)} takes {_counted(expected)}, but {given} {_are(given)} given"
+        takes = f"{callee(node.op)} takes {counted(expected, 'argument')}"
+        message = f"{takes}, but {given} {'is' if given == 1 else 'are'} given"
         related = of_global(state, node.op) or definition(state, node.op)
         label = show(function)
         help = _no_self(state, node) if expected == given + 1 else None
@@ -257,14 +259,6 @@ def _call_closure(state: DerivationState, node: ast.Call, function: FuncStructIn
     instance = check_arguments(state, node, function)
     state.inherit(node, node.args)
     return state.erased(shortened(instance.ret, state))
-
-
-def _counted(number: int) -> str:
-    return "1 argument" if number == 1 else f"{number} arguments"
-
-
-def _are(number: int) -> str:
-    return "is" if number == 1 else "are"
 
 
 FORCE_PURE = "relax.force_pure"

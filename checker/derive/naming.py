@@ -31,6 +31,7 @@ from rlx.grammar.nodes.struct_infos import (
     whole,
 )
 from rlx.grammar.nodes.visit import bindings, expressions
+from rlx.grammar.wording import counted
 from rlx.solver.order import free_vars, substitute
 from rlx.solver.order.substitute import rank
 from rlx.solver.prim_exprs import MOST, natural, smallest
@@ -162,8 +163,8 @@ def _ranks_agree(
                 found = len(values)
                 if ndim not in (-1, found):
                     message = (
-                        f"the shape {name!r} has {found} "
-                        f"dimension{'s' * (found != 1)}, but the annotation says ndim={ndim}"
+                        f"the shape {name!r} has {counted(found, 'dimension')}, but the annotation"
+                        f" says ndim={ndim}"
                     )
                     state.add("D17-rank", "error", message, span or shape.span)
                     return False

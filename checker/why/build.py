@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from rlx.checker.check import Report
 from rlx.checker.why import values
 from rlx.checker.why.applied import OF_EXPRESSIONS, Applied, rule_step, said
-from rlx.checker.why.place import Construct, cut, is_nameless, on_one_line
+from rlx.checker.why.place import Construct, is_nameless, on_one_line
 from rlx.checker.why.recorder import DerivationRecorder, RuleApplication
 from rlx.checker.why.step import Finder, Step, buffer_text, failed_premise, parameter_name
 from rlx.grammar.diagnostic import Diagnostic
@@ -16,6 +16,7 @@ from rlx.grammar.nodes.ast import StructInfo
 from rlx.grammar.nodes.node import Node, Span
 from rlx.grammar.nodes.visit import bindings_in, expressions
 from rlx.grammar.print.show import show
+from rlx.grammar.wording import shortened
 from rlx.spec import premise_rule
 
 
@@ -394,7 +395,7 @@ class StepBuilder:
         span = _span(expr)
         if span is not None:
             return on_one_line(self.source.text, span, TEXT)
-        return cut(show(expr), TEXT)
+        return shortened(show(expr), TEXT)
 
 
 def _span(expr: ast.Expr) -> Span | None:

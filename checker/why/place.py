@@ -9,6 +9,7 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import Node, Record, Span
 from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.read.source_tokens import parts_of
+from rlx.grammar.wording import shortened
 
 _STATEMENTS = frozenset(["binding", "parameter", "result", "function", "primfunc"])
 
@@ -301,9 +302,4 @@ def on_one_line(text: str, span: Span, most: int) -> str:
         end = token.end
         if len(line) > most:
             break
-    return cut(line, most)
-
-
-def cut(line: str, most: int) -> str:
-    """A line with `…` for what is behind so many characters."""
-    return line if len(line) <= most else f"{line[: most - 1]}…"
+    return shortened(line, most)
