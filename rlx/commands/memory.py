@@ -149,7 +149,7 @@ def _size(value: str, option: str) -> int:
 
 
 def _entries(module: IRModule, entry: str | None) -> list[str]:
-    from rlx.grammar.suggest import closest, did_you_mean
+    from rlx.grammar.suggest import misspelt
 
     functions = {gv.name_hint: f for gv, f in module.relax_functions.items()}
     if entry is None:
@@ -158,9 +158,8 @@ def _entries(module: IRModule, entry: str | None) -> list[str]:
             return public or list(functions)
         raise UsageError("the module has no Relax function")
     if entry not in functions:
-        meant = did_you_mean(closest(entry, functions))
         words = f"--entry: there is no Relax function {entry!r}"
-        raise UsageError(f"{words}; {meant}" if meant else words)
+        raise UsageError(misspelt(words, entry, functions))
     return [entry]
 
 

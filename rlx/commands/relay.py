@@ -254,16 +254,15 @@ def _run(
 ) -> int:
     from rlx.checker.driver.time_limit import lift
     from rlx.grammar.diagnostic import Source
-    from rlx.grammar.suggest import closest, did_you_mean
+    from rlx.grammar.suggest import misspelt
     from rlx.relay.evaluation import FUEL, Evaluator
     from rlx.relay.translation import translate
     from rlx.semantics.run.inputs import InputError, inputs
 
     names = {var.name: var for var in module.functions}
     if options.entry not in names:
-        known, near = ", ".join(names), did_you_mean(closest(options.entry, names))
-        words = f"no function {options.entry!r}; the module has: {known}"
-        complain_line(f"{prog}: {words}{f'; {near}' if near else ''}")
+        words = f"{prog}: no function {options.entry!r}; the module has: {', '.join(names)}"
+        complain_line(misspelt(words, options.entry, names))
         return UNABLE
     made = translate(module, path)
     if any(d.is_error for d in made.diagnostics):

@@ -233,7 +233,7 @@ def _given(
 
 def _function(name: str, given: object, functions: Collection[str]) -> Value:
     """A function by its name, or one that an earlier run returned."""
-    from rlx.grammar.suggest import closest, did_you_mean
+    from rlx.grammar.suggest import misspelt
 
     if isinstance(given, Value):
         return given
@@ -241,9 +241,8 @@ def _function(name: str, given: object, functions: Collection[str]) -> Value:
         what = type(given).__name__
         raise InputError(f"{name}: expected a function, or the name of one; found {what}")
     if given not in functions:
-        hint = did_you_mean(closest(given, functions))
         words = f"expected the name of a function of the module or of a packed one; found {given!r}"
-        raise InputError(f"{name}: {words}" + (f"; {hint}" if hint else ""))
+        raise InputError(misspelt(f"{name}: {words}", given, functions))
     return FunctionName(given)
 
 
