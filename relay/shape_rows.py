@@ -169,10 +169,10 @@ def _slice_like(c: TranslatedCall) -> ast.Expr:
 
 
 def _fit(c: TranslatedCall, pairs: list[tuple[tir.PrimExpr, tir.PrimExpr]]) -> None:
-    for whole, part in pairs:
-        match whole, part:
-            case tir.IntImm(value=length), tir.IntImm(value=wanted) if wanted > length:
-                c.fail(f"an axis of length {length} has no {wanted} elements")
+    for pair in pairs:
+        length, wanted = (dim.value if isinstance(dim, tir.IntImm) else None for dim in pair)
+        if length is not None and wanted is not None and wanted > length:
+            c.fail(f"an axis of length {length} has no {wanted} elements")
 
 
 def _full(c: TranslatedCall) -> ast.Expr:

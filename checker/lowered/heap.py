@@ -295,10 +295,8 @@ def _makes(call: ast.Call) -> bool:
 
 
 def _index(indices: Sequence[tir.PrimExpr]) -> int | None:
-    match indices:
-        case (tir.IntImm(value=slot),):
-            return slot
-    return None
+    [index] = indices if len(indices) == 1 else (None,)
+    return index.value if isinstance(index, tir.IntImm) else None
 
 
 def _steps(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:

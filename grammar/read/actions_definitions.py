@@ -366,7 +366,6 @@ class DefinitionActions:
 
 def _head(value: Any) -> str | None:
     """The word of a decorator."""
-    match value:
-        case Name(text=word) | Form(head=word):
-            return word
-    return None
+    if isinstance(value, Form):
+        return value.head
+    return value.text if isinstance(value, Name) else None

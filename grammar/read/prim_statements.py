@@ -219,11 +219,9 @@ class PrimStatements:
         raise Rejected(f"{form.head} takes one argument, but {given}", *span, certain=True)
 
     def _func_attr(self, form: Form, span: Span) -> None:
-        match form.args:
-            case [Entry(value=dict() as given)]:
-                add_attributes(self.context, "T.func_attr", given, span)
-            case _:
-                raise Rejected("T.func_attr takes a dictionary", *span)
+        if len(form.args) != 1 or not isinstance(form.args[0].value, dict):
+            raise Rejected("T.func_attr takes a dictionary", *span)
+        add_attributes(self.context, "T.func_attr", form.args[0].value, span)
 
     def _regions(self, form: Form) -> tuple[tir.PrimExpr, ...]:
         only(self.reports, form, ())

@@ -115,7 +115,5 @@ _KEEPING = frozenset({"relax.make_closure", "relax.invoke_closure", "relax.call_
 
 def _gives_nothing(call: ast.Call) -> bool:
     """Whether the call says that its result is the empty tuple."""
-    match call.sinfo_args:
-        case (ast.TupleStructInfo(fields=()),):
-            return True
-    return False
+    [info] = call.sinfo_args if len(call.sinfo_args) == 1 else (None,)
+    return isinstance(info, ast.TupleStructInfo) and not info.fields
