@@ -14,7 +14,6 @@ from rlx.grammar.nodes.node import Node, Record, Span, replace
 from rlx.grammar.nodes.rewrite import rebuild
 from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.print.formatting import CHANGED, Formatted, nested_too_deeply, translated
-from rlx.grammar.print.relax import pattern_of
 from rlx.grammar.stack import recursion_room
 from rlx.old.annotations import type_of
 from rlx.old.calls import is_pure
@@ -139,7 +138,7 @@ class _ToToday(_Conversion):
         return node
 
     def _match(self, node: ast.MatchCast) -> Node:
-        values, found = pattern_of(node), self.known.type(node.value)
+        values, found = node.compared_dims, self.known.type(node.value)
         if values is None:
             return node
         info: StructInfo

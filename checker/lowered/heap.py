@@ -140,10 +140,10 @@ class Heaps:
         return [n for n in map(self._values.integer, args) if n is not None]
 
     def _size(self, call: ast.Call) -> int | None:
-        match call.args:
-            case (*_, ast.Tuple(fields=(given, *_))) | (*_, given):
-                return self._values.integer(given)
-        return None
+        given = call.args[-1] if call.args else None
+        if isinstance(given, ast.Tuple) and given.fields:
+            given = given.fields[0]
+        return None if given is None else self._values.integer(given)
 
     def _forget(self, heap: ast.Var) -> None:
         self._unknown.add(heap)

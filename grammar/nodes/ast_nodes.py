@@ -433,6 +433,14 @@ class MatchCast(Binding):
     span: Span | None = None
     by_shape: bool = False
 
+    @property
+    def compared_dims(self) -> tuple[PrimExpr, ...] | None:
+        """The dimensions that a match of shapes compares; None for a cast."""
+        info = self.struct_info
+        shape = info.shape if isinstance(info, TensorStructInfo) else info
+        compares = self.by_shape and isinstance(shape, ShapeExpr | ShapeStructInfo)
+        return shape.values if compares else None  # type: ignore[union-attr]
+
 
 class BindingBlock(Node):
     """Bindings in order; effects and control flow are allowed."""

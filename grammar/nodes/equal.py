@@ -325,9 +325,10 @@ def _match_cast(run: TreeComparison, a: ast.MatchCast, b: ast.MatchCast, path: P
 
     def cast() -> None:
         run.enter(a.shape_vars, b.shape_vars, (path, "shape_vars"))
-        patterns = _pattern(a), _pattern(b)
-        if patterns[0] is not None and patterns[1] is not None:
-            run.then((*patterns, (path, "struct_info")))
+        # What else a match of shapes casts to is not said: it follows from the value's type.
+        one, other = a.compared_dims, b.compared_dims
+        if one is not None and other is not None:
+            run.then((one, other, ((path, "struct_info"), "values")))
         else:
             run.then((a.struct_info, b.struct_info, (path, "struct_info")))
 
@@ -338,18 +339,6 @@ def _match_cast(run: TreeComparison, a: ast.MatchCast, b: ast.MatchCast, path: P
             _bind_var(run, x, y, (path, "var"))
 
     run.then((a.value, b.value, (path, "value")), cast, bind)
-
-
-def _pattern(cast: ast.MatchCast) -> ast.ShapeExpr | None:
-    """The dimensions of a match of shapes. The rest of what it casts to is not said: it follows
-    from the value, once the value's type is known.
-    """
-    match cast.struct_info:
-        case ast.TensorStructInfo(shape=ast.ShapeExpr() as shape) if cast.by_shape:
-            return shape
-        case ast.ShapeStructInfo(values=tuple() as values) if cast.by_shape:
-            return ast.ShapeExpr(values)
-    return None
 
 
 def _key(key: str) -> tuple[str, str]:

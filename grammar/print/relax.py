@@ -221,7 +221,7 @@ class FunctionPrinter:
             case ast.VarBinding():
                 self._var_binding(binding, pad)
             case ast.MatchCast(var=var, value=value, struct_info=info):
-                pattern = pattern_of(binding) if self.dialect.prototype else None
+                pattern = binding.compared_dims if self.dialect.prototype else None
                 if pattern is not None:
                     word, said = "R.match_shape", self.exprs.info.pattern(pattern)
                 elif self.dialect.prototype and not compares_shapes(info):
@@ -325,16 +325,3 @@ def compares_shapes(info: ast.StructInfo) -> bool:
         or (isinstance(part, ast.ShapeStructInfo) and part.ndim >= 0)
         for part in of_the_value(info)
     )
-
-
-def pattern_of(binding: ast.MatchCast) -> tuple[tir.PrimExpr, ...] | None:
-    """The dimensions that a match of shapes only compares; None for a cast."""
-    match binding:
-        case (
-            ast.MatchCast(by_shape=True, struct_info=ast.ShapeStructInfo(values=tuple() as values))
-            | ast.MatchCast(
-                by_shape=True, struct_info=ast.TensorStructInfo(shape=ast.ShapeExpr(values=values))
-            )
-        ):
-            return values
-    return None

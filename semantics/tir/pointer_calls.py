@@ -66,11 +66,11 @@ def access_pointer(run: ExpressionCompiler, expr: tir.Call) -> Term:
     """`T.tvm_access_ptr(T.type_annotation("float32"), A.data, offset, extent, mask)`: the place
     some elements behind a pointer.
     """
-    match expr.args:
-        case (tir.Call(op="type_annotation") as kind, data, offset, _, _):
-            pass
-        case _:
-            return opaque(expr)
+    if len(expr.args) != 5:
+        return opaque(expr)
+    kind, data, offset, _, _ = expr.args
+    if not isinstance(kind, tir.Call) or kind.op != "type_annotation":
+        return opaque(expr)
     found = _annotated(kind)
     start, by = _pointer(run, data), run.value(offset).run
     size = numpy_type(vector_element(found)).itemsize * found.lanes
