@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from rlx.grammar.nodes import ast, tir
@@ -168,17 +169,11 @@ class TreeComparison:
             raise TreeDifference(path, f"{named(a)} is not {named(b)}")
 
 
-_FIELDS: dict[type, tuple[str, ...]] = {}
-
-
+@cache
 def _compared(kind: type) -> tuple[str, ...]:
     """The fields of a kind of node that count, last first."""
-    found = _FIELDS.get(kind)
-    if found is None:
-        names: tuple[str, ...] = kind.__match_args__  # type: ignore[attr-defined]
-        kept = [f for f in names if f not in _IGNORED and "span" not in f]
-        found = _FIELDS[kind] = tuple(reversed(kept))
-    return found
+    names: tuple[str, ...] = kind.__match_args__  # type: ignore[attr-defined]
+    return tuple(f for f in reversed(names) if f not in _IGNORED and "span" not in f)
 
 
 def require(holds: bool, path: Path, a: object, b: object) -> None:
