@@ -164,7 +164,7 @@ class TreeComparison:
     def statements(self, a: tir.Stmt, b: tir.Stmt, path: Path) -> None:
         """Compare two bodies statement by statement, ignoring the nesting of sequences."""
         if isinstance(a, tir.SeqStmt) or isinstance(b, tir.SeqStmt):
-            self.elements(flat(a), flat(b), path)
+            self.elements(tir.flat(a), tir.flat(b), path)
         else:
             raise TreeDifference(path, f"{named(a)} is not {named(b)}")
 
@@ -215,17 +215,6 @@ def _shown(path: Path) -> str:
         path, step = path
         steps.append(f".{step}" if isinstance(step, str) and step.isidentifier() else f"[{step!r}]")
     return "".join(reversed(steps)).removeprefix(".") or "the whole"
-
-
-def flat(stmt: tir.Stmt) -> list[tir.Stmt]:
-    found, stack = [], [stmt]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, tir.SeqStmt):
-            stack.extend(reversed(node.stmts))
-        else:
-            found.append(node)
-    return found
 
 
 Special = Callable[[TreeComparison, Any, Any, Path], None]

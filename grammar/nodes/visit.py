@@ -185,6 +185,13 @@ def reached(first: Iterable[Name], calls: Callable[[Name], Iterable[Name]]) -> s
     return seen
 
 
+def reached_functions(
+    first: Iterable[GlobalVar], functions: Mapping[GlobalVar, Node]
+) -> set[GlobalVar]:
+    """Some functions of a module, and those that they mention, themselves or through others."""
+    return reached(first, lambda gv: called_globals(functions[gv]) if gv in functions else ())
+
+
 def callees_first(calls: Mapping[Name, Iterable[Name]]) -> Iterator[Name]:
     """The functions of a call graph, each behind those that it calls.
 

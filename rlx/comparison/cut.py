@@ -12,7 +12,13 @@ from rlx.grammar.nodes.encoded import buffer_of
 from rlx.grammar.nodes.node import Node, Record
 from rlx.grammar.nodes.rewrite import rebuild
 from rlx.grammar.nodes.unused_names import Names
-from rlx.grammar.nodes.visit import called_globals, expressions, free_vars, reached, struct_infos
+from rlx.grammar.nodes.visit import (
+    called_globals,
+    expressions,
+    free_vars,
+    reached_functions,
+    struct_infos,
+)
 from rlx.operators.evaluation import numpy_dtype
 from rlx.semantics.struct_info_of import struct_info_of
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value, values_inside
@@ -106,7 +112,7 @@ def cut(
         add("sizes", ast.ShapeStructInfo(tuple(needed), len(needed)), sizes)
     called = dict.fromkeys(var for binding in made for var in called_globals(binding))
     functions = dict(module.functions)
-    along = reached(called, lambda var: called_globals(functions[var]) if var in functions else ())
+    along = reached_functions(called, functions)
     entry = "main" if all(var.name_hint != "main" for var in along) else "cut_out"
     body = ast.SeqExpr((ast.BindingBlock(tuple(made)),), mapped.get(result, result))  # type: ignore[arg-type]
     shape_vars = tuple(dict.fromkeys(v for p in params for v in _free(p)))

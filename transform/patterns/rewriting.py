@@ -16,10 +16,9 @@ from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.visit import (
     bindings,
     bindings_in,
-    called_globals,
     evaluated,
     expressions,
-    reached,
+    reached_functions,
     result_of,
 )
 from rlx.grammar.stack import recursion_room
@@ -139,7 +138,7 @@ def _tidy(module: IRModule, changed: Collection[ast.GlobalVar]) -> IRModule:
     from rlx.transform.passes.simple import CanonicalizeBindings
 
     every = module.functions
-    live = reached(changed, lambda gv: called_globals(every[gv]) if gv in every else ())
+    live = reached_functions(changed, every)
     part = replace(module, functions={gv: f for gv, f in every.items() if gv in live})
     done = not changed
     while not done:
