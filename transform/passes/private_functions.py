@@ -19,7 +19,7 @@ from rlx.grammar.nodes.visit import (
     bound_vars,
     called_globals,
     evaluated,
-    reached,
+    reached_functions,
     struct_infos,
 )
 from rlx.solver.order import bind, free_shape_vars, free_vars, subtype
@@ -65,12 +65,10 @@ class InlinePrivateFunctions(ModulePass):
         whole = normalize(module)
         normal = _reached(whole)  # what is called nowhere may use a function as a value
         private = private_functions(normal)
-
-        def callees(gv: GlobalVar) -> tuple[GlobalVar, ...]:
-            f = normal.functions.get(gv)
-            return called_globals(f) if isinstance(f, ast.Function) else ()
-
-        circles = {gv for gv in private if gv in reached(callees(gv), callees)}
+        relax = normal.relax_functions
+        circles = {
+            gv for gv, f in private.items() if gv in reached_functions(called_globals(f), relax)
+        }
         plain = {
             gv: f
             for gv, f in private.items()

@@ -21,7 +21,7 @@ from rlx.grammar.nodes.visit import (
     evaluated,
     expressions,
     free_vars,
-    reached,
+    reached_functions,
     result_of,
 )
 from rlx.operators.registry import lookup
@@ -75,8 +75,7 @@ def without_unreached(module: IRModule, first: Sequence[ast.GlobalVar]) -> IRMod
     """A module without the functions that none of these reach; the module itself if there is
     none of these.
     """
-    mentions = _mentions(module)
-    live = reached(first, lambda gv: mentions.get(gv, ()))
+    live = reached_functions(first, module.relax_functions)
     if not live or all(gv in live for gv in module.functions):
         return module
     return replace(module, functions={g: f for g, f in module.functions.items() if g in live})
