@@ -16,7 +16,7 @@ from rlx.commands.memory_report import (
     curves,
     of_function,
 )
-from rlx.commands.outputs import refused
+from rlx.commands.outputs import add_format, refused
 from rlx.commands.project import UNABLE, add_options, loaded
 from rlx.grammar.command_line import CommandParser
 from rlx.grammar.diagnostic import Source
@@ -76,12 +76,7 @@ def _parser(prog: str) -> CommandParser:
     )
     add("--html", metavar="FILE", help="write the answer and the chart as a page, without scripts")
     add("--tvm", action="store_true", help="what TVM's plan takes, too; this needs the extra tvm")
-    add(
-        "--format",
-        choices=("human", "json"),
-        default="human",
-        help="the format of the answer (default: human)",
-    )
+    add_format(parser)
     add_options(parser)
     return parser
 
