@@ -101,12 +101,9 @@ class _Conversion:
         self.module = known.module
 
     def converted(self) -> Converted:
-        functions = {
-            name: rebuild(f, self.change) if isinstance(f, ast.Function) else f
-            for name, f in self.module.functions.items()
-        }
+        made = self.module.map_relax_functions(lambda _, function: rebuild(function, self.change))
         seen = {(loss.message, loss.span): loss for loss in self.lost}
-        return Converted(replace(self.module, functions=functions), tuple(seen.values()))
+        return Converted(made, tuple(seen.values()))
 
     def change(self, node: Node) -> Node:
         raise NotImplementedError

@@ -185,15 +185,20 @@ def at_column(found: Sequence[Construct], source: Source, line: int, column: int
         raise PlaceError(
             f"line {line} of {source.path} has {_columns(len(text))}: there is no column {column}"
         )
-    offset = source.line_starts[line - 1] + column - 1
-    here = [c for c in found if c.span[0] <= offset < max(c.span[1], c.span[0] + 1)]
-    if not here:
+    innermost = innermost_at(found, source.line_starts[line - 1] + column - 1)
+    if innermost is None:
         empty = _nothing(text)
         told = f"no struct info belongs to column {column} of line {line}"
         what = f"line {line} of {source.path} {empty}" if empty else f"{told} of {source.path}"
         raise PlaceError(f"{what}{_nearest(found, source, line)}")
+    return innermost
+
+
+def innermost_at(found: Sequence[Construct], offset: int) -> Construct | None:
+    """The innermost construct that holds a character; None if there is none."""
+    here = [c for c in found if c.span[0] <= offset < max(c.span[1], c.span[0] + 1)]
     # Of two that own the same text, the later one is the inner one.
-    return min(reversed(here), key=lambda c: c.span[1] - c.span[0])
+    return min(reversed(here), key=lambda c: c.span[1] - c.span[0]) if here else None
 
 
 def on_line(found: Sequence[Construct], source: Source, line: int) -> list[Construct]:

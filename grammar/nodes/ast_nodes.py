@@ -9,7 +9,7 @@ the node that contains an annotation has the span of this occurrence (``annotati
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -522,6 +522,14 @@ class IRModule(Node):
     def relax_functions(self) -> dict[GlobalVar, Function]:
         """The functions that are not PrimFuncs."""
         return {gv: f for gv, f in self.functions.items() if isinstance(f, Function)}
+
+    def map_relax_functions(self, change: Callable[[GlobalVar, Function], Function]) -> IRModule:
+        """This module with other Relax functions, or itself if all of them stay."""
+        functions = {
+            gv: change(gv, f) if isinstance(f, Function) else f for gv, f in self.functions.items()
+        }
+        same = all(functions[gv] is f for gv, f in self.functions.items())
+        return self if same else replace(self, functions=functions)
 
     def graph(self) -> Any:
         """The dataflow graph, an object of :mod:`rlx.graphs`: a notebook shows it as a page, and

@@ -452,14 +452,11 @@ class ConvertToDataflow(ModulePass):
     def apply(self, module: IRModule) -> IRModule:
         """The module with these blocks."""
         normal = normalize(module)
-        circle = circles(_mentions(normal))
-        functions = dict(normal.functions)
-        around = signatures_of(normal)
-        for gv, f in normal.relax_functions.items():
-            functions[gv] = _Dataflow(f, around, self._least, circle[gv]).function(f)
-        if all(functions[gv] is f for gv, f in normal.functions.items()):
-            return CanonicalizeBindings().apply(module)
-        return CanonicalizeBindings().apply(replace(normal, functions=functions))
+        circle, around = circles(_mentions(normal)), signatures_of(normal)
+        made = normal.map_relax_functions(
+            lambda gv, f: _Dataflow(f, around, self._least, circle[gv]).function(f)
+        )
+        return CanonicalizeBindings().apply(module if made is normal else made)
 
 
 def _local(function: ast.Function) -> set[ast.Var]:
