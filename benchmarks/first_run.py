@@ -134,11 +134,11 @@ NETS: dict[str, Callable[[], str]] = {
 def arguments(text: str) -> list[tuple[list[int], str]]:
     """The shape and the type of each parameter of the first function of a module."""
     import rlx
-    from rlx.grammar.nodes import ast, tir
+    from rlx.grammar.nodes import tir
     from rlx.solver.evaluate import evaluate
 
     module = rlx.parse(text)
-    function = next(f for f in module.functions.values() if isinstance(f, ast.Function))
+    function = next(iter(module.relax_functions.values()))
     found = []
     for param in function.params:
         info: Any = param.struct_info

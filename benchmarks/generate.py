@@ -125,9 +125,8 @@ def operators(count: int) -> None:
     """Operators that occur."""
     used: Counter[str] = Counter()
     for seed in range(count):
-        for function in random_module(random.Random(seed)).functions.values():
-            if isinstance(function, ast.Function):
-                used.update(e.op_name for e in expressions(function) if isinstance(e, ast.Op))
+        for function in random_module(random.Random(seed)).relax_functions.values():
+            used.update(e.op_name for e in expressions(function) if isinstance(e, ast.Op))
     declared = [f"relax.{name}" for names in families().values() for name in names]
     missing = [name for name in declared if not used[name]]
     rarest = min(declared, key=lambda name: used[name])

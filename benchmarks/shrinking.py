@@ -68,9 +68,7 @@ def shrunk(planted: Callable[[Bound], bool], seed: int) -> int:
         ),
         random=random.Random(seed),
     )
-    return sum(
-        len(list(bindings(f))) for f in found.functions.values() if isinstance(f, ast.Function)
-    )
+    return sum(len(list(bindings(f))) for f in found.relax_functions.values())
 
 
 def _bound(function: object) -> Bound:

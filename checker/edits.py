@@ -35,8 +35,8 @@ class EditPlace(Record):
         """The innermost function of Relax around the place."""
         found: ast.Function | None = None
         for module in self.modules:
-            for top in module.functions.values():
-                if isinstance(top, ast.Function) and _holds(top, self.span):
+            for top in module.relax_functions.values():
+                if _holds(top, self.span):
                     found = top
                     for inner in expressions(top):
                         if isinstance(inner, ast.Function) and _holds(inner, self.span):

@@ -234,7 +234,7 @@ OUTSIDE: Mapping[str, tuple[str, str]] = {
     ),
     "READ": (
         "Reading a file",
-        ("The file could not be read. The message comes from the operating system."),
+        "The file could not be read. The message comes from the operating system.",
     ),
     "TIME": (
         "The time that a file may take",
@@ -297,7 +297,7 @@ def explained(code: str) -> str | None:
 
 def _family(word: str) -> list[str] | None:
     """The rules whose ids begin with a word, and their codes, or the codes that do."""
-    from rlx.checker.render.files import counted
+    from rlx.grammar.wording import counted
     from rlx.spec import rules
 
     begins = re.compile(rf"{re.escape(word.rstrip('-*').upper())}(?![A-Z])", re.IGNORECASE)

@@ -102,7 +102,7 @@ class Summaries:
         changes.
         """
         assert self._found is not None
-        relax = {gv: f for gv, f in self.module.functions.items() if isinstance(f, ast.Function)}
+        relax = self.module.relax_functions
         calls = {gv: [c for c in called_globals(f) if c in relax] for gv, f in relax.items()}
         order = tuple(callees_first(calls))
         position = {gv: k for k, gv in enumerate(order)}

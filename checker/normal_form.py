@@ -12,9 +12,8 @@ from rlx.spec.registry import need, reported, rule
 def normal_form(module: ast.IRModule) -> list[Diagnostic]:
     """The violations of normal form in a module."""
     judge = Judge()
-    for function in module.functions.values():
-        if isinstance(function, ast.Function):
-            judge.function(function)
+    for function in module.relax_functions.values():
+        judge.function(function)
     return judge.diagnostics
 
 

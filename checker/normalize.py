@@ -29,13 +29,7 @@ def normalize(module: ast.IRModule) -> ast.IRModule:
     """
     if not isinstance(module, ast.IRModule):
         module = module_of(module, here())
-    functions = {
-        name: normalize_function(f) if isinstance(f, ast.Function) else f
-        for name, f in module.functions.items()
-    }
-    if all(functions[name] is f for name, f in module.functions.items()):
-        return module
-    return replace(module, functions=functions)
+    return module.map_relax_functions(lambda _, function: normalize_function(function))
 
 
 def normalize_function(function: ast.Function) -> ast.Function:
@@ -197,7 +191,7 @@ class Normalizer:
                 return False
             before = type(block)
             for binding in block.bindings:
-                if not self.stays(binding.value, type(binding)):  # type: ignore[attr-defined]
+                if not self.stays(binding.value, type(binding)):
                     return False
         return is_leaf(seq.body)
 

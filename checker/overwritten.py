@@ -38,9 +38,8 @@ def overwritten(module: ast.IRModule) -> list[Diagnostic]:
     """
     found: list[Diagnostic] = []
     summaries = Summaries(module)
-    for function in module.functions.values():
-        if isinstance(function, ast.Function):
-            _Overwriting(summaries, found).summary(function)
+    for function in module.relax_functions.values():
+        _Overwriting(summaries, found).summary(function)
     return found
 
 

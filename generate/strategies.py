@@ -123,8 +123,8 @@ def functions(
 
 
 def _entry(module: IRModule) -> Function:
-    for function in module.functions.values():
-        if isinstance(function, Function) and "global_symbol" in function.attrs:
+    for function in module.relax_functions.values():
+        if "global_symbol" in function.attrs:
             return function
     raise AssertionError("a module has an entry")
 

@@ -21,6 +21,14 @@ def next_line(text: str, at: int) -> int:
     return text.find("\n", at) + 1 or len(text)
 
 
+def with_decorators(text: str, span: tuple[int, int]) -> tuple[int, int]:
+    """The span of a definition together with the lines of its decorators."""
+    start = line_start(text, span[0])
+    while start and text[line_start(text, start - 1) : start].lstrip().startswith("@"):
+        start = line_start(text, start - 1)
+    return start, span[1]
+
+
 def lines_above(text: str, at: int) -> Iterator[tuple[int, int]]:
     """The lines above that of a place, the nearest first, without their line breaks."""
     start = line_start(text, at)

@@ -27,6 +27,20 @@ def collect_seldom() -> None:
     gc.set_threshold(100_000, 50, 1000)
 
 
+def seconds_given(variable: str, default: float) -> float:
+    """The number of seconds in an environment variable. Raises ValueError if it is not a positive
+    number.
+    """
+    given = os.environ.get(variable, "").strip()
+    try:
+        found = float(given or default)
+    except ValueError:
+        found = 0.0
+    if not found > 0:  # nan, too
+        raise ValueError(f"{variable}: expected a positive number of seconds, found {given!r}")
+    return found
+
+
 OUTSIDE = ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGXCPU")
 """The signals that users and systems send; a process that fails gets others."""
 

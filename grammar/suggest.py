@@ -141,6 +141,12 @@ class Suggestion(str):
         return str(self), self.words
 
 
+def misspelt(message: str, word: str, known: Iterable[str]) -> str:
+    """A message about an unknown word, with the known words that may be meant."""
+    meant = did_you_mean(closest(word, known))
+    return f"{message}; {meant}" if meant else message
+
+
 def did_you_mean(words: Iterable[str], quote: str = "'") -> Suggestion | None:
     """``did you mean 'a' or 'b'?``; None without words."""
     words = tuple(words)

@@ -81,9 +81,9 @@ def insert_cast(wanted: Type) -> str:
 
 
 @rule("OMIX-annotation", "well-formed")
-def has_older_words(info: StructInfo, complain: Complain, *, nested: bool = False) -> bool:
+def has_older_words(info: StructInfo, complain: Complain) -> bool:
     """Whether an annotation says only what the older system can; complains once if it does not."""
-    stack, seen = [(info, nested)], set[tuple[int, bool]]()
+    stack, seen = [(info, False)], set[tuple[int, bool]]()
     while stack:
         part, nested = stack.pop()
         if (id(part), nested) in seen:

@@ -14,7 +14,6 @@ from rlx.grammar.nodes.node import Node, Record, Span, replace
 from rlx.grammar.nodes.rewrite import rebuild
 from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.print.formatting import CHANGED, Formatted, nested_too_deeply, translated
-from rlx.grammar.print.relax import pattern_of
 from rlx.grammar.stack import recursion_room
 from rlx.old.annotations import type_of
 from rlx.old.calls import is_pure
@@ -27,7 +26,7 @@ from rlx.solver.order import free_shape_vars
 
 def effectful(state: OlderDerivation) -> set[ast.Function]:
     """The functions that say that they are impure, or that call what has effects."""
-    functions = [f for f in state.module.functions.values() if isinstance(f, ast.Function)]
+    functions = list(state.module.relax_functions.values())
     for function in list(functions):
         functions += [e for e in expressions(function) if isinstance(e, ast.Function)]
     found = {f for f in functions if declared_purity(f) is False}
@@ -102,12 +101,9 @@ class _Conversion:
         self.module = known.module
 
     def converted(self) -> Converted:
-        functions = {
-            name: rebuild(f, self.change) if isinstance(f, ast.Function) else f
-            for name, f in self.module.functions.items()
-        }
+        made = self.module.map_relax_functions(lambda _, function: rebuild(function, self.change))
         seen = {(loss.message, loss.span): loss for loss in self.lost}
-        return Converted(replace(self.module, functions=functions), tuple(seen.values()))
+        return Converted(made, tuple(seen.values()))
 
     def change(self, node: Node) -> Node:
         raise NotImplementedError
@@ -139,7 +135,7 @@ class _ToToday(_Conversion):
         return node
 
     def _match(self, node: ast.MatchCast) -> Node:
-        values, found = pattern_of(node), self.known.type(node.value)
+        values, found = node.compared_dims, self.known.type(node.value)
         if values is None:
             return node
         info: StructInfo

@@ -38,7 +38,7 @@ def derive(module: ast.IRModule, captured: Collection[Node] = ()) -> OlderDeriva
 @rule("OT-module", "checked type")
 def module_types(state: OlderDerivation) -> None:
     """One function after the other, callees first; those of a circle are known by annotations."""
-    functions = {gv: f for gv, f in state.module.functions.items() if isinstance(f, ast.Function)}
+    functions = state.module.relax_functions
     graph = call_graph(state.module).mentions
     recursive = on_circles(graph)
     for gv in state.module.functions:

@@ -73,9 +73,8 @@ def views(text: str, path: str = "<text>") -> Views:
 
 
 def _bound(module: ast.IRModule) -> Iterator[Var]:
-    for function in module.functions.values():
-        if isinstance(function, ast.Function):
-            yield from _in(function)
+    for function in module.relax_functions.values():
+        yield from _in(function)
 
 
 def _in(function: ast.Function) -> Iterator[Var]:

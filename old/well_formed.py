@@ -460,11 +460,11 @@ def _binding(state: OlderCriteria, binding: ast.VarBinding, span: Span | None) -
 def _match(state: OlderCriteria, binding: ast.MatchCast, span: Span | None) -> None:
     """The pattern of a match of shapes, or the annotation that a cast checks."""
     walk_expression(state, binding.value, binding.value_span)
-    match binding.struct_info:
-        case ast.ShapeStructInfo(values=tuple() as values):
-            pattern(state, values, binding.struct_info_span)
-        case info:
-            annotation(state, info, binding.struct_info_span, binds=True)
+    info = binding.struct_info
+    if isinstance(info, ast.ShapeStructInfo) and info.values is not None:
+        pattern(state, info.values, binding.struct_info_span)
+    else:
+        annotation(state, info, binding.struct_info_span, binds=True)
     if binding.var is not None:
         bind_variable(state, binding.var)
         _annotation(state, binding.var)

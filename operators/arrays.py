@@ -297,7 +297,7 @@ def windows(
     if any(n < 1 for n in sizes) or any(count < 0 for count in counts):
         raise OperatorFault(
             "E-window-size",
-            (f"windows of size {tuple(reach)} do not fit axes of lengths {tuple(spatial)}"),
+            f"windows of size {tuple(reach)} do not fit axes of lengths {tuple(spatial)}",
         )
     axes = tuple(range(x.ndim - len(reach), x.ndim))
     if 0 in counts:

@@ -139,7 +139,7 @@ def _heads(query: Array, key: Array, value: Array) -> int:
     grouped = q[2] == k[2] or (k[2] and q[2] % k[2] == 0)
     if q[0] != k[0] or k[:3] != v[:3] or q[3] != k[3] or not grouped:
         raise OperatorFault(
-            "E-attention-dims", (f"the shapes of queries {q}, keys {k} and values {v} do not match")
+            "E-attention-dims", f"the shapes of queries {q}, keys {k} and values {v} do not match"
         )
     return 1 if q[2] == k[2] else int(q[2] // k[2])
 
@@ -293,7 +293,7 @@ def _bounds(starts: Array, total: int, longest: Any) -> list[tuple[int, int]]:
     if most > int(arrays.number(longest)):
         raise OperatorFault(
             "E-sequences-longest",
-            (f"a sequence has length {most}, but the maximum given is {arrays.number(longest)}"),
+            f"a sequence has length {most}, but the maximum given is {arrays.number(longest)}",
         )
     return bounds
 

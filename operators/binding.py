@@ -162,7 +162,7 @@ def _maybe_null(site: OperatorCall, value: object, index: int) -> None:
         return
     site.warn(
         "D14-argument",
-        (f"rlx assumes that {site.shown(index)} is null, because nothing else is known about it"),
+        f"rlx assumes that {site.shown(index)} is null, because nothing else is known about it",
         index,
     )
 

@@ -19,6 +19,7 @@ from rlx.grammar.nodes.ast import (
 )
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.struct_infos import OBJECT, fields_or_itself
+from rlx.grammar.wording import counted
 from rlx.operators.callee import LITERALS, closure, declared_result, named, packed
 from rlx.operators.operator_call import OperatorCall
 from rlx.operators.parameters import Ints, Listed, StrExpr, TupleExpr, Types, Whole
@@ -121,7 +122,7 @@ def overwritten(
     if len(indices) != count:
         site.fail(
             "OBL-inplace-length",
-            f"inplace_indices has {len(indices)} elements for {count} result{'s' * (count != 1)}",
+            f"inplace_indices has {len(indices)} elements for {counted(count, 'result')}",
         )
     used = [k for k in indices if k != -1]
     if any(not 0 <= k < len(given) for k in used):
@@ -139,7 +140,7 @@ def overwritten(
     if len(set(used)) != len(used):
         site.fail(
             "OBL-inplace-repeated",
-            (f"inplace_indices {list(indices)} overwrites an argument twice"),
+            f"inplace_indices {list(indices)} overwrites an argument twice",
         )
     if not used:
         site.fail("OBL-inplace-none", "inplace_indices names no argument to overwrite")

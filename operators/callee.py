@@ -14,6 +14,7 @@ from rlx.grammar.nodes.ast import (
     TupleStructInfo,
 )
 from rlx.grammar.nodes.struct_infos import OBJECT, fields_or_itself
+from rlx.grammar.wording import counted
 from rlx.operators.operator_call import OperatorCall, show
 from rlx.spec.registry import rule
 
@@ -79,10 +80,7 @@ def closure(site: OperatorCall, func: Expr, args: Expr, captured: bool = False) 
     expected, found = len(info.params), len(given.fields)
     best = OBJECT if captured else declared_result(site.call.sinfo_args)
     if found > expected if captured else found != expected:
-        words = (
-            f"{show(func)} takes {expected} argument{'s' * (expected != 1)}, but the tuple"
-            f" has {found}"
-        )
+        words = f"{show(func)} takes {counted(expected, 'argument')}, but the tuple has {found}"
         site.fail("OBL-closure-arity", words, 1, best)
     _accepts(site, info, given.fields, expected - found)
 

@@ -119,14 +119,15 @@ def _numbered(site: OperatorCall, device: object) -> VDevice | None:
     """The device of the module that `R.device(type, index)` names."""
     if isinstance(device, Var):
         device = site.ctx.bound(device)
-    match device:
-        case Call(op=Op(op_name="relax.device"), args=args, attrs=attrs):
-            given = [*args, *(attrs[k] for k in ("device_type", "index") if k in attrs)]
-            number, index = (_integer(x) for x in ([*given, 0])[:2])
-            found = None if number is None or index is None else (number, index)
-            known = found and numbered(site.ctx.vdevices(), *found)
-            return VDevice(*known) if known else None
-    return None
+    if not isinstance(device, Call) or device.op_name != "relax.device":
+        return None
+    attrs = device.attrs
+    given = [*device.args, *(attrs[k] for k in ("device_type", "index") if k in attrs), 0]
+    number, index = map(_integer, given[:2])
+    if number is None or index is None:
+        return None
+    known = numbered(site.ctx.vdevices(), number, index)
+    return VDevice(*known) if known else None
 
 
 def _integer(value: object) -> int | None:

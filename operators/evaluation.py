@@ -65,7 +65,7 @@ def numpy_dtype(kind: DataType) -> np.dtype[Any]:
     found = numpy_type(kind)
     if found is None:
         raise OperatorFault(
-            "E-operator-dtype", (f"arrays of element type {str(kind) or 'void'} are not supported")
+            "E-operator-dtype", f"arrays of element type {str(kind) or 'void'} are not supported"
         )
     return found
 

@@ -154,7 +154,7 @@ def _sampling(x: Array, grid: Array, method: str, padding: str) -> None:
     if grid.shape[:2] != (x.shape[0], number):
         raise OperatorFault(
             "E-sample-grid",
-            (f"a grid of shape {grid.shape} does not fit images of shape {x.shape}"),
+            f"a grid of shape {grid.shape} does not fit images of shape {x.shape}",
         )
 
 
@@ -292,7 +292,7 @@ def _matrices(data: Array, number: int) -> None:
     if data.shape[1:] != (number, number + 1):
         raise OperatorFault(
             "E-affine-matrix",
-            (f"matrices of shape {data.shape[1:]} do not fit a grid of {number} axes"),
+            f"matrices of shape {data.shape[1:]} do not fit a grid of {number} axes",
         )
 
 
@@ -491,7 +491,7 @@ def resize_value(number: int) -> Function:
 def _some(length: int, wanted: int) -> None:
     if wanted and not length:
         raise OperatorFault(
-            "E-source-empty", (f"{wanted} elements are needed from an axis of length 0")
+            "E-source-empty", f"{wanted} elements are needed from an axis of length 0"
         )
 
 

@@ -176,7 +176,7 @@ def padded(site: OperatorCall, x: TensorStructInfo, pad: object) -> None:
     ):
         site.fail(
             "OBL-agree-dtype",
-            (f"pad_value is {plain}, which is not a value of {x.dtype} {site.of(0)}"),
+            f"pad_value is {plain}, which is not a value of {x.dtype} {site.of(0)}",
             2,
         )
 

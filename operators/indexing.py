@@ -243,9 +243,7 @@ def gather_elements_value(x: Array, indices: Array, axis: int) -> Array:
     along = arrays.axis_of(axis, x.ndim)
     for k, (n, m) in enumerate(zip(indices.shape, x.shape, strict=True)):
         if k != along and n > m:
-            raise OperatorFault(
-                "E-index-range", (f"{n} indices are given for an axis of length {m}")
-            )
+            raise OperatorFault("E-index-range", f"{n} indices are given for an axis of length {m}")
     grid = list(np.ix_(*(np.arange(n) for n in indices.shape)))
     grid[along] = from_zero(indices, x.shape[along])
     return np.asarray(x[tuple(grid)])
@@ -414,9 +412,7 @@ def scatter_elements_value(
     fit(updates, indices.shape)
     for k, (n, m) in enumerate(zip(indices.shape, x.shape, strict=True)):
         if k != along and n > m:
-            raise OperatorFault(
-                "E-index-range", (f"{n} indices are given for an axis of length {m}")
-            )
+            raise OperatorFault("E-index-range", f"{n} indices are given for an axis of length {m}")
     grid = list(np.ix_(*(np.arange(n) for n in indices.shape)))
     grid[along] = from_zero(indices, x.shape[along])
     return _put(x, tuple(grid), updates, reduction) if indices.size else x.copy()
@@ -905,7 +901,7 @@ def fit(updates: Array, wanted: tuple[int, ...]) -> None:
     """Check that updates have the shape of the positions that the indices select (E-scatter)."""
     if updates.shape != wanted:
         raise OperatorFault(
-            "E-scatter-updates", (f"the updates have shape {updates.shape}, expected {wanted}")
+            "E-scatter-updates", f"the updates have shape {updates.shape}, expected {wanted}"
         )
 
 

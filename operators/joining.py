@@ -117,7 +117,7 @@ def concat(site: OperatorCall, tensors: Tensors, axis_: int | None = 0) -> Struc
         return ranked(1 if axis_ is None else None, some.dtype, some.vdevice)
     if axis_ is None and ndim != 1:
         site.fail(
-            "OBL-rank-operand", (f"without an axis, only vectors can be joined, not rank {ndim}"), 0
+            "OBL-rank-operand", f"without an axis, only vectors can be joined, not rank {ndim}", 0
         )
     along = axis(site, axis_ or 0, ndim, ranked(ndim, some.dtype, some.vdevice))
     return resized(some, joined(site, tensors, along), ndim)
@@ -220,7 +220,7 @@ def part_lengths(
     if list(cut) != sorted(cut) or any(k < 0 for k in cut):
         site.warn(
             "OBL-split-indices",
-            (f"the indices {list(cut)} must ascend from 0; otherwise the parts overlap"),
+            f"the indices {list(cut)} must ascend from 0; otherwise the parts overlap",
             1,
         )
     low = 0
@@ -313,7 +313,7 @@ def split_value(x: Array, cut: int | tuple[int, ...], axis: int) -> Any:
         each = -(-length // cut) if cut > 0 else -1
         if each * (cut - 1) > length or cut < 1:
             raise OperatorFault(
-                "E-split-sections", (f"{length} elements cannot be split into {cut} sections")
+                "E-split-sections", f"{length} elements cannot be split into {cut} sections"
             )
         bounds = [each * k for k in range(cut)] + [length]
     else:
@@ -322,7 +322,7 @@ def split_value(x: Array, cut: int | tuple[int, ...], axis: int) -> Any:
         if bounds != sorted(bounds):
             raise OperatorFault(
                 "E-split-sections",
-                (f"the indices {cut} do not ascend from 0 to the length of the axis"),
+                f"the indices {cut} do not ascend from 0 to the length of the axis",
             )
     parts = tuple(np.take(x, np.arange(low, high), along) for low, high in pairwise(bounds))
     return parts[0] if len(parts) == 1 else parts
@@ -419,5 +419,5 @@ def _alike(tensors: tuple[Array, ...], along: int | None) -> None:
         ):
             where = "" if along is None else f" along axis {along}"
             raise OperatorFault(
-                "E-join-dims", (f"the shapes {first} and {other.shape} cannot be joined{where}")
+                "E-join-dims", f"the shapes {first} and {other.shape} cannot be joined{where}"
             )

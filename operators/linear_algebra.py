@@ -206,7 +206,7 @@ def einsum_value(operands: tuple[Array, ...], subscripts: str) -> Array:
         shapes = ", ".join(str(x.shape) for x in operands)
         _reduces(len(terms), -1 if len(terms) == len(operands) else len(operands))
         raise OperatorFault(
-            "E-product-reduction", (f"{text} cannot be applied to the shapes {shapes}: {error}")
+            "E-product-reduction", f"{text} cannot be applied to the shapes {shapes}: {error}"
         ) from None
     return arrays.back(np.array(found), operands[0].dtype)
 

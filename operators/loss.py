@@ -347,7 +347,7 @@ def take_backward_definition(
 def _agree(found: tuple[int, ...], wanted: tuple[int, ...]) -> None:
     if found != wanted:
         raise OperatorFault(
-            "E-loss-dims", (f"targets of shape {found} do not fit predictions of shape {wanted}")
+            "E-loss-dims", f"targets of shape {found} do not fit predictions of shape {wanted}"
         )
 
 

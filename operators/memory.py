@@ -211,7 +211,7 @@ def view_value(
     end = start + prod(wanted) * made.itemsize
     if start < 0 or end > held:
         raise OperatorFault(
-            "E-view-size", (f"the view covers bytes {start} to {end}, but the tensor has {held}")
+            "E-view-size", f"the view covers bytes {start} to {end}, but the tensor has {held}"
         )
     return np.ascontiguousarray(x).reshape(-1).view("uint8")[start:end].view(made).reshape(wanted)
 

@@ -254,7 +254,7 @@ def squeeze_value(x: Array, given: tuple[int, ...] | None) -> Array:
     for k in gone:
         if x.shape[k] != 1:
             raise OperatorFault(
-                "E-squeeze-one", (f"axis {k} of shape {x.shape} does not have length 1")
+                "E-squeeze-one", f"axis {k} of shape {x.shape} does not have length 1"
             )
     return x.reshape([n for k, n in enumerate(x.shape) if k not in gone]).copy()
 
@@ -338,7 +338,7 @@ def reverse_sequence_value(x: Array, lengths: Array, seq_axis: int, batch_axis: 
         if count > x.shape[along]:
             raise OperatorFault(
                 "E-index-range",
-                (f"a sequence has length {count}, but the axis has length {x.shape[along]}"),
+                f"a sequence has length {count}, but the axis has length {x.shape[along]}",
             )
         if count > 1:
             place: list[slice | int] = [slice(None)] * x.ndim
@@ -847,7 +847,7 @@ def reshape_value(x: Array, shape: tuple[int | str, ...]) -> Array:
     if math.prod(sizes) != x.size:
         raise OperatorFault(
             "E-reshape-count",
-            (f"the {x.size} elements of shape {x.shape} cannot be reshaped to {tuple(sizes)}"),
+            f"the {x.size} elements of shape {x.shape} cannot be reshaped to {tuple(sizes)}",
         )
     return x.reshape(sizes).copy()
 

@@ -597,7 +597,7 @@ def _along(x: Array, parameter: Array, axes: Sequence[int]) -> Array:
     if parameter.shape != wanted:
         raise OperatorFault(
             "E-scale-length",
-            (f"a parameter of shape {parameter.shape} does not fit axes of lengths {wanted}"),
+            f"a parameter of shape {parameter.shape} does not fit axes of lengths {wanted}",
         )
     order = np.argsort(axes, kind="stable")
     return arrays.wide(parameter).transpose(order).reshape(shape)

@@ -88,7 +88,7 @@ def _widths(x: Array, widths: Sequence[int], mode: str) -> list[tuple[int, int]]
     if len(pairs) != x.ndim or mode not in _MODES:
         raise OperatorFault(
             "E-pad-width",
-            (f"padding {tuple(widths)} of mode {mode!r} cannot be applied to shape {x.shape}"),
+            f"padding {tuple(widths)} of mode {mode!r} cannot be applied to shape {x.shape}",
         )
     limit = {"reflect": 1, "circular": 0}.get(mode)
     for n, (before, after) in zip(x.shape, pairs, strict=True):

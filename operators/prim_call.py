@@ -23,6 +23,7 @@ from rlx.grammar.nodes.ast import (
     TupleStructInfo,
 )
 from rlx.grammar.nodes.tir import Buffer, PrimExpr, PrimFunc
+from rlx.grammar.wording import counted
 from rlx.operators.callee import LITERALS, arguments, declared_result
 from rlx.operators.dim_arithmetic import same
 from rlx.operators.operator_call import OperatorCall, show, show_shape
@@ -203,8 +204,8 @@ def count(site: OperatorCall, func: Expr, callee: PrimFunc, given: tuple[int, in
         trailing = f", with {scalars} tir_vars" if scalars else ""
         site.fail(
             "OBL-buffers-count",
-            f"{show(func)} has {len(callee.params)} parameters, but the call passes {args} "
-            f"argument{'s' * (args != 1)} and {out} result{'s' * (out != 1)}{trailing}",
+            f"{show(func)} has {len(callee.params)} parameters, but the call passes"
+            f" {counted(args, 'argument')} and {counted(out, 'result')}{trailing}",
             1,
             site.call.sinfo_args[0],
         )
@@ -250,7 +251,7 @@ class Matching:
         if value.dtype != buffer.dtype and not value.dtype.is_void:
             self._fail(
                 "OBL-buffer-dtype",
-                (f"{self._told(buffer, value, name)} has elements of {buffer.dtype}"),
+                f"{self._told(buffer, value, name)} has elements of {buffer.dtype}",
             )
         rank, dims = self.site.rank(value), self.site.dims(value)
         if rank is not None and rank != len(buffer.shape):

@@ -116,7 +116,7 @@ def _along(x: Array, parameter: Array, axis: int) -> Any:
     if p.shape != (x.shape[along],):
         raise OperatorFault(
             "E-quantize-length",
-            (f"a parameter of shape {p.shape} does not fit an axis of length {x.shape[along]}"),
+            f"a parameter of shape {p.shape} does not fit an axis of length {x.shape[along]}",
         )
     return p.reshape([-1 if k == along else 1 for k in range(x.ndim)])
 

@@ -250,7 +250,7 @@ def strided_slice_value(
     if not len(axes) == len(begin) == len(end) == len(steps):
         raise OperatorFault(
             "E-operator-arguments",
-            ("begin, end, strides and axes of a slice have different lengths"),
+            "begin, end, strides and axes of a slice have different lengths",
         )
     for each, low, high, step in zip(axes, begin, end, steps, strict=True):
         along = arrays.axis_of(int(each), x.ndim)

@@ -239,7 +239,7 @@ def multinomial_from_uniform_value(
     for row in rows:
         if wrong[row]:
             raise OperatorFault(
-                "E-draw-distribution", (f"row {row} is not a probability distribution")
+                "E-draw-distribution", f"row {row} is not a probability distribution"
             )
     below = np.cumsum(chances, axis=-1)[rows]
     drawn = np.sum(below <= arrays.wide(sample).reshape(-1, 1), axis=-1)

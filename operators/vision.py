@@ -84,7 +84,7 @@ def all_class_non_max_suppression_value(
     if boxes.shape != (scores.shape[0], scores.shape[2], 4):
         raise OperatorFault(
             "E-boxes-columns",
-            (f"boxes of shape {boxes.shape} do not fit scores of shape {scores.shape}"),
+            f"boxes of shape {boxes.shape} do not fit scores of shape {scores.shape}",
         )
     arrays.need_floats("all_class_non_max_suppression", boxes, scores)
     limit, least = max(int(arrays.number(most)), 0), arrays.number(threshold)
@@ -278,7 +278,7 @@ def _count(given: Any, most: int) -> int:
     count = int(given)
     if not 0 <= count <= most:
         raise OperatorFault(
-            "E-candidates-count", (f"the number of valid boxes is {count}, expected 0 to {most}")
+            "E-candidates-count", f"the number of valid boxes is {count}, expected 0 to {most}"
         )
     return count
 
@@ -549,7 +549,7 @@ def _samples(
     if count > MOST_SAMPLES:
         raise OperatorFault(
             "E-region-finite",
-            (f"a region needs {count} samples along an axis of length {length}, which is too many"),
+            f"a region needs {count} samples along an axis of length {length}, which is too many",
         )
     part = (np.arange(count, dtype=kind) + kind.type(0.5)) * kind.type(step / max(count, 1))
     at = kind.type(start) + np.arange(cells, dtype=kind)[:, None] * kind.type(step) + part
@@ -653,7 +653,7 @@ def _columns(x: Array, columns: Sequence[int]) -> None:
     if any(not 0 <= column < x.shape[2] for column in columns):
         raise OperatorFault(
             "E-boxes-columns",
-            (f"columns {tuple(columns)} are not all within rows of {x.shape[2]} elements"),
+            f"columns {tuple(columns)} are not all within rows of {x.shape[2]} elements",
         )
 
 
@@ -702,7 +702,7 @@ def _regions_value(x: Array, rois: Array, scale: float) -> list[tuple[int, list[
         if not 0 <= image < x.shape[0]:
             raise OperatorFault(
                 "E-region-image",
-                (f"a region names image {image}, but there are {x.shape[0]} images"),
+                f"a region names image {image}, but there are {x.shape[0]} images",
             )
         found.append((image, [*corners]))
     if found and not all(x.shape[2:]):

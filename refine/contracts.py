@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from rlx.checker.normalize import normalize
-from rlx.checker.render.files import counted
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.nodes.visit import expressions
+from rlx.grammar.wording import counted
 from rlx.transform.visitors.mutator import ExprMutator
 
 

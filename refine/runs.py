@@ -11,11 +11,11 @@ from typing import Any
 
 from rlx.checker.check import check_text
 from rlx.checker.derive.naming import may_be_negative
-from rlx.checker.render.files import counted
 from rlx.grammar.nodes import ast, struct_infos, tir
 from rlx.grammar.nodes.dtype import numpy_type
 from rlx.grammar.nodes.node import Record, complete, replace
 from rlx.grammar.print.printer import print_module
+from rlx.grammar.wording import counted
 from rlx.refine.answer import Counterexample
 from rlx.refine.contracts import BY_PASS, Interface, arguments_of, bound_constants
 from rlx.refine.execute import constant_term

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from rlx.grammar.diagnostic import Diagnostic, Label
 from rlx.grammar.nodes.node import Span
+from rlx.grammar.wording import shortened
 from rlx.relay.lexer import MAX_ERRORS, RelayToken
 
 BLOCKS, SCOPES, TUPLES, TYPES, LISTS = (
@@ -104,7 +105,7 @@ class Cursor:
             Always.
         """
         token = self.token
-        found = _KINDS["END"] if self.sees("END") else f"'{_short(token.text)}'"
+        found = _KINDS["END"] if self.sees("END") else f"'{shortened(token.text, 40)}'"
         span = (token.start, max(token.end, token.start + 1))
         if self.sees("WORD"):
             self.error(f"{found} is not a number, name or symbol of Relay", span)
@@ -167,7 +168,3 @@ class Cursor:
             depth += token.nesting
             if depth <= 0:
                 return token.end
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 40 else text[:37] + "…"

@@ -7,7 +7,6 @@ from functools import partial
 from math import isfinite
 
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.dtype import DataType
 from rlx.relay.elementwise_rows import Row
 from rlx.relay.layout_rows import layout_transform
 from rlx.relay.translated_call import (
@@ -89,13 +88,16 @@ def _like(name: str, c: TranslatedCall) -> ast.Expr:
     return call(name, x, ast.ShapeExpr(c.dims(like)))
 
 
+def _coordinates(c: TranslatedCall, indices: ast.Expr) -> ast.Expr:
+    """Relay counts coordinates along the first axis of indices, Relax along the last."""
+    turned = call("permute_dims", indices, axes=(*range(1, c.rank(indices)), 0))
+    return turned if c.kind_of(indices) == LARGE else call("astype", turned, data_type(LARGE))
+
+
 def _scatter_nd(c: TranslatedCall) -> ast.Expr:
     x, indices, updates = c.operands(3)
-    rank = c.rank(indices)
-    turned = call("permute_dims", indices, axes=(*range(1, rank), 0))
-    if c.kind_of(indices) != LARGE:
-        turned = call("astype", turned, data_type(LARGE))
-    return call("scatter_nd", x, turned, updates, reduction=c.string("mode", "update"))
+    reduction = c.string("mode", "update")
+    return call("scatter_nd", x, _coordinates(c, indices), updates, reduction=reduction)
 
 
 def _transpose(c: TranslatedCall) -> ast.Expr:
@@ -117,11 +119,14 @@ def _squeeze(c: TranslatedCall) -> ast.Expr:
     return call("squeeze", x, axis=c.axes())
 
 
-def _joined(name: str, c: TranslatedCall) -> ast.Expr:
+def _fields(c: TranslatedCall) -> ast.Tuple:
+    """The fields of the one operand, which is a tuple."""
     (parts,) = c.operands(1)
-    count = c.fields(parts)
-    fields = tuple(ast.TupleGetItem(parts, at) for at in range(count))
-    return call(name, ast.Tuple(fields), axis=c.integer("axis", 0))
+    return ast.Tuple(tuple(ast.TupleGetItem(parts, at) for at in range(c.fields(parts))))
+
+
+def _joined(name: str, c: TranslatedCall) -> ast.Expr:
+    return call(name, _fields(c), axis=c.integer("axis", 0))
 
 
 def _split(c: TranslatedCall) -> ast.Expr:
@@ -169,10 +174,10 @@ def _slice_like(c: TranslatedCall) -> ast.Expr:
 
 
 def _fit(c: TranslatedCall, pairs: list[tuple[tir.PrimExpr, tir.PrimExpr]]) -> None:
-    for whole, part in pairs:
-        match whole, part:
-            case tir.IntImm(value=length), tir.IntImm(value=wanted) if wanted > length:
-                c.fail(f"an axis of length {length} has no {wanted} elements")
+    for pair in pairs:
+        length, wanted = (dim.value if isinstance(dim, tir.IntImm) else None for dim in pair)
+        if length is not None and wanted is not None and wanted > length:
+            c.fail(f"an axis of length {length} has no {wanted} elements")
 
 
 def _full(c: TranslatedCall) -> ast.Expr:
@@ -202,11 +207,9 @@ def _one_hot(c: TranslatedCall) -> ast.Expr:
 def _typed(c: TranslatedCall, operand: ast.Expr) -> ast.PrimValue:
     """A constant of rank 0 as a scalar of its type."""
     value, kind = _number(c, operand, "a value of one_hot"), c.kind_of(operand)
-    from rlx.grammar.nodes.tir import FloatImm, IntImm
-
     if kind.is_float:
-        return ast.PrimValue(FloatImm(float(value), kind))
-    return ast.PrimValue(IntImm(int(value), kind))
+        return ast.PrimValue(tir.FloatImm(float(value), kind))
+    return ast.PrimValue(tir.IntImm(int(value), kind))
 
 
 def _broadcast_to(c: TranslatedCall) -> ast.Expr:
@@ -237,20 +240,13 @@ def _gather(c: TranslatedCall) -> ast.Expr:
 def _gather_nd(c: TranslatedCall) -> ast.Expr:
     x, indices = c.operands(2)
     c.given("index_rank")
-    rank = c.rank(indices)  # Relay counts the coordinates along the first axis, Relax the last
-    turned = call("permute_dims", indices, axes=(*range(1, rank), 0))
-    if c.kind_of(indices) != LARGE:
-        turned = call("astype", turned, data_type(LARGE))
-    return call("gather_nd", x, turned, batch_dims=c.integer("batch_dims", 0))
+    batch = c.integer("batch_dims", 0)
+    return call("gather_nd", x, _coordinates(c, indices), batch_dims=batch)
 
 
 def _scatter_elements(c: TranslatedCall) -> ast.Expr:
     reduction = c.string("reduction", "update")
     return call("scatter_elements", *c.operands(3), axis=c.integer("axis", 0), reduction=reduction)
-
-
-def _kind(c: TranslatedCall, default: str) -> DataType:
-    return c.element_type(default=default)
 
 
 def _sort(c: TranslatedCall) -> ast.Expr:
@@ -262,7 +258,9 @@ def _sort(c: TranslatedCall) -> ast.Expr:
 def _argsort(c: TranslatedCall) -> ast.Expr:
     (x,) = c.operands(1)
     descending, axis = not c.flag("is_ascend", True), c.integer("axis", -1)
-    return call("argsort", x, axis=axis, descending=descending, dtype=_kind(c, "int32"))
+    return call(
+        "argsort", x, axis=axis, descending=descending, dtype=c.element_type(default="int32")
+    )
 
 
 def _topk(c: TranslatedCall) -> ast.Expr:
@@ -274,19 +272,23 @@ def _topk(c: TranslatedCall) -> ast.Expr:
         axis=c.integer("axis", -1),
         ret_type=c.string("ret_type", "both"),
         largest=not c.flag("is_ascend"),
-        dtype=_kind(c, "int32"),
+        dtype=c.element_type(default="int32"),
     )
 
 
 def _shape_of(c: TranslatedCall) -> ast.Expr:
     (x,) = c.operands(1)
     found = call("shape_to_tensor", call("shape_of", x))
-    return call("astype", found, data_type(_kind(c, "int32")))
+    return call("astype", found, data_type(c.element_type(default="int32")))
 
 
 def _argwhere(c: TranslatedCall) -> ast.Expr:
     (x,) = c.operands(1)
-    return call("astype", call("permute_dims", call("nonzero", x)), data_type(_kind(c, "int32")))
+    return call(
+        "astype",
+        call("permute_dims", call("nonzero", x)),
+        data_type(c.element_type(default="int32")),
+    )
 
 
 def _trilu(c: TranslatedCall) -> ast.Expr:
@@ -296,15 +298,11 @@ def _trilu(c: TranslatedCall) -> ast.Expr:
 
 
 def _einsum(c: TranslatedCall) -> ast.Expr:
-    (parts,) = c.operands(1)
-    fields = tuple(ast.TupleGetItem(parts, at) for at in range(c.fields(parts)))
-    return call("einsum", ast.Tuple(fields), subscripts=c.string("equation"))
+    return call("einsum", _fields(c), subscripts=c.string("equation"))
 
 
 def _meshgrid(c: TranslatedCall) -> ast.Expr:
-    (parts,) = c.operands(1)
-    fields = tuple(ast.TupleGetItem(parts, at) for at in range(c.fields(parts)))
-    return call("meshgrid", ast.Tuple(fields), indexing=c.string("indexing", "ij"))
+    return call("meshgrid", _fields(c), indexing=c.string("indexing", "ij"))
 
 
 def _reverse_sequence(c: TranslatedCall) -> ast.Expr:

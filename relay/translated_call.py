@@ -10,6 +10,7 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Literal
 from rlx.grammar.nodes.dtype import INT32, INT64, DataType, dtype
 from rlx.grammar.nodes.node import Span
+from rlx.grammar.wording import counted
 
 InfoOf = Callable[[ast.Expr], ast.StructInfo]
 """The known struct info of an operand."""
@@ -58,8 +59,7 @@ class TranslatedCall:
     def operands(self, count: int) -> tuple[ast.Expr, ...]:
         """The operands, of which there must be so many."""
         if len(self.args) != count:
-            plural = "" if count == 1 else "s"
-            self.fail(f"expected {count} operand{plural}, found {len(self.args)}")
+            self.fail(f"expected {counted(count, 'operand')}, found {len(self.args)}")
         return self.args
 
     # ------------------------------------------------------------ attributes

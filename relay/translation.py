@@ -13,6 +13,7 @@ from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Span, replace
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.nodes.tir import IntImm
+from rlx.grammar.nodes.unused_names import Names
 from rlx.grammar.nodes.visit import callees_first
 from rlx.grammar.read.parser import ParseError
 from rlx.grammar.stack import recursion_room
@@ -72,9 +73,9 @@ class FunctionTranslation:
         self._bindings: dict[EvaluationScope, list[ast.Binding]] = {}
         self._schedule = Schedule(function.body)
         self._roles = _roles(self._schedule)
-        taken = dict.fromkeys(("R", "T", "I", "cls"), 0)
-        self._unused = Dimensions(taken).unused
-        self._signatures: dict[RelayFunction | None, Dimensions] = {None: Dimensions(taken)}
+        unused = Names(("R", "T", "I", "cls"), "_")
+        self._unused = unused.new
+        self._signatures: dict[RelayFunction | None, Dimensions] = {None: Dimensions(unused)}
         self._dims: dict[EvaluationScope, Dimensions] = {}
         self._bound: dict[RelayFunction, tuple[tir.Var, ...]] = {}
         self._enter(function, self._signatures[None])
@@ -456,17 +457,10 @@ def _settled(
 
 def _names(module: RelayModule) -> dict[RelayGlobalVar, ast.GlobalVar]:
     """A global variable of Relax for each function."""
-    taken: set[str] = set()
-    found = {}
-    for var in module.functions:
-        base = name = identifier(var.name)
-        number = 0
-        while name in taken:
-            number += 1
-            name = f"{base}_{number}"
-        taken.add(name)
-        found[var] = ast.GlobalVar(name, var.span)
-    return found
+    names = Names(separator="_")
+    return {
+        var: ast.GlobalVar(names.new(identifier(var.name)), var.span) for var in module.functions
+    }
 
 
 def _called(function: RelayFunction, module: RelayModule) -> list[RelayGlobalVar]:

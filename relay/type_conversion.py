@@ -14,6 +14,7 @@ from rlx.grammar.nodes.ast import (
 )
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.struct_infos import OBJECT
+from rlx.grammar.nodes.unused_names import Names
 from rlx.relay.nodes import RelayFuncType, RelayTensorType, RelayTupleType, RelayType
 from rlx.spec.registry import rule
 
@@ -29,14 +30,14 @@ class Dimensions:
         Those that are bound here or by a function around this one.
     """
 
-    def __init__(self, taken: dict[str, int]) -> None:
+    def __init__(self, names: Names) -> None:
         self.named: dict[str, tir.Var] = {}
         self.known: set[tir.Var] = set()
-        self._taken = taken
+        self._names = names
 
     def inner(self) -> Dimensions:
         """The dimensions of a function inside this one, which are these at first."""
-        made = Dimensions(self._taken)
+        made = Dimensions(self._names)
         made.named.update(self.named)
         made.known.update(self.known)
         return made
@@ -49,16 +50,7 @@ class Dimensions:
 
     def fresh(self, hint: str) -> tir.Var:
         """A variable with a name that nothing else has."""
-        return tir.Var(self.unused(hint))
-
-    def unused(self, hint: str) -> str:
-        """A name that nothing else has."""
-        found = hint
-        while found in self._taken:
-            self._taken[hint] += 1
-            found = f"{hint}_{self._taken[hint]}"
-        self._taken[found] = 0
-        return found
+        return tir.Var(self._names.new(hint))
 
 
 @rule("RL-any", "Relay translation")

@@ -10,9 +10,10 @@ from rlx.grammar.stack import roomy
 from rlx.subject import (
     Subject,
     SubjectError,
-    chosen,
+    entry_of,
     flag,
     functions_by_name,
+    legal_module,
     module_of,
     name_or_none,
     shown,
@@ -260,9 +261,8 @@ def run(
     TypeError
         If an argument is of another kind.
     """
-    from rlx.checker.check import IllFormedError, check_alone
+    from rlx.checker.check import check_alone
     from rlx.grammar.nodes.ast import IRModule
-    from rlx.grammar.suggest import closest, did_you_mean
     from rlx.semantics.live_memory import limited
     from rlx.semantics.machine import program as machine
     from rlx.semantics.run.inputs import inputs as arguments
@@ -282,18 +282,8 @@ def run(
         raise ValueError(
             f"backend: expected {' or '.join(map(repr, ITERATIONS))}, found {backend!r}"
         )
-    report = check_alone(subject) if isinstance(subject, IRModule) else check(subject)
-    if not report.ok:
-        raise IllFormedError(report)
-    module = chosen(report.modules, report.source)
-    functions = machine.callable_functions([module])
-    name = machine.default_entry(functions) if entry is None else entry
-    if name not in functions:
-        known = ", ".join(functions) or "none"
-        words = f"there is no entry {name!r}; functions that can be called: {known}"
-        meant = did_you_mean(closest(name, functions))
-        raise SubjectError(f"{words}; {meant}" if meant else words)
-    function = functions[name][1]
+    module = legal_module(check_alone(subject) if isinstance(subject, IRModule) else check(subject))
+    name, function = entry_of(module, entry)
     given = _by_name(inputs, [param.name_hint for param in function.params])
     with limited(memory):
         external, given = _own_functions(packed or {}, given)
@@ -373,27 +363,16 @@ def memory(subject: Subject, entry: str | None = None) -> MemoryUse:
     TypeError, OSError
         As :func:`check`.
     """
-    from rlx.checker.check import IllFormedError
-    from rlx.grammar.nodes import ast
-    from rlx.grammar.suggest import closest, did_you_mean
+    from rlx.grammar.suggest import misspelt
     from rlx.semantics.machine.program import default_entry
     from rlx.transform.memory_use import memory_use
 
     name_or_none("entry", entry)
-    report = check(subject)
-    if not report.ok:
-        raise IllFormedError(report)
-    module = chosen(report.modules, report.source)
-    functions = {
-        gv.name_hint: (module, f)
-        for gv, f in module.functions.items()
-        if isinstance(f, ast.Function)
-    }
+    module = legal_module(check(subject))
+    functions = {gv.name_hint: f for gv, f in module.relax_functions.items()}
     name = default_entry(functions) if entry is None else entry
     if name not in functions:
-        words = f"there is no Relax function {name!r}"
-        meant = did_you_mean(closest(name, functions))
-        raise SubjectError(f"{words}; {meant}" if meant else words)
+        raise SubjectError(misspelt(f"there is no Relax function {name!r}", name, functions))
     return memory_use(module, name)
 
 
@@ -446,14 +425,9 @@ def refines(
     TypeError, OSError
         As :func:`check`.
     """
-    from rlx.checker.check import IllFormedError
     from rlx.refine.question import compare, known_options
 
     name_or_none("entry", entry)
     conditions = known_options(floats, faults, assume, contract)
-    reports = [check(before), check(after)]
-    for report in reports:
-        if not report.ok:
-            raise IllFormedError(report)
-    one, other = (chosen(report.modules, report.source) for report in reports)
+    one, other = map(legal_module, (check(before), check(after)))
     return compare(one, other, entry, floats, faults, conditions, contract)

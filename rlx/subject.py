@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import replace
+from rlx.grammar.suggest import misspelt
 
 if TYPE_CHECKING:
+    from rlx.checker.check import Report
     from rlx.grammar.read.parser import Parsed
 
 
@@ -179,6 +181,42 @@ def module_of(subject: Subject, name: str | None = None) -> ast.IRModule:
     if errors:
         raise ParseError(errors)
     return chosen(found.modules, found.source, name)
+
+
+def legal_module(report: Report) -> ast.IRModule:
+    """The one module of a program that was checked.
+
+    Raises
+    ------
+    IllFormedError
+        If the program has errors.
+    SubjectError
+        If it contains no module, or several.
+    """
+    from rlx.checker.check import IllFormedError
+
+    if not report.ok:
+        raise IllFormedError(report)
+    return chosen(report.modules, report.source)
+
+
+def entry_of(module: ast.IRModule, entry: str | None) -> tuple[str, ast.Function]:
+    """The function that a run calls, with its name; None for ``main``, or the only one.
+
+    Raises
+    ------
+    SubjectError
+        If there is no such function.
+    """
+    from rlx.semantics.machine.program import callable_functions, default_entry
+
+    functions = callable_functions([module])
+    name = default_entry(functions) if entry is None else entry
+    if name not in functions:
+        known = ", ".join(functions) or "none"
+        words = f"there is no entry {name!r}; functions that can be called: {known}"
+        raise SubjectError(misspelt(words, name, functions))
+    return name, functions[name][1]
 
 
 def chosen(

@@ -130,13 +130,11 @@ class _Comparison:
         """Put demands to a value, and those behind them to what they are about."""
         for demand in found:
             COMPARED[demand.premise](self, value, demand)
-            match demand.premise, value:
-                case "fields", TupleValue(fields=fields):
-                    for inner in demand.then:
-                        *_, at = inner.fields
-                        self.all_hold(fields[at], (inner,))
-                case _:
-                    self.all_hold(value, demand.then)
+            if demand.premise == "fields" and isinstance(value, TupleValue):
+                for inner in demand.then:
+                    self.all_hold(value.fields[inner.fields[-1]], (inner,))
+            else:
+                self.all_hold(value, demand.then)
 
     def _kind(self, value: Value, demand: Demand) -> None:
         if type(value) not in VALUES[type(demand.wanted)] or (

@@ -341,9 +341,10 @@ def _full_divisor(engine: Engine, atom: Atom) -> int:
     size = 1
     top, _ = atom.parts
     for inner in [atom, *engine.atoms_in(top)]:
-        match inner.kind, inner.parts:
-            case "div", (_, Poly(value=int() as divisor)):
-                size *= divisor
+        if inner.kind == "div":
+            _, divisor = inner.parts
+            assert isinstance(divisor, Poly)
+            size *= 1 if divisor.value is None else divisor.value
     return size
 
 
@@ -417,12 +418,13 @@ def _defined(engine: Engine, cond: Cond) -> bool:
     Where one can, a guard keeps the goal defined but not the condition, and neither case need hold.
     """
     for atom in engine.atoms_in(cond):
-        match atom.kind, atom.parts:
-            case "div", (_, Poly() as divisor):
-                low, high = intervals.interval(engine, divisor)
-                signed = (low is not None and low > 0) or (high is not None and high < 0)
-                if not signed and engine.is_zero(divisor, equal=False) not in engine.assumed:
-                    return False
+        if atom.kind == "div":
+            _, divisor = atom.parts
+            assert isinstance(divisor, Poly)
+            low, high = intervals.interval(engine, divisor)
+            signed = (low is not None and low > 0) or (high is not None and high < 0)
+            if not signed and engine.is_zero(divisor, equal=False) not in engine.assumed:
+                return False
     return True
 
 
@@ -432,14 +434,15 @@ def _questions(engine: Engine, cond: Cond) -> Iterator[Cond]:
     """
     atoms = engine.atoms_in(cond)
     for atom in atoms:
-        match atom.kind, atom.parts:
-            case "ind", (Cond() as inner,):
-                first, *_ = inner.parts or (inner,)
-                yield first
+        if atom.kind == "ind":
+            (inner,) = atom.parts
+            assert isinstance(inner, Cond)
+            yield inner.parts[0] if inner.parts else inner
     for atom in atoms:
-        match atom.kind, atom.parts:
-            case "relu", (Poly() as part,):
-                yield engine.at_least_zero(part)
+        if atom.kind == "relu":
+            (part,) = atom.parts
+            assert isinstance(part, Poly)
+            yield engine.at_least_zero(part)
     if cond.kind == "ge" and isinstance(cond.poly, Poly):
         yield from _at_lower_limit(engine, cond.poly)
 

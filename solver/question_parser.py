@@ -34,7 +34,7 @@ _TOKEN = re.compile(
 )
 _SAY_INSTEAD = {
     "=": "write == for equality",
-    "=>": ("write >= for at least; give the left side of an implication as an assumption"),
+    "=>": "write >= for at least; give the left side of an implication as an assumption",
     "=<": "write <= for at most",
     "=!": "write != for inequality",
     "is": "write == for equality",

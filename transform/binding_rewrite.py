@@ -9,8 +9,8 @@ from rlx.grammar.nodes.ast import Binding, Expr, IRModule
 from rlx.grammar.nodes.node import Node, replace
 from rlx.grammar.nodes.python_places import MisuseError, described, here, module_of, of_kind
 from rlx.grammar.nodes.rewrite import Rewriter
+from rlx.grammar.nodes.unused_names import Names
 from rlx.grammar.nodes.visit import bindings, expressions, free_vars
-from rlx.transform.builder.names import Names
 from rlx.transform.visitors.uses import unneeded, uses
 
 
@@ -52,8 +52,8 @@ class DataflowBlockRewrite:
         if not isinstance(binding, Binding):
             raise MisuseError(f"expected a binding, found {described(binding)}", here())
         bindings = self.dfb.bindings
-        used = set(free_vars(binding.value))  # type: ignore[attr-defined]
-        where = max((k for k, b in enumerate(bindings) if b.var in used), default=0) + 1  # type: ignore[attr-defined]
+        used = set(free_vars(binding.value))
+        where = max((k for k, b in enumerate(bindings) if b.var in used), default=0) + 1
         found = (*bindings[:where], binding, *bindings[where:])
         self._changed(_Change(self.dfb, ast.DataflowBlock(found, self.dfb.span)))
 
@@ -102,7 +102,7 @@ class DataflowBlockRewrite:
             If the variable is used, or the block does not bind it.
         """
         name = var.name_hint if isinstance(var, ast.Var) else described(var)
-        if not any(b.var is var for b in self.dfb.bindings):  # type: ignore[attr-defined]
+        if not any(b.var is var for b in self.dfb.bindings):
             if allow_undef:
                 return
             raise MisuseError(f"the block does not bind {name}", here())

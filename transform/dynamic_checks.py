@@ -120,8 +120,7 @@ def _derived_values(module: IRModule) -> list[tuple[ast.Function, StructInfo]]:
     values = Survey(module).as_values
     found = [
         function
-        for gv, outermost in module.functions.items()
-        if isinstance(outermost, ast.Function)
+        for gv, outermost in module.relax_functions.items()
         for function in [
             *((outermost,) if gv in values else ()),
             *(b.value for b in bindings(outermost) if b.var in values),

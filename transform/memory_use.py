@@ -28,7 +28,13 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import IRModule
 from rlx.grammar.nodes.dtype import DataType
 from rlx.grammar.nodes.node import Record, Span
-from rlx.grammar.nodes.visit import bindings_in, expressions, free_vars, result_of
+from rlx.grammar.nodes.visit import (
+    bindings_in,
+    evaluated,
+    free_vars,
+    reached_functions,
+    result_of,
+)
 from rlx.solver import Prover, Refuted
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.order import instantiate
@@ -158,9 +164,7 @@ def memory_uses(
         Whether the module is one of TVM's after `KillAfterLastUse`: a variable keeps its value until
         it is killed, or else until the function returns, and `reshape` makes views.
     """
-    functions = {
-        gv.name_hint: gv for gv, f in module.functions.items() if isinstance(f, ast.Function)
-    }
+    functions = {gv.name_hint: gv for gv, f in module.relax_functions.items()}
     found = _ModuleMemory(LambdaLift()(Normalize()(module)), killed)
     return [found.entry(functions[entry]) for entry in entries]
 
@@ -293,17 +297,9 @@ class _ModuleMemory:
 
     def _constants(self, callee: ast.GlobalVar) -> int:
         """The bytes of those of a function and of the functions that it calls, each once."""
-        seen = {callee}
-        found: dict[ast.Constant, None] = {}
-        pending = [callee]
-        while pending:
-            function = self.module.functions.get(pending.pop())
-            for node in expressions(function) if isinstance(function, ast.Function) else ():
-                if isinstance(node, ast.Constant):
-                    found[node] = None
-                elif isinstance(node, ast.GlobalVar) and node not in seen:
-                    seen.add(node)
-                    pending.append(node)
+        functions = self.module.relax_functions
+        inside = reached_functions([callee], functions) & functions.keys()
+        found = {node for gv in inside for node in evaluated(functions[gv], ast.Constant)}
         total = sum((self.size(node, "constant", None) for node in found), Polynomial({}))
         return total.value or 0
 

@@ -31,10 +31,10 @@ from rlx.grammar.nodes.ast import (
     StructInfo,
     TensorStructInfo,
     TupleStructInfo,
-    VDevice,
 )
 from rlx.grammar.nodes.struct_infos import OBJECT, numbers, of_the_value
 from rlx.grammar.suggest import did_you_mean
+from rlx.grammar.wording import counted
 from rlx.operators import is_known, lookup, similar
 from rlx.operators.derived_dimensions import shortened
 from rlx.operators.foreign_names import argument_order
@@ -120,13 +120,13 @@ def _report_unknown(state: DerivationState, node: ast.Call, name: str) -> None:
         order = argument_order(name, len(node.args))
         whole = _reordered(node, meant[0], order)
         extra["help"] = did_you_mean(meant if whole is None else [whole], "`")
-        match meant, node.op_span:
-            # Under another name than R, the letter in front is not to be replaced.
-            case [only], (start, end) as span if end - start == len(shown):
-                if whole is not None and node.span is not None:
-                    extra["edit"] = Edit(node.span, whole)
-                elif order == tuple(range(len(node.args))):
-                    extra["edit"] = Edit(span, only)
+        span = node.op_span
+        # Under another name than R, the letter in front is not to be replaced.
+        if len(meant) == 1 and span is not None and span[1] - span[0] == len(shown):
+            if whole is not None and node.span is not None:
+                extra["edit"] = Edit(node.span, whole)
+            elif order == tuple(range(len(node.args))):
+                extra["edit"] = Edit(span, meant[0])
     else:
         extra["help"] = (
             f"if you define this operator yourself, allow it: --allow-operator {shown[2:]}"
@@ -247,7 +247,8 @@ def _call_closure(state: DerivationState, node: ast.Call, function: FuncStructIn
     assert function.params is not None
     if not need("D14-arity", len(function.params) == len(node.args)):
         expected, given = len(function.params), len(node.args)
-        message = f"{callee(node.op)} takes {_counted(expected)}, but {given} {_are(given)} given"
+        takes = f"{callee(node.op)} takes {counted(expected, 'argument')}"
+        message = f"{takes}, but {given} {'is' if given == 1 else 'are'} given"
         related = of_global(state, node.op) or definition(state, node.op)
         label = show(function)
         help = _no_self(state, node) if expected == given + 1 else None
@@ -257,14 +258,6 @@ def _call_closure(state: DerivationState, node: ast.Call, function: FuncStructIn
     instance = check_arguments(state, node, function)
     state.inherit(node, node.args)
     return state.erased(shortened(instance.ret, state))
-
-
-def _counted(number: int) -> str:
-    return "1 argument" if number == 1 else f"{number} arguments"
-
-
-def _are(number: int) -> str:
-    return "is" if number == 1 else "are"
 
 
 FORCE_PURE = "relax.force_pure"
@@ -336,9 +329,9 @@ def check_arguments(state: DerivationState, node: ast.Call, function: FuncStruct
     for index, (given, wanted) in enumerate(zip(found, instance.params, strict=True)):
         if state.poisoned(node.args[index]):
             continue
-        match given, wanted:
-            case TensorStructInfo(vdevice=None), TensorStructInfo(vdevice=VDevice() as device):
-                state.places.append((node, index, device))
+        device = wanted.vdevice if isinstance(wanted, TensorStructInfo) else None
+        if device is not None and isinstance(given, TensorStructInfo) and given.vdevice is None:
+            state.places.append((node, index, device))
         if not blamed or blamed.isdisjoint(free_shape_vars(function.params[index])):
             result = policy.mismatch(state, "D14-argument", given, wanted, nameless)
             if result is not None and not policy.repeated(state, node.args[index], result):

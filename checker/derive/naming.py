@@ -31,6 +31,7 @@ from rlx.grammar.nodes.struct_infos import (
     whole,
 )
 from rlx.grammar.nodes.visit import bindings, expressions
+from rlx.grammar.wording import counted
 from rlx.solver.order import free_vars, substitute
 from rlx.solver.order.substitute import rank
 from rlx.solver.prim_exprs import MOST, natural, smallest
@@ -157,16 +158,17 @@ def _ranks_agree(
     for part in whole(info):
         shape = held_shape(part)
         image = None if shape is None else known.get(shape)
-        match part, shape, image:
-            case TensorStructInfo(ndim=ndim), ast.Var(name_hint=name), ShapeExpr(values=values):
-                found = len(values)
-                if ndim not in (-1, found):
-                    message = (
-                        f"the shape {name!r} has {found} "
-                        f"dimension{'s' * (found != 1)}, but the annotation says ndim={ndim}"
-                    )
-                    state.add("D17-rank", "error", message, span or shape.span)
-                    return False
+        if shape is None or not isinstance(image, ShapeExpr):
+            continue
+        assert isinstance(part, TensorStructInfo)
+        found = len(image.values)
+        if part.ndim not in (-1, found):
+            message = (
+                f"the shape {shape.name_hint!r} has {counted(found, 'dimension')}, but the"
+                f" annotation says ndim={part.ndim}"
+            )
+            state.add("D17-rank", "error", message, span or shape.span)
+            return False
     return True
 
 

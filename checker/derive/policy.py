@@ -21,7 +21,6 @@ from rlx.grammar.nodes.ast import (
     StructInfo,
     TensorStructInfo,
     Var,
-    VDevice,
 )
 from rlx.grammar.nodes.dtype import BOOL, lacking
 from rlx.grammar.nodes.node import Record
@@ -135,10 +134,11 @@ def typed(info: StructInfo) -> bool:
 
 def _unplaced(found: StructInfo, wanted: StructInfo) -> StructInfo:
     """The expected type without its device if none is known yet: propagation finds it afterwards."""
-    match found, wanted:
-        case TensorStructInfo(vdevice=None), TensorStructInfo(vdevice=VDevice()):
-            return TensorStructInfo(wanted.shape, wanted.dtype, wanted.ndim)
-    return wanted
+    if not (isinstance(found, TensorStructInfo) and isinstance(wanted, TensorStructInfo)):
+        return wanted
+    if found.vdevice is not None or wanted.vdevice is None:
+        return wanted
+    return TensorStructInfo(wanted.shape, wanted.dtype, wanted.ndim)
 
 
 def _spelled(state: Knowledge, info: StructInfo) -> StructInfo:

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Generic, TypeVar
 
 from rlx.grammar.nodes.node import Record
-from rlx.grammar.processes import from_outside
+from rlx.grammar.processes import from_outside, seconds_given
 from rlx.grammar.streams import complain_line
 
 T = TypeVar("T")
@@ -44,16 +44,10 @@ def seconds(default: float = DEFAULT) -> float:
     TimeLimitError
         If the environment variable is not a positive number.
     """
-    given = os.environ.get(VARIABLE, "").strip()
-    if not given:
-        return default
     try:
-        found = float(given)
-    except ValueError:
-        found = 0.0
-    if not found > 0:  # nan, too
-        raise TimeLimitError(f"{VARIABLE}: expected a positive number of seconds, found {given!r}")
-    return found
+        return seconds_given(VARIABLE, default)
+    except ValueError as error:
+        raise TimeLimitError(str(error)) from None
 
 
 def exceeded(limit: float) -> str:

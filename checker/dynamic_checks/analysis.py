@@ -56,9 +56,7 @@ class Analysis(DerivationState):
         super().__init__(module, _RULES, set())
         self.trusting = trusting
         self.checks: list[DynamicCheck] = []
-        self.functions: dict[Node, ast.Function] = {
-            gv: f for gv, f in module.functions.items() if isinstance(f, ast.Function)
-        }
+        self.functions: dict[Node, ast.Function] = dict(module.relax_functions.items())
         self.names: dict[Node, str] = {f: gv.name_hint for gv, f in module.functions.items()}
         survey = Survey(module)
         self.used, self.idle = survey.as_values, survey.idle

@@ -83,10 +83,9 @@ class Survey:
         self.as_values: set[Node] = set()
         self._quiet: dict[ast.Var, ast.VarBinding] = {}
         self._asked: list[ast.Var] = []
-        self._own = {gv for gv, f in module.functions.items() if isinstance(f, ast.Function)}
-        for function in module.functions.values():
-            if isinstance(function, ast.Function):
-                self._function(function)
+        self._own = set(module.relax_functions)
+        for function in module.relax_functions.values():
+            self._function(function)
         for var in self._asked:  # grows on the way
             binding = self._quiet.pop(var, None)
             if binding is not None:

@@ -28,9 +28,8 @@ def lowered(
     """
     found: list[Diagnostic] = []
     effects = CallEffects(module)
-    for function in module.functions.values():
-        if isinstance(function, ast.Function):
-            _Walk(module, effects, infos or {}, found).function(function)
+    for function in module.relax_functions.values():
+        _Walk(module, effects, infos or {}, found).function(function)
     return found
 
 

@@ -270,11 +270,7 @@ class CallEffects:
 
     def _summarise(self) -> None:
         """Follow all Relax functions until nothing changes; calls among them begin with nothing."""
-        functions = {
-            name: function
-            for name, function in self._module.functions.items()
-            if isinstance(function, ast.Function)
-        }
+        functions = self._module.relax_functions
         now = {
             name: _Summary((UNUSED,) * len(function.params), frozenset(), False)
             for name, function in functions.items()

@@ -140,10 +140,10 @@ class Heaps:
         return [n for n in map(self._values.integer, args) if n is not None]
 
     def _size(self, call: ast.Call) -> int | None:
-        match call.args:
-            case (*_, ast.Tuple(fields=(given, *_))) | (*_, given):
-                return self._values.integer(given)
-        return None
+        given = call.args[-1] if call.args else None
+        if isinstance(given, ast.Tuple) and given.fields:
+            given = given.fields[0]
+        return None if given is None else self._values.integer(given)
 
     def _forget(self, heap: ast.Var) -> None:
         self._unknown.add(heap)
@@ -295,10 +295,8 @@ def _makes(call: ast.Call) -> bool:
 
 
 def _index(indices: Sequence[tir.PrimExpr]) -> int | None:
-    match indices:
-        case (tir.IntImm(value=slot),):
-            return slot
-    return None
+    [index] = indices if len(indices) == 1 else (None,)
+    return index.value if isinstance(index, tir.IntImm) else None
 
 
 def _steps(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:

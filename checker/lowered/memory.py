@@ -146,12 +146,14 @@ class Memory:
 
         USE-aliased judges a tensor that is passed twice.
         """
-        match [*written.pieces], [*other.pieces]:
-            case [Laid() as piece], [Laid() as beside] if piece is not beside:
-                shared = self._share(piece, beside)
-                if shared is not False:
-                    event = Event(span, apart and shared is True, piece)
-                    self._overlapping(beside, span, event, apart)
+        if len(written.pieces) != 1 or len(other.pieces) != 1:
+            return
+        (piece,), (beside,) = written.pieces, other.pieces
+        if isinstance(piece, Laid) and isinstance(beside, Laid) and piece is not beside:
+            shared = self._share(piece, beside)
+            if shared is not False:
+                event = Event(span, apart and shared is True, piece)
+                self._overlapping(beside, span, event, apart)
 
     @rule("MEM-apart", "memory", refuses=True)
     def _overlapping(

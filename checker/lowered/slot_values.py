@@ -170,11 +170,8 @@ class KnownValues:
 
     def some_number(self, value: ast.Expr) -> tir.PrimExpr:
         """The number of a scalar: what is known, or a variable that stands for it."""
-        match self.number(value):
-            case None:
-                return self._variable(self.leaf(value), -1)
-            case known:
-                return known
+        known = self.number(value)
+        return self._variable(self.leaf(value), -1) if known is None else known
 
     def dimensions(self, shape: ast.Expr) -> tuple[tir.PrimExpr, ...] | None:
         """The dimensions of a shape; None where they are not known."""

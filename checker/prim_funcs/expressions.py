@@ -34,6 +34,7 @@ from rlx.grammar.read.script_vocabulary import (
     meant_by,
 )
 from rlx.grammar.suggest import did_you_mean
+from rlx.grammar.wording import counted
 from rlx.spec.registry import need, rule
 
 OF_PYTHON = frozenset(
@@ -437,7 +438,7 @@ def call(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
             _attribute(state, value)
         return of_call(expr, operands)
     if not need("TIR03-arity", len(expr.args) == arity):
-        given = f"{arity} argument{'s' * (arity != 1)}, {len(expr.args)} given"
+        given = f"{counted(arity, 'argument')}, {len(expr.args)} given"
         state.report("TIR03-arity", f"T.{expr.op} takes {given}", expr.span)
         return UNKNOWN
     for at, (arg, typed) in enumerate(zip(expr.args, operands, strict=True)):

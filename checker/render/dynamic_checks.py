@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rlx.checker.dynamic_checks.listing import Listed, counts
-from rlx.checker.render.files import FileReport, counted
+from rlx.checker.render.files import FileReport
 from rlx.checker.render.human import PLAIN, paint
 from rlx.grammar.streams import visible
+from rlx.grammar.wording import counted
 
 _ROLES = {"redundant": "help", "impossible": "error", "needed": "strong"}
 

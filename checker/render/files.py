@@ -123,8 +123,3 @@ def counterexample(diagnostic: Diagnostic) -> str:
     """
     values = ", ".join(f"{k} = {v}" for k, v in (diagnostic.counterexample or {}).items())
     return "" if any(values in note for note in diagnostic.notes) else values
-
-
-def counted(number: int, noun: str) -> str:
-    """``1 error``, ``2 errors``"""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import IO
 
-from rlx.checker.render.files import FileReport, counted, counterexample, summarise
+from rlx.checker.render.files import FileReport, counterexample, summarise
 from rlx.grammar.diagnostic import Diagnostic, Edit, Source, region
 from rlx.grammar.nodes.node import Record, Span
 from rlx.grammar.streams import own, visible, without_own
+from rlx.grammar.wording import counted
 
 SHOWN_LINES = 6
 """A span over more lines than this is cut in the middle."""

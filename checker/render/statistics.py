@@ -8,9 +8,10 @@ from heapq import nlargest
 from typing import Any, TypeVar
 
 from rlx.checker.questions import SLOWEST, Asked
-from rlx.checker.render.files import FileReport, counted, summarise
+from rlx.checker.render.files import FileReport, summarise
 from rlx.checker.render.human import PLAIN, paint
 from rlx.grammar.streams import visible
+from rlx.grammar.wording import counted
 
 Key = TypeVar("Key", str, tuple[str, str])
 

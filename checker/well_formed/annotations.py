@@ -17,6 +17,7 @@ from rlx.grammar.nodes.struct_infos import children, numbers
 from rlx.grammar.read import misspelt
 from rlx.grammar.streams import visible
 from rlx.grammar.suggest import did_you_mean
+from rlx.grammar.wording import counted
 from rlx.solver import order
 from rlx.spec.registry import need, rule
 
@@ -312,7 +313,7 @@ def rank_agrees(
     """
     form.report(
         "WF10-rank" if form.of_variable else elsewhere,
-        f"the annotation has {count} dimension{'s' * (count != 1)}, but says ndim={ndim}",
+        f"the annotation has {counted(count, 'dimension')}, but says ndim={ndim}",
         info,
         help="remove ndim",
     )

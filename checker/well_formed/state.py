@@ -172,11 +172,10 @@ class WellFormedCheck:
     def called_as_values(self) -> set[ast.GlobalVar]:
         """The global functions that a call of some function value can reach."""
         roots = set(self.as_values)
-        for function in self.module.functions.values():
-            if isinstance(function, ast.Function):
-                inner = (e for e in expressions(function) if type(e) is ast.Function)
-                for literal in (e for e in inner if e is not function):
-                    roots.update(e for e in expressions(literal) if isinstance(e, ast.GlobalVar))
+        for function in self.module.relax_functions.values():
+            inner = (e for e in expressions(function) if type(e) is ast.Function)
+            for literal in (e for e in inner if e is not function):
+                roots.update(e for e in expressions(literal) if isinstance(e, ast.GlobalVar))
         return reached(roots, self.global_calls)
 
     def report(

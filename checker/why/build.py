@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from rlx.checker.check import Report
 from rlx.checker.why import values
 from rlx.checker.why.applied import OF_EXPRESSIONS, Applied, rule_step, said
-from rlx.checker.why.place import Construct, cut, is_nameless, on_one_line
+from rlx.checker.why.place import Construct, is_nameless, on_one_line
 from rlx.checker.why.recorder import DerivationRecorder, RuleApplication
 from rlx.checker.why.step import Finder, Step, buffer_text, failed_premise, parameter_name
 from rlx.grammar.diagnostic import Diagnostic
@@ -16,6 +16,7 @@ from rlx.grammar.nodes.ast import StructInfo
 from rlx.grammar.nodes.node import Node, Span
 from rlx.grammar.nodes.visit import bindings_in, expressions
 from rlx.grammar.print.show import show
+from rlx.grammar.wording import shortened
 from rlx.spec import premise_rule
 
 
@@ -298,34 +299,33 @@ class StepBuilder:
         found = self._steps.get(binding)
         if found is not None:
             return found
-        var: ast.Var | None = binding.var  # type: ignore[attr-defined]
+        var = binding.var
         info = self.info_of.get(var) if var is not None else None
         name = var.name_hint if var is not None else "match_cast"
         step = rule_step(
             "D11",
             lambda: name if info is None else f"{name} : {show(info)}",
-            binding.span,  # type: ignore[attr-defined]
+            binding.span,
             info,
         )
-        value: ast.Expr = binding.value  # type: ignore[attr-defined]
         return self._once(
             binding,
             step,
-            lambda step: step.has("value", self.expression(value)),
+            lambda step: step.has("value", self.expression(binding.value)),
             lambda step: self._fill_binding(step, binding),
         )
 
     def _fill_binding(self, step: Step, binding: ast.Binding) -> None:
         if isinstance(binding, ast.MatchCast):
             step.takes("cast to", show(binding.struct_info))
-        match binding.var:  # type: ignore[attr-defined]
-            case ast.Var(struct_info_annotation=StructInfo() as said):
-                step.takes("annotated", show(said))
+        said = None if binding.var is None else binding.var.struct_info_annotation
+        if said is not None:
+            step.takes("annotated", show(said))
         record = self.records.get(binding)
         if record is not None:
             self.applied.add(step, record)
-        if binding.var is not None:  # type: ignore[attr-defined]
-            self._placed(step, binding.var)  # type: ignore[attr-defined]
+        if binding.var is not None:
+            self._placed(step, binding.var)
 
     def _result(self, seq: ast.SeqExpr) -> Step:
         """The step of the result of a function or a branch: its last expression, without the
@@ -395,7 +395,7 @@ class StepBuilder:
         span = _span(expr)
         if span is not None:
             return on_one_line(self.source.text, span, TEXT)
-        return cut(show(expr), TEXT)
+        return shortened(show(expr), TEXT)
 
 
 def _span(expr: ast.Expr) -> Span | None:

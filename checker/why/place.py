@@ -9,6 +9,7 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import Node, Record, Span
 from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.read.source_tokens import parts_of
+from rlx.grammar.wording import shortened
 
 _STATEMENTS = frozenset(["binding", "parameter", "result", "function", "primfunc"])
 
@@ -103,13 +104,13 @@ def _head_end(function: ast.Function) -> int:
 
 
 def _of_binding(binding: ast.Binding) -> Construct:
-    span = binding.span  # type: ignore[attr-defined]
-    return Construct("binding", binding, span)
+    assert binding.span is not None
+    return Construct("binding", binding, binding.span)
 
 
 def _is_written(binding: ast.Binding, source: Source) -> bool:
     """Whether the text has this binding; others name the parts of expressions."""
-    if binding.span is None:  # type: ignore[attr-defined]
+    if binding.span is None:
         return False
     return not (isinstance(binding, ast.VarBinding) and is_nameless(binding.var, source))
 
@@ -141,9 +142,8 @@ def _uses(node: ast.Expr, source: Source) -> Iterator[tuple[Span, ast.Expr]]:
         case ast.SeqExpr():
             for block in node.blocks:
                 for binding in block.bindings:
-                    where: Span | None = binding.value_span  # type: ignore[attr-defined]
-                    if where is not None:
-                        yield where, binding.value  # type: ignore[attr-defined]
+                    if binding.value_span is not None:
+                        yield binding.value_span, binding.value
             if node.body_span is not None:
                 yield node.body_span, node.body
 
@@ -185,15 +185,20 @@ def at_column(found: Sequence[Construct], source: Source, line: int, column: int
         raise PlaceError(
             f"line {line} of {source.path} has {_columns(len(text))}: there is no column {column}"
         )
-    offset = source.line_starts[line - 1] + column - 1
-    here = [c for c in found if c.span[0] <= offset < max(c.span[1], c.span[0] + 1)]
-    if not here:
+    innermost = innermost_at(found, source.line_starts[line - 1] + column - 1)
+    if innermost is None:
         empty = _nothing(text)
         told = f"no struct info belongs to column {column} of line {line}"
         what = f"line {line} of {source.path} {empty}" if empty else f"{told} of {source.path}"
         raise PlaceError(f"{what}{_nearest(found, source, line)}")
+    return innermost
+
+
+def innermost_at(found: Sequence[Construct], offset: int) -> Construct | None:
+    """The innermost construct that holds a character; None if there is none."""
+    here = [c for c in found if c.span[0] <= offset < max(c.span[1], c.span[0] + 1)]
     # Of two that own the same text, the later one is the inner one.
-    return min(reversed(here), key=lambda c: c.span[1] - c.span[0])
+    return min(reversed(here), key=lambda c: c.span[1] - c.span[0]) if here else None
 
 
 def on_line(found: Sequence[Construct], source: Source, line: int) -> list[Construct]:
@@ -302,9 +307,4 @@ def on_one_line(text: str, span: Span, most: int) -> str:
         end = token.end
         if len(line) > most:
             break
-    return cut(line, most)
-
-
-def cut(line: str, most: int) -> str:
-    """A line with `…` for what is behind so many characters."""
-    return line if len(line) <= most else f"{line[: most - 1]}…"
+    return shortened(line, most)

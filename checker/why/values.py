@@ -99,10 +99,8 @@ def question_text(method: str, arguments: Mapping[str, Any]) -> str:
 
 def _equation(a: tir.PrimExpr, b: tir.PrimExpr) -> str:
     """Two sides of a comparison; a condition alone where the other side is true."""
-    match b:
-        case tir.IntImm(value=1, dtype=DataType(code="bool")):
-            return show(a)
-    return f"{show(a)} == {show(b)}"
+    is_true = isinstance(b, tir.IntImm) and b.value == 1 and b.dtype.code == "bool"
+    return show(a) if is_true else f"{show(a)} == {show(b)}"
 
 
 def verdict_of(answer: object) -> str:

@@ -114,7 +114,7 @@ def _fence(head: str, body: list[str], rule: str) -> list[str]:
         return [f"{mark}text", *body, mark]
     kind, verdict, *codes = words
     said = ABOUT.get(kind, PROGRAM)[verdict == "bad"]
-    named = " ".join(_named(code, code) for code in dict.fromkeys(codes))
+    named = " ".join(map(_named, dict.fromkeys(codes)))
     language = "text" if kind in ("order", "vm", "relay", "relayrun", "procedure") else "python"
     summary = f"{said}: {named}" if named else said
     return [
@@ -159,13 +159,13 @@ def _moved(match: re.Match[str], path: Path) -> str:
 
 
 def _linked(match: re.Match[str]) -> str:
-    return _named(match.group(1), match.group(1))
+    return _named(match.group(1))
 
 
-def _named(name: str, shown: str) -> str:
+def _named(name: str) -> str:
     """A name in Markdown, with a link if it is that of a rule, a premise or a construct."""
     address = _address(name, "md")
-    return f"[`{shown}`]({address})" if address else f"`{shown}`"
+    return f"[`{name}`]({address})" if address else f"`{name}`"
 
 
 def _address(name: str, suffix: str) -> str | None:

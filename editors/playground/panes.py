@@ -46,7 +46,6 @@ def answer(text: str) -> str:
 def check(request: Request) -> Answer:
     """What `relax-check` prints; the diagnostics with places and fixes; the functions of the program."""
     from rlx.checker.edits import with_edits
-    from rlx.grammar.nodes import ast
 
     report = _document(request["code"]).report
     units = Units(report.source.text)
@@ -54,8 +53,7 @@ def check(request: Request) -> Answer:
     functions = [
         {"name": var.name_hint, "params": [param.name_hint for param in function.params]}
         for module in report.modules
-        for var, function in module.functions.items()
-        if isinstance(function, ast.Function)
+        for var, function in module.relax_functions.items()
     ]
     return {
         "text": str(report),

@@ -23,7 +23,7 @@ ASK = "ask"
 """The step of such a finding: the oracle is asked again."""
 
 KINDS = {
-    "wrong-code": ("A program returns a wrong value, or a pass changes what it means."),
+    "wrong-code": "A program returns a wrong value, or a pass changes what it means.",
     "crash": "TVM crashes on a legal program: a signal, or a failed internal check.",
     "hang": "TVM does not answer within the time limit.",
     "accepts-illegal": "TVM accepts a program that violates a rule.",

@@ -25,8 +25,8 @@ FLOAT = dtype("float32")
 
 
 def _main(module: IRModule) -> tuple[GlobalVar, Function]:
-    for name, function in module.functions.items():
-        if isinstance(function, Function) and name.name_hint == "main":
+    for name, function in module.relax_functions.items():
+        if name.name_hint == "main":
             return name, function
     raise AssertionError("a module has an entry")
 

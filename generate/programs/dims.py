@@ -62,10 +62,8 @@ _variables = lru_cache(4096)(tir.free_vars)
 
 def known(info: StructInfo) -> Dims | None:
     """The dimensions of a tensor or shape, None where they are unknown."""
-    match info:
-        case TensorStructInfo(shape=ShapeExpr(values=values)) | ShapeStructInfo(values=values):
-            return values
-    return None
+    shape = info.shape if isinstance(info, TensorStructInfo) else info
+    return shape.values if isinstance(shape, ShapeExpr | ShapeStructInfo) else None
 
 
 def free(info: StructInfo) -> set[tir.Var]:

@@ -133,7 +133,8 @@ def closures_of_operators(builder: FunctionBuilder, choices: Choices) -> None:
     """``make_closure`` of a function of the module, and its invocation."""
     callees = [c for c in builder.module.callees if c.params and c.pure]
     if not callees:
-        return operator_call(builder, choices)
+        operator_call(builder, choices)
+        return
     callee = choices.pick(callees)
     info = FuncStructInfo(callee.params, callee.ret, True, None, callee.binders)
     chosen: dict[PrimExpr, PrimExpr] = {v: builder.dim(choices) for v in callee.binders}
@@ -144,4 +145,3 @@ def closures_of_operators(builder: FunctionBuilder, choices: Choices) -> None:
     impure = choices.one_in(2) and not builder.pure and not builder.dataflow
     name = "invoke_closure" if impure else "invoke_pure_closure"
     builder.bind(choices, _call(name, (closure.expr, ast.Tuple(args[:cut])), ret), ret)
-    return None

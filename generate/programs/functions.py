@@ -33,7 +33,7 @@ def mentioned(body: Body) -> set[tir.Var]:
     found: set[tir.Var] = set()
     for _, bindings in body.blocks:
         for binding in bindings:
-            for value in expressions(binding.value):  # type: ignore[attr-defined]
+            for value in expressions(binding.value):
                 _expression(value, found)
             found |= _of_binding(binding)
     return found

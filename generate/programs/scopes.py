@@ -30,7 +30,8 @@ _KINDS = ("float32", "int64", "float16")
 def dataflow(builder: FunctionBuilder, choices: Choices) -> None:
     """A dataflow block of the next steps; the last of them is put out."""
     if builder.dataflow:
-        return operator_call(builder, choices)
+        operator_call(builder, choices)
+        return
     builder.dataflow = True
     for left in range(choices.below(4), -1, -1):
         builder.output = left == 0 or choices.one_in(4)
@@ -40,13 +41,13 @@ def dataflow(builder: FunctionBuilder, choices: Choices) -> None:
             operator_call(builder, choices)
     builder.dataflow = builder.output = False
     builder.frame.end_dataflow()
-    return None
 
 
 def branches(builder: FunctionBuilder, choices: Choices) -> None:
     """An If; both branches yield a tensor, of one shape or only of one rank."""
     if builder.dataflow or builder.depth >= _DEEP:
-        return operator_call(builder, choices)
+        operator_call(builder, choices)
+        return
     condition = builder.condition(choices)
     kind = dtype(choices.pick(_KINDS))
     dims = tuple(builder.dim(choices) for _ in range(choices.below(3)))
@@ -64,7 +65,6 @@ def branches(builder: FunctionBuilder, choices: Choices) -> None:
         sequences.append(builder.leave(outer, expr))
     whole = info if alike else TensorStructInfo(None, kind, len(dims))
     builder.bind(choices, ast.If(condition, sequences[0], sequences[1]), whole)
-    return None
 
 
 def joined(builder: FunctionBuilder, choices: Choices) -> None:
@@ -73,7 +73,8 @@ def joined(builder: FunctionBuilder, choices: Choices) -> None:
     """
     values = builder.frame.order
     if builder.dataflow or not values:
-        return operator_call(builder, choices)
+        operator_call(builder, choices)
+        return
     condition = builder.condition(choices)
     one = nearest(builder.frame.order, choices.byte())[0]
     alike = [v for v in values if type(v.info) is type(one.info) and v is not one]
@@ -81,13 +82,13 @@ def joined(builder: FunctionBuilder, choices: Choices) -> None:
     whole = lub(one.info, other.info, _PROVER)
     branch, otherwise = (ast.SeqExpr((), v.expr) for v in (one, other))
     builder.bind(choices, ast.If(condition, branch, otherwise), whole)
-    return None
 
 
 def closure(builder: FunctionBuilder, choices: Choices) -> None:
     """A function literal of the next steps."""
     if builder.dataflow or builder.depth >= _DEEP:
-        return operator_call(builder, choices)
+        operator_call(builder, choices)
+        return
     own: tuple[tir.Var, ...] = ()
     if "symbolic" in builder.module.options.features and choices.one_in(3):
         own = (tir.Var(builder.name("d")),)
@@ -96,7 +97,6 @@ def closure(builder: FunctionBuilder, choices: Choices) -> None:
     if choices.one_in(3):
         params.append(tensor(dims, dtype("float32")))
     make_closure(builder, choices, own, params, None, choices.below(4))
-    return None
 
 
 def make_closure(
@@ -150,11 +150,11 @@ def call_function(builder: FunctionBuilder, choices: Choices) -> None:
             _call(builder, choices, value.expr, value.info)
             return
     if not callees:
-        return operator_call(builder, choices)
+        operator_call(builder, choices)
+        return
     callee = choices.pick(callees)
     info = FuncStructInfo(callee.params, callee.ret, callee.pure, None, callee.binders)
     _call(builder, choices, callee.name, info)
-    return None
 
 
 def _call(builder: FunctionBuilder, choices: Choices, callee: Expr, info: FuncStructInfo) -> None:
@@ -178,13 +178,13 @@ def arguments(
 def higher_order(builder: FunctionBuilder, choices: Choices) -> None:
     """A closure that is given to a function of the module, which calls it twice."""
     if builder.dataflow or builder.depth >= _DEEP:
-        return operator_call(builder, choices)
+        operator_call(builder, choices)
+        return
     info = tensor(tuple(builder.dim(choices) for _ in range(choices.below(3))), dtype("float32"))
     name = _twice(builder, choices, info.ndim)
     given = make_closure(builder, choices, (), [info], info, choices.below(3))
     call = ast.Call(name, (given.expr, builder.found(choices, info)))
     builder.bind(choices, call, info)
-    return None
 
 
 def _twice(builder: FunctionBuilder, choices: Choices, rank: int) -> ast.GlobalVar:

@@ -56,7 +56,8 @@ def cast(builder: FunctionBuilder, choices: Choices) -> None:
     ]
     values += [v for v in builder.frame.order if v.dims and v not in values]
     if not values:
-        return operator_call(builder, choices)
+        operator_call(builder, choices)
+        return
     value = nearest(values, choices.byte())[0]
     fresh: list[tir.Var] = []
     dims = known(value.truth)
@@ -65,7 +66,6 @@ def cast(builder: FunctionBuilder, choices: Choices) -> None:
     else:
         dims = tuple(_fresh(builder, fresh) if choices.one_in(3) else d for d in dims)
     builder.cast(choices, value, _with(value, dims), fresh)
-    return None
 
 
 def _fresh(builder: FunctionBuilder, fresh: list[tir.Var]) -> tir.PrimExpr:
@@ -83,11 +83,11 @@ def loose(builder: FunctionBuilder, choices: Choices) -> None:
     """A value under an annotation that says less."""
     values = builder.frame.order
     if not values:
-        return operator_call(builder, choices)
+        operator_call(builder, choices)
+        return
     value = nearest(values, choices.byte())[0]
     less = _less(choices, value.info)
     builder.bind(choices, value.expr, value.info, less, value.truth)
-    return None
 
 
 def _less(choices: Choices, info: StructInfo) -> StructInfo:
@@ -122,7 +122,8 @@ def make_tuple(builder: FunctionBuilder, choices: Choices) -> None:
             return
     values = [v for v in builder.frame.order if not isinstance(v.info, ast.FuncStructInfo)]
     if not values:
-        return operator_call(builder, choices)
+        operator_call(builder, choices)
+        return
     chosen = [nearest(values, choices.byte())[0] for _ in range(1 + choices.below(3))]
     builder.bind(
         choices,
@@ -161,16 +162,17 @@ def alias(builder: FunctionBuilder, choices: Choices) -> None:
     """Another name for a value."""
     values = builder.frame.order
     if not values:
-        return operator_call(builder, choices)
+        operator_call(builder, choices)
+        return
     value = nearest(values, choices.byte())[0]
     builder.bind(choices, value.expr, value.info, None, value.truth)
-    return None
 
 
 def effect(builder: FunctionBuilder, choices: Choices) -> None:
     """A call that has an effect, where that is allowed."""
     if builder.pure or builder.dataflow:
-        return operator_call(builder, choices)
+        operator_call(builder, choices)
+        return
     if choices.one_in(2):
         return external_calls.call_packed(builder, choices)
     if choices.one_in(4):
@@ -179,7 +181,6 @@ def effect(builder: FunctionBuilder, choices: Choices) -> None:
             return run_time_calls(builder, choices, value)
     values = tuple(any_value(builder, choices) for _ in range(1 + choices.below(2)))
     builder.effect(ast.Call(ast.op("relax.print"), values, (), {"format": "{}" * len(values)}))
-    return None
 
 
 STEPS: tuple[tuple[int, str, Step], ...] = (

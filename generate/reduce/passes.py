@@ -93,8 +93,8 @@ def cutting(info: Info) -> Pass:
     def sites(module: ast.IRModule) -> list[Site]:
         return [
             (name, binding)
-            for name, function in module.functions.items()
-            if isinstance(function, ast.Function) and isinstance(function.body, ast.SeqExpr)
+            for name, function in module.relax_functions.items()
+            if isinstance(function.body, ast.SeqExpr)
             for block in function.body.blocks
             for binding in block.bindings
             if getattr(binding, "var", None) in info
@@ -138,7 +138,7 @@ def _earlier_results(module: ast.IRModule) -> list[Site]:
     found = []
     for expr in expressions(module):
         if isinstance(expr, ast.SeqExpr):
-            bound = [b.var for block in expr.blocks for b in block.bindings]  # type: ignore[attr-defined]
+            bound = [b.var for block in expr.blocks for b in block.bindings]
             found += [
                 (expr, replace(expr, body=var)) for var in bound if var not in (None, expr.body)
             ]
@@ -184,7 +184,7 @@ def _without_attributes(module: ast.IRModule, gone: Sequence[Site]) -> ast.IRMod
 
 def _annotations(module: ast.IRModule) -> list[Site]:
     found: list[Site] = []
-    for function in (f for f in module.functions.values() if isinstance(f, ast.Function)):
+    for function in module.relax_functions.values():
         if function.ret_struct_info is not None:
             found.append((function, replace(function, ret_struct_info=None)))
     for binding in bindings(module):
@@ -196,10 +196,9 @@ def _annotations(module: ast.IRModule) -> list[Site]:
 
 def _unused_parameters(module: ast.IRModule) -> list[Site]:
     found = []
-    for name, function in module.functions.items():
-        if isinstance(function, ast.Function):
-            used = set(expressions(function.body))
-            found += [(name, at) for at, p in enumerate(function.params) if p not in used]
+    for name, function in module.relax_functions.items():
+        used = set(expressions(function.body))
+        found += [(name, at) for at, p in enumerate(function.params) if p not in used]
     return found
 
 

@@ -9,7 +9,8 @@ the node that contains an annotation has the span of this occurrence (``annotati
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -390,7 +391,16 @@ class Op(Expr):
 
 
 class Binding(Node):
-    """Base class of bindings."""
+    """Base class of bindings: :class:`VarBinding` and :class:`MatchCast`."""
+
+    if TYPE_CHECKING:  # what both have
+        var: Var | None
+        value: Expr
+
+        @property
+        def span(self) -> Span | None: ...
+        @property
+        def value_span(self) -> Span | None: ...
 
 
 class VarBinding(Binding):
@@ -423,6 +433,14 @@ class MatchCast(Binding):
     span: Span | None = None
     by_shape: bool = False
 
+    @property
+    def compared_dims(self) -> tuple[PrimExpr, ...] | None:
+        """The dimensions that a match of shapes compares; None for a cast."""
+        info = self.struct_info
+        shape = info.shape if isinstance(info, TensorStructInfo) else info
+        compares = self.by_shape and isinstance(shape, ShapeExpr | ShapeStructInfo)
+        return shape.values if compares else None  # type: ignore[union-attr]
+
 
 class BindingBlock(Node):
     """Bindings in order; effects and control flow are allowed."""
@@ -435,15 +453,10 @@ class DataflowBlock(BindingBlock):
     """Bindings without effects and control flow."""
 
 
-_OPS: dict[str, Op] = {}
-
-
+@cache
 def op(name: str) -> Op:
     """The operator with this full name, always the same object."""
-    found = _OPS.get(name)
-    if found is None:
-        found = _OPS[name] = Op(name)
-    return found
+    return Op(name)
 
 
 def locate(node: Node, root: Node | None, use: Span | None) -> Span | None:
@@ -465,7 +478,7 @@ def locate(node: Node, root: Node | None, use: Span | None) -> Span | None:
 
 
 GRAPHS = "rlx.graphs"
-"""The function that draws modules; it belongs to a room above this one."""
+"""The package that draws modules, by name, because it is above this one."""
 
 
 class IRModule(Node):
@@ -504,6 +517,19 @@ class IRModule(Node):
     bases: str | None = None
     externs: Mapping[str, ExternFunc] = {}
     lost: frozenset[str] = frozenset()
+
+    @property
+    def relax_functions(self) -> dict[GlobalVar, Function]:
+        """The functions that are not PrimFuncs."""
+        return {gv: f for gv, f in self.functions.items() if isinstance(f, Function)}
+
+    def map_relax_functions(self, change: Callable[[GlobalVar, Function], Function]) -> IRModule:
+        """This module with other Relax functions, or itself if all of them stay."""
+        functions = {
+            gv: change(gv, f) if isinstance(f, Function) else f for gv, f in self.functions.items()
+        }
+        same = all(functions[gv] is f for gv, f in self.functions.items())
+        return self if same else replace(self, functions=functions)
 
     def graph(self) -> Any:
         """The dataflow graph, an object of :mod:`rlx.graphs`: a notebook shows it as a page, and

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from rlx.grammar.nodes import ast, tir
@@ -163,22 +164,16 @@ class TreeComparison:
     def statements(self, a: tir.Stmt, b: tir.Stmt, path: Path) -> None:
         """Compare two bodies statement by statement, ignoring the nesting of sequences."""
         if isinstance(a, tir.SeqStmt) or isinstance(b, tir.SeqStmt):
-            self.elements(flat(a), flat(b), path)
+            self.elements(tir.flat(a), tir.flat(b), path)
         else:
             raise TreeDifference(path, f"{named(a)} is not {named(b)}")
 
 
-_FIELDS: dict[type, tuple[str, ...]] = {}
-
-
+@cache
 def _compared(kind: type) -> tuple[str, ...]:
     """The fields of a kind of node that count, last first."""
-    found = _FIELDS.get(kind)
-    if found is None:
-        names: tuple[str, ...] = kind.__match_args__  # type: ignore[attr-defined]
-        kept = [f for f in names if f not in _IGNORED and "span" not in f]
-        found = _FIELDS[kind] = tuple(reversed(kept))
-    return found
+    names: tuple[str, ...] = kind.__match_args__  # type: ignore[attr-defined]
+    return tuple(f for f in reversed(names) if f not in _IGNORED and "span" not in f)
 
 
 def require(holds: bool, path: Path, a: object, b: object) -> None:
@@ -220,17 +215,6 @@ def _shown(path: Path) -> str:
         path, step = path
         steps.append(f".{step}" if isinstance(step, str) and step.isidentifier() else f"[{step!r}]")
     return "".join(reversed(steps)).removeprefix(".") or "the whole"
-
-
-def flat(stmt: tir.Stmt) -> list[tir.Stmt]:
-    found, stack = [], [stmt]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, tir.SeqStmt):
-            stack.extend(reversed(node.stmts))
-        else:
-            found.append(node)
-    return found
 
 
 Special = Callable[[TreeComparison, Any, Any, Path], None]

@@ -20,7 +20,7 @@ The comparison uses an explicit stack instead of recursion, so the size of progr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rlx.grammar.dialects import CONSTANT_KEYS, split_key
@@ -29,6 +29,11 @@ from rlx.grammar.nodes.comparison import SPECIAL, Path, TreeComparison, TreeDiff
 from rlx.grammar.nodes.node import Node, replace
 from rlx.grammar.nodes.visit import shape_vars_of
 from rlx.grammar.read.prim_scalars import SCALARS, memory_scope
+
+
+def _fields(a: object, b: object, path: Path, *names: str) -> Iterator[tuple[Any, Any, Path]]:
+    """These fields of two nodes, to be compared."""
+    return ((getattr(a, name), getattr(b, name), (path, name)) for name in names)
 
 
 def _prim_var(run: TreeComparison, a: tir.Var, b: tir.Var, path: Path) -> None:
@@ -58,9 +63,9 @@ def prim_func(
     ]
     run.then(
         lambda: _declare_all(run, buffers),
-        (a.ret_type, b.ret_type, (path, "ret_type")),
+        *_fields(a, b, path, "ret_type"),
         (counted(a.attrs, name), counted(b.attrs, name), (path, "attrs")),
-        (a.body, b.body, (path, "body")),
+        *_fields(a, b, path, "body"),
     )
 
 
@@ -77,31 +82,20 @@ def _declare_all(run: TreeComparison, buffers: list[tuple[Any, Any, Path]]) -> N
             require(a is b, path, a, b)
         else:
             run.bind(a, b)
-    run.then(*(item for a, b, path in buffers if a is not None for item in _contents(a, b, path)))
+    for a, b, path in reversed(buffers):
+        if a is not None:
+            run.then(*_fields(a, b, path, *_OF_BUFFERS))
 
 
-def _contents(a: tir.Buffer, b: tir.Buffer, path: Path) -> list[tuple[Any, Any, Path]]:
-    return [
-        (a.shape, b.shape, (path, "shape")),
-        (a.dtype, b.dtype, (path, "dtype")),
-        (a.attrs, b.attrs, (path, "attrs")),
-    ]
-
-
-def _buffer(run: TreeComparison, a: tir.Buffer, b: tir.Buffer, path: Path) -> None:
-    run.same(a, b, path)
+_OF_BUFFERS = ("shape", "dtype", "attrs")
 
 
 def _for(run: TreeComparison, a: tir.For, b: tir.For, path: Path) -> None:
     run.loops[a.loop_var], run.loops[b.loop_var] = a, b
     run.then(
-        (a.min, b.min, (path, "min")),
-        (a.extent, b.extent, (path, "extent")),
-        (a.step, b.step, (path, "step")),
-        (a.kind, b.kind, (path, "kind")),
-        (a.attrs, b.attrs, (path, "attrs")),
+        *_fields(a, b, path, "min", "extent", "step", "kind", "attrs"),
         lambda: run.bind(a.loop_var, b.loop_var),
-        (a.body, b.body, (path, "body")),
+        *_fields(a, b, path, "body"),
     )
 
 
@@ -111,9 +105,9 @@ def _iter_var(run: TreeComparison, a: tir.IterVar, b: tir.IterVar, path: Path) -
     if (a.dom is None) != (b.dom is None):
         doms = (_dom(run, a), _dom(run, b))
     run.then(
-        (a.kind, b.kind, (path, "kind")),
+        *_fields(a, b, path, "kind"),
         (*doms, (path, "dom")),
-        (a.binding, b.binding, (path, "binding")),
+        *_fields(a, b, path, "binding"),
         lambda: run.bind(a.var, b.var),
     )
 
@@ -137,26 +131,25 @@ def _block(run: TreeComparison, a: tir.Block, b: tir.Block, path: Path) -> None:
         for i, (x, y) in enumerate(zip(a.alloc_buffers, b.alloc_buffers, strict=True))
     ]
     run.then(
-        (a.name, b.name, (path, "name")),
-        (a.iter_vars, b.iter_vars, (path, "iter_vars")),
+        *_fields(a, b, path, "name", "iter_vars"),
         lambda: _declare_all(run, buffers),
-        *(
-            (getattr(a, f), getattr(b, f), (path, f))
-            for f in ("predicate", "reads", "writes", "attrs", "init", "body")
-        ),
+        *_fields(a, b, path, "predicate", "reads", "writes", "attrs", "init", "body"),
     )
 
 
 def _let(run: TreeComparison, a: tir.LetStmt, b: tir.LetStmt, path: Path) -> None:
     require(a.var.dtype == b.var.dtype, path, a.var.dtype, b.var.dtype)
     require(a.var.pointee == b.var.pointee, path, a.var.pointee, b.var.pointee)
-    run.then((a.value, b.value, (path, "value")), lambda: run.bind(a.var, b.var))
+    run.then(*_fields(a, b, path, "value"), lambda: run.bind(a.var, b.var))
 
 
 def _alloc(run: TreeComparison, a: tir.AllocBuffer, b: tir.AllocBuffer, path: Path) -> None:
     (word, left), (other, right) = _memory(a), _memory(b)
     require(word == other, (path, "op"), a.op, b.op)
-    run.then(*_contents(left, right, path), lambda: run.bind(a.buffer, b.buffer))
+    run.then(
+        *_fields(left, right, path, *_OF_BUFFERS),
+        lambda: run.bind(a.buffer, b.buffer),
+    )
 
 
 def _memory(stmt: tir.AllocBuffer) -> tuple[str, tir.Buffer]:
@@ -170,38 +163,30 @@ def _memory(stmt: tir.AllocBuffer) -> tuple[str, tir.Buffer]:
 
 def _with(run: TreeComparison, a: tir.With, b: tir.With, path: Path) -> None:
     left, right = a.var, b.var
-    work: list[Any] = [(a.call, b.call, (path, "call"))]
+    work: list[Any] = [*_fields(a, b, path, "call")]
     if left is None or right is None:
         require(left is right, path, left, right)
     else:
         require(left.dtype == right.dtype, path, left.dtype, right.dtype)
         work.append(lambda: run.bind(left, right))
-    run.then(*work, (a.body, b.body, (path, "body")))
+    run.then(*work, *_fields(a, b, path, "body"))
 
 
 def _let_expr(run: TreeComparison, a: tir.Let, b: tir.Let, path: Path) -> None:
     require(a.var.dtype == b.var.dtype, path, a.var.dtype, b.var.dtype)
     run.then(
-        (a.value, b.value, (path, "value")),
+        *_fields(a, b, path, "value"),
         lambda: run.bind(a.var, b.var),
-        (a.body, b.body, (path, "body")),
+        *_fields(a, b, path, "body"),
     )
 
 
 def _match(run: TreeComparison, a: tir.MatchBuffer, b: tir.MatchBuffer, path: Path) -> None:
     run.then(
-        (a.source, b.source, (path, "source")),
-        *_contents(a.buffer, b.buffer, path),
+        *_fields(a, b, path, "source"),
+        *_fields(a.buffer, b.buffer, path, *_OF_BUFFERS),
         lambda: run.bind(a.buffer, b.buffer),
     )
-
-
-def _seq(run: TreeComparison, a: tir.SeqStmt, b: tir.SeqStmt, path: Path) -> None:
-    run.statements(a, b, path)
-
-
-def _relax_var(run: TreeComparison, a: ast.Var, b: ast.Var, path: Path) -> None:
-    run.same(a, b, path)
 
 
 def _global_var(run: TreeComparison, a: ast.GlobalVar, b: ast.GlobalVar, path: Path) -> None:
@@ -212,7 +197,7 @@ def _bind_var(run: TreeComparison, a: ast.Var, b: ast.Var, path: Path) -> None:
     """Compare what a binding says of its variable, then pair the variables."""
     require(type(a) is type(b), path, type(a).__name__, type(b).__name__)
     _pair(run, a, b)
-    run.then((a.struct_info_annotation, b.struct_info_annotation, (path, "struct_info_annotation")))
+    run.then(*_fields(a, b, path, "struct_info_annotation"))
 
 
 def _pair(run: TreeComparison, a: ast.Var, b: ast.Var) -> None:
@@ -227,9 +212,7 @@ def _module(run: TreeComparison, a: ast.IRModule, b: ast.IRModule, path: Path) -
     right = {gv.name_hint: _Global(gv.name_hint, f) for gv, f in b.functions.items()}
     run.then(
         (left, right, (path, "functions")),
-        (a.attrs, b.attrs, (path, "attrs")),
-        (a.global_infos, b.global_infos, (path, "global_infos")),
-        (a.externs, b.externs, (path, "externs")),
+        *_fields(a, b, path, "attrs", "global_infos", "externs"),
     )
 
 
@@ -269,9 +252,9 @@ def _function(
     ]
     run.then(
         *infos,
-        (a.ret_struct_info, b.ret_struct_info, (path, "ret_struct_info")),
+        *_fields(a, b, path, "ret_struct_info"),
         (counted(a.attrs, name), counted(b.attrs, name), (path, "attrs")),
-        (a.body, b.body, (path, "body")),
+        *_fields(a, b, path, "body"),
     )
 
 
@@ -279,12 +262,7 @@ def _func_info(
     run: TreeComparison, a: ast.FuncStructInfo, b: ast.FuncStructInfo, path: Path
 ) -> None:
     run.enter(a.binders, b.binders, (path, "binders"))
-    run.then(
-        (a.params, b.params, (path, "params")),
-        (a.ret, b.ret, (path, "ret")),
-        (a.purity, b.purity, (path, "purity")),
-        (a.derive_func, b.derive_func, (path, "derive_func")),
-    )
+    run.then(*_fields(a, b, path, "params", "ret", "purity", "derive_func"))
 
 
 def _tensor(
@@ -292,28 +270,28 @@ def _tensor(
 ) -> None:
     known = isinstance(a.shape, ast.ShapeExpr) and isinstance(b.shape, ast.ShapeExpr)
     run.then(
-        (a.shape, b.shape, (path, "shape")),
-        (a.dtype, b.dtype, (path, "dtype")),
+        *_fields(a, b, path, "shape", "dtype"),
         (-1 if known else a.ndim, -1 if known else b.ndim, (path, "ndim")),
-        (a.vdevice, b.vdevice, (path, "vdevice")),
-        (a.distribution, b.distribution, (path, "distribution")),
+        *_fields(a, b, path, "vdevice", "distribution"),
     )
 
 
 def _shape(run: TreeComparison, a: ast.ShapeStructInfo, b: ast.ShapeStructInfo, path: Path) -> None:
     known = a.values is not None and b.values is not None
     run.then(
-        (a.values, b.values, (path, "values")),
+        *_fields(a, b, path, "values"),
         (-1 if known else a.ndim, -1 if known else b.ndim, (path, "ndim")),
     )
 
 
 def _var_binding(run: TreeComparison, a: ast.VarBinding, b: ast.VarBinding, path: Path) -> None:
-    value = (a.value, b.value, (path, "value"))
+    def bind() -> None:
+        _bind_var(run, a.var, b.var, (path, "var"))
+
     if isinstance(a.value, ast.Function):  # it may call itself
-        run.then(lambda: _bind_var(run, a.var, b.var, (path, "var")), value)
+        run.then(bind, *_fields(a, b, path, "value"))
     else:
-        run.then(value, lambda: _bind_var(run, a.var, b.var, (path, "var")))
+        run.then(*_fields(a, b, path, "value"), bind)
 
 
 _NOTHING = ast.Var("_")
@@ -325,11 +303,12 @@ def _match_cast(run: TreeComparison, a: ast.MatchCast, b: ast.MatchCast, path: P
 
     def cast() -> None:
         run.enter(a.shape_vars, b.shape_vars, (path, "shape_vars"))
-        patterns = _pattern(a), _pattern(b)
-        if patterns[0] is not None and patterns[1] is not None:
-            run.then((*patterns, (path, "struct_info")))
+        # What else a match of shapes casts to is not said: it follows from the value's type.
+        one, other = a.compared_dims, b.compared_dims
+        if one is not None and other is not None:
+            run.then((one, other, ((path, "struct_info"), "values")))
         else:
-            run.then((a.struct_info, b.struct_info, (path, "struct_info")))
+            run.then(*_fields(a, b, path, "struct_info"))
 
     def bind() -> None:
         if _NOTHING in (x, y):
@@ -337,19 +316,7 @@ def _match_cast(run: TreeComparison, a: ast.MatchCast, b: ast.MatchCast, path: P
         else:
             _bind_var(run, x, y, (path, "var"))
 
-    run.then((a.value, b.value, (path, "value")), cast, bind)
-
-
-def _pattern(cast: ast.MatchCast) -> ast.ShapeExpr | None:
-    """The dimensions of a match of shapes. The rest of what it casts to is not said: it follows
-    from the value, once the value's type is known.
-    """
-    match cast.struct_info:
-        case ast.TensorStructInfo(shape=ast.ShapeExpr() as shape) if cast.by_shape:
-            return shape
-        case ast.ShapeStructInfo(values=tuple() as values) if cast.by_shape:
-            return ast.ShapeExpr(values)
-    return None
+    run.then(*_fields(a, b, path, "value"), cast, bind)
 
 
 def _key(key: str) -> tuple[str, str]:
@@ -361,8 +328,7 @@ def _key(key: str) -> tuple[str, str]:
 def _literal(run: TreeComparison, a: ast.Literal, b: ast.Literal, path: Path) -> None:
     keys = [_key(x.key or "") for x in (a, b)]
     run.then(
-        (a.dtype, b.dtype, (path, "dtype")),
-        (a.shape, b.shape, (path, "shape")),
+        *_fields(a, b, path, "dtype", "shape"),
         (repr(a.value), repr(b.value), (path, "value")),
         (keys[0], keys[1], (path, "key")),
     )
@@ -378,19 +344,19 @@ SPECIAL.update(
         ast.ShapeStructInfo: _shape,
         ast.VarBinding: _var_binding,
         ast.MatchCast: _match_cast,
-        ast.Var: _relax_var,
-        ast.DataflowVar: _relax_var,
+        ast.Var: TreeComparison.same,
+        ast.DataflowVar: TreeComparison.same,
         ast.GlobalVar: _global_var,
         ast.Literal: _literal,
         tir.Var: _prim_var,
-        tir.Buffer: _buffer,
+        tir.Buffer: TreeComparison.same,
         tir.PrimFunc: prim_func,
         tir.For: _for,
         tir.IterVar: _iter_var,
         tir.Block: _block,
         tir.LetStmt: _let,
         tir.AllocBuffer: _alloc,
-        tir.SeqStmt: _seq,
+        tir.SeqStmt: TreeComparison.statements,
         tir.With: _with,
         tir.Let: _let_expr,
         tir.MatchBuffer: _match,

@@ -62,13 +62,7 @@ class Rewriter:
     def module(self, module: ast.IRModule) -> ast.IRModule:
         """A module with its Relax functions rewritten; PrimFuncs are kept."""
         with recursion_room():
-            functions = {
-                gv: self.function(f) if isinstance(f, ast.Function) else f
-                for gv, f in module.functions.items()
-            }
-        if all(functions[gv] is f for gv, f in module.functions.items()):
-            return module
-        return replace(module, functions=functions)
+            return module.map_relax_functions(lambda _, function: self.function(function))
 
     def function(self, function: ast.Function) -> ast.Function:
         """A function: parameters, then the body, then the result annotation."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -76,17 +76,7 @@ def whole(info: StructInfo) -> Iterator[StructInfo]:
     A tuple or function type that occurs several times is visited once, so that the time is bounded
     by the size of the annotation in memory: `((t, t), (t, t))` may share its halves.
     """
-    stack = [info]
-    seen: set[int] = set()
-    while stack:
-        part = stack.pop()
-        inside = children(part)
-        if inside:
-            if id(part) in seen:
-                continue
-            seen.add(id(part))
-            stack.extend(reversed(inside))
-        yield part
+    return _each(info, children)
 
 
 def of_the_value(info: StructInfo) -> Iterable[StructInfo]:
@@ -95,19 +85,24 @@ def of_the_value(info: StructInfo) -> Iterable[StructInfo]:
     The parameters and the result of a function type belong to its calls instead. As in
     :func:`whole`, a tuple that occurs several times is visited once.
     """
-    return _fields_of(info) if type(info) is ast.TupleStructInfo else (info,)
+    if type(info) is not ast.TupleStructInfo:
+        return (info,)
+    return _each(info, lambda part: children(part) if type(part) is ast.TupleStructInfo else ())
 
 
-def _fields_of(info: StructInfo) -> Iterator[StructInfo]:
+def _each(
+    info: StructInfo, below: Callable[[StructInfo], Sequence[StructInfo]]
+) -> Iterator[StructInfo]:
     stack = [info]
     seen: set[int] = set()
     while stack:
         part = stack.pop()
-        if type(part) is ast.TupleStructInfo and part.fields:
+        inside = below(part)
+        if inside:
             if id(part) in seen:
                 continue
             seen.add(id(part))
-            stack.extend(reversed(part.fields))
+            stack.extend(reversed(inside))
         yield part
 
 

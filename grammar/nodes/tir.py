@@ -80,6 +80,7 @@ from rlx.grammar.nodes.tir_stmts import (
     Stmt,
     While,
     With,
+    flat,
     is_slice,
     sliced_values,
 )
@@ -141,6 +142,7 @@ __all__ = [
     "With",
     "children",
     "converted",
+    "flat",
     "fold",
     "fold_lazily",
     "free_vars",

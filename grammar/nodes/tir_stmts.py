@@ -220,6 +220,19 @@ class PrimFunc(Node):
     returns_none: bool = False
 
 
+def flat(stmt: Stmt) -> list[Stmt]:
+    """The statements of a sequence, nested sequences opened, in order."""
+    found: list[Stmt] = []
+    stack = [stmt]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, SeqStmt):
+            stack.extend(reversed(part.stmts))
+        else:
+            found.append(part)
+    return found
+
+
 def sliced_values(root: Node) -> Iterator[BufferLoad]:
     """The slices of buffers in the values that the statements of a program store."""
     for store in walk(root):

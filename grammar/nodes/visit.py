@@ -61,15 +61,11 @@ def is_leaf(expr: Expr) -> bool:
 def bindings_in(body: Expr) -> Iterator[ast.VarBinding | ast.MatchCast]:
     """The bindings of a body in the order of evaluation; a plain expression has none."""
     for block in body.blocks if isinstance(body, ast.SeqExpr) else ():
-        yield from _bindings_of(block)
+        yield from block.bindings  # type: ignore[misc]
 
 
 def result_of(body: Expr) -> tuple[Expr, Span | None]:
     return (body.body, body.body_span) if isinstance(body, ast.SeqExpr) else (body, None)
-
-
-def _bindings_of(block: ast.BindingBlock) -> tuple[ast.VarBinding | ast.MatchCast, ...]:
-    return block.bindings  # type: ignore[return-value]
 
 
 def evaluated(root: Node, kinds: type[N] | UnionType) -> Iterator[N]:
@@ -122,7 +118,7 @@ def bindings(root: Node) -> Iterator[ast.VarBinding | ast.MatchCast]:
             continue
         for binding in node:
             yield binding  # type: ignore[misc]
-            value = binding.value  # type: ignore[attr-defined]
+            value = binding.value
             if type(value) is ast.Call:
                 is_flat = _NOTHING_INSIDE.issuperset(map(type, value.args))
                 if is_flat and not (value.attrs and nodes_in(value.attrs)):
@@ -187,6 +183,13 @@ def reached(first: Iterable[Name], calls: Callable[[Name], Iterable[Name]]) -> s
             seen.add(at)
             stack.extend(calls(at))
     return seen
+
+
+def reached_functions(
+    first: Iterable[GlobalVar], functions: Mapping[GlobalVar, Node]
+) -> set[GlobalVar]:
+    """Some functions of a module, and those that they mention, themselves or through others."""
+    return reached(first, lambda gv: called_globals(functions[gv]) if gv in functions else ())
 
 
 def callees_first(calls: Mapping[Name, Iterable[Name]]) -> Iterator[Name]:

@@ -253,7 +253,7 @@ class FunctionNames:
                         self._binding(binding)
                     if isinstance(block, ast.DataflowBlock):
                         # The block exports names: none of its other variables may have one.
-                        bound = [b.var for b in block.bindings if b.var is not None]  # type: ignore[attr-defined]
+                        bound = [b.var for b in block.bindings if b.var is not None]
                         out = {v.name_hint for v in bound if type(v) is ast.Var} - {"_"}
                         if len(bound) > len({v.name_hint for v in bound}):
                             self._events += [(USE, v) for v in bound if v.name_hint in out]

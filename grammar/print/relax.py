@@ -194,19 +194,19 @@ class FunctionPrinter:
         outputs = []
         for binding in block.bindings:
             self._binding(binding, pad + _INDENT)
-            var = binding.var  # type: ignore[attr-defined]
+            var = binding.var
             alone = isinstance(binding, ast.VarBinding) and self._is_statement(binding)
             if type(var) is ast.Var and not alone:
                 outputs.append(self.exprs.text(var))
-        last = block.bindings[-1].span if block.bindings else None  # type: ignore[attr-defined]
+        last = block.bindings[-1].span if block.bindings else None
         found = self.remarks.named("R.output", block.span)
         self._inside(block.span, last, pad + _INDENT)
         word = "R.outputs" if self.dialect.prototype else "R.output"
         put(self.lines, f"{word}({', '.join(outputs)})", pad + _INDENT, found)
 
     def _binding(self, binding: ast.Binding, pad: str) -> None:
-        span = binding.span  # type: ignore[attr-defined]
-        value = binding.value  # type: ignore[attr-defined]
+        span = binding.span
+        value = binding.value
         comment = self._behind(value, span)
         self._before(span, pad)
         if isinstance(binding, ast.VarBinding) and isinstance(value, ast.If):
@@ -221,7 +221,7 @@ class FunctionPrinter:
             case ast.VarBinding():
                 self._var_binding(binding, pad)
             case ast.MatchCast(var=var, value=value, struct_info=info):
-                pattern = pattern_of(binding) if self.dialect.prototype else None
+                pattern = binding.compared_dims if self.dialect.prototype else None
                 if pattern is not None:
                     word, said = "R.match_shape", self.exprs.info.pattern(pattern)
                 elif self.dialect.prototype and not compares_shapes(info):
@@ -325,16 +325,3 @@ def compares_shapes(info: ast.StructInfo) -> bool:
         or (isinstance(part, ast.ShapeStructInfo) and part.ndim >= 0)
         for part in of_the_value(info)
     )
-
-
-def pattern_of(binding: ast.MatchCast) -> tuple[tir.PrimExpr, ...] | None:
-    """The dimensions that a match of shapes only compares; None for a cast."""
-    match binding:
-        case (
-            ast.MatchCast(by_shape=True, struct_info=ast.ShapeStructInfo(values=tuple() as values))
-            | ast.MatchCast(
-                by_shape=True, struct_info=ast.TensorStructInfo(shape=ast.ShapeExpr(values=values))
-            )
-        ):
-            return values
-    return None

@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Callable, Sequence
 
 from rlx.grammar.dialects import Dialect
-from rlx.grammar.lines import line_start
+from rlx.grammar.lines import with_decorators
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Span
 
@@ -75,12 +75,7 @@ def _definitions(text: str, modules: Sequence[ast.IRModule]) -> list[Span]:
     found = []
     for module in modules:
         nodes = module.functions.values() if module.bare else [module]
-        for node in nodes:
-            if node.span is not None:
-                start = line_start(text, node.span[0])
-                while start and text[line_start(text, start - 1) : start].lstrip().startswith("@"):
-                    start = line_start(text, start - 1)
-                found.append((start, node.span[1]))
+        found += [with_decorators(text, node.span) for node in nodes if node.span is not None]
     return sorted(found)
 
 

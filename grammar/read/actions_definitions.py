@@ -211,13 +211,13 @@ class DefinitionActions:
     def _module_statement(self, said: dict[str, dict[str, object]], item: ModuleStatement) -> None:
         """Note what a statement on the outer level of a module says."""
         form = item.form
-        match form.args:
-            case [(dict() as given, _, _)] if not form.keywords:
-                if form.head in said:
-                    self.reports.error(f"{form.head} is given twice", item.span)
-                said.setdefault(form.head, {}).update(given)
-            case _:
-                self.reports.error(f"{form.head} takes one dictionary", item.span)
+        given = form.args[0].value if len(form.args) == 1 and not form.keywords else None
+        if not isinstance(given, dict):
+            self.reports.error(f"{form.head} takes one dictionary", item.span)
+            return
+        if form.head in said:
+            self.reports.error(f"{form.head} is given twice", item.span)
+        said.setdefault(form.head, {}).update(given)
 
     def do_local_function(self, span: Span, definition: Entry) -> Any:
         value = definition.value
@@ -366,7 +366,6 @@ class DefinitionActions:
 
 def _head(value: Any) -> str | None:
     """The word of a decorator."""
-    match value:
-        case Name(text=word) | Form(head=word):
-            return word
-    return None
+    if isinstance(value, Form):
+        return value.head
+    return value.text if isinstance(value, Name) else None

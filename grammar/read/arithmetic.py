@@ -248,14 +248,11 @@ def prim(coerce: Scalars, operator: str, operands: tuple[Entry, ...], span: Span
         return _prim_prefix(coerce, operator, operands[0], span)
     left, right = operands
     spine = [(operator, right, span)]
-    while True:
-        match left.value:
-            case UnresolvedOperation(operator=inner, operands=(first, second)):
-                operator, right = inner, second
-                spine.append((operator, right, left.span))
-                left = first
-            case _:
-                break
+    while isinstance(chain := left.value, UnresolvedOperation) and len(chain.operands) == 2:
+        first, right = chain.operands
+        operator = chain.operator
+        spine.append((operator, right, left.span))
+        left = first
     literal = INT32 if coerce.scope.in_prim_func() else INT64
     value, other = _agree(coerce, left, right, literal, operator)
     # The data type is carried along: looking it up would walk the whole chain again for each link.

@@ -258,9 +258,9 @@ def _name_positional(a: Arguments) -> None:
 def _declares_nothing(a: Arguments) -> Span | None:
     """Where a call says that it has no results: `out_sinfo=[]`."""
     for name in TYPE_KEYWORDS:
-        match a.keywords.get(name):
-            case (Sequence(items=[]), int() as start, int() as end):
-                return start, end
+        given = a.keywords.get(name)
+        if given is not None and isinstance(given.value, Sequence) and not given.value.items:
+            return given.span
     return None
 
 
@@ -380,11 +380,11 @@ def _as_shape(context: ReadContext, entry: Entry) -> Entry:
 
 def _shape_asked_for(value: object) -> ast.Expr | None:
     """The shape that `x.shape` or `R.shape_of(x)` gives, if the annotation of x says it."""
-    match value:
-        case ast.Call(op=ast.Op(op_name="relax.shape_of"), args=(ast.Var() as var,)):
-            info = var.struct_info_annotation
-            return info.shape if isinstance(info, ast.TensorStructInfo) else None
-    return None
+    if not isinstance(value, ast.Call) or value.op_name != "relax.shape_of":
+        return None
+    of = value.args[0] if len(value.args) == 1 else None
+    info = of.struct_info_annotation if isinstance(of, ast.Var) else None
+    return info.shape if isinstance(info, ast.TensorStructInfo) else None
 
 
 def _prototype_info(context: ReadContext, entry: Entry) -> ast.TensorStructInfo:

@@ -41,10 +41,9 @@ def annotated_dims(context: ReadContext, items: list[Entry]) -> tuple[tir.PrimEx
 
 
 def _is_unknown(value: object) -> bool:
-    match value:
-        case "_" | Name(text="_") | ast.Var(name_hint="_"):
-            return True
-    return False
+    if isinstance(value, Name):
+        return value.text == "_"
+    return value == "_" or (isinstance(value, ast.Var) and value.name_hint == "_")
 
 
 def without_unknown(info: ast.StructInfo, unknown: AbstractSet[tir.PrimExpr]) -> ast.StructInfo:

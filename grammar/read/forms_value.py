@@ -205,11 +205,8 @@ def cast(context: ReadContext, a: Arguments) -> Cast:
         help = 'for another element type: `R.astype(x, "float32")`'
         words = "R.cast takes a value and a type: `R.cast(x, R.Tensor)`"
         raise Rejected(words, *a.span, help)
-    match info.value:
-        case Sequence(items=[only]):
-            entry = only
-        case _:
-            entry = info
+    items = info.value.items if isinstance(info.value, Sequence) else []
+    entry = items[0] if len(items) == 1 else info
     return Cast(context.coerce.expr(value), context.coerce.info(entry), value.span, entry.span)
 
 

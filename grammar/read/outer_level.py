@@ -132,10 +132,9 @@ def _given_name(value: AST) -> str | None:
 def _is_type_var(value: AST) -> bool:
     import ast
 
-    match value:
-        case ast.Call(func=ast.Name(id="TypeVar") | ast.Attribute(attr="TypeVar")):
-            return True
-    return False
+    called = value.func if isinstance(value, ast.Call) else None
+    name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", None)
+    return name == "TypeVar"
 
 
 def _called(

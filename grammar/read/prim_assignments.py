@@ -59,9 +59,9 @@ def viewed(expr: tir.OpaqueExpr, names: Mapping[str, Any]) -> tir.Buffer | None:
     if not isinstance(base, tir.Buffer) or base.attrs.keys() & {"strides", "elem_offset"}:
         return None
     attrs: dict[str, object] = {"data": tir.OpaqueExpr(f"{name}.data", expr.span)}
-    match args:
-        case [python.Constant(value=str(kind))]:
-            return _of_type(base, kind, attrs, expr.span)
+    kind = args[0].value if len(args) == 1 and isinstance(args[0], python.Constant) else None
+    if isinstance(kind, str):
+        return _of_type(base, kind, attrs, expr.span)
     shape = _shape(base, args)
     if shape is None:
         return None
@@ -408,13 +408,12 @@ class PrimAssignments:
 
     def _axis(self, name: Entry, kind: str, domain: Entry, bound: Entry, span: Span) -> Part:
         binding = self.coerce.prim(bound, INT32)
-        match domain.value:
-            case Sequence(items=[start, stop]):
-                low = self.coerce.prim(start, INT32)
-                high = self.coerce.prim(stop, INT32)
-            case _:
-                high = self.coerce.prim(domain, INT32)
-                low = tir.IntImm(0, type_or(high, INT32))
+        items = domain.value.items if isinstance(domain.value, Sequence) else []
+        if len(items) == 2:
+            low, high = (self.coerce.prim(item, INT32) for item in items)
+        else:
+            high = self.coerce.prim(domain, INT32)
+            low = tir.IntImm(0, type_or(high, INT32))
         var = tir.Var(name.value, type_or(binding, type_or(high, INT32)), name.span)
         self.scope.bind(name.value, var)
         return Part("axis", [tir.IterVar(var, kind, (low, high), binding, span)], span)

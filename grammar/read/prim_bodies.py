@@ -17,6 +17,7 @@ from rlx.grammar.read.partial_nodes import Form, Name, Open, flatten, open_scope
 from rlx.grammar.read.partial_nodes import Sequence as Tuple
 from rlx.grammar.read.prim_buffers import type_or
 from rlx.grammar.read.reports import NOT_UNDERSTOOD, ReadContext
+from rlx.grammar.wording import counted
 
 _WORDS = {"axis": "T.axis", "attrs": BLOCK_ATTR_WORDS[-1]}
 
@@ -263,7 +264,7 @@ class PrimLoops:
         return INT32 if given is None or given.value is None else self.coerce.data_type(given)
 
     def _miscounted(self, form: Form, loops: int, names: int, span: Span) -> None:
-        given = f"{_counted(loops, 'loop')} for {_counted(names, 'name')}"
+        given = f"{counted(loops, 'loop')} for {counted(names, 'name')}"
         self.reports.error(f"{form.head} makes {given}", span)
 
     def _range(self, form: Form, span: Span) -> list[Range] | None:
@@ -303,10 +304,6 @@ _LOOP_WORDS = ("start", "stop", "thread", "annotations", "step", "unroll", "dtyp
 def _from_zero(extent: tir.PrimExpr) -> Range:
     """A loop that begins at zero."""
     return tir.IntImm(0, type_or(extent, INT32)), extent
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'s' * (count != 1)}"
 
 
 def is_number(value: Any) -> bool:

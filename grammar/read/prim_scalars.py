@@ -101,10 +101,10 @@ def assignable(known: Any) -> tir.Buffer | None:
     """
     if isinstance(known, tir.BufferLoad):
         return known.buffer
-    match known:
-        case tir.Buffer(shape=(tir.IntImm(value=1),)):
-            return known
-    return None
+    if not isinstance(known, tir.Buffer) or len(known.shape) != 1:
+        return None
+    [size] = known.shape
+    return known if isinstance(size, tir.IntImm) and size.value == 1 else None
 
 
 def stored(buffer: tir.Buffer, value: tir.PrimExpr, where: Span, span: Span) -> tir.BufferStore:
@@ -138,10 +138,9 @@ def _otherwise_used(node: Node, names: Mapping[str, tir.Buffer]) -> Iterator[tir
     """The buffers that a node uses as a scalar cannot be."""
     match node:
         case tir.BufferLoad(buffer=buffer, indices=at) | tir.BufferStore(buffer=buffer, indices=at):
-            match at:
-                case (tir.IntImm(value=0, dtype=kind),) if kind == INT32:
-                    return
-            yield buffer
+            [only] = at if len(at) == 1 else (None,)
+            if not (isinstance(only, tir.IntImm) and only.value == 0 and only.dtype == INT32):
+                yield buffer
         case tir.MatchBuffer(source=source):
             yield source.buffer
         case tir.OpaqueExpr(text=text):

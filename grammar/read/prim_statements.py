@@ -192,13 +192,12 @@ class PrimStatements:
 
     def _buffer_store(self, form: Form, span: Span) -> tir.Stmt | None:
         """`T.buffer_store(B, value, [i, j])` is `B[i, j] = value`."""
-        match form.args, form.keywords:
-            case [Entry(value=tir.Buffer() as buffer), value, indices], {}:
-                items = unfolded([indices])
-                places = tuple(self.coerce.prim(item, INT32) for item in items)
-                load = tir.BufferLoad(buffer, places, indices.span)
-                return self.store(Entry(load, *indices.span), value, span)
-        return None
+        if len(form.args) != 3 or not isinstance(form.args[0].value, tir.Buffer):
+            return None
+        buffer, value, indices = form.args
+        places = tuple(self.coerce.prim(item, INT32) for item in unfolded([indices]))
+        load = tir.BufferLoad(buffer.value, places, indices.span)
+        return self.store(Entry(load, *indices.span), value, span)
 
     def _evaluated(self, form: Form, span: Span) -> tir.PrimExpr:
         """The operand of `T.evaluate`: a number, or a pointer."""
@@ -219,11 +218,9 @@ class PrimStatements:
         raise Rejected(f"{form.head} takes one argument, but {given}", *span, certain=True)
 
     def _func_attr(self, form: Form, span: Span) -> None:
-        match form.args:
-            case [Entry(value=dict() as given)]:
-                add_attributes(self.context, "T.func_attr", given, span)
-            case _:
-                raise Rejected("T.func_attr takes a dictionary", *span)
+        if len(form.args) != 1 or not isinstance(form.args[0].value, dict):
+            raise Rejected("T.func_attr takes a dictionary", *span)
+        add_attributes(self.context, "T.func_attr", form.args[0].value, span)
 
     def _regions(self, form: Form) -> tuple[tir.PrimExpr, ...]:
         only(self.reports, form, ())

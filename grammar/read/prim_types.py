@@ -76,13 +76,13 @@ def of_call(call: tir.Call, args: Sequence[Typed]) -> Typed:
 
 def _named(call: tir.Call, args: Sequence[Typed]) -> Typed:
     """The type that the first argument names."""
-    match call.args:
-        case (tir.StringImm(value=text), *_):
-            try:
-                return scalar(dtype(text))
-            except ValueError:
-                return UNKNOWN
-    return UNKNOWN
+    first = call.args[0] if call.args else None
+    if not isinstance(first, tir.StringImm):
+        return UNKNOWN
+    try:
+        return scalar(dtype(first.value))
+    except ValueError:
+        return UNKNOWN
 
 
 def _same(call: tir.Call, args: Sequence[Typed]) -> Typed:

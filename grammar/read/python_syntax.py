@@ -104,10 +104,10 @@ def names_within(text: str, span: Span, name: str, words: Container[str]) -> Ite
         return
     found = dict[Span, None]()
     for node in ast.walk(tree):
-        match node:
-            case ast.Call(func=ast.Attribute(attr=word)) if word in words:
-                inside = (each for each in ast.walk(node) if isinstance(each, ast.Name))
-                found |= dict.fromkeys(place.span(each) for each in inside if each.id == name)
+        called = node.func if isinstance(node, ast.Call) else None
+        if isinstance(called, ast.Attribute) and called.attr in words:
+            inside = (each for each in ast.walk(node) if isinstance(each, ast.Name))
+            found |= dict.fromkeys(place.span(each) for each in inside if each.id == name)
     yield from found
 
 
@@ -126,9 +126,9 @@ def unread_statement(text: str, span: Span) -> tuple[str, Span] | None:
     numbers = () if outermost is None else [*_number_parameters(outermost)]
     for node in ast.walk(tree):
         word = None if node is outermost else _unread_word(node)
-        match node:
-            case ast.IfExp(test=ast.Name(id=name)) if name in numbers:
-                word = f"a choice by {name!r}, which is a number"
+        test = node.test if isinstance(node, ast.IfExp) else None
+        if isinstance(test, ast.Name) and test.id in numbers:
+            word = f"a choice by {test.id!r}, which is a number"
         if word is not None and isinstance(node, ast.stmt | ast.expr):
             start = place.offset(node.lineno, node.col_offset)
             return f"not supported by TVM in a PrimFunc: {word}", (start, start + 1)
@@ -138,11 +138,11 @@ def unread_statement(text: str, span: Span) -> tuple[str, Span] | None:
 def _number_parameters(function: ast.FunctionDef) -> Iterator[str]:
     """The parameters of a PrimFunc that are integers or floats."""
     for arg in function.args.args:
-        match arg.annotation:
-            case ast.Attribute(value=ast.Name(), attr=kind) if kind.startswith(
-                ("int", "uint", "float")
-            ):
-                yield arg.arg
+        said = arg.annotation
+        if not isinstance(said, ast.Attribute) or not isinstance(said.value, ast.Name):
+            continue
+        if said.attr.startswith(("int", "uint", "float")):
+            yield arg.arg
 
 
 def _unread_word(node: ast.AST) -> str | None:

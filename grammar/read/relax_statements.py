@@ -280,15 +280,16 @@ class RelaxStatements(BranchReader):
                 for name, item in zip(names, value.value.items, strict=True)
                 if not self._is_declaration(name, item.value)
             ]
-        match value.value:
-            case Cast(info=ast.ShapeStructInfo(values=None)) as cast:
-                # `n, m = R.match_shape(x.shape)`: the names are shape variables, bound here.
-                values = tuple(self.scope.new_shape_var(n.value, n.span) for n in names)
-                info = ast.ShapeStructInfo(values, len(values))
-                bound = self.scope.bind_shapes([info])
-                return ast.MatchCast(
-                    *(None, cast.value, info, bound, cast.value_span, None, span), by_shape=True
-                )
+        cast = value.value
+        wanted = cast.info if isinstance(cast, Cast) else None
+        if isinstance(wanted, ast.ShapeStructInfo) and wanted.values is None:
+            # `n, m = R.match_shape(x.shape)`: the names are shape variables, bound here.
+            values = tuple(self.scope.new_shape_var(n.value, n.span) for n in names)
+            info = ast.ShapeStructInfo(values, len(values))
+            bound = self.scope.bind_shapes([info])
+            return ast.MatchCast(
+                *(None, cast.value, info, bound, cast.value_span, None, span), by_shape=True
+            )
         return self._unpack_variable(names, value, span)
 
     def _unpack_variable(self, names: list[Entry], value: Entry, span: Span) -> list[ast.Binding]:
@@ -345,16 +346,14 @@ class RelaxStatements(BranchReader):
         return ast.VarBinding(var, found, span, span)
 
     def _func_attr(self, form: Form, span: Span) -> None:
-        match form.args:
-            case [Entry(value=dict() as given)]:
-                around = self.context.around
-                known = {*"RTI", *self.scope.names, *self.scope.shapes}
-                for name, where in free_names(self.context.text, span):
-                    if name not in known and (around is None or not around.holds(name)):
-                        raise Rejected(f"{name!r} is not defined", *where, certain=True)
-                add_attributes(self.context, "R.func_attr", given, span)
-            case _:
-                raise Rejected("R.func_attr takes a dictionary", *span)
+        if len(form.args) != 1 or not isinstance(form.args[0].value, dict):
+            raise Rejected("R.func_attr takes a dictionary", *span)
+        around = self.context.around
+        known = {*"RTI", *self.scope.names, *self.scope.shapes}
+        for name, where in free_names(self.context.text, span):
+            if name not in known and (around is None or not around.holds(name)):
+                raise Rejected(f"{name!r} is not defined", *where, certain=True)
+        add_attributes(self.context, "R.func_attr", form.args[0].value, span)
 
     def returned(self, value: Entry, span: Span) -> Any:
         found = self.coerce.value(value)

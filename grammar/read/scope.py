@@ -298,11 +298,11 @@ class Scope:
         del self.shapes[name]
         return found
 
-    def new_shape_var(self, name: str, span: Span | None, dtype: DataType = INT64) -> tir.Var:
+    def new_shape_var(self, name: str, span: Span | None) -> tir.Var:
         """A new shape variable that shadows other meanings of the name."""
         self.declared.add(name)
         self._log.append((self.shapes, name, self.shapes.get(name, _ABSENT)))
-        made = self.shapes[name] = tir.Var(name, dtype, span)
+        made = self.shapes[name] = tir.Var(name, INT64, span)
         self.frame.infos.clear()
         return made
 

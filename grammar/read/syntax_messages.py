@@ -8,6 +8,7 @@ from rlx.grammar.lines import line_start
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.read.entries import END, Token
 from rlx.grammar.read.lexer import PUNCTUATION
+from rlx.grammar.wording import shortened
 
 _LAYOUT = {
     "_NEWLINE": "the end of the line",
@@ -63,8 +64,7 @@ def _found(token: Token) -> str:
     if token.type in _LAYOUT:
         return _LAYOUT[token.type]
     value = f"{token.value} =" if token.type == "TARGET" else token.value
-    shown = value if len(value) <= 40 else value[:37] + "…"
-    return f"'{shown}'"
+    return f"'{shortened(value, 40)}'"
 
 
 def _wanted(expected: frozenset[str]) -> str:

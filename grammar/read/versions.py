@@ -23,7 +23,7 @@ from rlx.grammar.dialects import (
     Readers,
     spelling,
 )
-from rlx.grammar.lines import line_start
+from rlx.grammar.lines import with_decorators
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import Record, Span, walk
 from rlx.grammar.read.forms import ALIASES
@@ -60,7 +60,7 @@ class SpellingUse(Record):
 
 def uses(text: str, modules: Sequence[ast.IRModule]) -> list[SpellingUse]:
     """The spellings of a text that not all versions read, in order."""
-    spans = [_decorated(text, m.span) for m in modules if m.span is not None]
+    spans = [with_decorators(text, m.span) for m in modules if m.span is not None]
     found = [*_imports(text)]
     for start, end in spans:
         found += _words(text, (start, end))
@@ -69,14 +69,6 @@ def uses(text: str, modules: Sequence[ast.IRModule]) -> list[SpellingUse]:
     loads = (load for prim in prims for load in tir.sliced_values(prim))
     found += (SpellingUse(SLICE, load.span, READERS[SLICE]) for load in loads if load.span)
     return sorted(found, key=lambda use: use.span)
-
-
-def _decorated(text: str, span: Span) -> Span:
-    """A definition with its decorators."""
-    start = line_start(text, span[0])
-    while start and text[line_start(text, start - 1) : start].lstrip().startswith("@"):
-        start = line_start(text, start - 1)
-    return start, span[1]
 
 
 def _words(text: str, span: Span) -> Iterator[SpellingUse]:

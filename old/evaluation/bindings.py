@@ -5,7 +5,6 @@ from __future__ import annotations
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr
 from rlx.grammar.nodes.dtype import dtype
-from rlx.grammar.print.relax import pattern_of
 from rlx.old.annotations import shape_of_annotation, type_of
 from rlx.old.derivation_state import OlderDerivation
 from rlx.old.evaluation.expressions import function
@@ -92,7 +91,7 @@ def match_binding(m: OlderMachine, binding: ast.MatchCast, scope: OlderScope) ->
     """A match of shapes, or a cast with the check of its shape (OE-match, OE-cast)."""
     value = yield evaluation(m, binding.value, scope)
     var = binding.var or ast.Var("_")
-    pattern = pattern_of(binding)
+    pattern = binding.compared_dims
     if pattern is not None:
         matched(value, pattern, scope)
         scope.values[var] = value

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rlx.bisect.blame import INPUT, Blame, Fine, Pipeline
 from rlx.checker.driver.time_limit import lift
-from rlx.commands.outputs import refused
+from rlx.commands.outputs import add_format, refused
 from rlx.grammar.command_line import CommandParser, natural, seconds
 from rlx.grammar.nodes.encoded import files_in
 from rlx.grammar.nodes.node import replace
@@ -293,7 +293,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     )
     add("--seed", type=natural, default=0, metavar="N", help="the seed of the inputs (default: 0)")
     add_memory(parser, " in a run")
-    add("--format", choices=("human", "json"), default="human")
+    add_format(parser, "the report")
     add("-o", "--output", metavar="PATH", help="write the report to this file")
     return parser
 

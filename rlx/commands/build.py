@@ -12,6 +12,7 @@ from rlx.commands.project import UNABLE, add_options, loaded
 from rlx.grammar.command_line import CommandParser
 from rlx.grammar.stack import roomy
 from rlx.grammar.streams import complain_line
+from rlx.grammar.wording import counted
 from rlx.semantics.run.options import UsageError
 
 if TYPE_CHECKING:
@@ -45,9 +46,8 @@ def main(argv: Sequence[str], prog: str = "rlx build") -> int:
     if isinstance(made, int):
         return made
     count, kept = len(made.functions), len(made.kernels)
-    functions = "1 function" if count == 1 else f"{count} functions"
-    compiled = f", {kept} PrimFunc{'' if kept == 1 else 's'} as C and as text" if kept else ""
-    said = f"{functions}, {len(made.offsets)} instructions{compiled}"
+    compiled = f", {counted(kept, 'PrimFunc')} as C and as text" if kept else ""
+    said = f"{counted(count, 'function')}, {len(made.offsets)} instructions{compiled}"
     complain_line(f"written: {options.out}, {said}")
     if options.format == "json":
         print_record(

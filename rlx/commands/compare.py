@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from rlx.checker.driver.time_limit import lift
 from rlx.commands.compiling import made_or_status
 from rlx.commands.os_errors import words_of
+from rlx.commands.outputs import add_format
 from rlx.commands.project import UNABLE, add_options, loaded
 from rlx.grammar.command_line import CommandParser
 from rlx.grammar.nodes.encoded import files_in
@@ -74,7 +75,7 @@ def _parser(prog: str) -> CommandParser:
     add(
         "--out", metavar="DIR", help="write the binding as a program with its inputs to this folder"
     )
-    add("--format", choices=("human", "json"), default="human", help="the format of the answer")
+    add_format(parser)
     add_memory(parser, " in a run")
     add_options(parser)
     return parser

@@ -19,7 +19,7 @@ def main(argv: Sequence[str], prog: str = "rlx lsp") -> int:
 
     parser = CommandParser(
         prog=prog,
-        description=("Run a server of the Language Server Protocol on standard input and output."),
+        description="Run a server of the Language Server Protocol on standard input and output.",
         epilog=(
             "editors/README.md shows how to set up editors.\n\nexit status: 0 the editor has ended the"
             " session with `shutdown`; 1 it ended without; 2 wrong usage."

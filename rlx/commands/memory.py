@@ -16,7 +16,7 @@ from rlx.commands.memory_report import (
     curves,
     of_function,
 )
-from rlx.commands.outputs import refused
+from rlx.commands.outputs import add_format, refused
 from rlx.commands.project import UNABLE, add_options, loaded
 from rlx.grammar.command_line import CommandParser
 from rlx.grammar.diagnostic import Source
@@ -76,12 +76,7 @@ def _parser(prog: str) -> CommandParser:
     )
     add("--html", metavar="FILE", help="write the answer and the chart as a page, without scripts")
     add("--tvm", action="store_true", help="what TVM's plan takes, too; this needs the extra tvm")
-    add(
-        "--format",
-        choices=("human", "json"),
-        default="human",
-        help="the format of the answer (default: human)",
-    )
+    add_format(parser)
     add_options(parser)
     return parser
 
@@ -149,21 +144,17 @@ def _size(value: str, option: str) -> int:
 
 
 def _entries(module: IRModule, entry: str | None) -> list[str]:
-    from rlx.grammar.nodes import ast
-    from rlx.grammar.suggest import closest, did_you_mean
+    from rlx.grammar.suggest import misspelt
 
-    functions = {
-        gv.name_hint: f for gv, f in module.functions.items() if isinstance(f, ast.Function)
-    }
+    functions = {gv.name_hint: f for gv, f in module.relax_functions.items()}
     if entry is None:
         public = [name for name, f in functions.items() if not f.attrs.get("private")]
         if public or functions:
             return public or list(functions)
         raise UsageError("the module has no Relax function")
     if entry not in functions:
-        meant = did_you_mean(closest(entry, functions))
         words = f"--entry: there is no Relax function {entry!r}"
-        raise UsageError(f"{words}; {meant}" if meant else words)
+        raise UsageError(misspelt(words, entry, functions))
     return [entry]
 
 

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 STDIN = "-"
 
 
-def add_format(parser: argparse.ArgumentParser, of: str = "answer") -> None:
-    """Add the option `--format`."""
+def add_format(parser: argparse.ArgumentParser, of: str = "the answer") -> None:
+    """Add the option `--format`; ``of`` is what it is the format of."""
     parser.add_argument(
         "--format",
         choices=("human", "json"),
         default="human",
-        help=f"the format of the {of} (default: human)",
+        help=f"the format of {of} (default: human)",
     )
 
 

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from rlx.commands.outputs import add_format
 from rlx.grammar.command_line import CommandParser, natural
 from rlx.grammar.stack import roomy
 from rlx.grammar.streams import (
@@ -58,16 +59,15 @@ def main(argv: Sequence[str], prog: str = "rlx relay") -> int:
     except UsageError as error:
         complain_line(f"{prog}: {error}")
         return UNABLE
-    text, path = source.text, source.path
     from rlx.relay.parser import read
 
-    found = read(text, path)
+    found = read(source.text, source.path)
     if found.module is None:
-        return _refused(found.diagnostics, text, path)
+        return _refused(found.diagnostics, source)
     if options.action == "run":
-        return _run(found.module, text, path, given, options, prog)
+        return _run(found.module, source, given, options, prog)
     if options.action == "to-relax":
-        return _to_relax(found.module, text, path)
+        return _to_relax(found.module, source)
     write_program(_CONVERSIONS[options.action](found.module))
     return 0
 
@@ -84,12 +84,7 @@ def _parser(prog: str) -> CommandParser:
         metavar="FILE",
         help="the program; - for standard input; check takes several files and directories",
     )
-    add(
-        "--format",
-        choices=("human", "json"),
-        default="human",
-        help="the format of what check and run print (default: human)",
-    )
+    add_format(parser, "what check and run print")
     add("--entry", metavar="NAME", default="main", help="the function to run (default: main)")
     add("--input", action="append", default=[], metavar="INPUT", help="an argument, as NAME=VALUE")
     add(
@@ -216,32 +211,29 @@ def _signatures(report: RelayReport) -> list[str]:
     return [*lines, "\n"] if lines else []
 
 
-def _refused(diagnostics: Sequence[Diagnostic], text: str, path: str) -> int:
+def _refused(diagnostics: Sequence[Diagnostic], source: Source) -> int:
     """Report what is wrong on standard error."""
     from rlx.checker.render import human
     from rlx.checker.render.files import FileReport
     from rlx.checker.render.human import theme_for
-    from rlx.grammar.diagnostic import Source
 
-    source: Source = Source(text, path)
-    files = [FileReport(path, source, tuple(diagnostics))]
+    files = [FileReport(source.path, source, tuple(diagnostics))]
     complain(human.render(files, theme_for(sys.stderr)))
     return ENDED
 
 
-def _to_relax(module: RelayModule, text: str, path: str) -> int:
+def _to_relax(module: RelayModule, source: Source) -> int:
     from rlx.checker.render import human
     from rlx.checker.render.files import FileReport
     from rlx.checker.render.human import theme_for
-    from rlx.grammar.diagnostic import Source
     from rlx.grammar.print.printer import print_module
     from rlx.relay.translation import translate
 
-    made = translate(module, path)
+    made = translate(module, source.path)
     if any(d.is_error for d in made.diagnostics):
-        return _refused(made.diagnostics, text, path)
+        return _refused(made.diagnostics, source)
     notes = sorted((*made.diagnostics, *made.losses), key=lambda note: note.span or (0, 0))
-    file = FileReport(path, Source(text, path), tuple(notes))
+    file = FileReport(source.path, source, tuple(notes))
     for note in notes:
         shown = human.render_diagnostic(note, file, theme_for(sys.stderr))
         complain(f"{shown}\n\n")
@@ -250,24 +242,22 @@ def _to_relax(module: RelayModule, text: str, path: str) -> int:
 
 
 def _run(
-    module: RelayModule, text: str, path: str, given: object, options: argparse.Namespace, prog: str
+    module: RelayModule, source: Source, given: object, options: argparse.Namespace, prog: str
 ) -> int:
     from rlx.checker.driver.time_limit import lift
-    from rlx.grammar.diagnostic import Source
-    from rlx.grammar.suggest import closest, did_you_mean
+    from rlx.grammar.suggest import misspelt
     from rlx.relay.evaluation import FUEL, Evaluator
     from rlx.relay.translation import translate
     from rlx.semantics.run.inputs import InputError, inputs
 
     names = {var.name: var for var in module.functions}
     if options.entry not in names:
-        known, near = ", ".join(names), did_you_mean(closest(options.entry, names))
-        words = f"no function {options.entry!r}; the module has: {known}"
-        complain_line(f"{prog}: {words}{f'; {near}' if near else ''}")
+        words = f"{prog}: no function {options.entry!r}; the module has: {', '.join(names)}"
+        complain_line(misspelt(words, options.entry, names))
         return UNABLE
-    made = translate(module, path)
+    made = translate(module, source.path)
     if any(d.is_error for d in made.diagnostics):
-        return _refused(made.diagnostics, text, path)
+        return _refused(made.diagnostics, source)
     function = made.module.functions[made.names[names[options.entry]]]
     try:
         arguments = inputs(function, given, options.seed)  # type: ignore[arg-type]
@@ -278,9 +268,9 @@ def _run(
     lift()
     result = Evaluator(module).run(options.entry, arguments.values, fuel)
     if options.format == "json":
-        write_data(_ended_json(result, options.entry, Source(text, path)))
+        write_data(_ended_json(result, options.entry, source))
     else:
-        say(_ended(result, options.entry, Source(text, path)))
+        say(_ended(result, options.entry, source))
     return STATUS[type(result).__name__]
 
 

@@ -73,10 +73,9 @@ def _entry(executable: Executable, name: str | None) -> tuple[str, ast.Function]
     if chosen not in known or chosen not in executable.signatures:
         names = ", ".join(n for n in known if n in executable.signatures) or "none"
         raise UsageError(f"no function {chosen!r}; functions that can be called: {names}")
-    for module in parse(executable.signatures[chosen]).modules:
-        for function in module.functions.values():
-            if isinstance(function, ast.Function):
-                return chosen, function
+    modules = parse(executable.signatures[chosen]).modules
+    for function in (f for module in modules for f in module.relax_functions.values()):
+        return chosen, function
     raise UsageError(f"the executable does not record the parameters of {chosen}")
 
 

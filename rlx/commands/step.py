@@ -14,6 +14,7 @@ from rlx.commands.project import UNABLE, add_options, loaded
 from rlx.grammar.command_line import integer
 from rlx.grammar.stack import roomy
 from rlx.grammar.streams import complain_line, json_text, say_line, write_data
+from rlx.grammar.wording import shortened
 from rlx.semantics.live_memory import limited
 from rlx.semantics.machine import MachineProgram
 from rlx.semantics.run.options import (
@@ -176,8 +177,7 @@ def _where(trace: Trace, step: list[object]) -> str:
     if start < 0:
         return ""
     if trace.recorder.listed:
-        words = " ".join(trace.source.text[start:end].split())
-        return words if len(words) <= _WIDEST else f"{words[: _WIDEST - 1]}…"
+        return shortened(" ".join(trace.source.text[start:end].split()), _WIDEST)
     row, column = trace.source.position(start)
     return f"{row}:{column}"
 

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Sequence
 
+from rlx.commands.outputs import add_format
 from rlx.commands.project import add_options, loaded
 from rlx.grammar.command_line import CommandParser, natural
 from rlx.grammar.nodes.node import Record
@@ -113,12 +114,7 @@ def _parser(prog: str) -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("place", metavar="FILE:LINE[:COLUMN]", help="the place to explain")
-    add(
-        "--format",
-        choices=("human", "json"),
-        default="human",
-        help="the format of the tree (default: human)",
-    )
+    add_format(parser, "the tree")
     add("--depth", type=natural, metavar="N", help=_DEPTH)
     add("--rules", action="store_true", help="print the text of each rule after the tree")
     add_options(parser)

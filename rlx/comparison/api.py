@@ -6,7 +6,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from rlx.grammar.stack import roomy
-from rlx.subject import Subject, SubjectError, chosen, flag, name_or_none, whole_number
+from rlx.subject import (
+    Subject,
+    entry_of,
+    flag,
+    legal_module,
+    name_or_none,
+    whole_number,
+)
 
 if TYPE_CHECKING:
     from rlx.comparison.compare import Run, RunComparison
@@ -91,23 +98,13 @@ def _run(
 ) -> Run:
     """A program with its arguments."""
     from rlx.api import check
-    from rlx.checker.check import IllFormedError
     from rlx.comparison.compare import Run
-    from rlx.grammar.suggest import closest, did_you_mean
-    from rlx.semantics.machine.program import callable_functions, default_entry
     from rlx.semantics.run.inputs import inputs as arguments
 
     report = check(subject)
-    if not report.ok:
-        raise IllFormedError(report)
-    module = chosen(report.modules, report.source)
-    functions = callable_functions([module])
-    name = default_entry(functions) if entry is None else entry
-    if name not in functions:
-        words = f"there is no entry {name!r}; functions that can be called: {', '.join(functions)}"
-        meant = did_you_mean(closest(name, functions))
-        raise SubjectError(f"{words}; {meant}" if meant else words)
-    values = arguments(functions[name][1], given, seed, whole=exact).values
+    module = legal_module(report)
+    name, function = entry_of(module, entry)
+    values = arguments(function, given, seed, whole=exact).values
     run = Run(module, report.source, name, values, exact=exact)
     run.accepted()
     return run

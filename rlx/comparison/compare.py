@@ -314,9 +314,7 @@ class Run:
     @property
     def _function(self) -> ast.Function:
         return next(
-            f
-            for var, f in self.module.functions.items()
-            if var.name_hint == self.entry and isinstance(f, ast.Function)
+            f for var, f in self.module.relax_functions.items() if var.name_hint == self.entry
         )
 
     @property

@@ -11,7 +11,14 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.encoded import buffer_of
 from rlx.grammar.nodes.node import Node, Record
 from rlx.grammar.nodes.rewrite import rebuild
-from rlx.grammar.nodes.visit import called_globals, expressions, free_vars, reached, struct_infos
+from rlx.grammar.nodes.unused_names import Names
+from rlx.grammar.nodes.visit import (
+    called_globals,
+    expressions,
+    free_vars,
+    reached_functions,
+    struct_infos,
+)
 from rlx.operators.evaluation import numpy_dtype
 from rlx.semantics.struct_info_of import struct_info_of
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value, values_inside
@@ -64,7 +71,7 @@ def cut(
     """
     result = bindings[-1].var
     assert result is not None
-    names = _ParameterNames()
+    names = Names(separator="_")
     params: list[ast.Var] = []
     values: dict[str, Value] = {}
     mapped: dict[Node, Node] = {}
@@ -105,7 +112,7 @@ def cut(
         add("sizes", ast.ShapeStructInfo(tuple(needed), len(needed)), sizes)
     called = dict.fromkeys(var for binding in made for var in called_globals(binding))
     functions = dict(module.functions)
-    along = reached(called, lambda var: called_globals(functions[var]) if var in functions else ())
+    along = reached_functions(called, functions)
     entry = "main" if all(var.name_hint != "main" for var in along) else "cut_out"
     body = ast.SeqExpr((ast.BindingBlock(tuple(made)),), mapped.get(result, result))  # type: ignore[arg-type]
     shape_vars = tuple(dict.fromkeys(v for p in params for v in _free(p)))
@@ -119,18 +126,6 @@ def cut(
     kept = {var: f for var, f in module.functions.items() if var in along}
     small = ast.IRModule({ast.GlobalVar(entry): function, **kept}, name="Module")
     return CutOut(small, entry, values)
-
-
-class _ParameterNames:
-    def __init__(self) -> None:
-        self.taken: set[str] = set()
-
-    def new(self, hint: str) -> str:
-        name, number = hint, 1
-        while name in self.taken:
-            name, number = f"{hint}_{number}", number + 1
-        self.taken.add(name)
-        return name
 
 
 def _is_data(value: Value) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 
 from rlx.comparison.rounding import SURE, RoundingBounds, distinct, spacing, unit
 from rlx.grammar.nodes.node import Record
+from rlx.grammar.wording import counted
 from rlx.semantics.arrays import identical
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
 
@@ -268,7 +269,7 @@ def _worst(
         ulp = None if one.dtype.kind in "biu" else far / float(spacing(one)[at])
     count = int(wrong.sum())
     where = f"at {list(at)}: " if at else ""
-    words = f"{count} of {one.size} element{'s' if one.size != 1 else ''} of {one.dtype} differ"
+    words = f"{count} of {counted(one.size, 'element')} of {one.dtype} differ"
     return Apart(
         f"{words}; most {where}expected {one[at]}, found {other[at]}",
         field,

@@ -145,9 +145,7 @@ class _DeadValues:
 def _read_last(module: ast.IRModule) -> dict[ast.Var, list[ast.Var]]:
     """By the bindings of functions, the variables that nothing behind them reads."""
     found: dict[ast.Var, list[ast.Var]] = {}
-    for function in module.functions.values():
-        if not isinstance(function, ast.Function):
-            continue
+    for function in module.relax_functions.values():
         bound = [each for each in bindings_in(function.body) if each.var is not None]
         seen = set(free_vars(result_of(function.body)[0]))
         for each in reversed(bound):

@@ -37,7 +37,6 @@ def may_write(module: ast.IRModule) -> bool:
         isinstance(call.op, ast.ExternFunc)
         or call.op in kernels
         or (isinstance(call.op, ast.Op) and "inplace" in call.op.op_name)
-        for function in module.functions.values()
-        if isinstance(function, ast.Function)
+        for function in module.relax_functions.values()
         for call in evaluated(function, ast.Call)
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rlx.comparison.compare import Discovery, RunComparison
 from rlx.grammar.streams import json_text, visible
+from rlx.grammar.wording import counted
 from rlx.semantics.run.value_text import line
 
 VERSION = 1
@@ -45,7 +46,7 @@ def text(
     """
     one, other = made.sides
     lines = [f"{visible(path)}: {visible(made.entry)} by {one} and by {visible(other)}"]
-    values = f"{made.compared} value{'' if made.compared == 1 else 's'}"
+    values = counted(made.compared, "value")
     if made.agrees:
         lines.append(f"agrees: {values} compared, each within the rounding of its own binding")
     else:

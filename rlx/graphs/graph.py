@@ -64,8 +64,7 @@ def of_report(report: Report, module: IRModule) -> Graph:
     """The graph of a module of a report without errors."""
     functions = [
         function_items(gv.name_hint, function, report.info, report.source)
-        for gv, function in module.functions.items()
-        if isinstance(function, ast.Function)
+        for gv, function in module.relax_functions.items()
     ]
     prim_funcs = {
         gv.name_hint: str(report.info.get(gv, "")).strip()

@@ -8,7 +8,7 @@ from itertools import islice
 from keyword import iskeyword
 
 from rlx.checker.check import Report, check_text
-from rlx.checker.why.place import Construct, constructs
+from rlx.checker.why.place import Construct, constructs, innermost_at
 from rlx.grammar.diagnostic import Edit, Source
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import StructInfo
@@ -134,8 +134,7 @@ class Document:
 
     def construct_at(self, offset: int) -> Construct | None:
         """The innermost thing that has struct info at an offset."""
-        here = [c for c in self.constructs if c.span[0] <= offset < max(c.span[1], c.span[0] + 1)]
-        return min(reversed(here), key=lambda c: c.span[1] - c.span[0]) if here else None
+        return innermost_at(self.constructs, offset)
 
     def operator_at(self, offset: int) -> tuple[str, Span] | None:
         """The operator, annotation or statement of the script at an offset, with its module."""

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 
 from rlx.grammar.diagnostic import Diagnostic, Edit, Label
 from rlx.grammar.nodes.node import Record, Span, replace
+from rlx.grammar.nodes.visit import reached
 from rlx.lsp.body import ReducedBody
 from rlx.lsp.cut import Cut, Piece, words_among
 
@@ -122,24 +123,16 @@ def _whole(
 def circle(cut: Cut, number: int, names: Mapping[str, list[int]]) -> set[int]:
     """The functions that one reaches, and that reach it."""
     edges: dict[int, set[int]] = {}
-    pending = [number]
-    while pending:
-        at = pending.pop()
-        if at not in edges:
-            edges[at] = mentioned(cut, at, names) - {at}
-            pending += edges[at]
+
+    def callees(at: int) -> set[int]:
+        edges[at] = mentioned(cut, at, names) - {at}
+        return edges[at]
+
     callers: dict[int, set[int]] = {}
-    for at, others in edges.items():
-        for other in others:
+    for at in reached([number], callees):
+        for other in edges[at]:
             callers.setdefault(other, set()).add(at)
-    found: set[int] = set()
-    pending = list(callers.get(number, ()))
-    while pending:
-        at = pending.pop()
-        if at not in found:
-            found.add(at)
-            pending += callers.get(at, ())
-    return found
+    return reached(callers.get(number, ()), lambda at: callers.get(at, ()))
 
 
 def _name_alone(piece: Piece) -> str:

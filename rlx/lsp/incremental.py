@@ -126,8 +126,8 @@ def functions_in(at: Cut, report: Report) -> dict[int, ast.Function]:
     move = Move(at, at, {})
     found = {}
     for module in report.modules:
-        for function in module.functions.values():
-            if isinstance(function, ast.Function) and function.name_span is not None:
+        for function in module.relax_functions.values():
+            if function.name_span is not None:
                 number = move.number(function.name_span[0])
                 if number is not None:
                     found[number] = function

@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from rlx.grammar.nodes.unused_names import Names
+
 _WORD = re.compile(r"[^\W\d]\w*")
 _TAKEN = {*keyword.kwlist, "I", "R", "T", "Module", "main", "metadata", "tvm"}
 
@@ -15,17 +17,9 @@ def identifiers(graph: Any) -> dict[str, str]:
     """A name that a binding can have for each value that a node of the graph computes. `graph`: an
     ``onnx.GraphProto``.
     """
-    taken = {*_TAKEN, *(_identifier(value.name) for value in graph.input)}
-    found: dict[str, str] = {}
-    for name in (name for node in graph.node for name in node.output if name):
-        own = stem = _identifier(name)
-        number = 0
-        while own in taken:
-            number += 1
-            own = f"{stem}_{number}"
-        taken.add(own)
-        found[name] = own
-    return found
+    names = Names({*_TAKEN, *(_identifier(value.name) for value in graph.input)}, "_")
+    given = (name for node in graph.node for name in node.output if name)
+    return {name: names.new(_identifier(name)) for name in given}
 
 
 def _identifier(name: str) -> str:

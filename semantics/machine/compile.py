@@ -160,8 +160,9 @@ class _Body:
         """A variable that was killed is not read again; what it held is there as long as something
         else holds it.
         """
-        match value:
-            case ast.Call(op=ast.Op(op_name=name), args=(ast.Var() as var,)) if name in KILLS:
+        if isinstance(value, ast.Call) and value.op_name in KILLS and len(value.args) == 1:
+            [var] = value.args
+            if isinstance(var, ast.Var):
                 self.scope.end(var)
                 self.compiler.killed.add(var)
 

@@ -311,10 +311,14 @@ def hint_on_device(at: Instruction[Device | None], c: Configuration) -> Configur
 
 def _named(value: Value, c: Configuration) -> Device | None:
     """The device of the module that a device of `R.device` names; None if it has no such device."""
-    match value:
-        case Opaque(value=(int() as number, int() as index)):
-            return numbered(c.version.store.program.devices, number, index)
-    return None
+    named = value.value if isinstance(value, Opaque) else None
+    if (
+        not isinstance(named, tuple)
+        or len(named) != 2
+        or not all(isinstance(n, int) for n in named)
+    ):
+        return None
+    return numbered(c.version.store.program.devices, *named)
 
 
 @rule("E-device", "step")

@@ -278,8 +278,8 @@ def callable_functions(
     """The functions that can be called from outside, by name, each with its module."""
     found: dict[str, tuple[ast.IRModule, ast.Function]] = {}
     for module in modules:
-        for var, function in module.functions.items():
-            if isinstance(function, ast.Function) and "global_symbol" in function.attrs:
+        for var, function in module.relax_functions.items():
+            if "global_symbol" in function.attrs:
                 found.setdefault(var.name_hint, (module, function))
     return found
 

@@ -90,15 +90,9 @@ def cast_of(binding: ast.MatchCast, binds: Sequence[tir.Var], scope: ScopeSlots)
     """The check of a cast; if only shapes are compared, the value determines whether it is a shape
     or a tensor.
     """
-    match binding:
-        case ast.MatchCast(
-            by_shape=True,
-            struct_info=ast.TensorStructInfo(shape=ast.ShapeExpr(values=values))
-            | ast.ShapeStructInfo(values=tuple() as values),
-        ):
-            pass
-        case _:
-            return Check([binding.struct_info], binds, scope)
+    values = binding.compared_dims
+    if values is None:
+        return Check([binding.struct_info], binds, scope)
     shape = Check([ast.ShapeStructInfo(values, len(values))], binds, scope)
     data_type = getattr(binding.struct_info, "dtype", VOID)
     whole = ast.TensorStructInfo(ast.ShapeExpr(values), data_type, len(values))

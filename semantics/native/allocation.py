@@ -15,7 +15,7 @@ from rlx.semantics.native.expressions import integral, value_of
 from rlx.semantics.native.indices import poly_of
 from rlx.semantics.native.ranges import literal, text_of
 from rlx.semantics.native.state import CBuffer, Generation
-from rlx.semantics.native.write_analysis import flat, statements, written_first
+from rlx.semantics.native.write_analysis import statements, written_first
 from rlx.solver.poly import Polynomial
 
 MOST = 1 << 59
@@ -30,7 +30,7 @@ def plan(state: Generation, func: tir.PrimFunc) -> None:
     while isinstance(body, tir.Block) and not body.iter_vars and body.predicate is None:
         buffers += body.alloc_buffers
         body = body.body
-    buffers += [part.buffer for part in flat(body) if isinstance(part, tir.AllocBuffer)]
+    buffers += [part.buffer for part in tir.flat(body) if isinstance(part, tir.AllocBuffer)]
     everywhere = statements(func.body)
     count = sum(isinstance(part, tir.AllocBuffer) for part in everywhere)
     count += sum(len(part.alloc_buffers) for part in everywhere if isinstance(part, tir.Block))

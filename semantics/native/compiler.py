@@ -20,9 +20,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
 
-from rlx.grammar.processes import absolute_folders
+from rlx.grammar.processes import absolute_folders, seconds_given
 from rlx.semantics.native.interface import ffi
-from rlx.semantics.native.limited_process import TooSlow, limit, run
+from rlx.semantics.native.limited_process import DEFAULT, VARIABLE, TooSlow, run
 from rlx.semantics.native.prelude import WRITTEN_OUT, calls_libm, is_wide
 from rlx.semantics.native.steps import by_steps
 from rlx.spec.registry import refuted, rule
@@ -212,7 +212,7 @@ def libraries(flags: Sequence[str], source: str) -> list[str]:
 
 def _limit() -> float:
     try:
-        return limit()
+        return seconds_given(VARIABLE, DEFAULT)
     except ValueError as error:
         unavailable(str(error))
 

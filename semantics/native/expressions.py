@@ -417,11 +417,10 @@ def _call(state: Generation, expr: Any) -> Visit:
 
 def _extreme(expr: Any) -> CValue:
     """`T.min_value("int32")`, `T.max_value`, `T.infinity`: constants of a type."""
-    match expr.args:
-        case (tir.StringImm(value=name),):
-            dtype = dtype_of(name)
-        case _:
-            intrinsics.unknown(expr.op)
+    [name] = expr.args if len(expr.args) == 1 else (None,)
+    if not isinstance(name, tir.StringImm):
+        intrinsics.unknown(expr.op)
+    dtype = dtype_of(name.value)
     match expr.op:
         case "infinity" if dtype.is_float:
             text = c_types.floating(float("inf"), dtype)

@@ -14,7 +14,6 @@ from rlx.semantics.native.expressions import integral, value_of
 from rlx.semantics.native.indices import usable
 from rlx.semantics.native.ranges import Bounds, text_of
 from rlx.semantics.native.state import Generation, Hoisted
-from rlx.semantics.native.write_analysis import flat
 from rlx.solver.poly import Polynomial
 
 
@@ -33,7 +32,7 @@ def plan(state: Generation, loop: tir.For) -> None:
         if stmt.init is not None or stmt.predicate is not None or stmt.alloc_buffers:
             return
         axes, stmt = stmt.iter_vars, stmt.body
-    parts = flat(stmt)
+    parts = tir.flat(stmt)
     if not all(isinstance(part, tir.BufferStore) for part in parts):
         return
     stored = {part.buffer for part in parts if isinstance(part, tir.BufferStore)}

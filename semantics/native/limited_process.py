@@ -36,20 +36,6 @@ class Done(NamedTuple):
     said: str
 
 
-def limit() -> float:
-    """The seconds that a compiler may take. Raises ValueError if the environment variable is not a
-    positive number.
-    """
-    given = os.environ.get(VARIABLE, "").strip()
-    try:
-        found = float(given or DEFAULT)
-    except ValueError:
-        found = 0.0
-    if not found > 0:  # nan, too
-        raise ValueError(f"{VARIABLE}: expected a positive number of seconds, found {given!r}")
-    return found
-
-
 def run(
     command: Sequence[str], seconds: float, folder: Path | None = None, reads: str | None = None
 ) -> Done:

@@ -11,7 +11,7 @@ from rlx.semantics.native import c_types
 from rlx.semantics.native.hoisting import bind_axis, loop_range, unguarded
 from rlx.semantics.native.ranges import literal
 from rlx.semantics.native.state import Generation
-from rlx.semantics.native.write_analysis import accesses, flat, loads
+from rlx.semantics.native.write_analysis import accesses, loads
 from rlx.solver.poly import Polynomial
 
 _FEW = 16
@@ -251,8 +251,8 @@ def recognise(state: Generation, loop: tir.For) -> LoopReduction | None:
     if block is None or not _plain(block, chain):
         return None
     assert block.init is not None
-    inits = [s for s in flat(block.init) if isinstance(s, tir.BufferStore)]
-    updates = [s for s in flat(block.body) if isinstance(s, tir.BufferStore)]
+    inits = [s for s in tir.flat(block.init) if isinstance(s, tir.BufferStore)]
+    updates = [s for s in tir.flat(block.body) if isinstance(s, tir.BufferStore)]
     if not inits or not _own_elements(block, inits, updates):
         return None
     if not all(_rectangular(state, level, chain) for level in chain):
@@ -331,8 +331,8 @@ def _plain(block: tir.Block, chain: list[tir.For]) -> bool:
         level = loops.get(axis.binding) if isinstance(axis.binding, tir.Var) else None
         if axis.kind == "R" and (level is None or not _from_the_first(axis, level)):
             return False
-    return all(isinstance(s, (tir.BufferStore, tir.LetStmt)) for s in flat(block.body)) and all(
-        isinstance(s, tir.BufferStore) for s in flat(block.init)
+    return all(isinstance(s, (tir.BufferStore, tir.LetStmt)) for s in tir.flat(block.body)) and all(
+        isinstance(s, tir.BufferStore) for s in tir.flat(block.init)
     )
 
 

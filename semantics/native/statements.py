@@ -235,11 +235,11 @@ def _alloc(state: Generation, stmt: tir.AllocBuffer) -> Steps:
 
 
 def _evaluate(state: Generation, stmt: tir.Evaluate) -> Steps:
-    match stmt.value:
-        case tir.Call(op="ret", args=(given,)):
-            _return(state, given)
-        case _:
-            value_of(state, stmt.value)
+    value = stmt.value
+    if isinstance(value, tir.Call) and value.op == "ret" and len(value.args) == 1:
+        _return(state, value.args[0])
+    else:
+        value_of(state, value)
     return
     yield
 

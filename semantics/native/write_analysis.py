@@ -17,7 +17,7 @@ def written_first(buffer: tir.Buffer, owner: tir.Stmt) -> bool:
     none before.
     """
     body = owner.body if isinstance(owner, tir.Block) else owner
-    for stmt in flat(body):
+    for stmt in tir.flat(body):
         if not isinstance(owner, tir.AllocBuffer) and mentions(stmt, buffer):
             return _fills(stmt, buffer)
     return False
@@ -47,19 +47,6 @@ def returns(func: tir.PrimFunc) -> bool:
     """Whether a function may end before its last statement."""
     values = (stmt.value for stmt in statements(func.body) if isinstance(stmt, tir.Evaluate))
     return "ret" in [value.op for value in values if isinstance(value, tir.Call)]
-
-
-def flat(stmt: tir.Stmt) -> list[tir.Stmt]:
-    """The statements of a sequence, nested sequences opened, in order."""
-    found: list[tir.Stmt] = []
-    stack = [stmt]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, tir.SeqStmt):
-            stack.extend(reversed(part.stmts))
-        else:
-            found.append(part)
-    return found
 
 
 def statements(root: tir.Stmt) -> list[tir.Stmt]:
@@ -138,7 +125,7 @@ def _fills(stmt: tir.Stmt, buffer: tir.Buffer, positive: Collection[tir.PrimExpr
             if stmt.init is not None and axis.kind == "R" and not _starts_at_zero(axis, extents):
                 return False
         first = stmt.init if stmt.init is not None else stmt.body
-    parts = flat(first)
+    parts = tir.flat(first)
     if not parts:
         return False
     fills = [p for p in parts if isinstance(p, tir.BufferStore) and p.buffer is buffer]

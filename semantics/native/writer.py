@@ -65,9 +65,6 @@ class CWriter:
             self.sites.append(StopSite(code, message, span))
         return self._known[key]
 
-    def stop_if(
-        self, condition: str, site: int, a: str = "0", b: str = "0", rare: bool = True
-    ) -> None:
+    def stop_if(self, condition: str, site: int, a: str = "0", b: str = "0") -> None:
         """Leave the kernel with two values if ``condition`` holds."""
-        test = f"RLX_RARE({condition})" if rare else condition
-        self.put(f"if ({test}) RLX_STOP({site}, {a}, {b});")
+        self.put(f"if (RLX_RARE({condition})) RLX_STOP({site}, {a}, {b});")

@@ -16,6 +16,7 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import FLOAT32, INT64, DataType
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.print.printer import show
+from rlx.grammar.wording import shortened
 from rlx.operators.evaluation import OperatorFault, numpy_dtype
 from rlx.semantics.live_memory import TooMuchMemory, current, total
 from rlx.semantics.run.files import FileError, load
@@ -197,7 +198,7 @@ def _integer(name: str, given: object, kind: DataType) -> int:
     try:
         number = int(text)
     except ValueError:
-        raise InputError(f"{name}: expected an integer, found {_short(text)!r}") from None
+        raise InputError(f"{name}: expected an integer, found {shortened(text, 80)!r}") from None
     try:
         return int(fitted(number, kind))
     except DoesNotFit as misfit:
@@ -226,13 +227,13 @@ def _given(
         ways = ", ".join(_WAYS)
         raise InputError(
             f"{name}: expected a .npy file, a number, a list, a quoted string, or one of {ways}; "
-            f"found {_short(str(text))!r}"
+            f"found {shortened(str(text), 80)!r}"
         ) from None
 
 
 def _function(name: str, given: object, functions: Collection[str]) -> Value:
     """A function by its name, or one that an earlier run returned."""
-    from rlx.grammar.suggest import closest, did_you_mean
+    from rlx.grammar.suggest import misspelt
 
     if isinstance(given, Value):
         return given
@@ -240,14 +241,9 @@ def _function(name: str, given: object, functions: Collection[str]) -> Value:
         what = type(given).__name__
         raise InputError(f"{name}: expected a function, or the name of one; found {what}")
     if given not in functions:
-        hint = did_you_mean(closest(given, functions))
         words = f"expected the name of a function of the module or of a packed one; found {given!r}"
-        raise InputError(f"{name}: {words}" + (f"; {hint}" if hint else ""))
+        raise InputError(misspelt(f"{name}: {words}", given, functions))
     return FunctionName(given)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 80 else text[:79] + "…"
 
 
 # ---------------------------------------------------------------- values that are made up

@@ -13,6 +13,7 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.dtype import BOOL, INT64, VOID, DataType, dtype
 from rlx.grammar.print.printer import show
 from rlx.grammar.read.python_syntax import expression_of
+from rlx.grammar.wording import counted
 from rlx.operators.evaluation import OperatorFault, numpy_dtype
 from rlx.semantics.run.files import elements
 from rlx.semantics.values import (
@@ -119,7 +120,7 @@ def _tuple(found: tuple[Any, ...], infos: tuple[ast.StructInfo, ...]) -> TupleVa
 
 
 def _other_fields(found: int, wanted: int) -> str:
-    return f"found {found} field{'' if found == 1 else 's'} instead of {wanted}"
+    return f"found {counted(found, 'field')} instead of {wanted}"
 
 
 def _array(found: Any, kind: DataType) -> np.ndarray[Any, Any]:

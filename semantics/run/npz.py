@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rlx.grammar.nodes import ast
-from rlx.grammar.suggest import closest, did_you_mean
+from rlx.grammar.suggest import misspelt
 from rlx.semantics.run.files import FileError, arrays_in
 from rlx.semantics.run.files import save as save_array
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value
@@ -70,10 +70,11 @@ def given(found: Mapping[str, Array], function: ast.Function, path: str) -> dict
                 raise FileError(f"{path}: {base!r} and {key!r} contradict each other")
             fields[int(field)] = array
         else:
-            known = ", ".join([*params, *sizes]) or "none"
-            meant = did_you_mean(closest(key, [*params, *sizes]))
-            words = f"{path}: there is no parameter {key!r}; there are: {known}"
-            raise FileError(f"{words}; {meant}" if meant else words)
+            known = [*params, *sizes]
+            words = (
+                f"{path}: there is no parameter {key!r}; there are: {', '.join(known) or 'none'}"
+            )
+            raise FileError(misspelt(words, key, known))
     return {name: _fields(name, value, path) for name, value in made.items()}
 
 

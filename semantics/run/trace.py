@@ -34,6 +34,7 @@ import numpy as np
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.nodes import ast
 from rlx.grammar.streams import json_compact
+from rlx.grammar.wording import counted
 from rlx.semantics.machine.configuration import Configuration, Frame
 from rlx.semantics.outcome import KINDS, Ended, Outcome, Returned
 from rlx.semantics.run.value_text import line, number, outcome_line, tensor_kind, tensor_line
@@ -141,7 +142,7 @@ class TraceRecorder:
     @property
     def count(self) -> str:
         """The number of recorded steps as text."""
-        return f"{len(self.steps)} step{'' if len(self.steps) == 1 else 's'}"
+        return counted(len(self.steps), "step")
 
     def start(self, first: Configuration) -> None:
         """The state before the first step."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rlx.grammar.print.printer import show
+from rlx.grammar.wording import shortened
 from rlx.semantics import outcome
 from rlx.semantics.values import (
     Closure,
@@ -42,8 +43,7 @@ Name = Callable[[Value], str]
 
 def line(value: Any, name: Name | None = None) -> str:
     """A value in one line. `name`: returns the text of a tensor, if its elements are not printed."""
-    text = _line(value, name or tensor_line, [WIDTH])
-    return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
+    return shortened(_line(value, name or tensor_line, [WIDTH]), WIDTH)
 
 
 def _line(value: Any, name: Name, room: list[int]) -> str:

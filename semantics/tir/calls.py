@@ -253,11 +253,10 @@ def _named_type(expr: tir.Call, name: str) -> DataType:
 
 def _extreme(run: ExpressionCompiler, expr: tir.Call) -> Term:
     """`T.min_value("int32")`, `T.max_value`, `T.infinity`: constants of a type."""
-    match expr.args:
-        case (tir.StringImm(value=name),):
-            of = _named_type(expr, name)
-        case _:
-            return opaque(expr)
+    [name] = expr.args if len(expr.args) == 1 else (None,)
+    if not isinstance(name, tir.StringImm):
+        return opaque(expr)
+    of = _named_type(expr, name.value)
     if expr.op == "infinity" and not of.is_float:
         unknown(expr.op, expr.span)
     value = extreme(expr.op, of)

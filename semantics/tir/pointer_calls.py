@@ -49,13 +49,11 @@ def text(run: ExpressionCompiler, expr: Any) -> Term:
 
 def address_of(run: ExpressionCompiler, expr: tir.Call) -> Term:
     """`T.address_of(A[i])`; of several elements, that of the first."""
-    match expr.args:
-        case (tir.BufferLoad(buffer=buffer, indices=indices),) if buffer in run.slots:
-            pass
-        case _:
-            return opaque(expr)
-    whole_bytes(buffer.dtype)
-    slot, terms = run.slots[buffer], [run.index(index) for index in indices]
+    [load] = expr.args if len(expr.args) == 1 else (None,)
+    if not isinstance(load, tir.BufferLoad) or load.buffer not in run.slots:
+        return opaque(expr)
+    whole_bytes(load.buffer.dtype)
+    slot, terms = run.slots[load.buffer], [run.index(index) for index in load.indices]
     firsts = [_first_lane(term) if term.vector else term.run for term in terms]
     return Term(lambda frame: place_of(frame[slot], [at(frame) for at in firsts]), HANDLE)
 
@@ -68,11 +66,11 @@ def access_pointer(run: ExpressionCompiler, expr: tir.Call) -> Term:
     """`T.tvm_access_ptr(T.type_annotation("float32"), A.data, offset, extent, mask)`: the place
     some elements behind a pointer.
     """
-    match expr.args:
-        case (tir.Call(op="type_annotation") as kind, data, offset, _, _):
-            pass
-        case _:
-            return opaque(expr)
+    if len(expr.args) != 5:
+        return opaque(expr)
+    kind, data, offset, _, _ = expr.args
+    if not isinstance(kind, tir.Call) or kind.op != "type_annotation":
+        return opaque(expr)
     found = _annotated(kind)
     start, by = _pointer(run, data), run.value(offset).run
     size = numpy_type(vector_element(found)).itemsize * found.lanes

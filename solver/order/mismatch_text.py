@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rlx.grammar.nodes.node import Node
+from rlx.grammar.wording import counted
 from rlx.solver.order.substitute import dimensions, rank
 from rlx.solver.order.subtype import Mismatch, Path, sides
 
@@ -46,7 +47,7 @@ def _dtype(given: Any, wanted: Any) -> str:
 
 
 def _rank(given: Any, wanted: Any) -> str:
-    said = _count(rank(given), "dimension") if rank(given) >= 0 else "an unknown rank"
+    said = counted(rank(given), "dimension") if rank(given) >= 0 else "an unknown rank"
     return f"{said} where {_expected(rank(wanted))}"
 
 
@@ -66,11 +67,11 @@ def _value(given: Any, wanted: Any) -> str:
 
 
 def _length(given: Any, wanted: Any) -> str:
-    return f"{_count(len(given.fields), 'field')} where {_expected(len(wanted.fields))}"
+    return f"{counted(len(given.fields), 'field')} where {_expected(len(wanted.fields))}"
 
 
 def _arity(given: Any, wanted: Any) -> str:
-    said = _count(len(given.params), "parameter")
+    said = counted(len(given.params), "parameter")
     return f"a function of {said} where one of {len(wanted.params)} is expected"
 
 
@@ -91,10 +92,6 @@ def _solvable(given: Any, wanted: Any) -> str:
     return (
         f"{_show(given)} where {_show(wanted)} is expected: not all dimensions can be equal at once"
     )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _expected(number: int) -> str:

@@ -11,10 +11,11 @@ from rlx.checker.explain import Described
 from rlx.checker.questions import Asked, Questions
 from rlx.checker.render import github, human, sarif, statistics
 from rlx.checker.render import json as as_json
-from rlx.checker.render.files import FileReport, Obligations, counted, summarise
+from rlx.checker.render.files import FileReport, Obligations, summarise
 from rlx.checker.render.human import ANSI, PLAIN, show, theme_for, width
 from rlx.grammar.diagnostic import Diagnostic, Edit, Label, Source
 from rlx.grammar.streams import harmless
+from rlx.grammar.wording import counted
 from tests.markdown import assert_example
 
 HOSTILE = [

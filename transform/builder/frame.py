@@ -23,6 +23,7 @@ from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Span, changed, complete, nodes_in, same
 from rlx.grammar.nodes.python_places import Place
 from rlx.grammar.nodes.struct_infos import OBJECT, bind_callable, binding_positions, mentioned
+from rlx.grammar.nodes.unused_names import Names
 from rlx.grammar.nodes.visit import LEAVES, is_leaf
 from rlx.grammar.nodes.visit import free_vars as free_vars_of
 from rlx.solver.order import compatibility, free_shape_vars
@@ -43,7 +44,6 @@ from rlx.transform.builder.known_calls import (
     says_all,
     says_shapes,
 )
-from rlx.transform.builder.names import Names
 from rlx.transform.builder.numbers import settled
 
 # ---------------------------------------------------------------- the head of a function

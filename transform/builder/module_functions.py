@@ -12,10 +12,10 @@ from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Node, replace
 from rlx.grammar.nodes.python_places import Place, described, here, module_of
 from rlx.grammar.nodes.tir import PrimFunc
+from rlx.grammar.nodes.unused_names import Names
 from rlx.transform.builder import states, taken
 from rlx.transform.builder.errors import misuse, violation
 from rlx.transform.builder.frame import Frame
-from rlx.transform.builder.names import Names
 
 
 class ModuleFunctions:

@@ -22,6 +22,7 @@ from rlx.grammar.nodes.prim_operators import divides_by_zero
 from rlx.grammar.nodes.python_places import here, module_of
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.struct_infos import fields_or_itself, numbers, rebuilt, with_numbers
+from rlx.grammar.nodes.unused_names import Names
 from rlx.grammar.nodes.visit import bindings, bound_vars, expressions
 from rlx.grammar.print.show import show
 from rlx.operators import lookup
@@ -149,8 +150,7 @@ class _Pass(Rewriter):
         self._dims: dict[tir.PrimExpr, tir.Var] = {}
         self.added: dict[GlobalVar, tir.PrimFunc] = {}
         self.left: list[Left] = []
-        self._names = {gv.name_hint for gv in module.functions}
-        self._numbers: dict[str, int] = {}
+        self._names = Names(gv.name_hint for gv in module.functions)
         self._alike: dict[object, list[GlobalVar]] = {}
         self._function = ""
         self._count = 0
@@ -182,13 +182,7 @@ class _Pass(Rewriter):
         for known in alike:
             if structural_equal(self.added[known], function):
                 return known
-        name, number = hint, self._numbers.get(hint, 0)
-        while name in self._names:
-            number += 1
-            name = f"{hint}{number}"
-        self._numbers[hint] = number
-        self._names.add(name)
-        gv = GlobalVar(name)
+        gv = GlobalVar(self._names.new(hint))
         self.added[gv] = function
         alike.append(gv)
         return gv
@@ -197,7 +191,7 @@ class _Pass(Rewriter):
         """A module; what is legalised inside of a function is counted to it."""
         names = {id(f): gv.name_hint for gv, f in module.functions.items()}
         self._owner = names
-        relax = [f for f in module.functions.values() if isinstance(f, ast.Function)]
+        relax = module.relax_functions.values()
         self._named = {var for function in relax for var in _shape_vars(function)}
         self._signed = {var for function in relax for var in scalars(function)}
         self._cast = {var for function in relax for var in _only_cast(function)}

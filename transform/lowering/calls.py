@@ -42,15 +42,13 @@ class CallTIRRewrite(ModulePass):
             If a function has dataflow blocks, or a call declares no tensors of known shape and
             element type.
         """
-        module = normalize(module)
-        functions = {}
-        for name, function in module.functions.items():
-            if isinstance(function, ast.Function):
-                if dataflow_blocks(function):
-                    raise self.refuse(name.name_hint, "a dataflow block", "run ToNonDataflow first")
-                function = _CallRewriter(name.name_hint, function).function(function)
-            functions[name] = function
-        return replace(module, functions=functions)
+
+        def lowered(gv: ast.GlobalVar, function: ast.Function) -> ast.Function:
+            if dataflow_blocks(function):
+                raise self.refuse(gv.name_hint, "a dataflow block", "run ToNonDataflow first")
+            return _CallRewriter(gv.name_hint, function).function(function)
+
+        return normalize(module).map_relax_functions(lowered)
 
 
 class _CallRewriter(Emitter):

@@ -9,6 +9,7 @@ from typing import Any
 from rlx.checker.normalize import keep_as_normal
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import replace
+from rlx.grammar.nodes.unused_names import Names
 from rlx.grammar.nodes.visit import sequences
 
 UNIT = ast.TupleStructInfo(())
@@ -29,9 +30,7 @@ class Emitter:
 
     def __init__(self, function: ast.Function) -> None:
         self.out: list[ast.Binding] = []
-        self._function = function
-        self._names: set[str] | None = None
-        self._counts: dict[str, int] = {}
+        self._names = Names(_names(function))
 
     def function(self, function: ast.Function) -> ast.Function:
         """The function with its body rewritten.
@@ -97,15 +96,7 @@ class Emitter:
 
     def fresh(self, name: str) -> str:
         """An unused name in the function."""
-        if self._names is None:
-            self._names = set(_names(self._function))
-        found, count = name, self._counts.get(name, 0)
-        while found in self._names:
-            count += 1
-            found = f"{name}{count}"
-        self._names.add(found)
-        self._counts[name] = count
-        return found
+        return self._names.new(name)
 
     def emit(
         self, value: ast.Expr, name: str = "lv", info: ast.StructInfo | None = None
@@ -125,7 +116,7 @@ def _names(function: ast.Function) -> Iterator[str]:
         if isinstance(inner, ast.Function):
             yield from (param.name_hint for param in inner.params)
         else:
-            variables = (b.var for block in inner.blocks for b in block.bindings)  # type: ignore[attr-defined]
+            variables = (b.var for block in inner.blocks for b in block.bindings)
             yield from (var.name_hint for var in variables if var is not None)
 
 

@@ -52,8 +52,8 @@ class Lives:
         self.escaping.update(self._of(result))
 
     def _binding(self, at: int, binding: ast.Binding) -> None:
-        value = binding.value  # type: ignore[attr-defined]
-        var: ast.Var | None = binding.var  # type: ignore[attr-defined]
+        value = binding.value
+        var = binding.var
         held = frozenset(self._of(value))
         for root in held:
             self.last[root] = at
@@ -115,7 +115,5 @@ _KEEPING = frozenset({"relax.make_closure", "relax.invoke_closure", "relax.call_
 
 def _gives_nothing(call: ast.Call) -> bool:
     """Whether the call says that its result is the empty tuple."""
-    match call.sinfo_args:
-        case (ast.TupleStructInfo(fields=()),):
-            return True
-    return False
+    [info] = call.sinfo_args if len(call.sinfo_args) == 1 else (None,)
+    return isinstance(info, ast.TupleStructInfo) and not info.fields

@@ -20,6 +20,7 @@ from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.struct_infos import OBJECT, binding_positions
 from rlx.grammar.nodes.tir import PrimExpr
+from rlx.grammar.nodes.unused_names import Names
 from rlx.grammar.nodes.visit import bindings, expressions, free_vars, struct_infos
 from rlx.grammar.stack import recursion_room
 from rlx.solver.order import free_shape_vars
@@ -50,13 +51,12 @@ def lambda_lifting(module: IRModule) -> IRModule:
 
 def _lifted(module: IRModule, *, closures: bool) -> IRModule:
     """A module in normal form without its local functions, or without those that are only called."""
-    relax = [f for f in module.functions.values() if isinstance(f, ast.Function)]
-    has_local = any(local_functions(function) for function in relax)
+    has_local = any(map(local_functions, module.relax_functions.values()))
     if not has_local and not (closures and _untyped(module)):
         return module
     infos = known_infos(module)
     types = {gv: infos.get(function) for gv, function in module.functions.items()}
-    names = {gv.name_hint for gv in module.functions}
+    names = Names((gv.name_hint for gv in module.functions), "_")
     functions: dict[ast.GlobalVar, ast.Function | tir.PrimFunc] = {}
     with recursion_room():
         for gv, function in module.functions.items():
@@ -86,8 +86,8 @@ def _untyped(module: IRModule) -> dict[ast.GlobalVar, ast.Function]:
     values = Survey(module).as_values
     return {
         gv: function
-        for gv, function in module.functions.items()
-        if gv in values and isinstance(function, ast.Function) and function.ret_struct_info is None
+        for gv, function in module.relax_functions.items()
+        if gv in values and function.ret_struct_info is None
     }
 
 
@@ -126,7 +126,7 @@ class _Task(NamedTuple):
     Attributes
     ----------
     prefix, names
-        How the names of lifted functions begin; the names that are taken.
+        How the names of lifted functions begin; the names of the module.
     infos
         What is known of each variable.
     callees
@@ -144,7 +144,7 @@ class _Task(NamedTuple):
     """
 
     prefix: str
-    names: set[str]
+    names: Names
     infos: Mapping[Any, StructInfo]
     callees: set[ast.Var]
     called: set[ast.Var]
@@ -248,7 +248,8 @@ class _Lifter(Rewriter):
             sizes.update(() if info is None else free_shape_vars(info))
         shapes = [v for v in dict.fromkeys(self._shapes) if v in sizes]
         alone = {v for info in infos.values() if info is not None for v in binding_positions(info)}
-        target = ast.GlobalVar(self._fresh(var.name_hint if var is not None else "lambda"))
+        wanted = var.name_hint if var is not None else "lambda"
+        target = ast.GlobalVar(self._task.names.new(f"{self._task.prefix}{wanted}"))
         self._task.types[target] = self._task.infos.get(function)
         further: list[Expr] = list(captured)
         params = [ast.Var(v.name_hint, infos[v]) for v in captured]
@@ -320,15 +321,6 @@ class _Lifter(Rewriter):
         """
         info = var.struct_info_annotation or self._task.infos.get(var)
         return None if info is None else erase(info, frozenset(), frozenset(self._shapes))
-
-    def _fresh(self, wanted: str) -> str:
-        name = base = f"{self._task.prefix}{wanted}"
-        count = 0
-        while name in self._task.names:
-            count += 1
-            name = f"{base}_{count}"
-        self._task.names.add(name)
-        return name
 
 
 def _closure(target: ast.GlobalVar, given: tuple[Expr, ...]) -> ast.Call:

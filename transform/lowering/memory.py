@@ -62,32 +62,26 @@ class VMMemoryLower(ModulePass):
         PassError
             If a function has dataflow blocks.
         """
-        planned = _planned(self, module, share=False)
-        functions = {
-            gv: _ToMachine(function).function(function)
-            if isinstance(function, ast.Function)
-            and any(map(_RENAMED.__contains__, _operators(function)))
-            else function
-            for gv, function in planned.functions.items()
-        }
-        same = all(functions[gv] is f for gv, f in planned.functions.items())
-        return planned if same else replace(planned, functions=functions)
+
+        def renamed(_: ast.GlobalVar, function: ast.Function) -> ast.Function:
+            if not any(map(_RENAMED.__contains__, _operators(function))):
+                return function
+            return _ToMachine(function).function(function)
+
+        return _planned(self, module, share=False).map_relax_functions(renamed)
 
 
 def _planned(owner: ModulePass, module: IRModule, share: bool) -> IRModule:
-    module = normalize(module)
-    functions: dict[ast.GlobalVar, ast.Function | tir.PrimFunc] = {}
     prim_funcs = {gv: f for gv, f in module.functions.items() if isinstance(f, tir.PrimFunc)}
-    for gv, function in module.functions.items():
-        if isinstance(function, ast.Function):
-            if dataflow_blocks(function):
-                raise owner.refuse(gv.name_hint, "a dataflow block", "run ToNonDataflow first")
-            if share or not ALLOCATIONS.isdisjoint(_operators(function)):
-                function = _Planner(function, prim_funcs, share).function(function)
-        functions[gv] = function
-    if all(functions[gv] is f for gv, f in module.functions.items()):
-        return module
-    return replace(module, functions=functions)
+
+    def planned(gv: ast.GlobalVar, function: ast.Function) -> ast.Function:
+        if dataflow_blocks(function):
+            raise owner.refuse(gv.name_hint, "a dataflow block", "run ToNonDataflow first")
+        if share or not ALLOCATIONS.isdisjoint(_operators(function)):
+            return _Planner(function, prim_funcs, share).function(function)
+        return function
+
+    return normalize(module).map_relax_functions(planned)
 
 
 def _operators(function: ast.Function) -> Iterator[str]:
@@ -95,7 +89,7 @@ def _operators(function: ast.Function) -> Iterator[str]:
     for inner in sequences(function):
         for block in inner.blocks if isinstance(inner, ast.SeqExpr) else ():
             for binding in block.bindings:
-                name = operator_name(binding.value)  # type: ignore[attr-defined]
+                name = operator_name(binding.value)
                 if name is not None:
                     yield name
 

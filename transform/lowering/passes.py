@@ -7,7 +7,6 @@ from typing import Any, Protocol, Self, TypeVar
 
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import IRModule
-from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.python_places import (
     MisuseError,
     callable_of,
@@ -260,14 +259,11 @@ def _expected(found: Any, kind: type[N], what: str, change: Callable[..., object
 
 def _of_functions(change: Callable[[ast.Function, IRModule, PassContext], ast.Function]) -> Change:
     def whole(module: IRModule, context: PassContext) -> IRModule:
-        functions: dict[ast.GlobalVar, Any] = {
-            gv: _expected(change(f, module, context), ast.Function, "a function", change)
-            if isinstance(f, ast.Function)
-            else f
-            for gv, f in module.functions.items()
-        }
-        kept = all(functions[gv] is f for gv, f in module.functions.items())
-        return module if kept else replace(module, functions=functions)
+        return module.map_relax_functions(
+            lambda _, function: _expected(
+                change(function, module, context), ast.Function, "a function", change
+            )
+        )
 
     return whole
 

@@ -46,12 +46,11 @@ class VMShapeLower(ModulePass):
             integers.
         """
         module = normalize(module)
-        for name, function in module.functions.items():
-            if isinstance(function, ast.Function):
-                if dataflow_blocks(function):
-                    raise self.refuse(name.name_hint, "a dataflow block", "run ToNonDataflow first")
-                if local_functions(function):
-                    raise self.refuse(name.name_hint, "a local function", "run LambdaLift first")
+        for name, relax in module.relax_functions.items():
+            if dataflow_blocks(relax):
+                raise self.refuse(name.name_hint, "a dataflow block", "run ToNonDataflow first")
+            if local_functions(relax):
+                raise self.refuse(name.name_hint, "a local function", "run LambdaLift first")
         proved = CheckPlan(frozenset(), {}, frozenset()) if self.keep_redundant else plan(module)
         names = {gv.name_hint for gv in module.functions}
         shown = _descriptions()
@@ -93,7 +92,7 @@ def _keep_signatures(
     """Have each function keep its signature: types of functions are compared with it."""
     from rlx.checker.derive import known_infos
 
-    relax = {gv: f for gv, f in module.functions.items() if isinstance(f, ast.Function)}
+    relax = module.relax_functions
     open_ = any(f.ret_struct_info is None and SIGNATURE not in f.attrs for f in relax.values())
     known = known_infos(module) if open_ else {}
     for gv, function in relax.items():

@@ -64,15 +64,10 @@ class RemovePurityChecking(ModulePass):
         """The module with ``relax.force_pure`` on every function that is declared pure, also on
         local ones.
         """
-        relax = [f for f in module.functions.values() if isinstance(f, ast.Function)]
         promises = bool(_PROMISING & {operator_name(e) for e in expressions(module)})
-        if promises or any(map(local_functions, relax)):
+        if promises or any(map(local_functions, module.relax_functions.values())):
             return _Unwrapped().module(module)
-        functions = {
-            name: _forced(f) if isinstance(f, ast.Function) else f
-            for name, f in module.functions.items()
-        }
-        return replace(module, functions=functions)
+        return module.map_relax_functions(lambda _, function: _forced(function))
 
 
 def _forced(function: ast.Function) -> ast.Function:

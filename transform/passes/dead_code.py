@@ -33,7 +33,6 @@ def dead_code(module: IRModule, *, may_fail: bool = False) -> IRModule:
     normal = normalize(module)
     gone: set[ast.Var] = set()
     around = signatures_of(normal)
-    for function in normal.functions.values():
-        if isinstance(function, ast.Function):
-            gone |= _unneeded(function, around, may_fail)
+    for function in normal.relax_functions.values():
+        gone |= _unneeded(function, around, may_fail)
     return Without(gone).module(normal) if gone else module

@@ -13,16 +13,16 @@ from rlx.grammar.nodes.node import changed, replace
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.struct_infos import binding_positions
 from rlx.grammar.nodes.tir import PrimExpr
+from rlx.grammar.nodes.unused_names import Names
 from rlx.grammar.nodes.visit import (
     bindings,
     bound_vars,
     called_globals,
     evaluated,
-    reached,
+    reached_functions,
     struct_infos,
 )
 from rlx.solver.order import bind, free_shape_vars, free_vars, subtype
-from rlx.transform.builder.names import Names
 from rlx.transform.lowering.passes import ModulePass
 from rlx.transform.passes.common_subexpressions import writes
 from rlx.transform.passes.dead_code import dead_code
@@ -43,11 +43,7 @@ def private_functions(module: IRModule) -> Functions:
 
 
 def _private(module: IRModule) -> Functions:
-    return {
-        gv: f
-        for gv, f in module.functions.items()
-        if isinstance(f, ast.Function) and f.attrs.get("private")
-    }
+    return {gv: f for gv, f in module.relax_functions.items() if f.attrs.get("private")}
 
 
 def _reached(module: IRModule) -> IRModule:
@@ -69,12 +65,10 @@ class InlinePrivateFunctions(ModulePass):
         whole = normalize(module)
         normal = _reached(whole)  # what is called nowhere may use a function as a value
         private = private_functions(normal)
-
-        def callees(gv: GlobalVar) -> tuple[GlobalVar, ...]:
-            f = normal.functions.get(gv)
-            return called_globals(f) if isinstance(f, ast.Function) else ()
-
-        circles = {gv for gv in private if gv in reached(callees(gv), callees)}
+        relax = normal.relax_functions
+        circles = {
+            gv for gv, f in private.items() if gv in reached_functions(called_globals(f), relax)
+        }
         plain = {
             gv: f
             for gv, f in private.items()
@@ -358,9 +352,8 @@ class RemoveUnusedOutputs(ModulePass):
             if gv in called and _fields(f) is not None
         }
         asked: dict[GlobalVar, set[int]] = {gv: set() for gv in private}
-        for f in normal.functions.values():
-            if isinstance(f, ast.Function):
-                _note(f, asked)
+        for f in normal.relax_functions.values():
+            _note(f, asked)
         kept = {
             gv: sorted(asked[gv])
             for gv, f in private.items()
@@ -437,10 +430,9 @@ def _chosen(
     variables are passed to them as shapes.
     """
     functions = dict(module.functions)
-    for gv, f in module.functions.items():
-        if isinstance(f, ast.Function):
-            head = _head(gv, f, params, fields, passed)
-            functions[gv] = _Calls(params, fields, passed, dims).function(head)
+    for gv, f in module.relax_functions.items():
+        head = _head(gv, f, params, fields, passed)
+        functions[gv] = _Calls(params, fields, passed, dims).function(head)
     return replace(module, functions=functions)
 
 

@@ -21,7 +21,7 @@ from rlx.grammar.nodes.visit import (
     evaluated,
     expressions,
     free_vars,
-    reached,
+    reached_functions,
     result_of,
 )
 from rlx.operators.registry import lookup
@@ -75,8 +75,7 @@ def without_unreached(module: IRModule, first: Sequence[ast.GlobalVar]) -> IRMod
     """A module without the functions that none of these reach; the module itself if there is
     none of these.
     """
-    mentions = _mentions(module)
-    live = reached(first, lambda gv: mentions.get(gv, ()))
+    live = reached_functions(first, module.relax_functions)
     if not live or all(gv in live for gv in module.functions):
         return module
     return replace(module, functions={g: f for g, f in module.functions.items() if g in live})
@@ -237,7 +236,7 @@ class CanonicalizeBindings(ModulePass):
         that is freed.
         """
         normal = normalize(module)
-        relax = (f for f in normal.functions.values() if isinstance(f, ast.Function))
+        relax = normal.relax_functions.values()
         every = [b for f in relax for b in bindings(f)]
         called = {b.value.op for b in every if type(b.value) is ast.Call}
         if any(isinstance(c, ast.Op) and c.op_name.startswith(FREES) for c in called):
@@ -288,7 +287,7 @@ class _Canonical(ExprMutator):
         super().visit_dataflow_block(block)
 
     def visit_binding(self, binding: ast.Binding) -> None:
-        var: ast.Var | None = binding.var  # type: ignore[attr-defined]
+        var = binding.var
         output = None if var is None else self._outputs.get(var)
         if var is not None and output is not None:
             named = self.visit_var_def(output)  # a dimension of it may be known by now
@@ -453,15 +452,11 @@ class ConvertToDataflow(ModulePass):
     def apply(self, module: IRModule) -> IRModule:
         """The module with these blocks."""
         normal = normalize(module)
-        circle = circles(_mentions(normal))
-        functions = dict(normal.functions)
-        around = signatures_of(normal)
-        for gv, f in normal.functions.items():
-            if isinstance(f, ast.Function):
-                functions[gv] = _Dataflow(f, around, self._least, circle[gv]).function(f)
-        if all(functions[gv] is f for gv, f in normal.functions.items()):
-            return CanonicalizeBindings().apply(module)
-        return CanonicalizeBindings().apply(replace(normal, functions=functions))
+        circle, around = circles(_mentions(normal)), signatures_of(normal)
+        made = normal.map_relax_functions(
+            lambda gv, f: _Dataflow(f, around, self._least, circle[gv]).function(f)
+        )
+        return CanonicalizeBindings().apply(module if made is normal else made)
 
 
 def _local(function: ast.Function) -> set[ast.Var]:
@@ -470,10 +465,10 @@ def _local(function: ast.Function) -> set[ast.Var]:
         return set()
     every, found = uses(function), set()
     for block in evaluated(function, ast.DataflowBlock):
-        names = [b.var for b in block.bindings]  # type: ignore[attr-defined]
+        names = [b.var for b in block.bindings]
         inside = dict.fromkeys((var for var in names if type(var) is ast.Var), 0)
         for binding in block.bindings if inside else ():
-            value: Expr = binding.value  # type: ignore[attr-defined]
+            value = binding.value
             for var in _flat(value) or evaluated(value, ast.Var):
                 if var in inside:
                     inside[var] += 1
@@ -486,10 +481,10 @@ def _gives_all(body: Expr) -> bool:
     outputs: set[Expr | None] = set()
     for block in body.blocks if isinstance(body, ast.SeqExpr) else ():
         for binding in block.bindings:
-            if isinstance(binding.value, _WITH_BLOCKS):  # type: ignore[attr-defined]
+            if isinstance(binding.value, _WITH_BLOCKS):
                 return False
-            if type(block) is ast.DataflowBlock and type(binding.var) is not ast.DataflowVar:  # type: ignore[attr-defined]
-                outputs.add(binding.var)  # type: ignore[attr-defined]
+            if type(block) is ast.DataflowBlock and type(binding.var) is not ast.DataflowVar:
+                outputs.add(binding.var)
     return outputs.issubset(expressions(result_of(body)[0]))
 
 
@@ -521,15 +516,15 @@ class _Localized(Rewriter):
 
     def binding(self, binding: Binding) -> tuple[Binding, ...]:
         """A binding; most do not mention these variables, which is seen at once."""
-        value: Expr = binding.value  # type: ignore[attr-defined]
-        if binding.var in self._local:  # type: ignore[attr-defined]
+        value = binding.value
+        if binding.var in self._local:
             self.copies |= type(binding) is ast.MatchCast or type(value) in _COPIES
         parts = _flat(value)
-        if parts is None or type(binding) is ast.MatchCast:
+        if parts is None or type(binding) is not ast.VarBinding:
             return super().binding(binding)
         if not self.renamed.keys().isdisjoint(parts):
             value = self._renamed(value)
-        return (changed(binding, var=self.define(binding.var), value=value),)  # type: ignore[attr-defined]
+        return (changed(binding, var=self.define(binding.var), value=value),)
 
     def _renamed(self, flat: Expr) -> Expr:
         """A flat value with the local variables."""
@@ -561,7 +556,7 @@ class _Dataflow(Rewriter):
 
     def binding(self, binding: Binding) -> tuple[Binding, ...]:
         """A binding; only what has blocks of its own may change."""
-        if isinstance(binding.value, _WITH_BLOCKS):  # type: ignore[attr-defined]
+        if isinstance(binding.value, _WITH_BLOCKS):
             return super().binding(binding)
         return (binding,)
 
@@ -599,10 +594,10 @@ class _Dataflow(Rewriter):
         return None if alike else whole
 
     def _is_pure(self, binding: Binding) -> bool:
-        value: Expr = binding.value  # type: ignore[attr-defined]
+        value = binding.value
         if isinstance(value, _WITH_BLOCKS):
             return False
-        var = binding.var  # type: ignore[attr-defined]
+        var = binding.var
         if var is not None and var.shape_var is not None:
             return False
         if _flat(value) is None and any(

@@ -70,7 +70,7 @@ class _Sorted(Rewriter):
         if not isinstance(made, ast.DataflowBlock):
             return made
         found: list[Binding] = []
-        run: list[Binding] = []
+        run: list[ast.VarBinding] = []
         for binding in made.bindings:
             if isinstance(binding, ast.VarBinding):
                 run.append(binding)
@@ -81,10 +81,10 @@ class _Sorted(Rewriter):
         kept = all(a is b for a, b in zip(found, made.bindings, strict=True))
         return made if kept else changed(made, bindings=tuple(found))
 
-    def _sorted(self, given: Sequence[Binding]) -> list[Binding]:
+    def _sorted(self, given: Sequence[ast.VarBinding]) -> list[ast.VarBinding]:
         homes: dict[Node, int] = {}
         for at, binding in enumerate(given):
-            var = binding.var  # type: ignore[attr-defined]
+            var = binding.var
             homes[var] = at
             if var.shape_var is not None:
                 homes[var.shape_var] = at

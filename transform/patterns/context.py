@@ -9,7 +9,7 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.python_places import MisuseError, described, here
-from rlx.grammar.nodes.visit import expressions
+from rlx.grammar.nodes.visit import expressions, reached
 from rlx.transform.patterns.attempt import Attempt, MatchedValues, PatternSurroundings, Users
 from rlx.transform.patterns.pattern import (
     CONTEXTS,
@@ -273,14 +273,7 @@ class _Search:
 
 def _whole(pattern: Pattern) -> set[Pattern]:
     """A pattern with all its parts."""
-    found: set[Pattern] = set()
-    stack = [pattern]
-    while stack:
-        each = stack.pop()
-        if each not in found:
-            found.add(each)
-            stack.extend(each.parts())
-    return found
+    return reached([pattern], lambda each: each.parts())
 
 
 def users_in(bound: Sequence[ast.VarBinding]) -> Users:

@@ -16,10 +16,9 @@ from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.visit import (
     bindings,
     bindings_in,
-    called_globals,
     evaluated,
     expressions,
-    reached,
+    reached_functions,
     result_of,
 )
 from rlx.grammar.stack import recursion_room
@@ -127,9 +126,7 @@ ROUNDS = GROWTH = 100
 
 
 def _size(module: IRModule) -> int:
-    return sum(
-        1 for f in module.functions.values() if isinstance(f, ast.Function) for _ in bindings(f)
-    )
+    return sum(1 for f in module.relax_functions.values() for _ in bindings(f))
 
 
 def _tidy(module: IRModule, changed: Collection[ast.GlobalVar]) -> IRModule:
@@ -141,7 +138,7 @@ def _tidy(module: IRModule, changed: Collection[ast.GlobalVar]) -> IRModule:
     from rlx.transform.passes.simple import CanonicalizeBindings
 
     every = module.functions
-    live = reached(changed, lambda gv: called_globals(every[gv]) if gv in every else ())
+    live = reached_functions(changed, every)
     part = replace(module, functions={gv: f for gv, f in every.items() if gv in live})
     done = not changed
     while not done:
@@ -161,7 +158,7 @@ def find(subject: IRModule | ast.Function, pattern: Pattern) -> list[Match]:
     if isinstance(subject, ast.Function):
         _, module = module_around(subject)
     module = normalize(module_of(module, here()))
-    functions = [f for f in module.functions.values() if isinstance(f, ast.Function)]
+    functions = module.relax_functions.values()
     return [match for function in functions for match in _found(function, pattern, module)]
 
 

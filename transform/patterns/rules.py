@@ -288,7 +288,7 @@ class _Inlined(Rewriter):
         assert isinstance(body, ast.SeqExpr)
         for block in body.blocks:
             for binding in block.bindings:
-                value = self.expr(binding.value)  # type: ignore[attr-defined]
+                value = self.expr(binding.value)
                 if isinstance(binding, ast.VarBinding):
                     self._values[binding.var] = value
                     if binding.var is body.body and block is body.blocks[-1]:

@@ -227,7 +227,7 @@ def _place(bindings: Sequence[Binding], binding: Binding, start: int) -> int:
 
 def _may_move(binding: Binding) -> bool:
     """Whether a binding has no effects, and overwrites nothing."""
-    value: Expr = binding.value  # type: ignore[attr-defined]
+    value = binding.value
     if not isinstance(value, ast.Call):
         return not isinstance(value, ast.If | ast.SeqExpr | ast.Function)
     operator = lookup(value.op_name)
@@ -235,7 +235,7 @@ def _may_move(binding: Binding) -> bool:
 
 
 def _mentioned(binding: Binding) -> set[ast.Var]:
-    value: Expr = binding.value  # type: ignore[attr-defined]
+    value = binding.value
     return {expr for expr in expressions(value) if isinstance(expr, ast.Var)}
 
 

@@ -66,7 +66,7 @@ def _needed(block: ast.DataflowBlock, new: list[Binding]) -> list[Binding]:
     kept: list[Binding] = []
     used: set[ast.Var] = set()
     for binding in reversed(new):
-        var = binding.var  # type: ignore[attr-defined]
+        var = binding.var
         idle = type(var) is ast.DataflowVar and var not in used
         if not (idle and binding in old and var in before and type(binding) is ast.VarBinding):
             kept.append(binding)
@@ -75,7 +75,7 @@ def _needed(block: ast.DataflowBlock, new: list[Binding]) -> list[Binding]:
 
 
 def _uses(bindings: list[Binding]) -> set[ast.Var]:
-    values = (binding.value for binding in bindings)  # type: ignore[attr-defined]
+    values = (binding.value for binding in bindings)
     return {expr for value in values for expr in expressions(value) if isinstance(expr, ast.Var)}
 
 

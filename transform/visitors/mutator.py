@@ -147,7 +147,7 @@ class ExprMutator:
     def _of_module(self, module: IRModule) -> IRModule:
         with self._begun(here()), recursion_room(), undisturbed():
             self.builder, self._changed, self._retyped = BlockBuilder(module), set(), set()
-            relax = {gv: f for gv, f in module.functions.items() if isinstance(f, ast.Function)}
+            relax = module.relax_functions
             for gv in self.in_order(relax):
                 self.visit_global_function(gv, relax[gv])
             found = self.builder.get()

@@ -16,7 +16,7 @@ from rlx.solver.order import free_vars
 
 def callees(module: ast.IRModule) -> set[Expr]:
     """The operators and functions that a module calls."""
-    functions = (f for f in normalize(module).functions.values() if isinstance(f, ast.Function))
+    functions = normalize(module).relax_functions.values()
     values = (binding.value for function in functions for binding in bindings(function))
     return {value.op for value in values if type(value) is ast.Call}
 

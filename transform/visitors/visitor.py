@@ -117,9 +117,8 @@ class ExprVisitor:
             raise MisuseError(f"expected a module, found {described(subject)}", here())
         with recursion_room():
             if isinstance(subject, IRModule):
-                for function in subject.functions.values():
-                    if isinstance(function, ast.Function):
-                        self.visit_expr(function)
+                for function in subject.relax_functions.values():
+                    self.visit_expr(function)
             else:
                 self.visit_expr(subject)
 
@@ -160,7 +159,7 @@ class ExprVisitor:
         """Visit a dataflow block; its local variables go out of scope after it."""
         self._bindings(block)
         for binding in block.bindings:
-            var = binding.var  # type: ignore[attr-defined]
+            var = binding.var
             if type(var) is ast.DataflowVar:
                 self.scope.pop(var, None)
 
@@ -247,7 +246,7 @@ class ExprVisitor:
         self.visit_expr(seq.body)
         for block in seq.blocks:
             for binding in block.bindings:
-                self.scope.pop(binding.var, None)  # type: ignore[attr-defined]
+                self.scope.pop(binding.var, None)  # type: ignore[arg-type]
 
     def visit_if(self, expr: ast.If) -> None:
         """Visit the condition, then both branches."""

@@ -133,8 +133,8 @@ def meanings(
     )  # inputs are too small to compile for
     known = {(m.function, m.size): m for m in earlier}
     found = []
-    for name, function in module.functions.items():
-        if isinstance(function, ast.Function) and "global_symbol" in function.attrs:
+    for name, function in module.relax_functions.items():
+        if "global_symbol" in function.attrs:
             for size in sizes:
                 one, params = known.get((name.name_hint, size)), function.params
                 if one is not None and one.takes_the_same(params):

@@ -131,8 +131,8 @@ def _exactly(case: Case, module: Any) -> Iterator[Finding]:
         theirs = case.peer.compiled(module)
     except Exception:  # noqa: BLE001 - the oracle of runs reports it
         return
-    for name, function in program.functions.items():
-        if not isinstance(function, ast.Function) or "global_symbol" not in function.attrs:
+    for name, function in program.relax_functions.items():
+        if "global_symbol" not in function.attrs:
             continue
         for size in SIZES:
             given = arguments(function, size, case.seed)

@@ -24,7 +24,6 @@ from rlx.generate.campaign.oracles.rerun import Rerun
 from rlx.generate.campaign.oracles.rounding import is_rounding
 from rlx.generate.campaign.oracles.traits import ELEMENT_TYPE, KIND, MEMORY_PLAN, SHAPE, trait
 from rlx.generate.campaign.peer import PACKED
-from rlx.grammar.nodes import ast
 from rlx.semantics.outcome import Outcome, Returned, Stuck
 from rlx.semantics.values import MANY, Scalar, ShapeValue, Tensor, TupleValue, Value
 
@@ -43,8 +42,8 @@ def run(case: Case) -> list[Finding]:
     native = load(module, packed=PACKED) if case.peer is None else None
     found: list[Finding] = []
     runs: list[tuple[str, int, list[Value], Returned]] = []
-    for name, function in module.functions.items():
-        if not isinstance(function, ast.Function) or "global_symbol" not in function.attrs:
+    for name, function in module.relax_functions.items():
+        if "global_symbol" not in function.attrs:
             continue
         for size in SIZES:
             given = arguments(function, size, case.seed)

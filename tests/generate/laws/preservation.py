@@ -58,7 +58,7 @@ class Casting(Rewriter):
         made = super().binding(binding)
         if isinstance(binding, ast.MatchCast):
             self.sizes += binding.shape_vars
-        var = binding.var  # type: ignore[attr-defined]
+        var = binding.var
         if var is None or (info := self.known(var)) is None:
             return made
         if var.shape_var is not None:

@@ -86,7 +86,7 @@ def test_only_the_last_binding_of_a_name_is_exported() -> None:
     (module,) = parse(HEAD + text + "    return a\n").modules
     (function,) = module.functions.values()
     assert isinstance(function, ast.Function) and isinstance(function.body, ast.SeqExpr)
-    kinds = [type(b.var) for b in function.body.blocks[0].bindings]  # type: ignore[attr-defined]
+    kinds = [type(b.var) for b in function.body.blocks[0].bindings]
     assert kinds == [ast.DataflowVar, ast.Var]
     assert errors(text + "    return a\n") == []
 

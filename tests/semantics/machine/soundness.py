@@ -126,7 +126,7 @@ def _dataflow(module: ast.IRModule) -> Iterator[tuple[ast.Var, set[int]]]:
         for expr in expressions(function):
             for block in expr.blocks if isinstance(expr, ast.SeqExpr) else ():
                 if isinstance(block, ast.DataflowBlock):
-                    nodes = {id(n) for b in block.bindings for n in expressions(b.value)}  # type: ignore[attr-defined]
+                    nodes = {id(n) for b in block.bindings for n in expressions(b.value)}
                     for binding in block.bindings:
                         var = getattr(binding, "var", None)
                         if isinstance(var, ast.DataflowVar):

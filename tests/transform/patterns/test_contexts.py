@@ -78,7 +78,7 @@ def block_of(function: ast.Function) -> ast.DataflowBlock:
 
 MAIN = function_of(KERNELS)
 BLOCK = block_of(MAIN)
-VARS = [binding.var for binding in BLOCK.bindings]  # type: ignore[attr-defined]
+VARS = [binding.var for binding in BLOCK.bindings if binding.var is not None]
 
 
 def test_names_and_kinds() -> None:

@@ -1,4 +1,4 @@
-"""Unused names in a function."""
+"""Unused names in a function, or in a module."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ class Names:
     ----------
     taken
         The names that are used; they are looked through when the first name is asked for.
+    separator
+        Stands between a hint and its number.
     """
 
-    def __init__(self, taken: Iterable[str] = ()) -> None:
-        self._given = taken
+    def __init__(self, taken: Iterable[str] = (), separator: str = "") -> None:
+        self._given, self._separator = taken, separator
         self._next: dict[str, int] = {}
 
     @cached_property
@@ -26,11 +28,11 @@ class Names:
     def new(self, hint: str) -> str:
         """The hint, or the hint with the smallest number that makes it unused."""
         number = self._next.get(hint, 0)
-        taken = self._taken
-        name = f"{hint}{number}" if number else hint
+        taken, stem = self._taken, hint + self._separator
+        name = f"{stem}{number}" if number else hint
         while name in taken:
             number += 1
-            name = f"{hint}{number}"
+            name = f"{stem}{number}"
         self._next[hint] = number + 1
         taken.add(name)
         return name
