@@ -330,10 +330,10 @@ class _Step:
         first, last = _ends(old, new)
         was = range(first, len(old.pieces) - last)
         now = range(first, len(new.pieces) - last)
-        left = _lines_left(old, new, first, last)
-        if left is None or self.before.hides():
+        lines = _lines_left(old, new, first, last)
+        if lines is None or self.before.hides():
             return False
-        self.left = left
+        self.left = lines
         if self.is_old != _is_old(old):
             return False
         self.to = {n: n for n in range(first)}

@@ -35,7 +35,7 @@ def filled(func: tir.PrimFunc) -> frozenset[int]:
         body = body.body
     stored = {store.buffer for store in stores(body)}
     first: dict[tir.Buffer, tir.Stmt] = {}
-    for part in flat(body):
+    for part in tir.flat(body):
         for access in accesses(part):
             first.setdefault(access.buffer, part)
     dims = {dim for b in func.buffer_map.values() for dim in b.shape}
