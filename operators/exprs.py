@@ -222,7 +222,8 @@ def broadcast(
             return index
         return te.select(equals(dim, int64(1)), int64(0), index)  # type: ignore[no-any-return]
 
-    return x(*[place(k, dim) for k, dim in enumerate(x.shape)])  # type: ignore[no-any-return]
+    found: te.Scalar = x(*[place(k, dim) for k, dim in enumerate(x.shape)])
+    return found
 
 
 def elementwise(out: Result, element: Element, *operands: Any) -> te.Tensor:
