@@ -220,7 +220,8 @@ def broadcast(
         index = indices[lead + k]
         if shape is None or dim.value is not None or dim.written_as(shape[lead + k]):
             return index
-        return te.select(equals(dim, int64(1)), int64(0), index)  # type: ignore[no-any-return]
+        chosen: te.Scalar = te.select(equals(dim, int64(1)), int64(0), index)
+        return chosen
 
     found: te.Scalar = x(*[place(k, dim) for k, dim in enumerate(x.shape)])
     return found
