@@ -217,7 +217,7 @@ def broadcast(
     def place(k: int, dim: te.Scalar) -> te.Scalar:
         if is_one(dim):
             return int64(0)
-        index = indices[lead + k]
+        index: te.Scalar = indices[lead + k]
         if shape is None or dim.value is not None or dim.written_as(shape[lead + k]):
             return index
         chosen: te.Scalar = te.select(equals(dim, int64(1)), int64(0), index)
