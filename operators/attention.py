@@ -210,7 +210,7 @@ def attention_definition(
     def score(*i: te.Scalar) -> te.Scalar:
         found = raw(*i) * _factor(scale, width, raw.dtype)
         if bias is not None:
-            found = found + te.cast(raw.dtype, exprs.wide(exprs.broadcast(bias, i)))
+            found = found + te.cast(raw.dtype, exprs.wide(exprs.broadcast(bias, i, raw.shape)))
         if causal is not None:
             seen = _seen_definition(i[2], i[3], queries, keys, causal, window)
             found = te.select(seen, found, te.const(float("-inf"), found.dtype))

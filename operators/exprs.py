@@ -200,16 +200,31 @@ def is_one(dim: te.Scalar) -> bool:
     return dim.value == 1
 
 
-def broadcast(x: Any, indices: Sequence[te.Scalar]) -> te.Scalar:
-    """The element of a tensor for an index of the result that the tensor is broadcast to."""
+def broadcast(
+    x: Any, indices: Sequence[te.Scalar], shape: Sequence[te.Scalar] | None = None
+) -> te.Scalar:
+    """The element of a tensor for an index of the result that the tensor is broadcast to.
+
+    Parameters
+    ----------
+    shape
+        Of the result, where a dimension of the tensor that is not written as the result's may be 1.
+    """
     if isinstance(x, te.Scalar):
         return x
     lead = len(indices) - x.ndim
-    at = [
-        int64(0) if is_one(dim) else index
-        for dim, index in zip(x.shape, indices[lead:], strict=True)
-    ]
-    return x(*at)  # type: ignore[no-any-return]
+
+    def place(k: int, dim: te.Scalar) -> te.Scalar:
+        if is_one(dim):
+            return int64(0)
+        index: te.Scalar = indices[lead + k]
+        if shape is None or dim.value is not None or dim.written_as(shape[lead + k]):
+            return index
+        chosen: te.Scalar = te.select(equals(dim, int64(1)), int64(0), index)
+        return chosen
+
+    found: te.Scalar = x(*[place(k, dim) for k, dim in enumerate(x.shape)])
+    return found
 
 
 def elementwise(out: Result, element: Element, *operands: Any) -> te.Tensor:

@@ -610,15 +610,20 @@ def index_put_definition(
     out: Result, x: te.Tensor, indices: Sequence[te.Tensor], values: te.Tensor, accumulate: int
 ) -> te.Tensor:
     one = exprs.int64(1)
+
+    def common(a: te.Scalar, b: te.Scalar) -> te.Scalar:
+        if exprs.is_one(b) or a.written_as(b):
+            return a
+        return b if exprs.is_one(a) else te.select(exprs.equals(a, one), b, a)
+
     from_last = zip_longest(*(reversed(tensor.shape) for tensor in indices), fillvalue=one)
-    found = [reduce(lambda a, b: a if exprs.is_one(b) else b, dims, one) for dims in from_last]
-    shape = [*reversed(found)]
+    shape = [*reversed([reduce(common, dims) for dims in from_last])]
 
     def placed(number: int) -> te.Tensor:
         places = line(x.shape[number], f"T_line_{number}")
         return te.compute(  # type: ignore[no-any-return]
             shape,
-            lambda *j: places(counted(exprs.broadcast(indices[number], j), x.shape[number])),
+            lambda *j: places(counted(exprs.broadcast(indices[number], j, shape), x.shape[number])),
             name=f"T_at_{number}",
         )
 
@@ -629,7 +634,7 @@ def index_put_definition(
 
     def update(j: Sequence[te.Scalar], i: Sequence[te.Scalar]) -> te.Scalar:
         whole = [*j, *i[len(at) :]]
-        return exprs.broadcast(values, whole)
+        return exprs.broadcast(values, whole, [*shape, *x.shape[len(at) :]])
 
     return _put_definition(out, x, shape, hits, update, "add" if accumulate else "update")
 

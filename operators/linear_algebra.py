@@ -10,8 +10,8 @@ from rlx.grammar.nodes.dtype import BOOL, VOID, DataType
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.operators import arrays, exprs
 from rlx.operators.arrays import Array
-from rlx.operators.dim_arithmetic import literal
-from rlx.operators.elementwise import broadcast, convert
+from rlx.operators.dim_arithmetic import literal, same
+from rlx.operators.elementwise import broadcast, convert, equal_or_one
 from rlx.operators.evaluation import OperatorFault
 from rlx.operators.exprs import Result, decline
 from rlx.operators.late import np, te
@@ -185,11 +185,13 @@ def einsum(site: OperatorCall, operands: Tensors, subscripts: str) -> StructInfo
     for _, _, lead in rest:
         batch = None if batch is None else broadcast(site, batch, lead, 0, 0)
     sizes = labelled(site, [term for term, _, _ in rest], [dims for _, dims, _ in rest])
-    if len(rest) < len(operands) or batch is None:
+    lengths = [sizes.get(label) for label in (*before, *after)]
+    if len(rest) < len(operands) or batch is None or None in lengths:
         spread = _spread(site, inputs, operands) if dots else 0
         return ranked(None if spread is None else len(before + after) + spread, kind, device)
     middle = batch if dots else ()
-    shape = [*(sizes[x] for x in before), *middle, *(sizes[x] for x in after)]
+    known_lengths = [dim for dim in lengths if dim is not None]
+    shape = [*known_lengths[: len(before)], *middle, *known_lengths[len(before) :]]
     return tensor(shape, kind, device)
 
 
@@ -225,19 +227,21 @@ def einsum_definition(out: Result, operands: Sequence[te.Tensor], subscripts: st
     sizes: dict[str, te.Scalar] = {}
     for term, x in zip(terms, operands, strict=True):
         for letter, dim in zip(term, x.shape, strict=True):
-            if letter not in sizes or exprs.is_one(sizes[letter]):
+            known = sizes.get(letter)
+            if known is None or exprs.is_one(known):
                 sizes[letter] = dim
+            elif not (exprs.is_one(dim) or dim.written_as(known)):
+                if known.value is None and dim.value is None:
+                    decline("which of its axes have the length 1 is known only at run time")
+                sizes[letter] = known if dim.value is None else dim
     over = {c: te.reduce_axis((0, sizes[c]), name=f"k_{c}") for c in letters if c not in result}
 
     def element(*i: te.Scalar) -> Any:
         place: dict[str, te.Scalar] = {**dict(zip(result, i, strict=True)), **over}
         found: te.Scalar | None = None
         for term, x in zip(terms, operands, strict=True):
-            at = [
-                exprs.int64(0) if exprs.is_one(dim) else place[letter]
-                for letter, dim in zip(term, x.shape, strict=True)
-            ]
-            value = exprs.wide(x(*at))
+            at = [[of[letter] for letter in term] for of in (place, sizes)]
+            value = exprs.wide(exprs.broadcast(x, *at))
             found = value if found is None else found * value
         assert found is not None
         return te.sum(found, axis=list(over.values())) if over else found
@@ -296,24 +300,38 @@ def _subscripts(site: OperatorCall, text: str, count: int) -> tuple[list[str], s
 
 
 @rule("OBL-einsum", "obligation")
-def labelled(site: OperatorCall, terms: list[str], shapes: list[Dims]) -> dict[str, PrimExpr]:
-    """The length of each label; every axis with the label must have this length or 1."""
-    sizes: dict[str, PrimExpr] = {}
+def labelled(
+    site: OperatorCall, terms: list[str], shapes: list[Dims]
+) -> dict[str, PrimExpr | None]:
+    """The length of each label; every axis with the label must have this length or 1. None if it
+    depends on which of them is 1.
+    """
+    sizes: dict[str, PrimExpr | None] = {}
+    met: dict[str, list[PrimExpr]] = {}
     lengths = site.together("OBL-einsum-dims", 0)
     for term, dims in zip(terms, shapes, strict=True):
         for label, dim in zip(term, dims, strict=True):
-            known = sizes.get(label)
-            if known is None or literal(known) == 1:
+            if literal(dim) == 1:
+                sizes.setdefault(label, dim)
+                continue
+            others = [each for each in met.setdefault(label, []) if not same(each, dim)]
+            met[label].append(dim)
+            if not others:
                 sizes[label] = dim
-            elif literal(dim) != 1:
-                lengths.equal(
-                    known,
-                    dim,
-                    lambda label=label, known=known, dim=dim: (  # type: ignore[misc]
-                        f"the axes labelled {label!r} have the lengths {show(known)} and"
+                continue
+            for other in others:
+                lengths.require(
+                    equal_or_one(other, dim),
+                    lambda label=label, other=other, dim=dim: (  # type: ignore[misc]
+                        f"the axes labelled {label!r} have the lengths {show(other)} and"
                         f" {show(dim)}"
                     ),
                 )
+            numbers = [each for each in met[label] if literal(each) is not None]
+            if numbers:
+                sizes[label] = numbers[0]
+            elif not all(site.ctx.prover.equal(each, dim).status == "proved" for each in others):
+                sizes[label] = None
     lengths.settle()
     return sizes
 

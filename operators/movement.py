@@ -557,7 +557,7 @@ def broadcast_to_value(x: Array, shape: tuple[int, ...]) -> Array:
 
 @defines("relax.broadcast_to")
 def broadcast_to_definition(out: Result, x: te.Tensor, shape: Any) -> te.Tensor:
-    return exprs.filled(out, lambda *i: exprs.broadcast(x, i))
+    return exprs.filled(out, lambda *i: exprs.broadcast(x, i, out.shape))
 
 
 @rule("OBL-expand", "obligation")

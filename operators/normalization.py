@@ -570,7 +570,7 @@ def prelu_definition(out: Result, x: te.Tensor, alpha: te.Tensor, axis: int) -> 
 
     def element(*i: te.Scalar) -> te.Scalar:
         value = exprs.wide(x(*i))
-        slope = exprs.wide(exprs.broadcast(alpha, (i[along],)))
+        slope = exprs.wide(exprs.broadcast(alpha, (i[along],), (x.shape[along],)))
         return exprs.convert(
             te.select(value > te.const(0, value.dtype), value, value * slope), out.dtype
         )

@@ -151,11 +151,14 @@ def dequantize_value(
     return arrays.back(arrays.quiet(lambda: off.astype(s.dtype) * s), made)
 
 
-def _along_definition(p: te.Tensor, axis: int, indices: Sequence[te.Scalar]) -> te.Scalar:
-    """A scale or zero point for an element."""
+def _along_definition(
+    p: te.Tensor, axis: int, indices: Sequence[te.Scalar], shape: Sequence[te.Scalar]
+) -> te.Scalar:
+    """A scale or zero point for an element of a tensor of a shape."""
     if all(map(exprs.is_one, p.shape)):
         return exprs.wide(p(*(exprs.int64(0) for _ in p.shape)))
-    return exprs.wide(p(indices[exprs.axis_of(axis, len(indices))]))
+    along = exprs.axis_of(axis, len(indices))
+    return exprs.wide(exprs.broadcast(p, (indices[along],), (shape[along],)))
 
 
 @defines("relax.quantize")
@@ -165,10 +168,10 @@ def quantize_definition(
     exprs.need_floats(x.dtype)
 
     def element(*i: te.Scalar) -> te.Scalar:
-        steps = exprs.wide(x(*i)) / _along_definition(scale, axis, i)
+        steps = exprs.wide(x(*i)) / _along_definition(scale, axis, i, x.shape)
         if not out.dtype.is_float:
             steps = te.round(steps)
-        moved = steps + te.cast(steps.dtype, _along_definition(zero, axis, i))
+        moved = steps + te.cast(steps.dtype, _along_definition(zero, axis, i, x.shape))
         return exprs.convert(_clamped(moved, out.dtype) if out.dtype.is_float else moved, out.dtype)
 
     return exprs.filled(out, element)
@@ -187,8 +190,8 @@ def dequantize_definition(
     exprs.need_floats(scale.dtype)
 
     def element(*i: te.Scalar) -> te.Scalar:
-        step = _along_definition(scale, axis, i)
-        value, origin = exprs.wide(x(*i)), _along_definition(zero, axis, i)
+        step = _along_definition(scale, axis, i, x.shape)
+        value, origin = exprs.wide(x(*i)), _along_definition(zero, axis, i, x.shape)
         if x.dtype.is_float:
             off = value - te.cast(value.dtype, origin)
         else:

@@ -555,7 +555,9 @@ class _TensorGraph:
         shape = [extent.node for extent in op.extents]
         if op.along is not None:
             (body,) = op.bodies
-            kind = tir.type_of(body)
+            kind = tir.type_of(
+                terms.rebuilt(body, tir.children(body))
+            )  # a choice may have none yet
             hole = terms.previous(shape, kind)
             self._made[op] = [hole]
             made = self._expr(body)

@@ -40,6 +40,9 @@ from rlx.refine.terms import (
     ValueTerm,
     WordTerm,
 )
+from rlx.semantics.struct_info_of import declared
+from rlx.solver import order
+from rlx.solver.prover import Prover
 
 MOST_BINDINGS = 20_000
 """The most bindings that a run on terms goes through, those of called functions included."""
@@ -345,7 +348,9 @@ class Execution:
         done = {} if done is None else done
         definitions = self.definitions
         match info, term:
-            case ast.ObjectStructInfo() | ast.FuncStructInfo(), _:
+            case ast.ObjectStructInfo(), _:
+                return term
+            case ast.FuncStructInfo(), _ if self._is_function(term, info, frame):
                 return term
             case ast.TupleStructInfo(fields=fields), TupleTerm(fields=parts):
                 if len(fields) != len(parts):
@@ -371,7 +376,7 @@ class Execution:
                     if not isinstance(held, ShapeTerm) or len(held.values) != len(term.shape):
                         self.check(("shape", term, held), None, words)
                     else:
-                        self.equal(held.values, term.shape, frame, words)
+                        self.equal(held.values, term.shape, None, words)
                 return term
             case ast.ShapeStructInfo(), ShapeTerm(values=found):
                 if info.values is not None and len(info.values) == len(found):
@@ -393,6 +398,8 @@ class Execution:
                 if isinstance(shape, ast.ShapeExpr):
                     self.equal(shape.values, dims, frame, words)
                 return term
+            case ast.TensorStructInfo(shape=ast.Var()), OpaqueTerm():
+                return self.cast(term, self._over_known_shapes(info, frame), frame, words, done)
             case _, OpaqueTerm(of=of, path=path):
                 known = definitions.unshaped.get(term)
                 wanted = self._over_own_sizes(info, (of, path))
@@ -404,6 +411,24 @@ class Execution:
                 return definitions.value_of(wanted, of, path)
         self.check(("type", term, terms.outline(self.sized(info, frame))), None, words)
         return term
+
+    def _is_function(self, term: Term, info: ast.FuncStructInfo, frame: Frame) -> bool:
+        """Whether a value is known to be a function of a type."""
+        own: Mapping[tir.Var, tir.PrimExpr] = {}
+        match term:
+            case WordTerm(kind="packed") | OutsideTerm():
+                return True
+            case FunctionTerm(function=ast.Function() as function):
+                pass
+            case ClosureTerm(function=function, frame=outer):
+                own = outer.sizes
+            case PartialTerm() | FunctionTerm():
+                return info.params is None and isinstance(info.ret, ast.ObjectStructInfo)
+            case _:
+                return False
+        given = order.substitute(declared(function), own)
+        wanted = order.substitute(info, frame.sizes)
+        return order.compatibility(given, wanted, Prover()).kind == "compatible"
 
     def _own_sizes(self, info: StructInfo, of: object) -> list[tuple[tir.Var, tir.PrimExpr]]:
         """The dimensions of a type, each with the size of a value that has it."""
@@ -443,7 +468,21 @@ class Execution:
         for part in struct_infos.of_the_value(info):
             for dim in struct_infos.numbers(part):
                 self.number(dim, frame)
-        return replaced_sizes(info, frame.sizes)
+        return replaced_sizes(self._over_known_shapes(info, frame), frame.sizes)
+
+    def _over_known_shapes(self, info: StructInfo, frame: Frame) -> StructInfo:
+        """A type in which the dimensions of a shape stand for the variable that holds it."""
+        match info:
+            case ast.TupleStructInfo(fields=fields):
+                return replace(
+                    info, fields=tuple([self._over_known_shapes(f, frame) for f in fields])
+                )
+            case ast.TensorStructInfo(shape=ast.Var() as var, dtype=kind):
+                held = self.loaded(frame.values[var])
+                if not isinstance(held, ShapeTerm):
+                    raise Unreadable(f"the shape {var.name_hint} is not known")
+                return ast.TensorStructInfo(ast.ShapeExpr(held.values), kind, len(held.values))
+        return info
 
     def equal(
         self,
@@ -983,6 +1022,13 @@ class Execution:
         """An operator that returns its first argument."""
         return self.value(call.args[0], frame)
 
+    def _same_or_copy(self, call: ast.Call, frame: Frame) -> Term:
+        """An operator that returns its first argument, or a copy of it."""
+        found = self.value(call.args[0], frame)
+        if isinstance(found, CellTerm):
+            return lowered.view(self, found, lowered.load(self, found))
+        return found
+
     def _null(self, call: ast.Call, frame: Frame) -> Term:
         return terms.word("null", "")
 
@@ -1246,8 +1292,8 @@ _SPECIAL: dict[str, Any] = {
     "relax.call_dps_packed": Execution._packed_operator,
     "relax.shape_of": Execution._shape_of,
     "relax.null_value": Execution._null,
-    "relax.to_vdevice": Execution._same,
-    "relax.hint_on_device": Execution._same,
+    "relax.to_vdevice": Execution._same_or_copy,
+    "relax.hint_on_device": Execution._same_or_copy,
     "relax.builtin.stop_lift_params": Execution._same,
     "relax.builtin.alloc_tensor": lowered.alloc_tensor,
     "relax.memory.alloc_storage": lowered.alloc_storage,

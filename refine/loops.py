@@ -113,6 +113,8 @@ class Reader:
         What each buffer holds there.
     needs
         What is not proved.
+    parameters
+        The buffers that the caller gives.
     """
 
     def __init__(self) -> None:
@@ -121,6 +123,7 @@ class Reader:
         self.needs: list[ReadingNeed] = []
         self.work = 0
         self.loops: dict[tir.Var, PrimExpr] = {}
+        self.parameters = set[Buffer]()
         self._domain: list[tuple[tir.Var, PrimExpr]] = []
         self._given: list[PrimExpr] = []
         self._env: dict[tir.Var, PrimExpr] = {}
@@ -165,6 +168,7 @@ class Reader:
         self._sizes.update(function.params)
         for buffer in slots.values():
             self._sizes.update(tir.free_vars(*buffer.shape))
+        self.parameters.update(slots.values())
         before = dict(self.contents)
         self.statement(function.body)
         outputs = {

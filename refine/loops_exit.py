@@ -30,6 +30,7 @@ class ReaderOfLoops(Protocol):
     facts: Facts
     contents: dict[Buffer, Content]
     loops: dict[tir.Var, PrimExpr]
+    parameters: set[Buffer]
 
     def scope(self) -> AbstractContextManager[None]: ...
     def index(self, axes: Sequence[tir.Var], extents: Sequence[PrimExpr]) -> None: ...
@@ -153,6 +154,8 @@ class AllIterations:
         for buffer, pieces in self.after.items():
             if buffer not in self.folds and buffer not in self.lost:
                 self._in_order(buffer, pieces)
+        for buffer in self.lost:
+            self._need_written(buffer)
 
     # ------------------------------------------------------------ holes
 
@@ -173,6 +176,29 @@ class AllIterations:
                 except Unread as error:
                     self.lost[buffer] = LostContent(error.reason, error.span or self.span)
         self.after = found
+
+    def _need_written(self, buffer: Buffer) -> None:
+        """Need that what is read to compute a content that is not understood was written before the
+        loop: a read of what was not fails, also where the content is not used. Raises Unread if it
+        may not have been.
+        """
+        reader = self.reader
+        for piece in self.after[buffer]:
+            with reader.scope():
+                reader.index(piece.axes, piece.extents)
+                reader.assume(piece.guard)
+                for node in self._own_holes(
+                    piece.guard, piece.value, *piece.indices, *piece.extents
+                ):
+                    assert isinstance(node.buffer, InputTerm)
+                    source = self.holes[node.buffer]
+                    if source not in reader.parameters:
+                        content = reader.contents[source]
+                        found = reader.read(content, source, node.indices, piece.span)
+                        if reader.is_open(found):
+                            raise Unread(
+                                f"{source.name} may be read before it is written", self.span
+                            )
 
     def _settled(self, piece: WrittenPiece) -> WrittenPiece:
         """A piece in which reads of what was there before the loop say so."""
@@ -523,6 +549,9 @@ class AllIterations:
                     found[buffer] = tuple([self._extended(piece) for piece in pieces])
             except Unread as error:
                 found[buffer] = LostContent(error.reason, error.span or self.span)
+                with self.reader.scope():
+                    self.reader.index([self.axis], [self.extent])
+                    self._need_written(buffer)
         return found
 
     def _some(self) -> PrimExpr:

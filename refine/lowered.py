@@ -612,6 +612,11 @@ def _check_tuple(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
     return terms.group(())
 
 
+def _check_function(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
+    run.cast(args[0], ast.FuncStructInfo(None, OBJECT, False, "default"), frame, "a cast")
+    return terms.group(())
+
+
 def _check_number(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
     match args[1]:
         case WordTerm(text=text):
@@ -708,7 +713,7 @@ BUILTINS: Mapping[str, Builtin] = {
             "check_shape_info": _check_shape,
             "check_tuple_info": _check_tuple,
             "check_prim_value_info": _check_number,
-            "check_func_info": _nothing,
+            "check_func_info": _check_function,
             "reshape": _reshape,
             "shape_of": _shape_of,
             "tensor_to_shape": lambda run, args, frame: operator_alike(
