@@ -203,7 +203,9 @@ def einsum_value(operands: tuple[Array, ...], subscripts: str) -> Array:
     text = subscripts.replace(" ", "")
     terms = text.partition("->")[0].split(",")
     try:
-        found = arrays.quiet(lambda: np.einsum(text, *[arrays.wide(x) for x in operands]))
+        # NumPy broadcasts axes of several operands, not those of one
+        spread = [_diagonal(*each) for each in zip(terms, operands, strict=True)]
+        found = arrays.quiet(lambda: np.einsum(text, *map(arrays.wide, spread)))
     except ValueError as error:
         shapes = ", ".join(str(x.shape) for x in operands)
         _reduces(len(terms), -1 if len(terms) == len(operands) else len(operands))
@@ -211,6 +213,17 @@ def einsum_value(operands: tuple[Array, ...], subscripts: str) -> Array:
             "E-product-reduction", f"{text} cannot be applied to the shapes {shapes}: {error}"
         ) from None
     return arrays.back(np.array(found), operands[0].dtype)
+
+
+def _diagonal(term: str, x: Array) -> Array:
+    """An operand whose axes with one label have one length: those of length 1 are broadcast."""
+    before, _, after = term.partition("...")
+    labels = before + "." * (x.ndim - len(before + after)) + after
+    lengths = {
+        label: dim for label, dim in zip(labels, x.shape, strict=True) if dim != 1 and label != "."
+    }
+    shape = [lengths.get(label, dim) for label, dim in zip(labels, x.shape, strict=True)]
+    return np.broadcast_to(x, shape)
 
 
 @defines("relax.einsum")

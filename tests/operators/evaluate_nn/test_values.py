@@ -311,6 +311,13 @@ def test_narrow_floats_accumulate_in_float32(kind: str) -> None:
     assert np.all(x.astype(np.float64) == 1 / 64)
 
 
+@pytest.mark.parametrize("shape", [(3, 1), (1, 3), (1, 1), (0, 1), (1, 0)])
+def test_the_diagonal_of_one_row_or_column_is_this(shape: tuple[int, int]) -> None:
+    """An axis of length 1 has its element everywhere, also if the other one is of the same tensor."""
+    x = f32(*range(1, 1 + shape[0] * shape[1])).reshape(shape)
+    same(run("einsum", (x,), subscripts="ii->i"), x.reshape(-1))
+
+
 def test_integers_wrap_and_are_exact() -> None:
     x = np.full((1, 2), 100, np.int8)
     assert same(run("matmul", x, x.T), i8([100 * 200 % 256 - 256 * (100 * 200 % 256 > 127)]))
