@@ -171,13 +171,16 @@ def numpy_type(kind: DataType) -> np.dtype[Any] | None:
 
     None if arrays cannot have such elements: vectors, handles, Void.
     """
-    import ml_dtypes
     import numpy as np
 
     name = str(kind)
     if kind.lanes != 1 or kind.code == "handle":
         return None
-    found = np.bool_ if name == "bool" else getattr(ml_dtypes, name, getattr(np, name, None))
+    found = np.bool_ if name == "bool" else getattr(np, name, None)
+    if found is None:
+        import ml_dtypes
+
+        found = getattr(ml_dtypes, name, None)
     return None if found is None else np.dtype(found)
 
 

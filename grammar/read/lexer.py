@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import takewhile
 from keyword import kwlist
 
@@ -44,9 +44,6 @@ _BALANCED = _FLAT
 for _ in range(4):
     _BALANCED = rf"{_FLAT}(?>[(\[{{]{_BALANCED}[)\]}}]{_FLAT})*+"
 
-# The body of a lambda: what comes before a comma or a bracket that it did not open.
-_BODY = rf"""(?>[^,()\[\]{{}}"'#\n]++|(?!\#){_BESIDE}|[(\[{{]{_BALANCED}[)\]}}])*+"""
-
 _STRING = (
     r"[rRbBuUfF]{0,2}(?:"
     r'"""(?>[^"\\]++|\\.|"(?!""))*+"""|'
@@ -63,7 +60,7 @@ TOKEN = re.compile(
     | (?P<INFO>R\.(?:Tensor|Shape|Tuple|Object|Any|Prim|Callable|DTensor)\b(?![\[.])
         (?:\({_BALANCED}\)|(?!\()))
     | (?P<DEF>def(?>[ \t\f]|\\\r?\n)++(?!in[ \t]){MEMBER})
-    | (?P<OPAQUE>T\.index_map\({_BALANCED}\)|lambda\b(?![ \t]*:[ \t]*(?:[RT]\.|\r?\n))[^:()\n]*+:{_BODY})
+    | (?P<OPAQUE>T\.index_map\(|lambda\b(?![ \t]*:[ \t]*(?:[RT]\.|\r?\n))[^:()\n]*+:)
     | (?P<TARGET>{_WORD}[ \t\f]*+=(?!=))
     | (?P<HEAD>{_WORD}(?>\.{MEMBER})*+\()
     | (?P<STRING>{_STRING})
@@ -84,8 +81,30 @@ TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 """A token and the blanks before it. The most frequent tokens come first, so a name used as an
-argument or a target is matched without trying the other tokens that start with a word.
+argument or a target is matched without trying the other tokens that start with a word. Of OPAQUE
+it is the beginning.
 """
+
+
+@cache  # which takes milliseconds to compile, and most texts have none
+def _rest_of_opaque(sign: str) -> re.Pattern[str]:
+    """What an index map, or a lambda, has behind its beginning that ends with a sign. The body of
+    a lambda is what comes before a comma or a bracket that it did not open.
+    """
+    if sign == "(":
+        return re.compile(rf"{_BALANCED}\)")
+    return re.compile(rf"""(?>[^,()\[\]{{}}"'#\n]++|(?!\#){_BESIDE}|[(\[{{]{_BALANCED}[)\]}}])*+""")
+
+
+_HINT = re.compile(r"[ \t]*+:[ \t]*+[RT]\.")
+"""The beginning of a variable's annotation; `else` and `try` have none."""
+
+
+@cache
+def _behind_hint() -> re.Pattern[str]:
+    """The rest of the annotation, and the `=` behind it."""
+    return re.compile(rf"\w++(?:\({_BALANCED}\))?+[ \t]*+=(?!=)")
+
 
 _KEYWORDS = "class return pass assert if elif else for in while with as not"
 KEYWORDS = {word: word.upper() for word in _KEYWORDS.split()}
@@ -190,6 +209,13 @@ class Lexer:
             kind = found.lastgroup or ""
             value, at = found[kind], found.end()
             start = at - len(value)
+            if kind == "OPAQUE":
+                rest = _rest_of_opaque(value[-1]).match(text, at, end)
+                if rest is None:
+                    kind = "HEAD"
+                else:
+                    at = rest.end()
+                    value = text[start:at]
             if self.canonical is not None and kind in _IMPORTABLE:
                 value = self.canonical(value.removesuffix("(")) + "(" * (kind == "HEAD")
                 kind = "DOTTED" if kind in ("NAME", "word") and "." in value else kind
@@ -313,7 +339,10 @@ class Lexer:
         if not last:
             if text.startswith((",", "[") if known else ",", end):
                 return True
-            return _ANNOTATED.match(text, end, self.end) is not None
+            begun = _HINT.match(text, end, self.end)
+            return (
+                begun is not None and _behind_hint().match(text, begun.end(), self.end) is not None
+            )
         if loop and last == "COMMA":
             return word != "in" or text.startswith(" in", end)
         if known and last in _BEFORE_OPERANDS:
@@ -502,8 +531,6 @@ def _ignore(message: str, start: int, end: int) -> None:
 
 
 _IS_NOT = re.compile(r"[ \t]++not\b")
-_ANNOTATED = re.compile(rf"[ \t]*+:[ \t]*+[RT]\.\w++(?:\({_BALANCED}\))?+[ \t]*+=(?!=)")
-"""The annotation of a variable and its `=`; `else` and `try` have none."""
 _NEXT_LINE = re.compile(r"(?>[ \t]*(?:#[^\n]*)?\r?\n)++([ \t]*)(?=\S)")
 _INFO_HEAD = re.compile(r"R\.\w+\(?")
 _STATEMENT = re.compile(

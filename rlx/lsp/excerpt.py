@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Collection, Mapping
 
@@ -54,6 +55,7 @@ def excerpt(
     kept: Collection[str],
     lines: bool = False,
     bodies: Mapping[int, ReducedBody] = {},
+    stand_ins: Mapping[int, str] = {},
 ) -> Excerpt:
     """The functions that are wanted, with what they mention.
 
@@ -65,12 +67,14 @@ def excerpt(
         Whether each line keeps its number.
     bodies
         Functions that are wanted, of which some statements are enough.
+    stand_ins
+        Texts of PrimFuncs that are the same to others as those of the text.
     """
     names = names_of(cut)
     own_text = {n: body.head + body.text for n, body in bodies.items()}
     outside = {n for start, end in cut.gaps() for n in _named(cut.text[start:end], names)}
-    open_outside = {n for n in outside if not cut.pieces[n].closed}
-    whole = _whole(cut, {*wanted, *open_outside}, names, own_text)
+    open_outside = {n for n in outside - stand_ins.keys() if not cut.pieces[n].closed}
+    whole = _whole(cut, {*wanted, *open_outside}, names, own_text, stand_ins)
     mentions = {at: _named(own_text.get(at) or cut.of(at), names) for at in whole}
     heads = outside.union(*mentions.values())
     for n, body in bodies.items():
@@ -86,6 +90,8 @@ def excerpt(
         gap = cut.gap(number)
         if number in whole:
             own = own_text.get(number) or cut.of(number)
+        elif number in stand_ins and number in heads:
+            own = stand_ins[number]
         elif piece.closed and (number in heads or (lines and piece.name in kept)):
             own = piece.head + _body(piece, f"return {_anything(piece)}")
         else:
@@ -106,13 +112,14 @@ def _whole(
     wanted: Collection[int],
     names: Mapping[str, list[int]],
     own_text: Mapping[int, str],
+    stand_ins: Mapping[int, str],
 ) -> set[int]:
     """The functions that cannot be cut down: others use more than their heads."""
     found, pending = set(wanted), list(wanted)
     while pending:
         number = pending.pop()
         named = _named(own_text.get(number) or cut.of(number), names)
-        more = {n for n in named if not cut.pieces[n].closed}
+        more = {n for n in named - stand_ins.keys() if not cut.pieces[n].closed}
         if not cut.pieces[number].closed:
             more |= circle(cut, number, names)
         pending += more - found
@@ -133,6 +140,32 @@ def circle(cut: Cut, number: int, names: Mapping[str, list[int]]) -> set[int]:
         for other in edges[at]:
             callers.setdefault(other, set()).add(at)
     return reached(callers.get(number, ()), lambda at: callers.get(at, ()))
+
+
+def stand_in(text: str, piece: Piece, stored: Collection[str]) -> str | None:
+    """A PrimFunc with the same parameters and attributes, that stores to the same ones of them in a
+    loop; None if it cannot be told from the text how.
+    """
+    body = text[len(piece.head) :]
+    kept, rest = "", body.lstrip("\n")
+    pad = rest[: len(rest) - len(rest.lstrip())]
+    while (line := _DECLARES.match(rest)) is not None and line[0].startswith(pad):
+        kept, rest = kept + line[0], rest[line.end() :]
+    stores = []
+    for name in stored:
+        place = re.search(rf"^[ ]+{re.escape(name)}(\[[\w, +*]+\]) = ", body, re.MULTILINE)
+        if place is None:
+            return None
+        at = f"{name}[{', '.join('0' * (place[1].count(',') + 1))}]"
+        stores.append(f"{pad}    {at} = {at}\n")
+    loop = f"{pad}for i_ in range(1):\n{''.join(stores)}" if stores else ""
+    return None if not pad or not (kept or loop) else f"{piece.head}\n{kept}{loop}"
+
+
+_DECLARES = re.compile(
+    r"[ ]+(?:T\.func_attr\([^\n#]*\)|\w+ = T\.match_buffer\([^\n#]*\)|\w+ = T\.int(?:32|64)\([^\n#]*\))\n"
+)
+"""A line of a PrimFunc that says what it is to others."""
 
 
 def _name_alone(piece: Piece) -> str:

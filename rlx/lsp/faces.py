@@ -69,13 +69,14 @@ def _attrs(function: ast.Function | tir.PrimFunc) -> str:
 
 
 def _face_of_prim_func(function: tir.PrimFunc) -> str:
-    """Its parameters, what it stores to, and of a straight one what it reads and stores."""
+    """Its parameters, those that it stores to, and of a straight one what it reads and stores."""
     from rlx.grammar.print.printer import print_node
     from rlx.operators.prim_call import stored
 
     body = function.body
     straight = body.stmts if isinstance(body, tir.SeqStmt) else (body,)
     if not all(isinstance(each, tir.BufferStore) for each in straight):
-        stores = sorted(str(buffer.name) for buffer in stored(function))
+        own = function.buffer_map.values()
+        stores = sorted(str(buffer.name) for buffer in stored(function) if buffer in own)
         return f"{print_node(replace(function, body=tir.SeqStmt(())))} {stores}"
     return print_node(function)

@@ -22,11 +22,11 @@ from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.grammar.lines import line_start, next_line
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Record, replace
-from rlx.grammar.read.lexer import BREAKS_OUT
+from rlx.grammar.read.lexer import BREAKS_OUT, LAYOUT
 from rlx.grammar.suggest import closest
 from rlx.lsp.body import KnownBody, ReducedBody, body
 from rlx.lsp.cut import Cut, changed_parameters, cut, recut, words, words_among
-from rlx.lsp.excerpt import Excerpt, Move, circle, excerpt, names_of
+from rlx.lsp.excerpt import Excerpt, Move, circle, excerpt, names_of, stand_in
 from rlx.lsp.faces import Checked, of_report, report_on
 from rlx.lsp.statements import SMALL
 from rlx.lsp.texts import difference
@@ -330,10 +330,10 @@ class _Step:
         first, last = _ends(old, new)
         was = range(first, len(old.pieces) - last)
         now = range(first, len(new.pieces) - last)
-        lines = _lines_left(old, new, first, last)
-        if lines is None or self.before.hides():
+        stray = _lines_left(old, new, first, last)
+        if stray is None or self.before.hides():
             return False
-        self.left = lines
+        self.left = stray
         if self.is_old != _is_old(old):
             return False
         self.to = {n: n for n in range(first)}
@@ -417,8 +417,35 @@ class _Step:
 
     def _excerpt(self, kept: Collection[str] = ()) -> Excerpt | None:
         """The text to be checked; None where that is nearly all."""
-        made = excerpt(self.now, self.wanted, {*kept, *self._entry()}, bodies=self.bodies)
+        kept = {*kept, *self._entry()}
+        stand_ins = {n: text for n, text in self.stand_ins.items() if n not in self.wanted}
+        made = excerpt(self.now, self.wanted, kept, bodies=self.bodies, stand_ins=stand_ins)
         return None if len(made.text) > PART * len(self.now.text) else made
+
+    @cached_property
+    def stand_ins(self) -> dict[int, str]:
+        """Short texts of PrimFuncs that the edit does not concern, by their numbers."""
+        found = {}
+        for old, new in self.to.items():
+            face, piece = self.before.faces[old], self.now.pieces[new]
+            stored = None if face is None else _STORED.search(face)
+            if piece.is_prim_func and stored is not None and self.names[piece.name] == [new]:
+                text = stand_in(self.now.of(new), piece, _WORD.findall(stored[0]))
+                if text is not None:
+                    found[new] = text
+        return found
+
+    def _stand(self, made: Excerpt, found: Checked) -> bool:
+        """Whether PrimFuncs that others stand in for are to others what they were."""
+        was = {new: self.before.faces[old] for old, new in self.to.items()}
+        return all(
+            face is None
+            or number not in self.stand_ins
+            or number in self.wanted
+            or made.cut.of(number) != self.stand_ins[number]
+            or face == was[number]
+            for number, face in enumerate(by_number(made.cut, found))
+        )
 
     def _reduce_callers(self, numbers: AbstractSet[int]) -> None:
         """Of functions that call one which is another now, only these calls are looked at."""
@@ -494,6 +521,8 @@ class _Step:
         broken = (d.span for d in found.diagnostics if d.message == BREAKS_OUT and d.span)
         if not self.left <= Counter(made.text[start:end] for start, end in broken):
             return None
+        if not self._stand(made, found):
+            return None
         at = Move(made.cut, self.now, {n: n for n in range(len(self.now.pieces))}, (), self.bodies)
         kept = []
         for diagnostic in found.diagnostics:
@@ -544,6 +573,7 @@ class _Step:
         said = (
             word
             for d in found.diagnostics
+            if d.message not in LAYOUT and d.message != BREAKS_OUT
             for word in words(d.message) | words(text[slice(*d.span or (0, 0))])
         )
         others = self.names.keys()
@@ -615,6 +645,9 @@ class _Step:
 
 
 _ROUNDS = 4
+_STORED = re.compile(r"(?<= )\[(?:'\w+'(?:, )?)*\]$")
+"""What a PrimFunc with loops stores to, at the end of its face."""
+_WORD = re.compile(r"\w+")
 _CERTAIN_IF_READ = frozenset(["IGNORE-unused", "WF02-global"])
 """The diagnostics that are left out where a part of the text could not be read."""
 
@@ -662,11 +695,14 @@ def _lines_left(old: Cut, new: Cut, first: int, last: int) -> Counter[str] | Non
     now = lines(new, range(first, len(new.pieces) - last + 1))
     if was == now:
         return Counter()
-    left = Counter(line for line in now if line[0] not in " \t") - Counter(was)
-    changed = {*was, *now} - ({*was} & {*now})
-    if not first or not last or any(map(_SCOPE.match, changed)):
+    changed = (Counter(was) - Counter(now)) + (Counter(now) - Counter(was))
+    stood, stand = ([line for line in some if line[0] not in " \t"] for some in (was, now))
+    left = Counter(stand) - Counter(stood)
+    for line in left.elements():
+        stand.remove(line)
+    if (not (first and last) and not left) or stand != stood or any(map(_SCOPE.match, changed)):
         return None
-    return left if all(line[0] in " \t" for line in changed - left.keys()) else None
+    return left
 
 
 _SCOPE = re.compile(r"^[ \t]*(?:class|def|async|import|from)\b", re.MULTILINE)

@@ -121,6 +121,66 @@ def test_a_line_that_breaks_the_indentation_is_of_one_function(line: str) -> Non
     assert checker.full == 1
 
 
+def kernels(count: int) -> str:
+    """A function that calls so many PrimFuncs."""
+    lines = [
+        "from tvm.script import ir as I, relax as R, tirx as T",
+        "",
+        "@I.ir_module",
+        "class M:",
+    ]
+    for k in range(count):
+        lines += [
+            "    @T.prim_func(s_tir=True, private=True)",
+            f'    def f{k}(A: T.Buffer((16, 16), "float32"), B: T.Buffer((16, 16), "float32")):',
+            f'        T.func_attr({{"tirx.noalias": True, "number": {k}}})',
+            '        C = T.alloc_buffer((16, 16), "float32")',
+            "        for i, j in T.grid(16, 16):",
+            f"            C[i, j] = A[i, j] + T.float32({k})",
+            "        for i, j in T.grid(16, 16):",
+            "            B[i, j] = C[i, j] * C[i, j] + A[i, j] * T.float32(0.5) - T.float32(0.25)",
+            "",
+        ]
+    lines += [
+        "    @R.function",
+        '    def main(x: R.Tensor((16, 16), "float32")):',
+        "        cls = M",
+    ]
+    for k in range(count):
+        out = 'out_ty=R.Tensor((16, 16), "float32")'
+        lines.append(f"        y{k} = R.call_tir(cls.f{k}, ({f'y{k - 1}' if k else 'x'},), {out})")
+    return "\n".join([*lines, f"        return y{count - 1}", ""])
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("        y7 = R.call_tir(", "y7 = R.call_tir("),
+        ("        y7 = R.call_tir(cls.f7, (y6,)", "        y7 = R.call_tir(cls.f7, (y6, y6)"),
+        ("        cls = M\n", "        if x:\n        cls = M\n"),
+    ],
+)
+def test_an_edit_of_what_calls_kernels_reads_none_of_them(old: str, new: str) -> None:
+    """Where the whole function has to be checked, kernels that say the same to it stand in."""
+    text = kernels(40)
+    checker = Checker("a.rlx")
+    checker.check(text)
+    for edited in (text.replace(old, new), text):
+        assert law.said(checker.check(edited)) == law.said(check_text(edited, "a.rlx").diagnostics)
+    assert checker.full == 1
+
+
+def test_a_lost_line_counts_though_another_class_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(incremental, "SMALL", 0)
+    monkeypatch.setattr(incremental, "PART", 2.0)
+    first, second, third = (module(2).replace("Module", name) for name in ("A", "B", "C"))
+    text = f"{first}\n{second}\n{third}"
+    checker = Checker("a.rlx")
+    checker.check(text)
+    edited = text.replace("@I.ir_module\nclass B", "class B")
+    assert law.said(checker.check(edited)) == law.said(check_text(edited, "a.rlx").diagnostics)
+
+
 def test_a_bracket_that_is_still_open_is_of_one_function() -> None:
     """What everybody types: a call that is not closed yet is checked without the other functions."""
     text = module(80)
