@@ -18,7 +18,8 @@ from rlx.checker.render.files import FileReport
 
 FILES = sorted((Path(__file__).parent / "reports").glob("*.md"))
 CASE = re.compile(
-    r"^```rlx\n(?P<program>.*?)^```$(?:\n+```report\n(?P<report>.*?)^```$)?", re.MULTILINE | re.DOTALL
+    r"^```rlx\n(?P<program>.*?)^```$(?:\n+```report\n(?P<report>.*?)^```$)?",
+    re.MULTILINE | re.DOTALL,
 )
 
 
