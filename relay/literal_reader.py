@@ -337,7 +337,7 @@ class LiteralReader(TypeReader):
         return self._bracketed(closing, lambda: (self._key(), self.attribute()))
 
     def _bracketed(self, closing: str, read: Callable[[], T]) -> tuple[T, ...]:
-        """What is read between brackets, with commas between."""
+        """The items in brackets, with commas between them."""
         self.enter(LISTS)
         self.take()
         found = [read() for _ in self.items(closing)]

@@ -350,7 +350,7 @@ def _flush() -> None:
 
 
 _lifts: list[int] = []
-"""Of a command whose time is limited: the pipe to the process that watches it."""
+"""The pipe to the process that watches a command whose time is limited."""
 
 _alarms: list[Any] = []
 """The same where there is no such process: the timers."""

@@ -616,7 +616,7 @@ class InputsError(ValueError):
 
 
 class NoNameError(ValueError):
-    """No value has the name of a binding."""
+    """Raised if no value has the name of a binding."""
 
     def __init__(self, values: Mapping[str, object], run: Run) -> None:
         names = [b.var.name_hint for b in run.bindings.values() if b.var is not None]

@@ -564,9 +564,7 @@ class BlockBuilder(Asking):
             raise AttributeError(f"BlockBuilder has no attribute {name!r}{hint}")
 
     def _expr(self, value: Given, place: Place) -> Expr:
-        """What stands for an expression, as one; a tensor of tensor expressions is the call that
-        computes it.
-        """
+        """A value as an expression; a tensor of tensor expressions is the call that computes it."""
         if value is None:
             raise misuse("expected a value, found None; null is rlx.op.null_value()", place)
         if type(value).__module__ != _TENSORS:

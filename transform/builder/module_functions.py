@@ -260,8 +260,8 @@ class ModuleFunctions:
 
 
 def _outline(function: Function | PrimFunc) -> object:
-    """What equal functions have in common, and hardly any others: the kinds of their nodes, and
-    their literals.
+    """A key that equal functions share, and hardly any others: the kinds of their nodes, and their
+    literals.
     """
     found: list[object] = [len(function.params)]
     if isinstance(function, PrimFunc):

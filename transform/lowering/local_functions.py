@@ -314,7 +314,7 @@ class _Lifter(Rewriter):
         return [v for v in captured if v is not var], sizes
 
     def _known(self, var: ast.Var) -> StructInfo | None:
-        """What is known of a variable that is captured.
+        """The struct info of a captured variable.
 
         A dimension that nothing declares, as that of the distinct elements of a tensor, has no name
         in another function.

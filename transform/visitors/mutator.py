@@ -495,7 +495,7 @@ class ExprMutator:
 
 
 class _Inside(Rewriter):
-    """What stands inside of a node, visited by the methods of a mutator."""
+    """Visits the parts of a node by the methods of a mutator."""
 
     def __init__(self, mutator: ExprMutator) -> None:
         super().__init__()
