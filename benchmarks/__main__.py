@@ -28,7 +28,7 @@ SECTIONS: dict[str, Sequence[str]] = {
 
 
 def figures(name: str) -> str:
-    """What a benchmark prints, and when and where it did."""
+    """The output of a benchmark, with its time and machine."""
     begun = time.perf_counter()
     done = subprocess.run(
         [sys.executable, "-m", f"benchmarks.{name}", *SECTIONS[name]],

@@ -37,7 +37,7 @@ class Numbers:
 
 
 class Way:
-    """What was entered on a way.
+    """The files and functions that a walk enters.
 
     Attributes
     ----------
@@ -79,8 +79,8 @@ class Way:
 
 
 def walked(walk: Callable[[], object]) -> Way:
-    """What a walk enters the second time: the first one imports, and fills caches of what does not
-    change.
+    """The files and functions that a second walk enters: the first one imports modules and fills
+    caches.
     """
     way = Way()
     with redirect_stdout(StringIO()):

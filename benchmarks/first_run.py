@@ -25,7 +25,7 @@ from typing import Any
 
 ROUNDS = 2
 SIZE = 8
-"""What symbolic dimensions are."""
+"""The size of each symbolic dimension."""
 
 HEAD = 'n = TypeVar("n")\n\n@I.ir_module\nclass Module:\n    @R.function\n    def main('
 

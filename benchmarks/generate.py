@@ -41,7 +41,7 @@ TVM_IS_WRONG = {
         " name"
     ),
 }
-"""What TVM says of programs that are right, and why it does."""
+"""Errors of TVM about correct programs, with their causes."""
 
 
 def rate(count: int) -> None:

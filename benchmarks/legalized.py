@@ -47,7 +47,7 @@ class Timed(NamedTuple):
     shapes: tuple[Shape, ...]
     dtypes: tuple[str, ...]
     size: int = SIZE
-    """What a symbolic dimension is at run time."""
+    """The size of a symbolic dimension at run time."""
 
 
 PLAIN, ROW, SYMBOLIC = (256, 1024), (1024,), ("n", 1024)

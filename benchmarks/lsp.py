@@ -71,7 +71,7 @@ READY = 3.0
 """Seconds in which a server gets ready for more questions about a text."""
 
 Edit = tuple[str, str]
-"""What is taken from a line, and what is put there."""
+"""The text that is taken from a line, and the text that takes its place."""
 
 EDITS: Mapping[str, Edit] = {
     "good": ("R.nn.silu(", "R.nn.gelu("),

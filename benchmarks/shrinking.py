@@ -18,7 +18,7 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.visit import bindings
 
 Bound = Mapping[ast.Expr, ast.Expr | ast.MatchCast]
-"""What variables of a function are bound to."""
+"""The values that the variables of a function are bound to."""
 
 FEATURES = {"symbolic", "match_cast", "tuples", "loose", "dataflow"}
 

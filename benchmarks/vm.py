@@ -48,7 +48,7 @@ from tests.tvm.networks.decoder import decoder, stack
 
 
 SIZE = 16
-"""What every shape variable is taken to be."""
+"""The value of every shape variable."""
 STORAGES = ("relax.memory.alloc_storage", "relax.builtin.alloc_tensor")
 
 
@@ -194,7 +194,7 @@ def timed(*runs: Callable[[], object], times: int = 50) -> list[float]:
 
 
 def calls() -> Iterator[str]:
-    """What an instruction costs beside what it calls."""
+    """The cost of an instruction without that of its callee."""
     count = 1000
     same = Packed(lambda value: value, "same")
     machine = vm.VirtualMachine(caller("same", count), {"same": same})

@@ -263,7 +263,7 @@ OUTSIDE: Mapping[str, tuple[str, str]] = {
 
 
 def explain(code: str, prog: str = "relax-check") -> int:
-    """Print what is behind a code, or what an operator takes; 2 if there is none of that name."""
+    """Print the explanation of a code or an operator, and return the exit status."""
     text = explained(code)
     if text is not None:
         say(text)
@@ -300,13 +300,13 @@ def _family(word: str) -> list[str] | None:
     from rlx.grammar.wording import counted
     from rlx.spec import rules
 
-    begins = re.compile(rf"{re.escape(word.rstrip('-*').upper())}(?![A-Z])", re.IGNORECASE)
-    found = [rule for name, rule in rules().items() if word and begins.match(name)]
-    outside = {code: title for code, (title, _) in OUTSIDE.items() if word and begins.match(code)}
-    if not found and not outside:
+    head = word.rstrip("-*").upper()
+    begins = re.compile(rf"{re.escape(head)}(?![A-Z])", re.IGNORECASE)
+    found = [rule for name, rule in rules().items() if begins.match(name)]
+    outside = {code: title for code, (title, _) in OUTSIDE.items() if begins.match(code)}
+    if not word or not (found or outside):
         return None
-    kind = "rule" if found else "code"
-    lines = [f"{word.rstrip('-*').upper()}: {counted(len(found) or len(outside), kind)}", ""]
+    lines = [f"{head}: {counted(len(found) or len(outside), 'rule' if found else 'code')}", ""]
     for rule in found:
         lines.append(f"{rule.identifier}: {rule.title}")
         lines += [f"    {code}" for code in rule.premises if code != rule.identifier]

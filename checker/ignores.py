@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 from rlx.checker.driver.configuration import ALWAYS, matches
 from rlx.grammar.diagnostic import Diagnostic, Edit, Source
@@ -41,33 +42,29 @@ def without_ignored(source: Source, diagnostics: Sequence[Diagnostic]) -> list[D
     found = list(ignores(source))
     if not found:
         return list(diagnostics)
-    on_line: dict[int, list[tuple[int, Ignore]]] = {}
-    for at, ignore in enumerate(found):
-        on_line.setdefault(ignore.line, []).append((at, ignore))
-    used: list[set[str]] = [set() for _ in found]
-    kept = []
-    silenced: dict[tuple[int, str], bool] = {}  # a line may have many diagnostics of one code
+    on_line: dict[int, list[Ignore]] = {}
+    for ignore in found:
+        on_line.setdefault(ignore.line, []).append(ignore)
+    used: dict[Ignore, set[str]] = {ignore: set() for ignore in found}
 
+    @cache  # a line may have many diagnostics of one code
     def silences(line: int, code: str) -> bool:
-        if (line, code) not in silenced:
-            found = [
-                (at, [selector for selector, _ in ignore.codes if matches(selector, code)])
-                for at, ignore in on_line.get(line, ())
-            ]
-            for at, selectors in found:
-                used[at].update(selectors)
-            silenced[line, code] = any(selectors for _, selectors in found)
-        return silenced[line, code]
+        silent = False
+        for ignore in on_line.get(line, ()):
+            selectors = [selector for selector, _ in ignore.codes if matches(selector, code)]
+            used[ignore].update(selectors)
+            silent = silent or bool(selectors)
+        return silent
 
+    kept = []
     for diagnostic in diagnostics:
-        code = diagnostic.code
-        silencing = (
-            [] if code in ALWAYS else [silences(n, code) for n in _lines(diagnostic, source)]
-        )
-        if not any(silencing):
+        lines = () if diagnostic.code in ALWAYS else _lines(diagnostic, source)
+        # All lines are asked, because each comment that silences it is used.
+        silenced = [silences(line, diagnostic.code) for line in lines]
+        if not any(silenced):
             kept.append(diagnostic)
     complete = not any(diagnostic.code in ALWAYS for diagnostic in diagnostics)
-    for ignore, codes in zip(found, used, strict=True):
+    for ignore, codes in used.items():
         kept += _unused(ignore, codes, source, complete)
     return kept
 
@@ -111,21 +108,20 @@ def _unused(ignore: Ignore, used: set[str], source: Source, complete: bool) -> I
     idle = [(code, span) for code, span in ignore.codes if code not in used]
     if not idle or not complete:
         return
-    for code, _ in idle:
+    for code, span in idle:
         if not _is_code(code):
-            yield _misspelt(code, dict(ignore.codes)[code])
+            yield _misspelt(code, span)
             return
     names = ", ".join(code for code, _ in idle)
     left = [code for code, _ in ignore.codes if code in used]
-    text = f"# rlx: ignore[{', '.join(left)}]" if left else ""
-    yield Diagnostic(
-        "IGNORE-unused",
-        "warning",
-        f"nothing on this line is reported as {names}",
-        ignore.span if not left else idle[0][1],
-        help="remove the comment" if not left else f"remove {names}",
-        edit=Edit(_whole(ignore.span, source.text) if not left else ignore.span, text),
-    )
+    if left:
+        span, help = idle[0][1], f"remove {names}"
+        edit = Edit(ignore.span, f"# rlx: ignore[{', '.join(left)}]")
+    else:
+        span, help = ignore.span, "remove the comment"
+        edit = Edit(_whole(ignore.span, source.text), "")
+    words = f"nothing on this line is reported as {names}"
+    yield Diagnostic("IGNORE-unused", "warning", words, span, help=help, edit=edit)
 
 
 def _is_code(selector: str) -> bool:
@@ -142,9 +138,7 @@ def _misspelt(selector: str, span: Span) -> Diagnostic:
 
     known = {code.casefold(): code for code in codes()}
     meant = [known[near] for near in closest(selector.casefold(), known)]
-    edit = None
-    if len(meant) == 1:
-        edit = Edit(span, meant[0])
+    edit = Edit(span, meant[0]) if len(meant) == 1 else None
     words = f"no rule has the name {selector}"
     help = did_you_mean(meant) or "`relax-check --explain CODE` shows a rule"
     return Diagnostic("IGNORE-unused", "warning", words, span, help=help, edit=edit)

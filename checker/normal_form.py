@@ -130,7 +130,7 @@ def result_is_leaf(judge: Judge, seq: ast.SeqExpr) -> None:
 
 @rule("NF4", "normal form")
 def blocks_are_consolidated(judge: Judge, seq: ast.SeqExpr) -> None:
-    """No empty blocks, no neighbours of one kind."""
+    """Check that no block is empty, and that no two neighbours are of one kind."""
     before: type | None = None
     for block in seq.blocks:
         if not need("NF4-empty", bool(block.bindings)):

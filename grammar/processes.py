@@ -11,6 +11,11 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
+UNABLE, BUG, INTERRUPTED = 2, 101, 130
+"""The exit statuses that all commands share: wrong usage or an unreadable file, a mistake of ours,
+and Ctrl-C.
+"""
+
 _SEARCHED = (
     *("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "Z3_LIBRARY_PATH"),
     *("COMPILER_PATH", "LIBRARY_PATH", "CPATH", "C_INCLUDE_PATH"),

@@ -88,7 +88,7 @@ def closure(site: OperatorCall, func: Expr, args: Expr, captured: bool = False) 
 def _accepts(
     site: OperatorCall, function: FuncStructInfo, given: Sequence[StructInfo], first: int
 ) -> None:
-    """No argument is certainly of another type than its parameter."""
+    """Check that no argument is certainly of another type than its parameter."""
     from rlx.solver.order import compatibility, instantiate
 
     assert function.params is not None

@@ -354,7 +354,7 @@ def _agree(found: tuple[int, ...], wanted: tuple[int, ...]) -> None:
 def _picked(
     predictions: Array, targets: Array, weights: Array | None, ignore: int
 ) -> tuple[Array, Array, Array]:
-    """Of each target, its class, its weight (0 where it is ignored), and whether it counts."""
+    """The class of each target, its weight (0 where it is ignored), and whether it counts."""
     classes = predictions.shape[0 if predictions.ndim == 1 else 1]
     lead = predictions.shape[:1] if predictions.ndim > 1 else ()
     _agree(targets.shape, (*lead, *predictions.shape[2:]))

@@ -695,7 +695,7 @@ def _factors(dims: Dims) -> Factors:
 
 
 def _addends(dim: PrimExpr) -> list[int]:
-    """What is added up in a dimension, in a fixed order."""
+    """The terms of a sum, in a fixed order."""
     found, stack = [], [dim]
     while stack:
         part = stack.pop()
@@ -752,8 +752,8 @@ def target(site: OperatorCall, x: TensorStructInfo, wanted: Dims, best: Tensor) 
 
 
 def _no_less(site: OperatorCall, wanted: Dims, least: int, best: Tensor) -> None:
-    """No dimension is less than the -1 that is inferred, even where the product is right or
-    unknown.
+    """Check that no dimension is less than the -1 that is inferred, even where the product is right
+    or unknown.
     """
     if min([literal(dim) or 0 for dim in wanted], default=0) < least:
         shown = show_shape(wanted)
@@ -853,7 +853,7 @@ def reshape_value(x: Array, shape: tuple[int | str, ...]) -> Array:
 
 
 def _without(dims: Sequence[int], copied: set[int], wanted: Sequence[int | str]) -> tuple[int, int]:
-    """What -1 is inferred from beside a dimension of 0: the products of the lengths that do not
+    """The products from which -1 is inferred beside a dimension of 0: of the lengths that do not
     stand on both sides, as ``n*4 // n`` is 4 for all n. An empty axis that is added divides by 1.
     """
     old = [n for k, n in enumerate(dims) if k not in copied]

@@ -685,7 +685,7 @@ def _greedy(rivals: Array, most: int) -> list[int]:
 
 @rule("E-region", "computation")
 def _regions_value(x: Array, rois: Array, scale: float) -> list[tuple[int, list[Any]]]:
-    """Of each region, its image and its corners on the image: left, top, right, bottom."""
+    """The image of each region, and its corners there: left, top, right, bottom."""
     arrays.need_floats("a pool of regions", x, rois)
     if rois.ndim != 2 or rois.shape[1] != 5:
         raise OperatorFault("E-region-rows", f"regions of shape {rois.shape}, expected (n, 5)")

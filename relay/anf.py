@@ -81,10 +81,8 @@ class _Normalizer:
         return node if isinstance(node, ATOMS) else self._new[node]
 
     def _rebuilt(self, node: RelayExpr) -> RelayExpr:
-        return rebuilt(node, self._atom, self._nested_inner)
-
-    def _nested_inner(self, node: RelayExpr, number: int) -> RelayExpr:
-        return self._nested(self._schedule.inner[node][number])
+        inner = self._schedule.inner
+        return rebuilt(node, self._atom, lambda node, at: self._nested(inner[node][at]))
 
     def _nested(self, scope: EvaluationScope) -> RelayExpr:
         """The lets of a scope around its result."""

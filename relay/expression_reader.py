@@ -113,7 +113,7 @@ class ExpressionReader(LiteralReader):
                 elif not self.accept(";"):
                     result = self.expression()
             except Abandoned:
-                result = result or RelayVar("_", None, (token.start, token.end))
+                result = result or RelayVar("_", None, token.span)
                 if self._resume(first, closing):
                     result = None
         if result is None:
@@ -161,7 +161,7 @@ class ExpressionReader(LiteralReader):
         """``%1 = …``: a name for a node, which is no variable."""
         name = self.take()
         before, self.statement = self.statement, name.text
-        span = (name.start, name.end)
+        span = name.span
         first = self.names.here(name.text)
         if first is not None:
             self.error(f"{name.text} is bound twice", span, None, first, code="RL-name-once")
@@ -185,7 +185,7 @@ class ExpressionReader(LiteralReader):
         """``let %x: T = …;``"""
         start = self.take().start
         name = self.expect("LOCAL", "a variable such as %x")
-        span = (name.start, name.end)
+        span = name.span
         before, self.statement = self.statement, name.text
         kind = self.type() if self.accept(":") else None
         var = RelayVar(name.text[1:], kind, span)
@@ -214,7 +214,7 @@ class ExpressionReader(LiteralReader):
                 break
             self.take()
             right = self.expression(strength + 1)
-            op = RelayOp(operator, (token.start, token.end))
+            op = RelayOp(operator, token.span)
             left = RelayCall(op, (left, right), {}, _around(left, right))
         if self.sees(":="):
             self._refuse("RL-refused-ref", ":=: references are not supported")
@@ -243,7 +243,7 @@ class ExpressionReader(LiteralReader):
 
     def _operand(self) -> RelayExpr:
         token = self.token
-        span = (token.start, token.end)
+        span = token.span
         match token.kind:
             case "GRAPH" | "LOCAL":
                 return self._named()
@@ -284,7 +284,7 @@ class ExpressionReader(LiteralReader):
             found = self.names.find(name)
             if found is not None:
                 for each in reversed(fields):
-                    found = self._field(found, "." + each, (token.start, token.end))
+                    found = self._field(found, "." + each, token.span)
                 return found
         if fields:
             token = token._replace(text=name, end=token.start + len(name))
@@ -322,7 +322,7 @@ class ExpressionReader(LiteralReader):
         self.enter()
         value = self._with_suffixes()
         self.leave()
-        op = RelayOp("negative", (minus.start, minus.end))
+        op = RelayOp("negative", minus.span)
         return RelayCall(op, (value,), {}, (minus.start, self.tokens[self.at - 1].end))
 
     def _bracket(self) -> RelayExpr:
@@ -334,9 +334,7 @@ class ExpressionReader(LiteralReader):
             self.names.leave()
             self.expect(")", "')'")
             return inner
-        fields: list[RelayExpr] = []
-        for _ in self.items(")"):
-            fields.append(self.expression())
+        fields = [self.expression() for _ in self.items(")")]
         last = self.tokens[self.at - 1]
         end = self.expect(")", "',' or ')'").end
         if len(fields) == 1 and last.kind != ",":
@@ -347,7 +345,7 @@ class ExpressionReader(LiteralReader):
     def _word(self) -> RelayExpr:
         """Read an expression that begins with a word: a function, an if, a literal, an operator."""
         token = self.token
-        span = (token.start, token.end)
+        span = token.span
         if self.is_word("fn"):
             return self.function()
         if self.is_word("if"):
@@ -383,7 +381,7 @@ class ExpressionReader(LiteralReader):
             Always.
         """
         token = self.take()
-        self.error(message, (token.start, token.end), code=code)
+        self.error(message, token.span, code=code)
         raise Abandoned
 
     def _if(self) -> RelayExpr:
@@ -425,7 +423,7 @@ class ExpressionReader(LiteralReader):
         name = self.take()
         self.take()
         if name.text in attrs:
-            span = (name.start, name.end)
+            span = name.span
             self.error(f"the attribute {name.text} is given twice", span)
         attrs[name.text] = self.attribute()
 
@@ -465,7 +463,7 @@ class ExpressionReader(LiteralReader):
     def parameter(self) -> RelayVar:
         """``%x: T``; a device between both, ``{virtual_device=…}``, is passed over."""
         token = self.expect("LOCAL", "a parameter such as %x: Tensor[(2, 3), float32]")
-        span = (token.start, token.end)
+        span = token.span
         first = self.names.here(token.text)
         if first is not None:
             words = f"two parameters have the name {token.text}"

@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 from rlx.grammar.diagnostic import Diagnostic, Label
+from rlx.grammar.nodes.node import Span
 
 METADATA = re.compile(r"#\[metadata\]|METADATA:(?=\s*\{)")
 """The line in front of the metadata; the second form is that of Relay's first versions."""
@@ -49,6 +50,11 @@ class RelayToken(NamedTuple):
     start: int
     end: int
     fresh_line: bool
+
+    @property
+    def span(self) -> Span:
+        """Where it stands."""
+        return self.start, self.end
 
     @property
     def nesting(self) -> int:
@@ -181,15 +187,15 @@ def _match_brackets(tokens: list[RelayToken], found: list[Diagnostic]) -> None:
     if open_:
         last = open_[-1]
         words = f"'{last.text}' is never closed"
-        found.append(Diagnostic("PARSE", "error", words, (last.start, last.end)))
+        found.append(Diagnostic("PARSE", "error", words, last.span))
 
 
 def _stray(token: RelayToken, open_: list[RelayToken]) -> Diagnostic:
-    span = (token.start, token.end)
+    span = token.span
     if not open_:
         words = f"'{token.text}' has no matching opening bracket"
         return Diagnostic("PARSE", "error", words, span)
     last = open_[-1]
     words = f"'{token.text}' does not close '{last.text}'"
-    related = (Label((last.start, last.end), "opened here"),)
+    related = (Label(last.span, "opened here"),)
     return Diagnostic("PARSE", "error", words, span, related=related)

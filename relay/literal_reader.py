@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 from rlx.grammar.nodes.ast import Literal
 from rlx.grammar.nodes.dtype import BOOL, SCALAR_NAMES, VOID, DataType, dtype
@@ -16,6 +17,8 @@ from rlx.relay.attributes import AttributeObject, MetadataReference
 from rlx.relay.cursor import LISTS, TYPES, Abandoned, Cursor, Stopped
 from rlx.relay.lexer import RelayToken, lex
 from rlx.relay.nodes import RelayConstant, RelayFuncType, RelayTensorType, RelayTupleType, RelayType
+
+T = TypeVar("T")
 
 _DIM = re.compile(r"\d{1,18}(?:i(?:32|64))?\Z")
 
@@ -48,9 +51,7 @@ class TypeReader(Cursor):
         match self.token:
             case RelayToken(kind="("):
                 start = self.expect("(").start
-                fields: list[RelayType | None] = []
-                for _ in self.items(")"):
-                    fields.append(self.type())
+                fields = [self.type() for _ in self.items(")")]
                 end = self.expect(")", "',' or ')'").end
                 return RelayTupleType(tuple(fields), (start, end))
             case RelayToken(text="_"):
@@ -71,9 +72,7 @@ class TypeReader(Cursor):
     def _func_type(self) -> RelayFuncType:
         start = self.take().start
         self.expect("(")
-        params: list[RelayType | None] = []
-        for _ in self.items(")"):
-            params.append(self.type())
+        params = [self.type() for _ in self.items(")")]
         self.expect(")", "',' or ')'")
         self.expect("->")
         ret = self.type()
@@ -83,9 +82,7 @@ class TypeReader(Cursor):
         start = self.take().start
         self.expect("[", "'[': a tensor is Tensor[(2, 3), float32]")
         self.expect("(", "'(': the dimensions of the tensor")
-        dims: list[int | str | None] = []
-        for _ in self.items(")"):
-            dims.append(self._dim())
+        dims = [self._dim() for _ in self.items(")")]
         self.expect(")", "',' or ')'")
         self.expect(",", "',' and the element type")
         kind = self._dtype()
@@ -114,7 +111,7 @@ class TypeReader(Cursor):
         except ValueError:
             self.error(
                 f"'{token.text}' is not an element type",
-                (token.start, token.end),
+                token.span,
                 did_you_mean(data_type(token.text)),
             )
             return dtype("float32")
@@ -128,12 +125,10 @@ class TypeReader(Cursor):
             kind = None
         if kind is not None and not kind.is_void:
             self.take()
-            return RelayTensorType((), kind, (token.start, token.end))
+            return RelayTensorType((), kind, token.span)
         near = closest(token.text, ["Tensor", "float32", "int64", "bool", "fn"])
         if near:
-            self.error(
-                f"'{token.text}' is not a type", (token.start, token.end), did_you_mean(near)
-            )
+            self.error(f"'{token.text}' is not a type", token.span, did_you_mean(near))
             self.take()
             if self.sees("["):
                 self.skip_brackets()
@@ -148,7 +143,7 @@ class TypeReader(Cursor):
 
     def _refuse_type(self, code: str, message: str) -> None:
         token = self.take()
-        self.error(message, (token.start, token.end), code=code)
+        self.error(message, token.span, code=code)
         if self.sees("[", "("):
             self.skip_brackets()
 
@@ -179,7 +174,7 @@ class LiteralReader(TypeReader):
     def number(self, token: RelayToken, sign: str = "") -> Literal:
         """The constant that a number spells: of 32 bits, if nothing else is said."""
         match = _NUMBER.match(token.text)
-        span = (token.start, token.end)
+        span = token.span
         if match is None or len(match["digits"]) > MOST_DIGITS:
             self.error("the number cannot be read", span)
             return Literal(0, dtype("int32"), ())
@@ -221,7 +216,7 @@ class LiteralReader(TypeReader):
         if match is None:
             return None
         code = _CODES[match["code"] or "f"]
-        span = (token.start, token.end)
+        span = token.span
         kind = self._kind(code, match["bits"] or ("16" if code == "bfloat" else "32"), span)
         return Literal(float(sign + match["value"]), kind, ())
 
@@ -237,7 +232,7 @@ class LiteralReader(TypeReader):
         index = self.expect("NUMBER", "the number of the entry")
         end = self.expect("]").end
         if not index.text.isdigit() or len(index.text) > 9:
-            self.error("expected the number of an entry", (index.start, index.end))
+            self.error("expected the number of an entry", index.span)
             return MetadataReference(kind, 0), (start, end)
         return MetadataReference(kind, int(index.text)), (start, end)
 
@@ -335,22 +330,17 @@ class LiteralReader(TypeReader):
         return value and len(found) == 1 and found[0] in SCALAR_NAMES
 
     def _list(self, closing: str) -> tuple[object, ...]:
-        self.enter(LISTS)
-        self.take()
-        found = []
-        for _ in self.items(closing):
-            found.append(self.attribute())
-        self.expect(closing, f"',' or '{closing}'")
-        self.leave(LISTS)
-        return tuple(found)
+        return self._bracketed(closing, self.attribute)
 
     def _fields(self, closing: str) -> tuple[tuple[str | None, object], ...]:
         """The values in the brackets of an object, with their keys."""
+        return self._bracketed(closing, lambda: (self._key(), self.attribute()))
+
+    def _bracketed(self, closing: str, read: Callable[[], T]) -> tuple[T, ...]:
+        """The items in brackets, with commas between them."""
         self.enter(LISTS)
         self.take()
-        found: list[tuple[str | None, object]] = []
-        for _ in self.items(closing):
-            found.append((self._key(), self.attribute()))
+        found = [read() for _ in self.items(closing)]
         self.expect(closing, f"',' or '{closing}'")
         self.leave(LISTS)
         return tuple(found)

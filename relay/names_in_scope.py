@@ -61,7 +61,7 @@ def report_unbound(
     cursor: Cursor, names: NamesInScope, token: RelayToken, statement: str, later: Bindings
 ) -> RelayVar:
     """Report a name that means nothing; what is returned stands in its place."""
-    name, span = token.text, (token.start, token.end)
+    name, span = token.text, token.span
     place = later.behind(name, token.start)
     if name == statement or later.reaches(name, statement, token.start):
         words = (

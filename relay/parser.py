@@ -176,16 +176,16 @@ class ModuleReader(ExpressionReader):
         elif self.is_word("type", "extern"):
             name = self.peek().text
             words = f"{token.text} {name}: algebraic data types are not supported"
-            self.error(words, (token.start, token.end), code="RL-refused-adt")
+            self.error(words, token.span, code="RL-refused-adt")
             raise Abandoned
         elif self.is_word("import"):
             words = "import: imports are not supported"
-            self.error(words, (token.start, token.end), code="PARSE")
+            self.error(words, token.span, code="PARSE")
             raise Abandoned
         elif self._at_prim_func():
             words = f"{token.text} is a function of TIR: only a module that is not lowered is read"
-            places.setdefault(token.text, (token.start, token.end))
-            self.error(words, (token.start, token.end), code="PARSE")
+            places.setdefault(token.text, token.span)
+            self.error(words, token.span, code="PARSE")
             raise Abandoned
         elif functions or places:
             self.unexpected("a definition: def @name(…) { … }")
@@ -219,7 +219,7 @@ class ModuleReader(ExpressionReader):
         """``def @f(%x: T) -> U { … }``"""
         start = self.take().start
         name = self.expect("GLOBAL")
-        span = (name.start, name.end)
+        span = name.span
         if name.text in places:
             words = f"two functions have the name {name.text}"
             self.error(words, span, None, places[name.text], code="RL-name-once")
@@ -239,7 +239,7 @@ class ModuleReader(ExpressionReader):
         """``[A, B]``"""
         token = self.token
         words = "type parameters: polymorphic functions are not supported"
-        self.error(words, (token.start, token.end), code="RL-refused-polymorphic")
+        self.error(words, token.span, code="RL-refused-polymorphic")
         first = self.at
         self.skip_brackets()
         named = self.tokens[first : self.at]

@@ -8,10 +8,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from io import UnsupportedOperation
 
-from rlx.grammar.processes import collect_seldom
+from rlx.grammar.processes import BUG, INTERRUPTED, UNABLE, collect_seldom
 from rlx.grammar.streams import HarmlessStream, complain, complain_line, say
-
-UNABLE, BUG, INTERRUPTED = 2, 101, 130
 
 STACK = 64 << 20
 """The size of the stack in bytes; 20,000 tuples, each in the next, need 6 MB of the usual 8."""

@@ -333,7 +333,7 @@ def _equation(a: PrimExpr, b: PrimExpr) -> PrimExpr:
 def _never(
     session: Session, condition: PrimExpr, positive: Verdict, different: dict[str, int] | None
 ) -> Relation:
-    """No positive values make them equal; unless there are no positive values at all."""
+    """The relation of dimensions that no positive values make equal."""
     with_zero = session.witness(condition)
     saves = isinstance(with_zero, Refuted)
     if isinstance(positive, Refuted):

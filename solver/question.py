@@ -287,10 +287,12 @@ class Samples:
 
     def shrink(self, point: Point) -> Point:
         """A smaller point of the same kind."""
-        return search.smaller(point, self._ranges, self._admissible, _EFFORT // len(self._tape))
-
-    def _admissible(self, point: Point) -> bool:
-        return self._in_range(point) and self.refutes(point)
+        return search.smaller(
+            point,
+            self._ranges,
+            lambda smaller: self._in_range(smaller) and self.refutes(smaller),
+            _EFFORT // len(self._tape),
+        )
 
     def _in_range(self, point: Point) -> bool:
         return all(

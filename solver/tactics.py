@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.node import Record
+from rlx.grammar.nodes.node import Record, replace
 from rlx.solver import condition_proofs, differences, intervals, normal_form, prim_exprs, smt
 from rlx.solver.context import ContextState, Range
 from rlx.solver.generalize import generalizations
@@ -140,6 +140,7 @@ def by_generalization(question: Question) -> Verdict | None:
 
 
 def by_smt(question: Question) -> Verdict | None:
+    """Z3's answer on one of its encodings."""
     if question.foreign is not None:
         question.tried.append(f"{prim_exprs.named(question.foreign)} is not integer arithmetic")
         return None
@@ -176,39 +177,38 @@ def by_smt(question: Question) -> Verdict | None:
     return None
 
 
-TACTICS = (
-    Tactic("normal form", "both sides have the same normal form", by_normal_form),
-    Tactic("first points", "a few small values refute it", by_first_points),
-    Tactic(
-        "whole normal form",
-        "the same for a large question, with the whole budget",
-        by_whole_normal_form,
-    ),
-    Tactic("conditions", "bounds, floors, residues and cases decide it", by_conditions),
-    Tactic("more points", "other values that satisfy the assumptions refute it", by_more_points),
+_FIRST_POINTS = Tactic("first points", "a few small values refute it", by_first_points)
+_CONDITIONS = Tactic("conditions", "bounds, floors, residues and cases decide it", by_conditions)
+_MORE_POINTS = Tactic(
+    "more points", "other values that satisfy the assumptions refute it", by_more_points
+)
+_LAST = (
+    _MORE_POINTS,
     Tactic(
         "generalization", "it holds with a variable for what occurs repeatedly", by_generalization
     ),
     Tactic("SMT", "Z3 decides one of its encodings", by_smt),
 )
+TACTICS = (
+    Tactic("normal form", "both sides have the same normal form", by_normal_form),
+    _FIRST_POINTS,
+    Tactic(
+        "whole normal form",
+        "the same for a large question, with the whole budget",
+        by_whole_normal_form,
+    ),
+    _CONDITIONS,
+    *_LAST,
+)
 """All tactics, in the order in which they are tried: the cheapest first."""
 
 SEARCH = TACTICS[1:]
 """The remaining tactics if the normal form of a question is known to be undecided."""
-
-
-POINTS = TACTICS[1:2]
+POINTS = (_FIRST_POINTS,)
 """The tactics that are tried first for a question that is false somewhere."""
-SOLUTIONS = (
-    Tactic("more points", "other values that satisfy the assumptions refute it", by_solutions),
-)
+SOLUTIONS = (replace(_MORE_POINTS, decide=by_solutions),)
 """The same where there are facts."""
-LIKELY = (
-    Tactic("first points", "a few small values refute it", by_few_points),
-    TACTICS[3],
-    TACTICS[1],
-    *TACTICS[4:],
-)
+LIKELY = (replace(_FIRST_POINTS, decide=by_few_points), _CONDITIONS, _FIRST_POINTS, *_LAST)
 """The same as :data:`SEARCH`, for a question that was true wherever it was evaluated."""
 
 
@@ -254,7 +254,7 @@ def _points(question: Question, budget: int) -> Refuted | None:
     if point is None:
         question.tried.append("no counterexample among small and awkward values")
         return None
-    return question.refute(dict(zip(question.variables, point, strict=True)), "points")
+    return _refuted(question, point, "points")
 
 
 # Generalizations
@@ -318,9 +318,13 @@ def _from_model(
     question: Question, answer: smt.Answer, names: list[str], style: str
 ) -> Refuted | None:
     point = tuple(answer.model[name] for name in names)
-    if question.refute(dict(zip(question.variables, point, strict=True)), "smt") is None:
+    if _refuted(question, point, "smt") is None:
         return None
     tape = question.tape
     if tape.usable:
         point = Samples(tape, question.ranges, None).shrink(point)
-    return question.refute(dict(zip(question.variables, point, strict=True)), f"smt: {style}")
+    return _refuted(question, point, f"smt: {style}")
+
+
+def _refuted(question: Question, point: Sequence[int], means: str) -> Refuted | None:
+    return question.refute(dict(zip(question.variables, point, strict=True)), means)

@@ -70,7 +70,7 @@ class Verdict(Record):
 
 _given = os.environ.get("RLX_PARANOID", "")
 PARANOID = int(_given) if _given.isdecimal() else 0
-"""Of so many proofs one is checked as it is made; 0 for none."""
+"""One of so many proofs is checked when it is made; 0 for none."""
 _made = itertools.count(1)
 
 

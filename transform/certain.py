@@ -201,7 +201,7 @@ class Certainty:
 
     @cached_property
     def _signature(self) -> states.Growing:
-        """What is known from the signature, and the annotations that calls were asked with."""
+        """The knowledge from the signature, and the annotations that calls were asked with."""
         state = self._derivation()
         begin(state, self._function)
         return state

@@ -165,7 +165,7 @@ class _Eliminator(Rewriter):
         self.replaced: dict[tir.Var, PrimExpr] = {}
 
     def function(self, function: ast.Function) -> ast.Function:
-        """What a function's casts bound ends with it."""
+        """A function; the variables that its casts bind end with it."""
         outside = dict(self.images)
         try:
             return super().function(function)

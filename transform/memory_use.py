@@ -184,14 +184,14 @@ Unknown = tuple[str, Span | None, str]
 
 
 class _Alive(NamedTuple):
-    """What is alive at a place: the bytes, and whose they are."""
+    """The bytes that are alive at a place, and their owners."""
 
     total: Polynomial
     living: tuple[Living, ...]
 
 
 class _ModuleMemory:
-    """What is known of the functions of a module."""
+    """The memory use of the functions of a module."""
 
     def __init__(self, module: IRModule, killed: bool) -> None:
         self.module, self.killed = module, killed
@@ -251,7 +251,7 @@ class _ModuleMemory:
         return peaks
 
     def called(self, call: ast.Call, callee: ast.GlobalVar) -> Iterator[_Alive]:
-        """What a call needs, in the sizes of the caller."""
+        """The bytes that a call needs, in the sizes of the caller."""
         info = self.info.get(callee)
         args = [self.info.get(arg) for arg in call.args]
         images: dict[tir.Var, tir.PrimExpr] = {}
@@ -458,7 +458,7 @@ class _Cells(MemoryWalk):
         self._count += 1
 
     def roots(self, expr: ast.Expr, seen: dict[int, Held] | None = None) -> set[Cell]:
-        """What made the memory of a value; what was overwritten in place is still the same.
+        """The cells that first held the memory of a value; memory overwritten in place is the same.
 
         Tuples may hold each other again and again: what `seen` has is left out, and added to it.
         """
@@ -564,7 +564,7 @@ class _LiveWalk:
             self.found.append(state)
 
     def _callee(self, call: ast.Call, callee: ast.GlobalVar, state: _Alive) -> None:
-        """What a call needs besides."""
+        """Note the bytes that a callee needs beside what is alive."""
         if isinstance(self.module.module.functions.get(callee), ast.Function):
             for inner in self.module.called(call, callee):
                 both = state.total + inner.total

@@ -29,7 +29,7 @@ class FamilyQuestion(Record):
 
 KNOWN, HELD_OUT, BITS = "", "held_out_", "bits_"
 GIVEN = " given "
-"""What stands before the assumptions of questions with bit operations, which have ``|`` themselves."""
+"""The separator before the assumptions of questions with bit operations, which have ``|`` themselves."""
 
 
 def cases(part: str = KNOWN) -> list[FamilyQuestion]:

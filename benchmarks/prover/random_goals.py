@@ -220,7 +220,7 @@ def points(goal: RandomGoal, count: int) -> Iterator[dict[tir.Var, int]]:
 
 
 def wrong(goal: RandomGoal, verdict: Verdict, tries: int = 40) -> str | None:
-    """What is wrong with a verdict, or None."""
+    """The mistake in a verdict; None if it is right."""
     match verdict:
         case Proved():
             for values in points(goal, tries):

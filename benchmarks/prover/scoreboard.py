@@ -40,7 +40,7 @@ def ours(case: FamilyQuestion) -> str:
 
 
 class Row:
-    """What one prover said."""
+    """The answer of one prover."""
 
     def __init__(self, name: str) -> None:
         self.name = name

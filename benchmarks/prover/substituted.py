@@ -26,7 +26,7 @@ _IMAGES = (
     *("a//b", "a % 4", "(a + 1)//2", "(a + 3)//4", "(a + b - 1)//b"),
     *("max(a, 1)", "max(a, b)", "min(a, 16)"),
 )
-"""What variables are replaced by; none of it is ever negative."""
+"""The expressions that replace variables; none of them is ever negative."""
 
 
 class Substituted(Record):
@@ -37,7 +37,7 @@ class Substituted(Record):
     facts: tuple[PrimExpr, ...]
 
     def ask(self) -> Verdict:
-        """What the prover says, with nothing remembered."""
+        """The prover's answer, with nothing remembered."""
         context = Context()
         for fact in self.facts:
             context.assume(fact)

@@ -6,10 +6,11 @@ from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Sequence
 
 from rlx.checker.driver.sources import STDIN, decode, displayed, encoding, read
-from rlx.checker.driver.time_limit import UNABLE, Lost, each_limited
+from rlx.checker.driver.time_limit import Lost, each_limited
 from rlx.checker.fixing import Mended
 from rlx.grammar.alignment import unified_diff
 from rlx.grammar.nodes.node import Record, replace
+from rlx.grammar.processes import UNABLE
 from rlx.grammar.stack import recursion_room
 from rlx.grammar.streams import complain_line, lines_of, visible
 from rlx.writing import rewrite

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Generic, TypeVar
 
 from rlx.grammar.nodes.node import Record
-from rlx.grammar.processes import from_outside, seconds_given
+from rlx.grammar.processes import BUG, INTERRUPTED, UNABLE, from_outside, seconds_given
 from rlx.grammar.streams import complain_line
 
 T = TypeVar("T")
@@ -27,9 +27,6 @@ DEFAULT = 300.0
 
 FORKS = hasattr(os, "fork") and sys.platform != "emscripten"
 """Without processes, the time limit ends the whole command instead of the work on one file."""
-
-UNABLE, BUG, INTERRUPTED = 2, 101, 130
-"""The exit statuses of a command that was ended, and of one that met a mistake of ours."""
 
 
 class TimeLimitError(Exception):
@@ -353,7 +350,7 @@ def _flush() -> None:
 
 
 _lifts: list[int] = []
-"""Of a command whose time is limited: the pipe to the process that watches it."""
+"""The pipe to the process that watches a command whose time is limited."""
 
 _alarms: list[Any] = []
 """The same where there is no such process: the timers."""

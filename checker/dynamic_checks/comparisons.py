@@ -339,7 +339,7 @@ def always_fails(
 
 @rule("CHECK-plain", "dynamic check")
 def _status(known: bool, same: bool) -> PartStatus:
-    """Of a part whose two sides are plain data."""
+    """The status of a part whose two sides are plain data."""
     if not decide("CHECK-plain-known", known):
         return "needed"
     return "proved" if decide("CHECK-plain-same", same) else "impossible"

@@ -367,8 +367,8 @@ def _assert(state: PrimFuncCheck, stmt: tir.Assert) -> None:
 
 
 def _opaque(state: PrimFuncCheck, stmt: tir.OpaqueStmt) -> None:
-    """Of text that is not understood, the words after `T.` are known or not, and what is assigned
-    to is a buffer.
+    """Check text that is not understood: the words after `T.` exist, and assignments are to
+    buffers.
     """
     if is_wrong(state, stmt.text, stmt.span, is_statement=True):
         return

@@ -163,7 +163,7 @@ def _underlines(shown: Shown, marks: list[Underline], theme: Mapping[str, str]) 
 
 
 def _clear_of(shown: Shown, last: Underline, others: Sequence[Underline]) -> bool:
-    """No other mark reaches into the right-most one."""
+    """Whether no other mark reaches into the right-most one."""
     return all(shown.column(m.end) <= shown.column(last.start) for m in others)
 
 

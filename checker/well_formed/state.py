@@ -294,7 +294,7 @@ def exported_type_stays_inside(
 
 @rule("WF02", "well-formed")
 def is_bound_once(state: WellFormedCheck, var: ast.Var) -> None:
-    """No variable is bound a second time."""
+    """Check that no variable is bound a second time."""
     if not need("WF02-twice", var not in state.bound) and state.once((var, "twice")):
         state.report("WF02-twice", f"{var.name_hint!r} is bound a second time", var.span)
     state.bound[var] = None

@@ -40,7 +40,7 @@ class Construct(Record):
 
 
 class PlaceError(ValueError):
-    """No node with struct info is at a place; the message names nearby nodes."""
+    """Raised if no node with struct info is at a place; the message names nearby nodes."""
 
 
 def constructs(modules: Iterable[ast.IRModule], source: Source) -> list[Construct]:

@@ -39,7 +39,7 @@ def pages() -> dict[str, str]:
 
 
 def _options(parser: argparse.ArgumentParser) -> Iterator[str]:
-    """What stands on the command line: a heading and a paragraph for each."""
+    """The arguments of a command: a heading and a paragraph for each."""
     for action in parser._actions:
         if action.help == argparse.SUPPRESS or isinstance(action, argparse._HelpAction):
             continue

@@ -69,7 +69,7 @@ def layers() -> list[str]:
 
 
 def purpose(room: str) -> str:
-    """What a room is for: its docstring, up to the first stop or colon."""
+    """The purpose of a room: its docstring, up to the first stop or colon."""
     said = (import_module(f"rlx.{room}").__doc__ or "").strip()
     return re.split(r"[:.;\n]|, and", said)[0][:70]
 

@@ -88,6 +88,6 @@ def _plain(room: str, name: str, value: object) -> str:
 
 
 def _own_name(value: object, name: str) -> str:
-    """What a function or a class is called where it is defined; decorators may have hidden that."""
+    """The name of a function or class where it is defined; decorators may have hidden it."""
     found = str(getattr(value, "__qualname__", name))
     return name if "<locals>" in found else found

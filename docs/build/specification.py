@@ -31,7 +31,7 @@ ABOUT = {
     "run": ("A run that returns", "A run that fails"),
     "tir": ("A run of a PrimFunc that ends", "A run of a PrimFunc that fails"),
 }
-"""What the examples of a kind show, good and bad."""
+"""The captions of good and bad examples, by their kind."""
 PROGRAM = ("A program that keeps the rule", "A program that breaks the rule")
 
 _FENCE = re.compile(r"^(`{3,})\s*(.*)$")

@@ -166,7 +166,7 @@ def _numpy(wheels: Path) -> None:
 
 
 def _files(folder: Path) -> dict[str, bytes]:
-    """What Python needs of a folder: compiled modules instead of sources, but for operators, whose names are
+    """The files of a folder that Python needs: compiled modules instead of sources, but for operators, whose names are
     looked up in the sources.
     """
     found: dict[str, bytes] = {}

@@ -19,7 +19,7 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 PROGRAM, AFTER = "program.rlx", "after.rlx"
-"""What the two texts are called in messages."""
+"""The names of the two texts in messages."""
 
 Request = dict[str, Any]
 Answer = dict[str, Any]
@@ -44,7 +44,7 @@ def answer(text: str) -> str:
 
 
 def check(request: Request) -> Answer:
-    """What `relax-check` prints; the diagnostics with places and fixes; the functions of the program."""
+    """The output of `relax-check`; the diagnostics with places and fixes; the functions of the program."""
     from rlx.checker.edits import with_edits
 
     report = _document(request["code"]).report
@@ -117,7 +117,7 @@ def fmt(request: Request) -> Answer:
 
 
 def hover(request: Request) -> Answer:
-    """What is known of the word at an offset, as Markdown; empty if nothing is."""
+    """The documentation of the word at an offset, as Markdown; empty if there is none."""
     from rlx.lsp.hover import hover as known
     from rlx.lsp.window import Window
 
@@ -135,19 +135,19 @@ def hover(request: Request) -> Answer:
 
 
 def why(request: Request) -> Answer:
-    """What `rlx why` prints of the statements of a line."""
+    """The output of `rlx why` for the statements of a line."""
     return run(["why", f"{PROGRAM}:{request['line']}"], {PROGRAM: request["code"]})
 
 
 def prove(request: Request) -> Answer:
-    """What `rlx prove --explain` prints of a condition under assumptions, one a line."""
+    """The output of `rlx prove --explain` for a condition under assumptions, one a line."""
     assumed = [line.strip() for line in request.get("assume", "").splitlines() if line.strip()]
     options = [word for condition in assumed for word in ("--assume", condition)]
     return run(["prove", "--explain", *options, "--", request["goal"]])
 
 
 def refines(request: Request) -> Answer:
-    """What `rlx refines --explain` prints of the program and of another one."""
+    """The output of `rlx refines --explain` for the program and another one."""
     texts = {PROGRAM: request["code"], AFTER: request.get("after", "")}
     return run(["refines", "--explain", PROGRAM, AFTER], texts)
 
@@ -168,7 +168,7 @@ def step(request: Request) -> Answer:
 
 
 def explain(request: Request) -> Answer:
-    """What `rlx explain` prints of a code, a rule or an operator."""
+    """The output of `rlx explain` for a code, a rule or an operator."""
     return run(["explain", request["code"]])
 
 

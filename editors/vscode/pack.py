@@ -15,7 +15,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 HERE = Path(__file__).parent
 TIME = (1980, 1, 1, 0, 0, 0)
-"""Of every file in the zip, so that the same sources give the same package."""
+"""The time of every file in the zip, so that the same sources give the same package."""
 
 TYPES = """<?xml version="1.0" encoding="utf-8"?>
 <Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">

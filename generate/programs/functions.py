@@ -213,7 +213,7 @@ def recursive(module: ModuleBuilder, head: Choices, steps: Sequence[bytes], coun
         builder.shape_vars = binders = (n, m) if rank else (n,)
         fuel = ShapeStructInfo((n,), 1)
         dims = (m, tir.interned(tir.IntImm(4)))[:rank]
-        builder.frame.dims = [d for d in builder.frame.dims if not _mentions_other(d, (n, *dims))]
+        builder.frame.dims = [d for d in builder.frame.dims if {n, *dims}.issuperset(variables(d))]
         info = TensorStructInfo(ShapeExpr(dims), kind, len(dims))
         params = [builder.parameter(fuel, 0), builder.parameter(info, 0)]
         other = names[(number + 1) % count]
@@ -225,10 +225,6 @@ def recursive(module: ModuleBuilder, head: Choices, steps: Sequence[bytes], coun
         made = module.functions[name]
         assert isinstance(made, Function)
         publish(module, name, made)
-
-
-def _mentions_other(dim: tir.PrimExpr, known: Sequence[object]) -> bool:
-    return any(v not in known for v in variables(dim))
 
 
 def _loop(

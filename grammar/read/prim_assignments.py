@@ -116,7 +116,7 @@ DECLARATIONS = {"T.decl_buffer", "T.Buffer", "T.alloc_local", "T.alloc_shared", 
 VARIABLES = ("T.Var", "T.SizeVar")
 """Make a variable of a name and a type; the text says the name twice."""
 _A_SCALAR = object()
-"""Of a form that only makes the value of a scalar."""
+"""Marks a form that only makes the value of a scalar."""
 AXES = {
     "T.axis.S": "S",
     "T.axis.R": "R",

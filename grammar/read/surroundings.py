@@ -244,10 +244,6 @@ class Surroundings:
             holder = holder.outer
 
 
-def _any_from(library: str, paths: AbstractSet[str]) -> bool:
-    return any(path.partition(".")[0] == library for path in paths)
-
-
 class PythonAround:
     """The Python code around one definition, as seen by the definition.
 
@@ -291,8 +287,8 @@ class PythonAround:
 
     def library(self, name: str) -> str | None:
         """The array library that a name is imported from; None for any other name."""
-        paths = self.around.paths(name)
-        return next((root for root in ARRAY_LIBRARIES if _any_from(root, paths)), None)
+        roots = {path.partition(".")[0] for path in self.around.paths(name)}
+        return next((root for root in ARRAY_LIBRARIES if root in roots), None)
 
     def canonical(self, word: str) -> str:
         """See :meth:`Surroundings.canonical`."""

@@ -79,7 +79,8 @@ def _wanted(expected: frozenset[str]) -> str:
     if "_NEWLINE" in rest and len(rest) > 1 and not words:
         rest &= {"_NEWLINE", "RPAR", "RSQB", "COMMA", "EQUAL", "COLON"}
     brackets = rest & {"LPAR", "LSQB"}
-    words += sorted((_word(name) for name in rest - brackets), key=_by_spelling)
+    # Spellings come before descriptions.
+    words += sorted(map(_word, rest - brackets), key=lambda word: (word[0] != "'", word))
     if not words and expected >= _OPERATOR:
         words.append("an operator")
     if not words:
@@ -91,11 +92,6 @@ def _wanted(expected: frozenset[str]) -> str:
 
 def _word(terminal: str) -> str:
     return _WORDS.get(terminal, f"'{terminal.lower()}'")
-
-
-def _by_spelling(word: str) -> tuple[bool, str]:
-    """Spellings first, then what is described."""
-    return not word.startswith("'"), word
 
 
 def _hint(token: Token, expected: frozenset[str]) -> str | None:

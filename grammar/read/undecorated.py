@@ -276,4 +276,4 @@ _IMPORTS = {
 """The import of each prefix."""
 _WORDS = {"relax": "from tvm import relax"}
 _WORDS |= {word: f"R.{word}" for word in ("Tensor", "Shape", "Tuple", "Callable", "match_cast")}
-"""What rlx reads of old texts, and Python only where it is imported."""
+"""Words of old texts that rlx always reads, and Python only if they are imported."""

@@ -58,7 +58,7 @@ class Blame(Record):
 
 
 class Fine(Record):
-    """No pass did anything wrong, as far as it was seen.
+    """The answer if no pass was seen to do anything wrong.
 
     Attributes
     ----------

@@ -15,6 +15,7 @@ from rlx.commands.outputs import add_format, refused
 from rlx.grammar.command_line import CommandParser, natural, seconds
 from rlx.grammar.nodes.encoded import files_in
 from rlx.grammar.nodes.node import replace
+from rlx.grammar.processes import UNABLE
 from rlx.grammar.stack import roomy
 from rlx.grammar.streams import complain, complain_line, say, say_line, write_data
 from rlx.semantics.run.options import add_memory
@@ -23,7 +24,7 @@ from rlx.writing import scratch, write
 if TYPE_CHECKING:
     from rlx.bisect.process import Process
 
-FINE, BLAMED, UNABLE = 0, 1, 2
+FINE, BLAMED = 0, 1
 
 SIZES = (3, 1)
 """The sizes of shape variables in runs, where none are given."""

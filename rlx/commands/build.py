@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from rlx.commands.compiling import made_or_status, program
 from rlx.commands.outputs import add_format, print_record, refused
-from rlx.commands.project import UNABLE, add_options, loaded
+from rlx.commands.project import add_options, loaded
 from rlx.grammar.command_line import CommandParser
+from rlx.grammar.processes import UNABLE
 from rlx.grammar.stack import roomy
 from rlx.grammar.streams import complain_line
 from rlx.grammar.wording import counted

@@ -18,6 +18,7 @@ from rlx.commands.check_types import show
 from rlx.commands.outputs import refused
 from rlx.commands.project import settings
 from rlx.grammar.nodes.node import replace
+from rlx.grammar.processes import BUG, UNABLE
 from rlx.grammar.stack import roomy
 from rlx.grammar.streams import (
     complain,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 PROGRAM = "relax-check"
 STDIN = "-"
-CLEAN, FOUND, UNABLE, BUG = 0, 1, 2, 101
+CLEAN, FOUND = 0, 1
 
 
 @roomy

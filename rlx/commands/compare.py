@@ -11,9 +11,10 @@ from rlx.checker.driver.time_limit import lift
 from rlx.commands.compiling import made_or_status
 from rlx.commands.os_errors import words_of
 from rlx.commands.outputs import add_format
-from rlx.commands.project import UNABLE, add_options, loaded
+from rlx.commands.project import add_options, loaded
 from rlx.grammar.command_line import CommandParser
 from rlx.grammar.nodes.encoded import files_in
+from rlx.grammar.processes import UNABLE
 from rlx.grammar.stack import roomy
 from rlx.grammar.streams import complain_line, say, visible, write_data
 from rlx.semantics.run.options import UsageError, add_inputs, add_memory

@@ -8,8 +8,9 @@ from typing import TypeVar
 from rlx.checker.check import IllFormedError
 from rlx.commands.os_errors import words_of
 from rlx.grammar.nodes.ast import IRModule
+from rlx.grammar.processes import UNABLE
 from rlx.grammar.streams import complain_line
-from rlx.semantics.run.options import ENDED, UNABLE, UNDECIDED, UsageError, checked, show_errors
+from rlx.semantics.run.options import ENDED, UNDECIDED, UsageError, checked, show_errors
 
 T = TypeVar("T")
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlx.commands.refines import add_options, loaded
+from rlx.grammar.processes import UNABLE
 from rlx.grammar.stack import roomy
 from rlx.grammar.streams import json_text, say, visible, write_data
 
 if TYPE_CHECKING:
     from rlx.refine.differences import FunctionDifference
 
-_USAGE = 2
 STATUSES = {"proved": 0, "unknown": 3, "refuted": 1, "differs": 1}
 """The exit status; of several functions, the last one here counts."""
 EPILOG = """\
@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None, prog: str = "rlx diff") -> int:
         return int(stop.code or 0)
     modules = loaded(options.a, options.b, prog)
     if modules is None:
-        return _USAGE
+        return UNABLE
     from rlx.refine.differences import differences
 
     try:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from rlx.commands.outputs import add_format, print_record
 from rlx.grammar.command_line import CommandParser
+from rlx.grammar.processes import UNABLE
 from rlx.grammar.stack import roomy
 from rlx.grammar.streams import complain_line, say, write_program
-from rlx.semantics.run.options import UNABLE
 
 if TYPE_CHECKING:
     from rlx.vm import Executable

@@ -46,7 +46,7 @@ from rlx.grammar.streams import (
 from rlx.semantics.run.options import add_memory
 from rlx.writing import make_folder, write
 
-NOTHING, FOUND, UNABLE = 0, 1, 2
+NOTHING, FOUND = 0, 1
 
 KNOWN = "findings"
 """The default folder of known findings; there need not be one."""

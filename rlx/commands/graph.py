@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from rlx.commands.compiling import made_or_status
 from rlx.commands.outputs import refused
-from rlx.commands.project import UNABLE, add_options, loaded
+from rlx.commands.project import add_options, loaded
 from rlx.grammar.command_line import CommandParser
+from rlx.grammar.processes import UNABLE
 from rlx.grammar.stack import roomy
 from rlx.grammar.streams import complain_line, json_text, write_data
 from rlx.semantics.run.options import UsageError

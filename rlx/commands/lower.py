@@ -8,9 +8,10 @@ from difflib import get_close_matches
 
 from rlx.commands.compiling import made_or_status, program
 from rlx.commands.outputs import add_format, print_record
-from rlx.commands.project import UNABLE, add_options, loaded
+from rlx.commands.project import add_options, loaded
 from rlx.grammar.command_line import CommandParser
 from rlx.grammar.nodes.ast import IRModule
+from rlx.grammar.processes import UNABLE
 from rlx.grammar.stack import roomy
 from rlx.grammar.streams import write_program
 from rlx.semantics.run.options import UsageError

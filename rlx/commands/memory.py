@@ -17,9 +17,10 @@ from rlx.commands.memory_report import (
     of_function,
 )
 from rlx.commands.outputs import add_format, refused
-from rlx.commands.project import UNABLE, add_options, loaded
+from rlx.commands.project import add_options, loaded
 from rlx.grammar.command_line import CommandParser
 from rlx.grammar.diagnostic import Source
+from rlx.grammar.processes import UNABLE
 from rlx.grammar.stack import roomy
 from rlx.grammar.streams import json_text, say, visible, write_data
 from rlx.semantics.run.options import UsageError

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 
 from rlx.grammar.streams import complain_line
 
-UNABLE = 2
-
 if TYPE_CHECKING:
     from rlx.checker.driver.configuration import ProjectSettings
 

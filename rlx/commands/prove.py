@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rlx.commands.outputs import add_format
+from rlx.grammar.processes import UNABLE
 from rlx.grammar.stack import roomy
 from rlx.grammar.streams import complain_line, json_text, say, write_data
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from rlx.solver.verdict import Verdict
 
 EXIT_CODES = {"proved": 0, "refuted": 1, "unknown": 3}
-_USAGE = 2
 EPILOG = """\
 Variables are integers. They are at least 0 unless --lower sets another bound.
 
@@ -51,7 +51,7 @@ def main(argv: Sequence[str] | None = None, prog: str = "rlx prove") -> int:
             return _answer(options)
     except (ValueError, TypeError, UserWarning) as error:
         complain_line(f"{prog}: {error}")
-        return _USAGE
+        return UNABLE
 
 
 def _parser(prog: str) -> ArgumentParser:

@@ -13,12 +13,13 @@ from rlx.commands.outputs import add_format, print_record, refused
 from rlx.commands.project import add_options, loaded
 from rlx.generate.reduce.search import reduced
 from rlx.grammar.command_line import CommandParser
+from rlx.grammar.processes import UNABLE
 from rlx.grammar.stack import roomy
 from rlx.grammar.streams import complain, complain_line, write_program
 from rlx.subject import SubjectError, source_of, why_unreadable
 from rlx.writing import scratch, scribble, write
 
-REDUCED, BORING, UNABLE = 0, 1, 2
+REDUCED, BORING = 0, 1
 
 EPILOG = """\
 COMMAND runs in the shell (sh). {} stands for the path of a candidate; without {} the path is appended. Exit status 0

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rlx.commands.outputs import add_format
+from rlx.grammar.processes import UNABLE
 from rlx.grammar.stack import roomy
 from rlx.grammar.streams import complain, complain_line, json_text, say, write_data
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from rlx.refine.answer import Refinement
 
 EXIT_CODES = {"proved": 0, "refuted": 1, "unknown": 3}
-_USAGE = 2
 EPILOG = """\
 AFTER refines BEFORE if it returns the same value for all sizes of shape variables and all inputs on
 which BEFORE returns one, with the same calls of packed functions.
@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None, prog: str = "rlx refines") -> int:
         return int(stop.code or 0)
     modules = loaded(options.before, options.after, prog)
     if modules is None:
-        return _USAGE
+        return UNABLE
     from rlx.refine.question import compare
 
     try:
@@ -55,7 +55,7 @@ def main(argv: Sequence[str] | None = None, prog: str = "rlx refines") -> int:
         )
     except ValueError as error:
         complain_line(f"{prog}: {error}")
-        return _USAGE
+        return UNABLE
     if options.format == "json":
         write_data(json_text(_record(options, found)) + "\n")
     else:

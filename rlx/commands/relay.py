@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from rlx.commands.outputs import add_format
 from rlx.grammar.command_line import CommandParser, natural
+from rlx.grammar.processes import BUG, UNABLE
 from rlx.grammar.stack import roomy
 from rlx.grammar.streams import (
     complain,
@@ -20,7 +21,7 @@ from rlx.grammar.streams import (
     write_data,
     write_program,
 )
-from rlx.semantics.run.options import BUG, ENDED, STATUS, UNABLE, UsageError, given_inputs
+from rlx.semantics.run.options import ENDED, STATUS, UsageError, given_inputs
 
 if TYPE_CHECKING:
     from rlx.checker.render.files import FileReport

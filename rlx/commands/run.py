@@ -11,13 +11,13 @@ from rlx.checker.driver.time_limit import lift
 from rlx.commands.outputs import write_tensors
 from rlx.commands.project import add_options, loaded
 from rlx.grammar.command_line import natural
+from rlx.grammar.processes import UNABLE
 from rlx.grammar.stack import roomy
 from rlx.grammar.streams import complain_line, json_text, say, say_line, visible, write_data
 from rlx.semantics.run.json_values import json_value
 from rlx.semantics.run.options import (
     ENDED,
     FUEL,
-    UNABLE,
     Prepared,
     UsageError,
     interruptible,

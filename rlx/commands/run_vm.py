@@ -10,6 +10,7 @@ from rlx.checker.driver.time_limit import lift
 from rlx.commands.compiling import made_or_status
 from rlx.commands.outputs import write_tensors
 from rlx.grammar.nodes import ast
+from rlx.grammar.processes import UNABLE
 from rlx.grammar.streams import (
     complain,
     complain_line,
@@ -21,7 +22,6 @@ from rlx.grammar.streams import (
 )
 from rlx.semantics.run.options import (
     ENDED,
-    UNABLE,
     UNDECIDED,
     UsageError,
     arguments,

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from rlx.checker.driver.time_limit import lift
 from rlx.commands.compiling import made_or_status
 from rlx.commands.outputs import refused
-from rlx.commands.project import UNABLE, add_options, loaded
+from rlx.commands.project import add_options, loaded
 from rlx.grammar.command_line import integer
+from rlx.grammar.processes import UNABLE
 from rlx.grammar.stack import roomy
 from rlx.grammar.streams import complain_line, json_text, say_line, write_data
 from rlx.grammar.wording import shortened

@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from rlx.grammar.processes import UNABLE
 from rlx.grammar.stack import roomy
 from rlx.grammar.streams import complain_line, say, visible
 
 _LENGTH = 16_000_000
-_REFUSED, _UNABLE = 1, 2
+_REFUSED = 1
 
 
 @roomy
@@ -53,7 +54,7 @@ def main(argv: Sequence[str] | None = None, prog: str = "rlx verify-proof") -> i
             status = max(status, _REFUSED)
         except OSError as error:
             said = f"{error.strerror or error}"
-            status = _UNABLE
+            status = UNABLE
             if options.format == "json":
                 complain_line(f"{path}: {said}")
         except UnicodeDecodeError:

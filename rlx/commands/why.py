@@ -11,10 +11,11 @@ from rlx.commands.outputs import add_format
 from rlx.commands.project import add_options, loaded
 from rlx.grammar.command_line import CommandParser, natural
 from rlx.grammar.nodes.node import Record
+from rlx.grammar.processes import UNABLE
 from rlx.grammar.stack import roomy
 from rlx.grammar.streams import complain_line, json_text, say_line, write_data
 
-FINE, FOUND, UNABLE = 0, 1, 2
+FINE, FOUND = 0, 1
 
 _PLACE = re.compile(r"(.+?):(\d{1,9})(?::(\d{1,9}))?", re.DOTALL)
 

@@ -190,7 +190,9 @@ class Run:
             At the first difference.
         """
         args = own(self.module, self.args)
-        for each in followed(self.program, self.entry, args, forget=self._is_done):
+        for each in followed(
+            self.program, self.entry, args, forget=lambda var: var not in self._taken
+        ):
             if isinstance(each, Outcome):
                 return each
             other = theirs(each)
@@ -250,10 +252,6 @@ class Run:
             if bound.var in self.bindings:
                 self._taken.update(free_vars(self.bindings[bound.var].value))
         return lambda: self._needed(bound.var, pending[:count])
-
-    def _is_done(self, var: ast.Var) -> bool:
-        """Whether no slice takes the value of a variable."""
-        return var not in self._taken
 
     def _needed(self, var: ast.Var, pending: list[ast.Var]) -> list[ast.Var]:
         wanted = {var}
@@ -616,7 +614,7 @@ class InputsError(ValueError):
 
 
 class NoNameError(ValueError):
-    """No value has the name of a binding."""
+    """Raised if no value has the name of a binding."""
 
     def __init__(self, values: Mapping[str, object], run: Run) -> None:
         names = [b.var.name_hint for b in run.bindings.values() if b.var is not None]

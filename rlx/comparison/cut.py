@@ -17,12 +17,11 @@ from rlx.grammar.nodes.visit import (
     expressions,
     free_vars,
     reached_functions,
-    struct_infos,
 )
 from rlx.operators.evaluation import numpy_dtype
 from rlx.semantics.struct_info_of import struct_info_of
 from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue, Value, values_inside
-from rlx.solver.order import free_shape_vars
+from rlx.solver.order import free_shape_vars, shape_vars_in
 
 
 class CutOut(Record):
@@ -105,7 +104,8 @@ def cut(
             mapped[own] = ast.Var(names.new(own.name_hint), info, shape_var=own.shape_var)
     made = [rebuild(binding, lambda node: mapped.get(node, node)) for binding in bindings]
     ties = _ties(params)
-    named = dict.fromkeys((*_shape_vars(made), *(var for param in params for var in _free(param))))
+    named = dict.fromkeys(var for binding in made for var in shape_vars_in(binding))
+    named |= dict.fromkeys(var for param in params for var in _free(param))
     needed = [var for var in named if var not in ties and var in around]
     if needed:
         sizes = ShapeValue(tuple(int(around[var]) for var in needed))
@@ -179,16 +179,3 @@ def _ties(params: Sequence[ast.Var]) -> set[tir.Var]:
             case ast.TupleStructInfo(fields=fields):
                 stack += fields
     return found
-
-
-def _shape_vars(roots: Sequence[Node]) -> list[tir.Var]:
-    """The shape variables in some bindings, and in what they bind."""
-    found: dict[tir.Var, None] = {}
-    for root in roots:
-        for info in struct_infos(root):
-            found.update(dict.fromkeys(free_shape_vars(info)))
-        for node in expressions(root):
-            for child in node.children():
-                if isinstance(child, tir.PrimExpr):
-                    found.update(dict.fromkeys(tir.free_vars(child)))
-    return list(found)

@@ -14,12 +14,9 @@ def own(module: ast.IRModule, args: Sequence[Value]) -> list[Value]:
     """The arguments for one run: copies if the program may write to them, and otherwise the same
     memory, since weights are large.
     """
-    change = copied if may_write(module) else _sealed
-    return [change(arg) for arg in args]
-
-
-def _sealed(value: Value) -> Value:
-    return rebuilt(value, _read_only)
+    if may_write(module):
+        return [copied(arg) for arg in args]
+    return [rebuilt(arg, _read_only) for arg in args]
 
 
 def _read_only(value: Value) -> Value:

@@ -107,7 +107,7 @@ class RoundingBounds(Record):
 
 
 NOTHING = RoundingBounds(None, [], proved=False)
-"""Of a binding that cannot be computed in float64."""
+"""The bounds of a binding that cannot be computed in float64."""
 
 
 def bounds(cut: CutOut, eps: float, *, whole: bool = False) -> RoundingBounds:

@@ -448,7 +448,7 @@ class _Step:
         )
 
     def _reduce_callers(self, numbers: AbstractSet[int]) -> None:
-        """Of functions that call one which is another now, only these calls are looked at."""
+        """Reduce functions that call a changed one to these calls."""
         callers = self._mention(self.changed) & numbers
         self._reduce(old for old, new in self.to.items() if new in callers)
 

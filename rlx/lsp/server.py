@@ -500,7 +500,7 @@ def _end(process: Forked[Any]) -> None:
 
 
 async def answer_of(process: Forked[T]) -> T | Lost:
-    """What a process answers next."""
+    """The next answer of a process."""
     loop, end = asyncio.get_running_loop(), process.answers.fileno()
     done = asyncio.Event()
     process.give("")

@@ -572,7 +572,7 @@ class Analyzer:
         self._prover.context = self._context()
 
     def _context(self, without: tir.Var | None = None) -> Context:
-        """What is known now; without what is known of a variable, if one is given."""
+        """The present knowledge, without that of a variable if one is given."""
         facts = [fact for _, each in self._facts.values() for fact in each] + self._scopes
         mentioned = {*tir.free_vars(*facts), *self._bounds}
         facts += [tir.EQ(var, self._valued(var)) for var in self._values if var in mentioned]

@@ -365,7 +365,9 @@ def _of_values(
             return said, "give it a variable of its own by R.match_cast"
     if name in _SHAPED:
         shape = _argument(call, 1)
-        sized = isinstance(shape, ast.Var) and _has_sizes(info.get(shape))
+        known = info.get(shape) if isinstance(shape, ast.Var) else None
+        # R.reshape is lowered in another way if the sizes are not known.
+        sized = isinstance(known, ast.ShapeStructInfo) and known.values is not None
         if isinstance(shape, ast.Var) and sized and not _is_literal(bound.get(shape)):
             said = f"its shape {shape.name_hint} is not bound to R.shape(…)"
             return said, "write the sizes into the call; R.match_cast gives them names"
@@ -418,11 +420,6 @@ def _has_size_of_data(made: ast.TensorStructInfo, sizes: AbstractSet[tir.Var]) -
     return made.shape is not None and any(
         isinstance(each, tir.Var) and each not in sizes for each in walk(made.shape)
     )
-
-
-def _has_sizes(info: StructInfo | None) -> bool:
-    """Whether the sizes of a shape are known: R.reshape is lowered in another way if not."""
-    return isinstance(info, ast.ShapeStructInfo) and info.values is not None
 
 
 def _is_literal(shape: ast.Expr | None) -> bool:

@@ -7,19 +7,12 @@ assert. Memory is allocated and reshaped by the rules of the operators.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import replace
 
 Given = Sequence[ast.Expr]
-
-
-def _made(call: ast.Call, given: Given) -> ast.Call | None:
-    return _applied("relax.make_closure", call, given)
-
-
-def _invoked(call: ast.Call, given: Given) -> ast.Call | None:
-    return _applied("relax.invoke_closure", call, given)
 
 
 def _applied(operator: str, call: ast.Call, given: Given) -> ast.Call | None:
@@ -63,8 +56,8 @@ OPERATORS: dict[str, Callable[[ast.Call, Given], ast.Call | None]] = {
     "runtime.TVMTensorCreateView": _same_arguments("relax.memory.view", 4),
     "vm.builtin.alloc_storage": _same_arguments("relax.vm.alloc_storage", 3, 4),
     "vm.builtin.alloc_tensor": _same_arguments("relax.vm.alloc_tensor", 4, 5),
-    "vm.builtin.make_closure": _made,
-    "vm.builtin.invoke_closure": _invoked,
+    "vm.builtin.make_closure": partial(_applied, "relax.make_closure"),
+    "vm.builtin.invoke_closure": partial(_applied, "relax.invoke_closure"),
     "relax.run.print": _printed,
     "relax.run.assert_op": _asserted,
 }

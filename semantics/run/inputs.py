@@ -332,12 +332,6 @@ def _random(
     return np.asarray(random.standard_normal(shape)).astype(kind)
 
 
-def _iota(
-    _: np.random.Generator, shape: tuple[int, ...], kind: np.dtype[Any]
-) -> np.ndarray[Any, Any]:
-    return np.arange(prod(shape)).astype(kind).reshape(shape)
-
-
 def _whole(
     random: np.random.Generator, shape: tuple[int, ...], kind: np.dtype[Any]
 ) -> np.ndarray[Any, Any]:
@@ -351,7 +345,7 @@ _WAYS: dict[str, Callable[..., np.ndarray[Any, Any]]] = {
     "whole": _whole,
     "zeros": lambda _, shape, kind: np.zeros(shape, kind),
     "ones": lambda _, shape, kind: np.ones(shape, kind),
-    "iota": _iota,
+    "iota": lambda _, shape, kind: np.arange(prod(shape)).astype(kind).reshape(shape),
 }
 
 

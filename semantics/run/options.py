@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from rlx.grammar.command_line import CommandParser, natural
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.nodes import ast
+from rlx.grammar.processes import BUG
 from rlx.grammar.streams import complain, complain_line
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ External functions are never looked up: a program that calls one ends as unsuppo
 exit status: 0 a value was returned; 1 the run ended without one, or the checker found errors; 2 wrong
 usage, an unreadable file or input; 3 out of fuel or unsupported; 101 a bug in the tool."""
 
-RETURNED, ENDED, UNABLE, UNDECIDED, BUG = 0, 1, 2, 3, 101
+RETURNED, ENDED, UNDECIDED = 0, 1, 3
 
 STATUS = {
     "Returned": RETURNED,

@@ -15,6 +15,7 @@ from rlx.solver.order.substitute import (
     free_shape_vars,
     free_vars,
     rename_apart,
+    shape_vars_in,
     substitute,
     substitute_prim,
 )
@@ -42,6 +43,7 @@ __all__ = [
     "lub",
     "meet_is_empty",
     "rename_apart",
+    "shape_vars_in",
     "substitute",
     "substitute_prim",
     "subtype",

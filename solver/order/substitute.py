@@ -18,9 +18,10 @@ from rlx.grammar.nodes.ast import (
     VDevice,
 )
 from rlx.grammar.nodes.dtype import DataType
-from rlx.grammar.nodes.node import replace
+from rlx.grammar.nodes.node import Node, replace
 from rlx.grammar.nodes.struct_infos import children, held_shape, mentioned, numbers, with_children
 from rlx.grammar.nodes.tir import PrimExpr
+from rlx.grammar.nodes.visit import expressions, struct_infos
 from rlx.spec.registry import rule
 
 Key = tir.Var | ast.Var
@@ -211,6 +212,15 @@ def free_shape_vars(info: StructInfo) -> tuple[tir.Var, ...]:
     if mentioned(info):
         _collect(info, frozenset(), found, {}, set())
     return tuple(found)
+
+
+def shape_vars_in(root: Node) -> dict[tir.Var, None]:
+    """The shape variables that the annotations and the scalars in a node mention, in order."""
+    found = dict.fromkeys(v for info in struct_infos(root) for v in free_shape_vars(info))
+    for node in expressions(root):
+        scalars = [child for child in node.children() if isinstance(child, PrimExpr)]
+        found.update(dict.fromkeys(tir.free_vars(*scalars)))
+    return found
 
 
 def free_vars(info: StructInfo) -> tuple[ast.Var, ...]:

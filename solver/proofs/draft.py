@@ -60,7 +60,7 @@ SIGNS = {"ge": ">=", "eq": "==", "ne": "!="}
 
 
 class NotFoundError(Exception):
-    """No certificate was found."""
+    """Raised if no certificate is found."""
 
 
 class Spelling(ProofChecker):

@@ -23,9 +23,9 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from rlx.checker.driver.sources import decode
-from rlx.cli import BUG
 from rlx.cli import main as rlx
 from rlx.completion import parser_of
+from rlx.grammar.processes import BUG
 from rlx.grammar.read.parser import parse
 from rlx.transform.lowering.passes import PassError
 from tests.vm.agreement import differences

@@ -11,6 +11,7 @@ from rlx.bisect import report
 from rlx.bisect.blame import INPUT, Blame, Fine, Pipeline
 from rlx.bisect.process import Process, UnusableError
 from rlx.commands import bisect
+from rlx.grammar.processes import UNABLE
 from tests.json_schemas import unlike
 from tests.markdown import assert_example
 
@@ -94,6 +95,6 @@ def test_a_pipeline_that_cannot_be_had(
 
     monkeypatch.setattr(Process, "examine", unusable)
     (tmp_path / "f.rlx").write_text(PROGRAM)
-    assert bisect.main([str(tmp_path / "f.rlx"), "--pipeline", "zero"]) == bisect.UNABLE
+    assert bisect.main([str(tmp_path / "f.rlx"), "--pipeline", "zero"]) == UNABLE
     said = capsys.readouterr()
     assert (said.out, said.err) == ("", "rlx bisect: TVM is not installed\n")

@@ -23,121 +23,10 @@ from rlx.transform.builder.finish import finish
 from rlx.transform.builder.frame import Frame, head_of
 from rlx.transform.builder.module_functions import ModuleFunctions
 
-# ---------------------------------------------------------------- queries
-
 Given = object
 """Values that convert to an expression: an expression, a number, a text, a tuple or list of such
 values, a scalar of arithmetic, or a NumPy array.
 """
-
-
-class Asking(ModuleFunctions):
-    """Answers queries at the current position."""
-
-    def lookup_binding(self, var: ast.Var) -> Expr | None:
-        """The value that a variable of the current function is bound to; None for parameters and
-        other variables.
-
-        Raises
-        ------
-        BuildError
-            If it is not a variable.
-        """
-        if not isinstance(var, ast.Var):
-            raise misuse(f"expected a variable, found {described(var)}", here())
-        for frame in reversed(self._frames):
-            found = frame.values.get(var)
-            if found is not None:
-                return found
-        return None
-
-    def struct_info(self, value: Given) -> StructInfo:
-        """The struct info of a value in the current function.
-
-        Raises
-        ------
-        BuildError
-            If the value violates a rule; nothing is emitted.
-        """
-        place = here()
-        frame = self._open("struct_info", place)
-        given = taken.value(value, place)
-        found = frame.state.info_of.get(given)
-        return frame.derived(given, place) if found is None else found
-
-    def prove(self, condition: PrimExpr | str) -> Verdict:
-        """Whether a condition on shape variables always holds at the current position.
-
-        Parameters
-        ----------
-        condition
-            ``tir.EQ(n, m)``, ``n < 4``, or a text such as ``"n % 4 == 0"``.
-
-        Raises
-        ------
-        BuildError
-            If it is not a condition.
-        """
-        place = here()
-        frame = self._open("prove", place)
-        given = taken.scalar(condition, place, frame.shape_vars())
-        try:
-            expect_condition(given)
-        except TypeError as error:
-            raise misuse(str(error), place) from None
-        return frame.state.prover.always(given)
-
-    def simplify(self, value: PrimExpr | str) -> PrimExpr:
-        """A scalar of the same value, simplified with the facts known at the current position.
-
-        Raises
-        ------
-        BuildError
-            If it is not a scalar.
-        """
-        place = here()
-        frame = self._open("simplify", place)
-        return frame.state.prover.simplify(taken.scalar(value, place, frame.shape_vars()))
-
-    @property
-    def prover(self) -> Prover:
-        """The prover, with all facts known at the current position."""
-        return self._open("prover", here()).state.prover
-
-    @property
-    def shape_vars(self) -> Mapping[str, tir.Var]:
-        """The shape variables in scope, by name."""
-        return self._open("shape_vars", here()).shape_vars()
-
-    def unique_name(self, name_prefix: str) -> str:
-        """A name that is unused in the current function or, outside functions, in the module.
-
-        Raises
-        ------
-        BuildError
-            If it is not a text.
-        """
-        text = taken.text(name_prefix, "a name", here())
-        frame = self._innermost
-        return (self._names if frame is None else frame.names).new(text)
-
-    get_unique_name = unique_name
-    """TVM's name of :meth:`unique_name`."""
-
-    def current_block_is_dataflow(self) -> bool:
-        """Whether the current block is a dataflow block."""
-        frame = self._innermost
-        return frame is not None and frame.block is not None
-
-    def _open(self, what: str, place: Place) -> Frame:
-        """The function at hand."""
-        frame = self._frames[-1] if self._frames else None
-        if frame is None:
-            raise misuse(f"{what} must be inside a function: open one with bb.function(…)", place)
-        if frame.finished is not None:
-            name = frame.name.name_hint
-            raise misuse(f"{what}: the function {name!r} already has its output", place)
-        return frame
 
 
 _NAME = "the name of a variable"
@@ -163,7 +52,7 @@ _OPEN: list[BlockBuilder] = []
 """The builders whose functions are open, from outside to inside."""
 
 
-class BlockBuilder(Asking):
+class BlockBuilder(ModuleFunctions):
     """Builds a module, function by function and binding by binding.
 
     Every emitted value is brought into normal form, and its struct info is derived at once, by the
@@ -502,6 +391,113 @@ class BlockBuilder(Asking):
             self.end_again(frame)
         return ast.SeqExpr(blocks, found, place, place) if blocks else found
 
+    # ------------------------------------------------------------ queries
+
+    def lookup_binding(self, var: ast.Var) -> Expr | None:
+        """The value that a variable of the current function is bound to; None for parameters and
+        other variables.
+
+        Raises
+        ------
+        BuildError
+            If it is not a variable.
+        """
+        if not isinstance(var, ast.Var):
+            raise misuse(f"expected a variable, found {described(var)}", here())
+        for frame in reversed(self._frames):
+            found = frame.values.get(var)
+            if found is not None:
+                return found
+        return None
+
+    def struct_info(self, value: Given) -> StructInfo:
+        """The struct info of a value in the current function.
+
+        Raises
+        ------
+        BuildError
+            If the value violates a rule; nothing is emitted.
+        """
+        place = here()
+        frame = self._open("struct_info", place)
+        given = taken.value(value, place)
+        found = frame.state.info_of.get(given)
+        return frame.derived(given, place) if found is None else found
+
+    def prove(self, condition: PrimExpr | str) -> Verdict:
+        """Whether a condition on shape variables always holds at the current position.
+
+        Parameters
+        ----------
+        condition
+            ``tir.EQ(n, m)``, ``n < 4``, or a text such as ``"n % 4 == 0"``.
+
+        Raises
+        ------
+        BuildError
+            If it is not a condition.
+        """
+        place = here()
+        frame = self._open("prove", place)
+        given = taken.scalar(condition, place, frame.shape_vars())
+        try:
+            expect_condition(given)
+        except TypeError as error:
+            raise misuse(str(error), place) from None
+        return frame.state.prover.always(given)
+
+    def simplify(self, value: PrimExpr | str) -> PrimExpr:
+        """A scalar of the same value, simplified with the facts known at the current position.
+
+        Raises
+        ------
+        BuildError
+            If it is not a scalar.
+        """
+        place = here()
+        frame = self._open("simplify", place)
+        return frame.state.prover.simplify(taken.scalar(value, place, frame.shape_vars()))
+
+    @property
+    def prover(self) -> Prover:
+        """The prover, with all facts known at the current position."""
+        return self._open("prover", here()).state.prover
+
+    @property
+    def shape_vars(self) -> Mapping[str, tir.Var]:
+        """The shape variables in scope, by name."""
+        return self._open("shape_vars", here()).shape_vars()
+
+    def unique_name(self, name_prefix: str) -> str:
+        """A name that is unused in the current function or, outside functions, in the module.
+
+        Raises
+        ------
+        BuildError
+            If it is not a text.
+        """
+        text = taken.text(name_prefix, "a name", here())
+        frame = self._innermost
+        return (self._names if frame is None else frame.names).new(text)
+
+    get_unique_name = unique_name
+    """TVM's name of :meth:`unique_name`."""
+
+    def current_block_is_dataflow(self) -> bool:
+        """Whether the current block is a dataflow block."""
+        frame = self._innermost
+        return frame is not None and frame.block is not None
+
+    def _open(self, what: str, place: Place) -> Frame:
+        """The function at hand."""
+        frame = self._frames[-1] if self._frames else None
+        if frame is None:
+            raise misuse(f"{what} must be inside a function: open one with bb.function(…)", place)
+        if frame.finished is not None:
+            name = frame.name.name_hint
+            raise misuse(f"{what}: the function {name!r} already has its output", place)
+        return frame
+
     # ------------------------------------------------------------ tensor expressions
 
     def call_te(
@@ -564,9 +560,7 @@ class BlockBuilder(Asking):
             raise AttributeError(f"BlockBuilder has no attribute {name!r}{hint}")
 
     def _expr(self, value: Given, place: Place) -> Expr:
-        """What stands for an expression, as one; a tensor of tensor expressions is the call that
-        computes it.
-        """
+        """A value as an expression; a tensor of tensor expressions is the call that computes it."""
         if value is None:
             raise misuse("expected a value, found None; null is rlx.op.null_value()", place)
         if type(value).__module__ != _TENSORS:

@@ -82,8 +82,8 @@ def _ended(frame: Frame, body: ast.SeqExpr, place: Place) -> ast.FuncStructInfo:
 def _promise(
     frame: Frame, found: ast.FuncStructInfo, original: ast.Function | None
 ) -> StructInfo | None:
-    """What the function says of its result: what it said before if that still holds, else what is
-    known.
+    """The annotation of the result: the earlier one if it still holds, else the derived struct
+    info.
     """
     said = frame.head.ret_struct_info
     before = None if original is None else original.ret_struct_info

@@ -269,7 +269,7 @@ class Frame:
         self.walk.leave(mark)
 
     def _key(self, value: Expr) -> Key | None:
-        """What the struct info of a call depends on here; the state is up to date."""
+        """A key on which the struct info of a call depends here; the state is up to date."""
         walk = self._walk
         return call_key(value, self._state, self.infos, walk.in_scope, walk.block)
 

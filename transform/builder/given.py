@@ -127,7 +127,7 @@ def attribute(given: Any) -> object:
 
 
 def _part(given: Any) -> object:
-    """What stands in a list of plain values: a literal, but no variable."""
+    """A value in a list of plain values: a literal, but no variable."""
     if type(given) is int and _LEAST <= given <= _MOST:
         return given
     if given is None or (isinstance(given, Expr) and not isinstance(given, _LITERALS)):

@@ -60,7 +60,11 @@ class ModuleFunctions:
         """As :meth:`add_func`, for a PrimFunc that is legal because of how it was made: it is not
         checked.
         """
-        return self._add(function, name, self._define_proved)
+        return self._add(
+            function,
+            name,
+            lambda gv, function: self._signatures.put(gv, _named(function, gv.name_hint)),
+        )
 
     def _add(
         self,
@@ -95,9 +99,6 @@ class ModuleFunctions:
                 if type(function) is kind and gv not in building:
                     found.setdefault(_outline(function), []).append(gv)
         return found
-
-    def _define_proved(self, gv: GlobalVar, function: PrimFunc) -> None:
-        self._signatures.put(gv, _named(function, gv.name_hint))
 
     def update_func(self, gv: GlobalVar | str, updated_func: Function | PrimFunc) -> None:
         """Replace the function with this name.
@@ -260,8 +261,8 @@ class ModuleFunctions:
 
 
 def _outline(function: Function | PrimFunc) -> object:
-    """What equal functions have in common, and hardly any others: the kinds of their nodes, and
-    their literals.
+    """A key that equal functions share, and hardly any others: the kinds of their nodes, and their
+    literals.
     """
     found: list[object] = [len(function.params)]
     if isinstance(function, PrimFunc):

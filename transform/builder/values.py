@@ -67,7 +67,7 @@ def _read(
     names: dict[str, tir.Var],
     place: Place,
 ) -> T:
-    """What a text says, or an error at the line of Python that gave it."""
+    """The node of a text, or an error at the line of Python that gave it."""
     try:
         return parse(text, names)
     except ParseError as error:

@@ -108,7 +108,7 @@ def legalized(module: IRModule) -> Legalized:
 
 
 class _Context(OperatorContext):
-    """What is known of a call's arguments; what of its premises is not proved is remembered."""
+    """The struct info of a call's arguments; remembers premises that are not proved."""
 
     def __init__(self, info: Mapping[Node, StructInfo], signed: Collection[tir.Var]) -> None:
         super().__init__()
@@ -303,8 +303,8 @@ def _leaves(call: ast.Call) -> Iterator[Expr]:
 
 
 def _arguments_key(call: ast.Call, info: Mapping[Node, StructInfo]) -> object:
-    """What the PrimFunc of a call depends on, where that is the struct info of variables, shapes,
-    numbers and words alone; None where it may be more.
+    """A key on which the PrimFunc of a call depends, if that is the struct info of variables, shapes,
+    numbers and words alone; None if it may be more.
     """
     lengths = [len(arg.fields) if isinstance(arg, ast.Tuple) else -1 for arg in call.args]
     parts: list[object] = [call.op, *lengths]
@@ -327,7 +327,7 @@ def _arguments_key(call: ast.Call, info: Mapping[Node, StructInfo]) -> object:
 
 
 def _outline(function: tir.PrimFunc) -> object:
-    """What equal functions have in common, and different ones seldom."""
+    """A key that equal functions share, and different ones seldom."""
     buffers = tuple(
         (b.dtype, *(_word(node) for dim in b.shape for node in walk(tir.interned(dim))))
         for b in function.buffer_map.values()

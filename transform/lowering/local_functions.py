@@ -19,11 +19,10 @@ from rlx.grammar.nodes.ast import Expr, IRModule, StructInfo
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.struct_infos import OBJECT, binding_positions
-from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.nodes.unused_names import Names
-from rlx.grammar.nodes.visit import bindings, expressions, free_vars, struct_infos
+from rlx.grammar.nodes.visit import bindings, evaluated, expressions, free_vars, struct_infos
 from rlx.grammar.stack import recursion_room
-from rlx.solver.order import free_shape_vars
+from rlx.solver.order import free_shape_vars, shape_vars_in
 from rlx.solver.order import free_vars as vars_of_info
 from rlx.solver.order.erase import erase
 from rlx.transform.lowering.passes import ModulePass
@@ -300,7 +299,8 @@ class _Lifter(Rewriter):
         """
         held = (v for info in struct_infos(function) for v in vars_of_info(info))
         captured: dict[ast.Var, None] = {}
-        sizes = set(mentioned_sizes(function))
+        binders = evaluated(function, ast.Function | ast.MatchCast)
+        sizes = shape_vars_in(function).keys() - {v for each in binders for v in each.shape_vars}
         for used in dict.fromkeys((*free_vars(function), *held)):
             _, further = self._lifted.get(used, (None, (used,)))
             for value in further:
@@ -314,7 +314,7 @@ class _Lifter(Rewriter):
         return [v for v in captured if v is not var], sizes
 
     def _known(self, var: ast.Var) -> StructInfo | None:
-        """What is known of a variable that is captured.
+        """The struct info of a captured variable.
 
         A dimension that nothing declares, as that of the distinct elements of a tensor, has no name
         in another function.
@@ -325,35 +325,3 @@ class _Lifter(Rewriter):
 
 def _closure(target: ast.GlobalVar, given: tuple[Expr, ...]) -> ast.Call:
     return ast.Call(ast.op("relax.make_closure"), (target, ast.Tuple(given)))
-
-
-def mentioned_sizes(function: ast.Function) -> tuple[tir.Var, ...]:
-    """The shape variables that are free in a function."""
-    collect = _Mentioned()
-    collect.function(function)
-    return tuple(v for v in collect.mentioned if v not in collect.bound)
-
-
-class _Mentioned(Rewriter):
-    """The shape variables of a function, and those that it binds."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.mentioned: dict[tir.Var, None] = {}
-        self.bound: set[tir.Var] = set()
-
-    def function(self, function: ast.Function) -> ast.Function:
-        self.bound.update(function.shape_vars)
-        return super().function(function)
-
-    def match_cast(self, binding: ast.MatchCast) -> tuple[ast.Binding, ...]:
-        self.bound.update(binding.shape_vars)
-        return super().match_cast(binding)
-
-    def struct_info(self, info: StructInfo) -> StructInfo:
-        self.mentioned.update(dict.fromkeys(free_shape_vars(info)))
-        return info
-
-    def prim_expr(self, expr: PrimExpr) -> PrimExpr:
-        self.mentioned.update(dict.fromkeys(tir.free_vars(expr)))
-        return expr

@@ -79,7 +79,7 @@ class ModulePass:
 
 
 class PassInstrument(Protocol):
-    """What a :class:`PassContext` calls around each pass. All methods may be missing."""
+    """Methods that a :class:`PassContext` calls around each pass. All may be missing."""
 
     def should_run(self, module: IRModule, each: ModulePass) -> bool:
         """Whether a pass runs; otherwise it leaves the module as it is."""
@@ -99,7 +99,7 @@ _CALLED = (
 
 
 class PassContext:
-    """What holds for the passes that run in its ``with`` statement.
+    """Settings of the passes that run in its ``with`` statement.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ class FunctionalPass(ModulePass):
         return self._name
 
     def apply(self, module: IRModule) -> IRModule:
-        """What the function returns for a module."""
+        """The module that the function returns for a module."""
         found = self._change(module, PassContext.current())
         if not isinstance(found, IRModule):
             raise MisuseError(
@@ -250,7 +250,7 @@ def _decorated(
 
 
 def _expected(found: Any, kind: type[N], what: str, change: Callable[..., object]) -> N:
-    """What the user's function returned. Raises MisuseError if it is of another kind."""
+    """The value that the user's function returned. Raises MisuseError if it is of another kind."""
     if isinstance(found, kind):
         return found
     name = getattr(change, "__qualname__", repr(change))

@@ -72,7 +72,7 @@ class VMShapeLower(ModulePass):
 
 
 def _descriptions() -> Callable[[ast.StructInfo], str]:
-    """What messages of checks call annotations: each check of a field repeats that of the whole, so
+    """The names of annotations in messages of checks: each check of a field repeats that of the whole, so
     long ones are cut.
     """
     full = struct_info_printer()

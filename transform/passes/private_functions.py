@@ -166,8 +166,8 @@ class _Inline(ExprMutator):
                 copy.put(binding.var, var)
 
     def _dims(self, function: ast.Function, call: ast.Call) -> dict[tir.Var, PrimExpr] | None:
-        """What the shape variables of the signature are; None where a parameter's annotation may
-        not hold.
+        """The dimensions for the shape variables of the signature; None if a parameter's annotation
+        may not hold.
         """
         builder = self.builder
         pairs = [

@@ -381,7 +381,7 @@ class _Canonical(ExprMutator):
 
 
 def _source(value: Expr, bound: Mapping[ast.Var, Expr]) -> Expr:
-    """What a copy, or a field of a known tuple, is first called in a block."""
+    """The first name, in a block, of a copy or of a field of a known tuple."""
     while True:
         found: Expr | None = None
         if isinstance(value, ast.TupleGetItem):

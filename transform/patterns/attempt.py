@@ -42,7 +42,7 @@ class PatternSurroundings(Protocol):
         """
 
     def counting(self, var: ast.Var) -> Callable[[], int]:
-        """What gives the number of :meth:`users`, also when the function is finished."""
+        """A function that returns the number of :meth:`users`, also when the function is finished."""
 
 
 class Match(Mapping[Any, Expr]):
@@ -158,7 +158,7 @@ class MatchedValues:
 
     @cached_property
     def _state(self) -> DerivationState:
-        """What is known of the function, derived when it is asked for."""
+        """The derivation of the function, made when it is first asked for."""
         state = states.derivation(states.signatures_of(self._module), self.values)
         if self._function is not None:
             with recursion_room():

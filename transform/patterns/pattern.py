@@ -54,7 +54,7 @@ _CALLS = "rlx.transform.patterns.expressions"
 
 
 class PatternListener(Protocol):
-    """What is told about new patterns in a ``with`` statement."""
+    """Gets the new patterns of a ``with`` statement."""
 
     same_shapes: list[SameShapeConstraint]
 
@@ -294,7 +294,7 @@ class WildcardPattern(Pattern):
 
 
 class OrPattern(Pattern):
-    """What one of two patterns matches.
+    """Matches where one of two patterns does.
 
     Attributes
     ----------
@@ -315,7 +315,7 @@ class OrPattern(Pattern):
 
 
 class AndPattern(Pattern):
-    """What both of two patterns match.
+    """Matches where both of two patterns do.
 
     Attributes
     ----------
@@ -338,7 +338,7 @@ class AndPattern(Pattern):
 
 
 class NotPattern(Pattern):
-    """What another pattern does not match.
+    """Matches where another pattern does not.
 
     Attributes
     ----------

@@ -92,8 +92,8 @@ def replacing(pattern: Pattern, replacement: Replacement) -> Callable[[IRModule]
 def settled(
     subject: Rewriting, steps: Sequence[Callable[[IRModule], IRModule]], once: bool = False
 ) -> Rewriting:
-    """What rewriting steps make of a module or a function when they change nothing any more, or
-    ``once``.
+    """A module or a function after rewriting steps, which are repeated until they change nothing,
+    or run ``once``.
 
     Raises
     ------
@@ -281,7 +281,7 @@ class _Replacing(ExprMutator):
         return self._frame.state.prover
 
     def value(self, var: ast.Var) -> Expr | None:
-        """What a variable is bound to; one that is bound later has its old value."""
+        """The value of a variable; one that is bound later has its old value."""
         if var is self.pending_var:
             return self.pending_value
         known = self._frame.values.get(var)
@@ -289,7 +289,7 @@ class _Replacing(ExprMutator):
         return known if later is None else _Renamed(self._vars).expr(later)
 
     def info(self, expr: Expr) -> StructInfo | None:
-        """What is known of an expression."""
+        """The struct info of an expression."""
         if expr is self.pending_var:
             assert self.pending_value is not None
             return self._frame.derived(self.pending_value, self.place)
@@ -299,7 +299,7 @@ class _Replacing(ExprMutator):
         return found
 
     def _old_info(self, var: ast.Var) -> StructInfo | None:
-        """What was known in the old program of a variable that is bound later in the new one."""
+        """The struct info, in the old program, of a variable that is bound later in the new one."""
         if self.old_state is None:
             self.old_state = self.builder.derivation(self.around.values)
             with recursion_room():

@@ -161,7 +161,7 @@ class TogetherRewriter(ExprMutator):
         return None
 
     def _fits(self, var: ast.Var, value: Expr) -> None:
-        """What uses a variable was checked with what was known of its old value."""
+        """Check that a new value is as precise as the old one, with which its uses were checked."""
         new, old = self.builder.struct_info(value), self.builder.struct_info(var)
         if not subtype(new, old, self.prover).proved:
             words = f"{var.name_hint} is {show(old)}, and its replacement {show(new)}"
@@ -175,11 +175,11 @@ class TogetherRewriter(ExprMutator):
         return self._frame.state.prover
 
     def value(self, var: ast.Var) -> Expr | None:
-        """What a variable is bound to."""
+        """The value that a variable is bound to."""
         return self.builder.lookup_binding(var)
 
     def info(self, expr: Expr) -> StructInfo | None:
-        """What is known of an expression."""
+        """The struct info of an expression."""
         return self._frame.state.info_of.get(expr)
 
     def users(self, var: ast.Var) -> Sequence[tuple[ast.Var | None, Expr]]:
@@ -187,7 +187,7 @@ class TogetherRewriter(ExprMutator):
         return self.users_of.get(var, ())
 
     def counting(self, var: ast.Var) -> Callable[[], int]:
-        """What gives the number of these values."""
+        """A function that returns the number of these values."""
         return lambda: len(self.users(var))
 
 
@@ -249,8 +249,8 @@ def _computed_from(
 def _order(
     bindings: Sequence[Binding], old: Collection[ast.VarBinding]
 ) -> tuple[list[Binding], list[ast.VarBinding]] | None:
-    """Of what stands between the bindings that are replaced: what is not computed from them; and
-    they themselves with what is. None if a cast is computed from one of them.
+    """The bindings between those that are replaced, in two parts: those that are not computed from
+    them, and they themselves with the others. None if a cast is computed from one of them.
     """
     moved = {each.var for each in old}
     before: list[Binding] = []

@@ -62,7 +62,7 @@ class _Deduced(Stronger):
 
 
 class _Backwards:
-    """What the values of a function must be for all of its bindings to succeed.
+    """Deduces what the values of a function must be for all of its bindings to succeed.
 
     Only bindings that every run reaches say something: those of branches and local functions do
     not.
@@ -76,7 +76,7 @@ class _Backwards:
         self.cast: dict[Expr, StructInfo] = {}
 
     def deduced(self) -> Known:
-        """What is found of each value of which less is known without it."""
+        """The struct info of each value for which it is more precise than the derived one."""
         body = self.function.body
         assert isinstance(body, ast.SeqExpr)
         if isinstance(self.function.ret_struct_info, TensorStructInfo):
@@ -95,7 +95,7 @@ class _Backwards:
         }
 
     def binding(self, binding: ast.Binding) -> None:
-        """What a binding says of the operands of its value."""
+        """Learn from a binding about the operands of its value."""
         if isinstance(binding, ast.MatchCast):
             if not binding.shape_vars and isinstance(binding.struct_info, TensorStructInfo):
                 self.want(binding.value, binding.struct_info)
@@ -120,7 +120,7 @@ class _Backwards:
                 self.pair(value, result)
 
     def pair(self, call: ast.Call, result: TensorStructInfo) -> None:
-        """What one operand and the result say of the other operand, if that is known to be a
+        """Learn about one operand from the other one and the result, if it is known to be a
         tensor.
         """
         given = operands(call)
@@ -151,7 +151,7 @@ class _Backwards:
 
 
 def _joined(first: TensorStructInfo, second: TensorStructInfo) -> TensorStructInfo:
-    """What two infos of one value say together, the first before the second."""
+    """Two struct infos of one value, joined; the first counts before the second."""
     with_shape = first if dimensions(first) is not None or second.ndim < 0 else second
     kind = second.dtype if first.dtype.is_void else first.dtype
     return TensorStructInfo(with_shape.shape, kind, with_shape.ndim, first.vdevice)

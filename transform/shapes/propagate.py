@@ -72,7 +72,7 @@ class _Propagated(Stronger):
             self.replace_var(binding.var, cast)
 
     def by_shape_function(self, gv: GlobalVar, args: list[Expr]) -> StructInfo | None:
-        """What a call of the function's shape function, which is emitted, says of the result."""
+        """The struct info of a result by a call of the function's shape function, which is emitted."""
         if gv not in self.shape_functions:
             function = self.builder.lookup_func(gv)
             made = None

@@ -121,7 +121,7 @@ def written_shape(builder: BlockBuilder, function: ast.Function) -> ShapeFunctio
 
 
 def _info_of_result(builder: BlockBuilder, function: ast.Function) -> StructInfo | None:
-    """What is known of a result inside its function."""
+    """The struct info of a result inside its function."""
     body = function.body
     assert isinstance(body, ast.SeqExpr)
     state = builder.derivation()

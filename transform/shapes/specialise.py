@@ -73,7 +73,7 @@ def specialised(builder: BlockBuilder, gv: GlobalVar, args: Sequence[Expr]) -> S
 
 
 def _better(info: StructInfo, said: StructInfo | None, mapping: Any, prover: Any) -> StructInfo:
-    """What is known of a parameter: the argument's info, or the annotation if it is narrower."""
+    """The struct info of a parameter: the argument's, or the annotation if it is narrower."""
     if said is None:
         return info
     promised = substitute(said, mapping)

@@ -85,10 +85,8 @@ class ExprMutator:
     strengthens = False
     """Whether result annotations are replaced by more precise derived ones."""
     builder: BlockBuilder
-    _keeps_infos = _keeps_vars = _keeps_tuples = True
-    """Whether no method of the class looks at annotations, at variables where they are bound, and
-    at tuples.
-    """
+    _keeps_infos = _keeps_vars = True
+    """Whether no method of the class looks at annotations, and at variables where they are bound."""
     _plain: frozenset[type[Expr]] = frozenset()
     """The leaves that no method of the class looks at."""
     _changed: set[GlobalVar]
@@ -116,7 +114,6 @@ class ExprMutator:
             getattr(cls, name) is getattr(ExprMutator, name)
             for name in ("visit_var_def", "visit_dataflow_var_def")
         )
-        cls._keeps_tuples = "visit_expr" not in own and cls.visit_tuple is ExprMutator.visit_tuple
         cls._plain = unseen_leaves(cls, ExprMutator)
 
     _inside: _Inside
@@ -498,7 +495,7 @@ class ExprMutator:
 
 
 class _Inside(Rewriter):
-    """What stands inside of a node, visited by the methods of a mutator."""
+    """Visits the parts of a node by the methods of a mutator."""
 
     def __init__(self, mutator: ExprMutator) -> None:
         super().__init__()

@@ -28,7 +28,7 @@ BEYOND = 4.0
 """The values may differ by so many times what those runs do."""
 
 WHOLE = 256.0
-"""Whole numbers up to that are mostly exact: counts, constants, results of `floor`. They stay."""
+"""The largest whole numbers that are mostly exact (counts, constants, results of `floor`) and stay."""
 
 Array = np.ndarray[Any, Any]
 
