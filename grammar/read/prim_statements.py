@@ -194,6 +194,7 @@ class PrimStatements:
         """`T.buffer_store(B, value, [i, j])` is `B[i, j] = value`."""
         if len(form.args) != 3 or not isinstance(form.args[0].value, tir.Buffer):
             return None
+        only(self.reports, form, ())
         buffer, value, indices = form.args
         places = tuple(self.coerce.prim(item, INT32) for item in unfolded([indices]))
         load = tir.BufferLoad(buffer.value, places, indices.span)
