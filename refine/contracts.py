@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from rlx.checker.normalize import normalize
-from rlx.grammar.nodes import ast
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import VOID
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.nodes.struct_infos import OBJECT
@@ -117,7 +118,24 @@ def bound_constants(contract: str | None, interface: Interface) -> dict[int, ast
             known = found.setdefault(missing[one], other)
             if not structural_equal(known, other):
                 raise interface.changed(f"AFTER has several constants for {one.name_hint}")
+            if not _admits(
+                interface.before.params[missing[one]].struct_info_annotation, other.data
+            ):
+                raise interface.changed(f"the constant for {one.name_hint} is of another type")
     return found
+
+
+def _admits(info: ast.StructInfo | None, data: ast.Literal) -> bool:
+    """Whether a constant may be of a type, as far as its dimensions are numbers."""
+    if not isinstance(info, ast.TensorStructInfo) or data.shape is None:
+        return True
+    dims = info.shape.values if isinstance(info.shape, ast.ShapeExpr) else data.shape
+    if info.dtype not in (VOID, data.dtype) or info.ndim not in (-1, len(data.shape)):
+        return False
+    return all(
+        not isinstance(dim, tir.IntImm) or dim.value == size
+        for dim, size in zip(dims, data.shape, strict=True)
+    )
 
 
 def _lazy(interface: Interface, arguments: Sequence[Any], side: Side) -> Sequence[Any]:

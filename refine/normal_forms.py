@@ -971,6 +971,8 @@ class NormalForms:
         _, (source, *_) = terms.opened(x, axes)
         if not isinstance(source, tir.BufferLoad):
             return False
+        if any(each is axes[position] for each in source.indices):
+            return False
         first = {axes[position]: terms.index(0, axes[position].dtype)}
         with self._over(axes, x.extents, terms.TRUE):
             return all(

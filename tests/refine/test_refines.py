@@ -143,6 +143,14 @@ def main(x: R.Tensor(("n", 2), "float32"), w: R.Tensor((2,), "float32")):
     several = after.replace(constant, 'R.const([2.0, 4.0], "float32")', 1)
     with pytest.raises(InterfaceError, match="several constants for w"):
         rlx.refines(before, several, contract="bound")
+    for other in ('R.const(2.0, "float32")', 'R.const([2.0, 3.0, 4.0], "float32")'):
+        broadcast = after.replace(constant, other)
+        with pytest.raises(InterfaceError, match="the constant for w is of another type"):
+            rlx.refines(
+                before.replace('"n", 2', '"n", "m"'),
+                broadcast.replace('"n", 2', '"n", "m"'),
+                contract="bound",
+            )
 
 
 def test_modes_of_batch_norm() -> None:
