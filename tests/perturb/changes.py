@@ -221,7 +221,7 @@ CHANGES = {
     "operator": Change(
         (
             Edit("operators/linear_algebra.py", "", RULE + DEFINITION),
-            Edit("operators/linear_algebra.py", "import literal\n", "import const, literal\n"),
+            Edit("operators/linear_algebra.py", "import literal, ", "import const, literal, "),
             Edit("operators/linear_algebra.py", "import agree, known", "import agree, axis, known"),
             Edit("spec/operators.md", "\n## OBL-einsum Labelled axes\n", CLAUSE),
             Edit(
@@ -249,9 +249,7 @@ CHANGES = {
     ),
     "word of the checker": Change(
         (
-            Edit(
-                "checker/derive/calls.py", "takes {_counted(expected)}", "has {_counted(expected)}"
-            ),
+            Edit("checker/derive/calls.py", "takes {counted(expected", "has {counted(expected"),
             Edit(
                 "checker/well_formed/state.py",
                 'hint!r} is bound a second time", var.span',
