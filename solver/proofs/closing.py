@@ -16,6 +16,7 @@ from rlx.solver.proofs.rewriting import CaseScope
 
 _CLASSES = 600
 _VALUES = 65
+"""The most values of a variable that are looked at one by one: as many as exponents of an int64 have."""
 
 
 class Closing(Congruence):
@@ -303,8 +304,10 @@ class Closing(Congruence):
             proofs.append(proof)
         self.apply("table", None, [{(index,): 1}], [above, below], proofs)
 
-    def period(self, poly: Poly, size: int, found: dict[int, int]) -> None:
-        """What each variable matters modulo, where a polynomial matters modulo a number."""
+    def period(self, poly: Poly, size: int, found: dict[int, int], depth: int = 4) -> None:
+        """What each variable matters modulo, where a polynomial matters modulo a number; no deeper than
+        some quotients, since parts that are shared are looked at once for each use.
+        """
         for mono, coef in poly.items():
             matters = size // gcd(size, coef)
             for index in mono if matters > 1 else ():
@@ -312,8 +315,8 @@ class Closing(Congruence):
                 if kind == "var":
                     found[index] = lcm(found.get(index, 1), matters)
                 divisor = value(dict(operands[1])) if kind == "div" else 1
-                for part in operands[:1] if kind in INSIDE and divisor else ():
-                    self.period(dict(part), matters * abs(divisor or 1), found)
+                for part in operands[:1] if depth and kind in INSIDE and divisor else ():
+                    self.period(dict(part), matters * abs(divisor or 1), found, depth - 1)
 
     def periods(self, polys: list[Poly]) -> list[tuple[int, int]]:
         """For each variable under a division by a constant, what it matters modulo."""
