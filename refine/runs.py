@@ -306,7 +306,9 @@ class _Pair:
         makes other programs of them.
         """
         texts = [print_module(module) for module in self._modules]
-        wider = [_NARROW_WORD.sub("float64", text) for text in texts]
+        wider = [
+            _NARROW_WORD.sub("float64", _UNTYPED.sub(r'\1, "float32"', text)) for text in texts
+        ]
         if wider == texts:
             return None
         found = [check_text(text) for text in wider]
@@ -328,6 +330,8 @@ REDUCED = 2.0**-16
 
 _GROWING_WORD = re.compile(r"\b(exp|exp2|exp10|expm1|sinh|cosh|pow|power|prod|cumprod)\b")
 _NARROW = ("float32", "float16", "bfloat16")
+_UNTYPED = re.compile(r"(alloc_buffer\(\([^\"\n]*?\))(?=\)$|, \w+=)", re.MULTILINE)
+"""An allocation whose type is not written, which is float32."""
 _NARROW_WORD = re.compile(rf"\b({'|'.join(_NARROW)})\b")
 
 

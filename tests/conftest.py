@@ -25,7 +25,7 @@ settings.register_profile(
     "rlx",
     settings(),
     deadline=None,
-    max_examples=30,
+    max_examples=20,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("rlx")

@@ -9,8 +9,10 @@ import pytest
 
 import rlx
 from rlx.checker.check import IllFormedError
+from rlx.checker.normalize import normalize
 from rlx.commands.refines import main
 from rlx.refine.contracts import InterfaceError
+from rlx.refine.runs import differing
 from tests.refine.laws import proofs_alone
 
 PROGRAM = """
@@ -545,3 +547,38 @@ def main(x: R.Tensor((2,), "float32")):
     found = rlx.refines(text, text)
     assert found.unknown
     assert found.reason == "BEFORE: the text omits the data of a constant"
+
+
+def test_rounding_in_memory_whose_type_is_not_written_shows_nothing() -> None:
+    """The threefold and the product with 4099 squared, in another order: as exact numbers they are equal."""
+    head = "@I.ir_module\nclass Module:\n"
+    before = f"""{head}
+    @R.function
+    def main(x: R.Tensor(("n",), "float32")):
+        once = R.multiply(R.multiply(x, R.const(3, "float32")), R.const(4099, "float32"))
+        return R.multiply(once, R.const(4099, "float32"))
+"""
+    after = f"""{head}
+    @T.prim_func(private=True, s_tir=True)
+    def products(given: T.handle, made: T.handle):
+        n = T.int64()
+        x = T.match_buffer(given, (n,), "float32")
+        y = T.match_buffer(made, (n,), "float32")
+        held = T.sblock_alloc_buffer((n,))
+        for i in range(n):
+            with T.sblock("held"):
+                v = T.axis.spatial(n, i)
+                held[v] = x[v] * T.float32(4099) * T.float32(4099)
+        for i in range(n):
+            with T.sblock("y"):
+                v = T.axis.spatial(n, i)
+                y[v] = held[v] * T.float32(3)
+
+    @R.function
+    def main(x: R.Tensor(("n",), "float32")):
+        n = T.int64()
+        return R.call_tir(Module.products, (x,), out_ty=R.Tensor((n,), "float32"))
+"""
+    one, other = (normalize(rlx.parse(text)) for text in (before, after))
+    assert differing(one, other, "main").example is not None
+    assert differing(one, other, "main", real=True).example is None

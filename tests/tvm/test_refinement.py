@@ -56,9 +56,9 @@ def test_modules_and_functions_of_tvm(module: Any) -> None:
 
 def test_schedules_keep_the_meaning() -> None:
     """TVM's schedules of kernels are proved for all sizes, but a few of them, and none is refuted."""
-    answers = [rlx.refines(one, other, floats="real") for _, one, other in pairs(60, seed=0)]
+    answers = [rlx.refines(one, other, floats="real") for _, one, other in pairs(30, seed=0)]
     assert [str(each) for each in answers if each.refuted] == []
-    assert sum(each.proved for each in answers) >= 57
+    assert sum(each.proved for each in answers) >= 28
 
 
 def test_the_instrument(module: Any) -> None:

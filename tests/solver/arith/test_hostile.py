@@ -97,12 +97,12 @@ class Typed(RandomGoal):
 def test_variables_of_every_integer_type() -> None:
     """Arithmetic is exact, the variables keep the limits of their types."""
     tally: Counter[str] = Counter()
-    for number in range(500):
+    for number in range(200):
         goal = Typed(random.Random(number))
         verdict = Prover(goal.context).always(goal.condition)
         tally[verdict.status] += 1
         assert (error := wrong(goal, verdict)) is None, f"{number}: {describe(goal)}: {error}"
-    assert min(tally["proved"], tally["refuted"]) > 80
+    assert min(tally["proved"], tally["refuted"]) > 32
 
 
 @pytest.mark.parametrize("kind", [name for name in NARROW if name != "bool"])

@@ -15,7 +15,7 @@ from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.prim_exprs import expand, lazily
 from rlx.solver.search import Tape
 
-GOALS = 900
+GOALS = 400
 
 
 def test_random_goals() -> None:
