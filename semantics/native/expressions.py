@@ -295,17 +295,26 @@ def _select(state: Generation, expr: Any) -> Visit:
         dtype = common(a, limit)
         x, y = (converted(state, each, dtype).text for each in (a, limit))
         return define(state, f"({x} {sign} {y} ? {y} : {x})", dtype)
-    c = yield from _apart(state, expr.condition)
+    extremum = _extremum(expr)
+    c = None if extremum else (yield from _apart(state, expr.condition))
     a = yield expr.true_value
     b = yield expr.false_value
     dtype = common(a, b)
     a, b = converted(state, a, dtype), converted(state, b, dtype)
+
+    def chosen(one: str, other: str) -> str:
+        """One of two texts; an extremum is an instruction of the processor, but for NaN."""
+        if c is not None:
+            return f"({c.text} ? {one} : {other})"
+        x, y = a.text, b.text
+        return f"({x} != {x} ? {one} : {x} {extremum} {y} ? {one} : {other})"
+
     if a.stored and b.stored:  # one of two elements, as it is in memory
         stored = state.out.fresh()
         kind = c_types.stored(dtype)
-        state.out.put(f"const {kind} {stored} = ({c.text} ? {a.stored} : {b.stored});")
+        state.out.put(f"const {kind} {stored} = {chosen(a.stored, b.stored)};")
         return CValue(c_types.loaded(dtype, stored), dtype, None, stored)
-    return _defined(state, f"({c.text} ? {a.text} : {b.text})", dtype, _any_wide(expr, a, b))
+    return _defined(state, chosen(a.text, b.text), dtype, _any_wide(expr, a, b))
 
 
 def _limited(expr: tir.Select) -> str:
@@ -321,6 +330,22 @@ def _limited(expr: tir.Select) -> str:
             false_value=tir.FloatImm(value=value) as limit,
         ) if x == same and not isnan(value):
             return {(limit, x): "<=", (x, limit): ">="}.get((low, high), "")
+    return ""
+
+
+def _extremum(expr: tir.Select) -> str:
+    """The sign by which the first of two floats is chosen, if the choice is an extremum of both that
+    stays NaN.
+    """
+    match expr:
+        case tir.Select(
+            condition=tir.Or(
+                a=tir.LT(a=low, b=high) | tir.GT(a=high, b=low), b=tir.Call(op="isnan", args=(x,))
+            ),
+            true_value=same,
+            false_value=other,
+        ) if x == same:
+            return {(other, x): ">", (x, other): "<"}.get((low, high), "")
     return ""
 
 
