@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from typing import Any
 
 from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.encoded import buffer_of
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Node, Record, fields
 from rlx.grammar.nodes.visit import bindings_in, called_globals, reached, result_of
@@ -218,6 +220,9 @@ class _Keys:
                 return ("sequence", frozenset(keys.items()), self.key(result_of(value)[0]))
             case ast.Function():
                 return ("function", tuple([key for key, _ in self.lines(value)]))
+            case ast.Literal(content=data) if data is not None:
+                digest = sha256(buffer_of(data)).digest()
+                return ("data", str(value.dtype), value.shape, digest)
             case Node():
                 parts = [(n, self.key(v)) for n, v in fields(value) if not _of_text(n)]
                 return (type(value).__name__, *parts)

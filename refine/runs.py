@@ -12,9 +12,11 @@ from typing import Any
 from rlx.checker.check import check_text
 from rlx.checker.derive.naming import may_be_negative
 from rlx.grammar.nodes import ast, struct_infos, tir
-from rlx.grammar.nodes.dtype import numpy_type
-from rlx.grammar.nodes.node import Record, complete, replace
+from rlx.grammar.nodes.dtype import dtype, numpy_type
+from rlx.grammar.nodes.node import Node, Record, complete, replace
+from rlx.grammar.nodes.rewrite import rebuild
 from rlx.grammar.print.printer import print_module
+from rlx.grammar.print.weights import constants, metadata_of, referring
 from rlx.grammar.wording import counted
 from rlx.refine.answer import Counterexample
 from rlx.refine.contracts import BY_PASS, Interface, arguments_of, bound_constants
@@ -305,17 +307,29 @@ class _Pair:
         """The programs with wider floats; None if they have none that could be wider, or if that
         makes other programs of them.
         """
-        texts = [print_module(module) for module in self._modules]
-        wider = [
-            _NARROW_WORD.sub("float64", _UNTYPED.sub(r'\1, "float32"', text)) for text in texts
-        ]
-        if wider == texts:
+        wider = [*map(_wider, self._modules)]
+        if wider == [*map(print_module, self._modules)]:
             return None
         found = [check_text(text) for text in wider]
         if not all(each.ok and len(each.modules) == 1 for each in found):
             return None
         before, after = (each.modules[0] for each in found)
         return _Pair.loaded((before, after), self._interface, self._contract)
+
+
+def _wider(module: ast.IRModule) -> str:
+    """The text of a program in which narrow floats are wide ones, with the data of its constants."""
+
+    def wide(node: Node) -> Node:
+        if not (isinstance(node, ast.Literal) and str(node.dtype) in _NARROW and node.content):
+            return node
+        content = _constant(node).data.astype("float64").tobytes()
+        return replace(node, dtype=dtype("float64"), content=content)
+
+    module = rebuild(referring(module), wide)
+    text = _UNTYPED.sub(r'\1, "float32"', print_module(module))
+    data = constants(module)
+    return _NARROW_WORD.sub("float64", text) + (metadata_of(data) if data else "")
 
 
 def _bindings(module: ast.IRModule) -> int:

@@ -190,9 +190,13 @@ def fmt(subject: Subject, dialect: str = DIALECT) -> str:
         If there is no such dialect.
     """
     from rlx.grammar.dialects import dialect as known
+    from rlx.grammar.nodes import ast
     from rlx.grammar.print.formatting import format_text
+    from rlx.grammar.print.weights import print_with_weights
 
     known(dialect)
+    if isinstance(subject, ast.IRModule):
+        subject = print_with_weights(subject)  # in front, where TVM reads the data
     source = source_of(subject)
     outcome = format_text(source.text, source.path, dialect)
     if outcome.text is None:

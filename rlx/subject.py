@@ -99,9 +99,9 @@ def source_of(subject: Subject) -> Source:
     if isinstance(subject, Source):
         return subject
     if isinstance(subject, ast.IRModule):
-        from rlx.grammar.print.printer import print_module
+        from rlx.grammar.print.weights import print_with_weights
 
-        return Source(print_module(subject), "<module>")
+        return Source(print_with_weights(subject, behind=True), "<module>")
     if isinstance(subject, os.PathLike) or (isinstance(subject, str) and _is_path(subject)):
         return _read(os.fspath(subject))
     if isinstance(subject, str):

@@ -33,7 +33,7 @@ class LateBytes(ABC):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, bytes | LateBytes):
             return NotImplemented
-        return bytes(self) == bytes(other)
+        return len(self) == len(other) and bytes(self) == bytes(other)
 
     def __hash__(self) -> int:
         return hash(bytes(self))
@@ -57,6 +57,17 @@ class EncodedBytes(LateBytes):
 
     def __len__(self) -> int:
         return self._count
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, EncodedBytes) and self._place == other._place:
+            return True
+        return super().__eq__(other)
+
+    __hash__ = LateBytes.__hash__
+
+    @property
+    def _place(self) -> tuple[int, Span, int, int]:
+        return id(self._text), self._span, self._start, self._count
 
     def buffer(self) -> bytearray:
         """Memory with the bytes."""

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from rlx.grammar.dialects import DEFAULT, dialect, split_key
 from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.dtype import numpy_type
 from rlx.grammar.nodes.encoded import EncodedBytes, FileBytes
 from rlx.grammar.nodes.node import Node, replace, walk
 from rlx.grammar.nodes.rewrite import rebuild
@@ -25,6 +26,9 @@ from rlx.writing import output
 
 LARGE = 1 << 20
 """Bytes of a constant that is rather in a file than in a text."""
+
+MANY = 1000
+"""Elements of a constant that are rather data of their own than a part of the text."""
 
 _numbers = count()
 
@@ -45,15 +49,49 @@ def constants(module: ast.IRModule) -> list[ast.Literal]:
     return [found.get(number, zero) for number in range(max(found) + 1)]
 
 
-def print_with_weights(module: ast.IRModule, version: str = DEFAULT) -> str:
-    """Print a module, after the data of the constants that it refers to.
+def referring(module: ast.IRModule) -> ast.IRModule:
+    """The same module, in which a constant of many elements is a reference to its data."""
+    literals = [node for node in walk(module) if isinstance(node, ast.Literal)]
+    used = [int(split_key(node.key)[1]) for node in literals if node.key is not None]
+    free = count(max(used, default=-1) + 1)
+
+    def change(node: Node) -> Node:
+        if not isinstance(node, ast.Literal) or node.key is not None:
+            return node
+        kind = numpy_type(node.dtype)
+        if kind is None or prod(node.shape or ()) < MANY:
+            return node
+        content = node.content
+        if content is None and node.value is not None:
+            import numpy as np
+
+            content = np.asarray(node.value, kind).tobytes()
+        key = f'metadata["{dialect(DEFAULT).constant_key}"][{next(free)}]'
+        return node if content is None else replace(node, value=None, key=key, content=content)
+
+    changed: ast.IRModule = rebuild(module, change)
+    return changed
+
+
+def print_with_weights(
+    module: ast.IRModule, version: str = DEFAULT, *, behind: bool = False
+) -> str:
+    """Print a module with the data of its large constants.
 
     Data in a file stays there, and the text names the file, for
     :func:`rlx.grammar.nodes.encoded.files_in`.
+
+    Parameters
+    ----------
+    behind
+        Whether the data is behind the program, whose lines are then those of :func:`print_module`;
+        TVM reads it only in front.
     """
+    module = referring(module)
     text = print_module(module, version)
     found = constants(module) if "metadata[" in text else []
-    return f"{metadata_of(found, version)}{text}" if found else text
+    data = metadata_of(found, version) if found else ""
+    return text + data if behind else data + text
 
 
 def metadata_of(found: Sequence[ast.Literal], version: str = DEFAULT) -> str:

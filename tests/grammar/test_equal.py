@@ -231,3 +231,17 @@ def test_a_cast_that_binds_nothing_is_none_that_binds_a_variable() -> None:
         assert structural_equal(bound, bound)
         assert not structural_equal(nothing, bound)
         assert not structural_equal(bound, nothing)
+
+
+def test_constants_are_equal_if_their_data_is() -> None:
+    """Whatever their numbers are; where one text omits the data, they say the same by their numbers."""
+
+    def constant(data: bytes | None, number: int = 0) -> ast.Constant:
+        key = f'metadata["ir.GenericConst"][{number}]'
+        return ast.Constant(ast.Literal(None, FLOAT32, (2,), key, data))
+
+    zeros, ones = bytes(8), bytes([0, 0, 128, 63] * 2)
+    assert structural_equal(constant(zeros), constant(zeros, 1))
+    assert not structural_equal(constant(zeros), constant(ones))
+    assert structural_equal(constant(zeros), constant(None))
+    assert not structural_equal(constant(None), constant(None, 1))

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import rlx
 from rlx.checker.check import IllFormedError
 from rlx.checker.normalize import normalize
 from rlx.commands.refines import main
+from rlx.grammar.nodes import ast
+from rlx.grammar.print.weights import print_with_weights
 from rlx.refine.contracts import InterfaceError
 from rlx.refine.runs import differing
 from tests.refine.laws import proofs_alone
@@ -583,3 +586,45 @@ def test_rounding_in_memory_whose_type_is_not_written_shows_nothing() -> None:
     one, other = (normalize(rlx.parse(text)) for text in (before, after))
     assert differing(one, other, "main").example is not None
     assert differing(one, other, "main", real=True).example is None
+
+
+def test_a_module_keeps_the_data_of_its_constants() -> None:
+    """As it was read, or as a pass made it; data of another number is another program."""
+    text = """
+@R.function
+def main(x: R.Tensor(("n", 50), "float32"), w: R.Tensor((50, 50), "float32")):
+    return R.matmul(x, w)
+"""
+    weights = np.arange(2500, dtype="float32").reshape(50, 50)
+    one, other = (
+        bound(rlx.parse(text), {"w": each}) for each in (weights, weights + (weights == 7))
+    )
+    read = rlx.parse(print_with_weights(one))
+    assert rlx.refines(one, read).proved and rlx.refines(read, read).proved
+    found = rlx.refines(read, other)
+    assert found.refuted and found.counterexample is not None
+    assert rlx.run(read, inputs=[np.eye(50, dtype="float32")]).numpy().tolist() == weights.tolist()
+
+
+def test_rounding_of_large_constants_shows_nothing() -> None:
+    """A factor that is more than there is of it in the sum of both."""
+    text = """
+@R.function
+def main(x: R.Tensor(("n", 50), "float32"), v: R.Tensor((50, 50), "float32"), w: R.Tensor((50, 50), "float32")):
+    return {}
+"""
+    random = np.random.default_rng(0)
+    large = random.standard_normal((50, 50)).astype("float32") * 10000
+    near = random.standard_normal((50, 50)).astype("float32") - large
+    bodies = ("R.add(R.matmul(x, v), R.matmul(x, w))", "R.matmul(x, R.add(v, w))")
+    one, other = (
+        normalize(bound(rlx.parse(text.format(body)), {"v": large, "w": near})) for body in bodies
+    )
+    assert differing(one, other, "main").example is not None
+    assert differing(one, other, "main", real=True).example is None
+
+
+def bound(module: ast.IRModule, values: dict[str | ast.Var, object]) -> ast.IRModule:
+    """A program whose parameters have values."""
+    [(var, function)] = module.relax_functions.items()
+    return ast.IRModule({var: function.bind_params(values)})

@@ -12,7 +12,8 @@ from rlx.grammar.nodes.dtype import dtype
 from rlx.grammar.nodes.encoded import files_in
 from rlx.grammar.nodes.node import Node, replace, walk
 from rlx.grammar.nodes.rewrite import rebuild
-from rlx.grammar.print.weights import print_with_weights, stored, without_files
+from rlx.grammar.print.printer import print_module
+from rlx.grammar.print.weights import print_with_weights, referring, stored, without_files
 from rlx.grammar.read.parser import parse
 
 
@@ -26,6 +27,8 @@ def module(literals: dict[int, ast.Literal]) -> ast.IRModule:
         if not isinstance(node, ast.Literal) or node.key is None:
             return node
         given = literals[int(node.key.rpartition("[")[2].rstrip("]"))]
+        if given.content is None:
+            return given
         return ast.Literal(None, given.dtype, given.shape, node.key, given.content)
 
     whole: ast.IRModule = rebuild(made, change)
@@ -79,6 +82,24 @@ def test_a_text_without_data_stays_as_it_is() -> None:
     text = '@R.function\ndef main():\n    c = metadata["ir.GenericConst"][0]\n    return c\n'
     read = parse(text).modules[0]
     assert "load_json" not in print_with_weights(read)
+
+
+def test_many_elements_are_data_of_their_own_also_behind_the_program() -> None:
+    """The lines of the program are then those that it has without them."""
+    rows = tuple(tuple(float(10 * i + j) for j in range(100)) for i in range(100))
+    written = ast.Literal(rows, dtype("float32"), (100, 100))
+    given = module({3: ARRAYS["int64"], 0: written})
+    text = print_with_weights(given, behind=True)
+    assert text.partition("metadata = ")[0] == print_module(referring(given))
+    assert max(map(len, text.partition("metadata = ")[0].splitlines())) < 100
+    for each in (text, print_with_weights(given)):
+        read = {n.key: n for n in walk(parse(each).modules[0]) if isinstance(n, ast.Literal)}
+        assert len(read) == 2
+        whole, other = sorted(read.values(), key=lambda n: len(n.shape or ()), reverse=True)
+        assert np.frombuffer(bytes(whole.content or b""), "<f4").reshape(100, 100).tolist() == [
+            list(row) for row in rows
+        ]
+        assert other.content == ARRAYS["int64"].content
 
 
 def test_large_data_is_in_files_that_a_text_names(tmp_path: Path) -> None:
