@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 
@@ -21,6 +22,7 @@ from rlx.semantics.run.options import UsageError
 def main(argv: Sequence[str], prog: str = "rlx lower") -> int:
     """Run the command, and return the exit status."""
     from rlx.grammar.print.printer import print_module
+    from rlx.grammar.print.weights import print_with_weights
     from rlx.vm.compilation import STAGES
 
     names = [stage.__name__ for stage in STAGES]
@@ -47,9 +49,10 @@ def main(argv: Sequence[str], prog: str = "rlx lower") -> int:
     made, left = done
     if options.format == "json":
         last = names[_stage(options.to, names)]
-        print_record(file=options.file, to=last, program=print_module(made), left=left)
-    else:
-        write_program(print_module(made))
+        print_record(file=options.file, to=last, program=print_with_weights(made), left=left)
+    else:  # people do not read weights
+        shown = print_module if sys.stdout.isatty() else print_with_weights
+        write_program(shown(made))
     return 0
 
 

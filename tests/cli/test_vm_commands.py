@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import rlx
 from rlx.commands import build, disasm, lower, run
+from rlx.grammar.nodes import ast
+from rlx.grammar.print.weights import print_with_weights
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CALL_TIR = str(EXAMPLES / "call_tir.rlx")
@@ -20,6 +24,23 @@ def test_lower_prints_each_stage(capsys: pytest.CaptureFixture[str]) -> None:
     assert "R.vm.alloc_storage" in capsys.readouterr().out
     assert lower.main([CALL_TIR]) == 0
     assert "vm.builtin.match_shape" in capsys.readouterr().out
+
+
+def test_lower_keeps_weights(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is printed runs as the program does, and is read again with its data."""
+    text = """
+@R.function
+def main(x: R.Tensor(("n", 40), "float32"), w: R.Tensor((40, 40), "float32")):
+    return R.matmul(x, w)
+"""
+    [(var, function)] = rlx.parse(text).relax_functions.items()
+    weights = np.arange(1600, dtype="float32").reshape(40, 40)
+    module = ast.IRModule({var: function.bind_params({"w": weights})})
+    path = tmp_path / "model.rlx"
+    path.write_text(print_with_weights(module))
+    assert lower.main(["--legalize", str(path)]) == 0
+    made = rlx.run(capsys.readouterr().out, inputs=[np.eye(40, dtype="float32")])
+    assert made.numpy().tolist() == weights.tolist()
 
 
 @pytest.mark.parametrize(
