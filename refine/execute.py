@@ -414,19 +414,22 @@ class Execution:
 
     def _is_function(self, term: Term, info: ast.FuncStructInfo, frame: Frame) -> bool:
         """Whether a value is known to be a function of a type."""
-        own: Mapping[tir.Var, tir.PrimExpr] = {}
+        given: StructInfo | None
         match term:
             case WordTerm(kind="packed") | OutsideTerm():
                 return True
             case FunctionTerm(function=ast.Function() as function):
-                pass
+                given = declared(function)
             case ClosureTerm(function=function, frame=outer):
-                own = outer.sizes
+                given = order.substitute(declared(function), outer.sizes)
+            case PartialTerm(function=FunctionTerm(function=ast.Function() as function)):
+                given = _without_last(declared(function), len(term.captured))
             case PartialTerm() | FunctionTerm():
-                return info.params is None and isinstance(info.ret, ast.ObjectStructInfo)
+                given = None
             case _:
                 return False
-        given = order.substitute(declared(function), own)
+        if given is None:
+            return info.params is None and isinstance(info.ret, ast.ObjectStructInfo)
         wanted = order.substitute(info, frame.sizes)
         return order.compatibility(given, wanted, Prover()).kind == "compatible"
 
@@ -1083,6 +1086,19 @@ def cells_in(value: Term) -> Iterator[CellTerm]:
         elif isinstance(term, TupleTerm) and term not in seen:
             seen.add(term)
             stack += term.fields
+
+
+def _without_last(info: ast.FuncStructInfo, count: int) -> ast.FuncStructInfo | None:
+    """The type of a function whose last arguments are given; None if their sizes are in it."""
+    params = info.params or ()
+    kept, given = params[: len(params) - count], params[len(params) - count :]
+    fixed = {var for each in given for var in order.free_shape_vars(each)}
+    if not fixed.isdisjoint(
+        var for each in (*kept, info.ret) for var in order.free_shape_vars(each)
+    ):
+        return None
+    binders = tuple(var for var in info.binders if var not in fixed)
+    return replace(info, params=kept, binders=binders)
 
 
 def _one(infos: tuple[StructInfo, ...]) -> StructInfo:
