@@ -33,8 +33,11 @@ def bind(state: DerivationState, binding: ast.Binding) -> None:
 
 def parameter(state: DerivationState, var: ast.Var) -> StructInfo:
     """A parameter is what its annotation says, or any value."""
-    info = naming.meant(state, var.struct_info_annotation or OBJECT, var.annotation_span)
+    wanted = var.struct_info_annotation or OBJECT
+    info = naming.meant(state, wanted, var.annotation_span)
     state.bind(var, info)
+    if info is OBJECT and not isinstance(wanted, ast.ObjectStructInfo):
+        state.doubt(var)  # its annotation has an error
     return info
 
 

@@ -11,6 +11,7 @@ from rlx.grammar.read.lost_names import lose
 from rlx.grammar.read.partial_nodes import Open, Return, flatten, open_scope, sequence
 from rlx.grammar.read.reports import ReadContext, Reports
 from rlx.grammar.read.scope import Scope
+from rlx.grammar.read.syntax_messages import misspelt_keyword
 
 
 class BranchReader:
@@ -29,6 +30,9 @@ class BranchReader:
         """An `if` with both branches."""
         condition, where = head.value.value
         if otherwise is None:
+            misspelt = misspelt_keyword(self.context.text, span[1], ("else",))
+            if misspelt is not None:
+                raise Rejected(misspelt[0], *misspelt[1], misspelt[2])
             raise Rejected("an if of Relax needs an else", *head.span)
         yes, no = self._branch(then), self._branch(otherwise)
         if yes is None or no is None:

@@ -166,7 +166,7 @@ class RelaxStatements(BranchReader):
         known = sorted(self.scope.modules - {"cls", "self"})
         given = [word for word in known if word != "Module"]
         self.scope.modules.add(text)
-        if not given and self.reports.has_errors_in((0, behind)):
+        if "" in known or (not given and self.reports.has_errors_in((0, behind))):
             return  # the head of the class could not be read
         if self.scope.found_missing():
             return

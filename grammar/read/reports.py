@@ -115,7 +115,8 @@ class Reports:
         column = indentation(text, lines[first][0])
         while self._under < (line := next_line(text, self._under)) <= at:
             if not _is_under(text[line : line_end(text, line)], column):
-                return False
+                # The line that ends the block of an unreadable head may match no other block.
+                return layout and self._under > unread and line == line_start(text, at)
             self._under = line
         return True
 
@@ -176,8 +177,8 @@ class Reports:
         self.error(message, span, help)
 
     def drop_what_follows(self) -> None:
-        """In a function that is not valid Python, keep one error for an unclosed bracket, and only
-        those errors of other statements that no other error explains.
+        """In a function that is not valid Python, keep only those errors of statements that no other
+        error explains.
         """
         wrong = [d for d in self.diagnostics if d.is_error and d.span is not None]
         if len(wrong) < 2:
@@ -193,11 +194,8 @@ class Reports:
         """The errors in a function that follow from others."""
         from rlx.grammar.read.python_syntax import python_refuses
 
-        refused = python_refuses(self.text, stretch)
-        if refused is None:
+        if python_refuses(self.text, stretch) is None:
             return []
-        if "was never closed" in refused[0]:  # nothing behind the bracket can be told apart
-            return errors[1:]
         follow = [d for d in errors if d.message.startswith(_FOLLOWS)]
         return follow if len(follow) < len(errors) else errors[1:]
 

@@ -35,7 +35,7 @@ from rlx.grammar.read.python_names import postpones_annotations
 from rlx.grammar.read.relax_statements import RelaxStatements
 from rlx.grammar.read.reports import NOT_UNDERSTOOD, ReadContext, shown_span
 from rlx.grammar.read.scope import Scope
-from rlx.grammar.read.syntax_messages import explain_unexpected, python_statement
+from rlx.grammar.read.syntax_messages import explain_unexpected, misspelt_keyword, python_statement
 from rlx.grammar.stack import recursion_room
 from rlx.grammar.suggest import closest_names, did_you_mean
 
@@ -224,8 +224,11 @@ class StretchReader:
         message, help = explain_unexpected(token, expected)
         start, end = shown_span(token)
         statement = python_statement(self.text, token.start)
+        misspelt = misspelt_keyword(self.text, token.start)
         if statement is not None:
             (message, (start, end)), help = statement, None
+        elif misspelt is not None and token.type in ("NAME", "HEAD", "COLON", "DOTTED"):
+            message, (start, end), help = misspelt
         layout = layout or token.type in ("RPAR", "RSQB", "RBRACE")
         span = (start, min(end, max(len(self.text), 1)))
         self.reports.error(message, span, help, layout=layout)

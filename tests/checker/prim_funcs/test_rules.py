@@ -354,6 +354,7 @@ SYNTAX = [
     "for i in a:\n    b[0, 0] = a[0, 0]",
     REMAP.replace('"SS"', '"SSS"') + "        b[vi, vj] = a[vi, vj]",
     'with T.sblock("x"):\n    v = T.axis.spatial(0)\n    b[v, 0] = a[v, 0]',
+    'with T.sblock("x"):\n    T.axis.spatial(8, 0)\n    b[0, 0] = a[0, 0]',
     in_block("T.reads(a[vi, vj])\nT.reads(a[vi, vj])\nb[vi, vj] = a[vi, vj]"),
     "T.reads(a[0, 0])\nb[0, 0] = a[0, 0]",
     "v = T.axis.spatial(8, 0)\nb[v, 0] = a[v, 0]",
