@@ -182,8 +182,7 @@ class PrimStatements:
             case "T.match_buffer":
                 return self.bodies.opaque(span)
             case head if head in AXES:
-                help = f"bind it: `vi = {head}(…)`"
-                raise Rejected(f"{head} needs a name", *span, help, certain=True)
+                return self.assign(Entry("_", *span), None, Entry(form, *span), span)
             case "T.func_name":
                 words = "the name of a decorated function is that of its `def`"
                 raise Rejected(words, *span, certain=True)
