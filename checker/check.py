@@ -172,7 +172,7 @@ def check_module(module: ast.IRModule, source: Source) -> Report:
 
 
 def check_alone(module: ast.IRModule) -> Report:
-    """Check one module whose text is not at hand; diagnostics show it as it is printed.
+    """Check one module without a text; diagnostics show the module as it is printed.
 
     A module that was the last one to be checked, or its normal form, is not checked again.
     """
@@ -334,8 +334,8 @@ def _check(
 
 
 def _told_once(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
-    """Keep one diagnostic for each mistake and for each word that cannot be read, and drop a note on a
-    text that is not understood if an error inside of it says why.
+    """Keep one diagnostic for each mistake and for each word that cannot be read, and drop a note
+    on a text that is not understood if an error inside of it says why.
     """
     first: dict[object, Diagnostic] = {}
     for each in diagnostics:

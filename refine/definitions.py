@@ -191,7 +191,7 @@ class Definitions:
             self._facts.assume(condition)
 
     def same_sizes(self, one: Sequence[tir.PrimExpr], other: Sequence[tir.PrimExpr]) -> bool:
-        """Whether two shapes are equal, by what is known of sizes."""
+        """Whether two shapes are equal under the known facts about sizes."""
         return len(one) == len(other) and all(map(self._facts.equal, one, other))
 
     # ------------------------------------------------------------ types of terms

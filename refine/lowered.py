@@ -321,7 +321,9 @@ def _number_of(
 
 
 def _without_wrapping(run: Execution, evaluated: tir.PrimExpr) -> tir.PrimExpr:
-    """A number that a PrimFunc computes of sizes. Raises Unreadable if it may be another one, as it wraps."""
+    """A number that a PrimFunc computes of sizes. Raises Unreadable if it may be another one, as it
+    wraps.
+    """
     if not run.is_small(tir.interned(evaluated)):
         raise Unreadable("a PrimFunc computes a number that may be too large")
     return terms.substitute(evaluated, {})
@@ -561,11 +563,10 @@ def _match_shape(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
 
 def _match_number(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
     value, heap, *program = args
-    match value:
-        case NumberTerm(value=number):
-            _matched(run, heap, (number,), program[:2], "a cast")
-            return terms.group(())
-    raise Unreadable("match_prim_value gets a value that is not a number")
+    if not isinstance(value, NumberTerm):
+        raise Unreadable("match_prim_value gets a value that is not a number")
+    _matched(run, heap, (value.value,), program[:2], "a cast")
+    return terms.group(())
 
 
 def _made(run: Execution, heap: Term, program: Sequence[Term]) -> list[tir.PrimExpr]:
@@ -618,11 +619,10 @@ def _check_function(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
 
 
 def _check_number(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
-    match args[1]:
-        case WordTerm(text=text):
-            run.cast(args[0], ast.PrimStructInfo(dtype(text)), frame, "a cast")
-            return terms.group(())
-    raise Unreadable("check_prim_value_info gets no data type")
+    if not isinstance(args[1], WordTerm):
+        raise Unreadable("check_prim_value_info gets no data type")
+    run.cast(args[0], ast.PrimStructInfo(dtype(args[1].text)), frame, "a cast")
+    return terms.group(())
 
 
 def operator_alike(run: Execution, name: str, args: Sequence[Term]) -> Term:
@@ -678,10 +678,9 @@ def _captured(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
 
 
 def _ipc_storage(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
-    match args[1]:
-        case WordTerm(text=text):
-            return storage(args[0], dtype(text))
-    raise Unreadable("the element type of allocated memory is not known")
+    if not isinstance(args[1], WordTerm):
+        raise Unreadable("the element type of allocated memory is not known")
+    return storage(args[0], dtype(args[1].text))
 
 
 def _first(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
@@ -733,4 +732,5 @@ BUILTINS: Mapping[str, Builtin] = {
     ),
     "runtime.disco.cuda_ipc.alloc_storage": _ipc_storage,
 }
-"""Functions of the virtual machine that have a meaning here. They are no calls of packed functions."""
+"""Functions of the virtual machine that have a meaning here. They are no calls of packed functions.
+"""

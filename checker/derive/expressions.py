@@ -180,7 +180,9 @@ def tuple_get_item(state: DerivationState, node: ast.TupleGetItem) -> StructInfo
 def _part_of_unknown(
     state: DerivationState, node: ast.TupleGetItem, info: StructInfo
 ) -> StructInfo:
-    """A field of something already reported; what is known of it may still serve others."""
+    """The type of a field of a tuple with a reported error: its known fields may still serve
+    others.
+    """
     state.doubt(node, state.doubts.get(node.tuple_value, Doubt.WRONG))
     if isinstance(info, TupleStructInfo) and node.index in range(len(info.fields)):
         return info.fields[node.index]

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 @rule("D17", "derivation")
 def scalar(state: Knowledge, var: ast.Var, shape_var: tir.Var, info: StructInfo) -> StructInfo:
-    """A variable that is a shape variable, too; what is known of it then names that."""
+    """The type of a variable that is a shape variable, too: it names the shape variable."""
     if state.poisoned(var):  # of this dimension nothing is known
         return info
     state.bind_shape_vars((shape_var,))
@@ -101,7 +101,7 @@ def scalars(function: ast.Function) -> Iterator[tir.Var]:
 def meant(
     state: Knowledge, info: StructInfo, span: Span | None, value: ast.Expr | None = None
 ) -> StructInfo:
-    """An annotation with what is known of the variables that it gives for shapes (D17).
+    """An annotation in which the known shapes replace the variables that it gives for shapes (D17).
 
     Where the ``value`` that is annotated is wrong already, nothing is reported.
     """

@@ -141,7 +141,7 @@ class DerivationState(Knowledge, OperatorContext):
     def report(
         self, code: str, severity: str, message: str, at: Place = None, **extra: object
     ) -> None:
-        """Report a diagnostic of the call at hand; of one with an argument that is already wrong,
+        """Report a diagnostic of the current call; of one with an argument that is already wrong,
         only what does not depend on the values of arguments.
         """
         assert self.call is not None
@@ -160,7 +160,7 @@ class DerivationState(Knowledge, OperatorContext):
         message: Message,
         at: Place = None,
     ) -> bool:
-        """Prove an obligation of the call at hand; see :meth:`OperatorContext.require`."""
+        """Prove an obligation of the current call; see :meth:`OperatorContext.require`."""
         if not self.judges:
             return True
         relation = policy.relation_of(condition, self.prover)

@@ -100,7 +100,7 @@ MOST = 100
 
 
 def _refined(state: DerivationState, key: Key, said: StructInfo) -> list[tuple[Key, StructInfo]]:
-    """Sharpen what is known of the names of a value; what follows for other values."""
+    """Refine the types of a value's names; returns what follows for other values."""
     values = state.named
     changed: StructInfo | None = None
     for var in (*((key,) if isinstance(key, Var) else ()), *values.names.get(key, ())):

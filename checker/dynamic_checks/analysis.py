@@ -77,7 +77,7 @@ class Analysis(DerivationState):
         return super().info(expr)
 
     def unused(self) -> set[tir.Var]:
-        """The shape variables that stand at one place only of the outermost function at hand."""
+        """The shape variables that occur once in the signature of the current outermost function."""
         outermost, *_ = self.owners
         if outermost not in self._unused:
             self._unused[outermost] = stand_once(outermost)
@@ -147,7 +147,7 @@ def _annotated(state: Analysis, found: StructInfo, wanted: StructInfo | None) ->
 
 
 def _cast(state: Analysis, binding: ast.MatchCast) -> None:
-    """Judge a cast; afterwards what it says is guaranteed."""
+    """Judge a cast, whose target is guaranteed afterwards."""
     found = state.info(binding.value)
     target = naming.meant(state, binding.struct_info, binding.struct_info_span)
     _forget(state, binding.shape_vars)
@@ -258,7 +258,7 @@ def _result(state: Analysis, node: ast.Function, wanted: StructInfo, found: Stru
 
 @rule("CHECK-call", "dynamic check")
 def call(state: Analysis, node: ast.Call) -> StructInfo:
-    """D14, as far as what it says is checked by someone."""
+    """D14, as far as the result is checked at run time."""
     before = len(state.diagnostics)
     info = calls.call(state, node)
     if not isinstance(node.op, ast.Op):

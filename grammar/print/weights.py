@@ -45,15 +45,15 @@ def constants(module: ast.IRModule) -> list[ast.Literal]:
     return [found.get(number, zero) for number in range(max(found) + 1)]
 
 
-def print_with_weights(module: ast.IRModule, version: str = DEFAULT) -> str:
+def print_with_weights(module: ast.IRModule) -> str:
     """Print a module, after the data of the constants that it refers to.
 
     Data in a file stays there, and the text names the file, for
     :func:`rlx.grammar.nodes.encoded.files_in`.
     """
-    text = print_module(module, version)
+    text = print_module(module)
     found = constants(module) if "metadata[" in text else []
-    return f"{metadata_of(found, version)}{text}" if found else text
+    return f"{metadata_of(found)}{text}" if found else text
 
 
 def metadata_of(found: Sequence[ast.Literal], version: str = DEFAULT) -> str:
