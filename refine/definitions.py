@@ -236,7 +236,7 @@ class Definitions:
                 if dims is not None:
                     if isinstance(of, ApplicationTerm):
                         return terms.result(of, path, of.name.rpartition(".")[2], dims, kind)
-                    return terms.given((of, path), str(of), dims, kind)
+                    return terms.input_term((of, path), str(of), dims, kind)
             case ast.ShapeStructInfo(values=values) if values is not None:
                 return terms.sizes(values)
             case ast.ShapeStructInfo(ndim=ndim) if ndim >= 0:

@@ -169,7 +169,7 @@ def load(run: Execution, term: CellTerm) -> TensorTerm:
         # Any content is possible, and the other program may have the same.
         run.unwritten += 1
         key = ("unwritten memory", run.unwritten)
-        content = terms.given(key, "unwritten", term.shape, term.dtype)
+        content = terms.input_term(key, "unwritten", term.shape, term.dtype)
         run.check(
             (*key, term.shape, term.dtype), None, "reading memory that nothing was written to"
         )
@@ -298,7 +298,7 @@ def overwritten(
         made: list[TensorTerm] = run.computed(function, inputs, infos, last[0])
         return made
     given = [
-        terms.given(("unwritten", k), "unwritten", arg.shape, arg.dtype)
+        terms.input_term(("unwritten", k), "unwritten", arg.shape, arg.dtype)
         if k in blank and isinstance(arg, CellTerm)
         else run.loaded(arg)
         for k, arg in enumerate(args)
@@ -413,7 +413,9 @@ def call_in_place(run: Execution, call: ast.Call, frame: Frame) -> Term:
         if not (isinstance(info, ast.TensorStructInfo) and isinstance(info.shape, ast.ShapeExpr)):
             raise Unreadable("the shape of a result of call_tir_inplace is not known")
         at = len(given)
-        given.append(terms.given(("unwritten", at), "unwritten", info.shape.values, info.dtype))
+        given.append(
+            terms.input_term(("unwritten", at), "unwritten", info.shape.values, info.dtype)
+        )
     given += args[first:]
     new = iter(range(first, first + len(fresh)))
     places = [next(new) if k == -1 else k for k in indices]

@@ -312,7 +312,7 @@ def fresh(like: Iterable[tir.Var]) -> tuple[tir.Var, ...]:
     return tuple([tir.Var(v.name, v.dtype) for v in like])
 
 
-def given(key: object, name: str, shape: Sequence[PrimExpr], dtype: DataType) -> InputTerm:
+def input_term(key: object, name: str, shape: Sequence[PrimExpr], dtype: DataType) -> InputTerm:
     """The input of a key."""
     dims = tuple(map(tir.interned, shape))
     return _shared(
@@ -452,7 +452,7 @@ def _is_previous(x: PrimExpr, indices: Sequence[PrimExpr]) -> bool:
 
 def previous(shape: Sequence[PrimExpr], dtype: DataType) -> InputTerm:
     """The tensor of a scan inside its own element."""
-    return given("previous", "previous", shape, dtype)
+    return input_term("previous", "previous", shape, dtype)
 
 
 def result(
@@ -842,7 +842,7 @@ class FilledHoles:
             case ScanTerm(axes=axes, element=body, along=along):
                 return scan(shape, axes, self.expr(body), along, tensor.name)
             case InputTerm(key=key):
-                return given(key, tensor.name, shape, tensor.dtype)
+                return input_term(key, tensor.name, shape, tensor.dtype)
         return tensor
 
     def expr(self, root: PrimExpr) -> PrimExpr:

@@ -9,7 +9,7 @@ from rlx.grammar.diagnostic import Label
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Var
 from rlx.grammar.nodes.node import Node, Span
-from rlx.grammar.nodes.struct_infos import numbers, whole
+from rlx.grammar.nodes.struct_infos import all_parts, numbers
 from rlx.operators.context import Place
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def written(node: Node) -> str:
     from rlx.grammar.print.long_dimensions import is_long
     from rlx.grammar.print.printer import print_struct_info
 
-    if any(is_long(dim) for part in whole(node) for dim in numbers(part)):  # type: ignore[arg-type]
+    if any(is_long(dim) for part in all_parts(node) for dim in numbers(part)):  # type: ignore[arg-type]
         return show(node)
     return print_struct_info(node)  # type: ignore[arg-type]
 

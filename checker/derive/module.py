@@ -55,7 +55,7 @@ def begin(state: DerivationState, node: ast.Function) -> OuterState:
         learn_sizes(state, parameter(state, param))
     wanted = node.ret_struct_info
     if wanted is not None:
-        wanted = naming.meant(state, wanted, node.ret_span)
+        wanted = naming.with_known_shapes(state, wanted, node.ret_span)
     return OuterState(outer, effects, wanted)
 
 

@@ -22,13 +22,13 @@ from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.nodes.node import Span, replace
 from rlx.grammar.nodes.struct_infos import (
     OBJECT,
+    all_parts,
     children,
     held_shape,
     mentioned,
     numbers,
     of_the_value,
     rebuilt,
-    whole,
 )
 from rlx.grammar.nodes.visit import bindings, expressions
 from rlx.grammar.wording import counted
@@ -98,7 +98,7 @@ def scalars(function: ast.Function) -> Iterator[tir.Var]:
             yield binding.var.shape_var
 
 
-def meant(
+def with_known_shapes(
     state: Knowledge, info: StructInfo, span: Span | None, value: ast.Expr | None = None
 ) -> StructInfo:
     """An annotation in which the known shapes replace the variables that it gives for shapes (D17).
@@ -155,7 +155,7 @@ def _ranks_agree(
     known: dict[tir.Var | ast.Var, tir.PrimExpr | ast.Expr],
     span: Span | None,
 ) -> bool:
-    for part in whole(info):
+    for part in all_parts(info):
         shape = held_shape(part)
         image = None if shape is None else known.get(shape)
         if shape is None or not isinstance(image, ShapeExpr):

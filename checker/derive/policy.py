@@ -24,7 +24,7 @@ from rlx.grammar.nodes.ast import (
 )
 from rlx.grammar.nodes.dtype import BOOL, lacking
 from rlx.grammar.nodes.node import Record
-from rlx.grammar.nodes.struct_infos import whole
+from rlx.grammar.nodes.struct_infos import all_parts
 from rlx.solver.order import Compatibility, compatibility, free_shape_vars, free_vars, substitute
 from rlx.solver.verdict import Relation
 from rlx.spec.registry import need
@@ -128,7 +128,7 @@ def allows_more(state: Knowledge, wanted: StructInfo, found: StructInfo) -> bool
 
 def typed(info: StructInfo) -> bool:
     """Whether the element types of an info exist."""
-    tensors = (part for part in whole(info) if isinstance(part, TensorStructInfo))
+    tensors = (part for part in all_parts(info) if isinstance(part, TensorStructInfo))
     return all(lacking(tensor.dtype) is None for tensor in tensors)
 
 

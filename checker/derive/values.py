@@ -73,7 +73,7 @@ def _is(values: ValueNames, var: Var, key: Key) -> None:
         values.names.setdefault(key, []).append(var)
 
 
-def known(state: DerivationState, var: Var, found: StructInfo) -> StructInfo:
+def earlier_type(state: DerivationState, var: Var, found: StructInfo) -> StructInfo:
     """The known type of a variable that is bound to a call: that of an earlier name, if the same
     was computed before.
     """
