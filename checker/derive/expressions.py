@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from rlx.checker.derive.bindings import bind
 from rlx.checker.derive.doubts import Doubt
-from rlx.checker.derive.knowledge import AliasProver, DerivationScope, arithmetic_condition
+from rlx.checker.derive.environment import AliasProver, DerivationScope, arithmetic_condition
 from rlx.checker.derive.message_text import definition, own, show, written
 from rlx.checker.derive.state import DerivationState
 from rlx.grammar.nodes import ast, tir

@@ -7,7 +7,7 @@ from typing import Any
 
 from rlx.checker.derive import message_text, naming, policy
 from rlx.checker.derive.doubts import Doubt
-from rlx.checker.derive.knowledge import Knowledge
+from rlx.checker.derive.environment import Environment
 from rlx.grammar.dialects import DEFAULT, Dialect, dialect
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, ShapeStructInfo, StructInfo, TensorStructInfo, VDevice
@@ -45,7 +45,7 @@ class Effects:
         self.unchecked = 0
 
 
-class DerivationState(Knowledge, OperatorContext):
+class DerivationState(Environment, OperatorContext):
     """The derivation of one module; also what operators ask (:class:`OperatorContext`).
 
     Attributes

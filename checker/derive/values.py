@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from rlx.checker.derive.environment import Key, ValueNames
 from rlx.checker.derive.equations import learn
-from rlx.checker.derive.knowledge import Key, ValueNames
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import (
     ObjectStructInfo,
@@ -28,7 +28,7 @@ from rlx.solver.order.substitute import dimensions, rank
 from rlx.spec.registry import rule
 
 if TYPE_CHECKING:
-    from rlx.checker.derive.knowledge import Knowledge
+    from rlx.checker.derive.environment import Environment
     from rlx.checker.derive.state import DerivationState
 
 INVERSE = {
@@ -147,7 +147,7 @@ def _parts(
             yield inner, info
 
 
-def _around(state: Knowledge, whole: Key, at: int, field: StructInfo) -> StructInfo:
+def _around(state: Environment, whole: Key, at: int, field: StructInfo) -> StructInfo:
     """The known type of a tuple, with more known of one field; Object if it is not a known tuple."""
     info = state.info_of.get(whole) if isinstance(whole, Var) else None
     if not isinstance(info, TupleStructInfo) or at >= len(info.fields):
