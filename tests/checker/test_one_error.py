@@ -89,6 +89,16 @@ MISTAKES = {
     "a head without its bracket": ("def double(x", "def doublex", "PARSE"),
     "two functions of one name": ("def double(", "def main(", "PARSE"),
     "a block without its with": ("with R.dataflow():", " R.dataflow():", "PARSE"),
+    "an output before the binding that it names": (
+        "c = R.add(a, b)\n            R.output(c)",
+        "R.output(c)\n            c = R.add(a, b)",
+        "PARSE",
+    ),
+    "a return before the binding that it names": (
+        "lv = R.concat((x, x), axis=1)\n        return lv",
+        "return lv\n        lv = R.concat((x, x), axis=1)",
+        "PARSE",
+    ),
     "a keyword misspelt": ("return lv", "retrun lv", "PARSE"),
     "a function type whose parameter has no shape": (
         "def main(x:",
