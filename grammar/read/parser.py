@@ -181,7 +181,6 @@ class TextReader:
                     reader.reports.error("this definition cannot be read", (start, end))
                 reader.excuse((start, end))
             self.undeclared += reader.undeclared(self.type_vars, self.around is not None)
-            reader.reports.drop_what_follows()
             if any(d.is_error for d in reader.reports.diagnostics):
                 behind = _BEHIND_HEAD.search(self.text, start + 1)
                 head = len(self.text) if behind is None else behind.start()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from rlx.grammar.lines import line_end
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.read.entries import Entry, Rejected
@@ -33,7 +34,10 @@ class BranchReader:
             misspelt = misspelt_keyword(self.context.text, span[1], ("else",))
             if misspelt is not None:
                 raise Rejected(misspelt[0], *misspelt[1], misspelt[2])
-            raise Rejected("an if of Relax needs an else", *head.span)
+            read = (span[0], line_end(self.context.text, span[1]))
+            if "else" in self.context.text_of(read) and self.reports.has_errors_in(read):
+                raise Rejected("", *head.span)  # it stands in a statement that could not be read
+            raise Rejected("an if of Relax needs an else", *head.span, layout=True)
         yes, no = self._branch(then), self._branch(otherwise)
         if yes is None or no is None:
             return self._without_result(head, then, otherwise, span)

@@ -219,7 +219,7 @@ class StretchReader:
         if self.scope.in_prim_body() and not self.scope.in_head and not layout:
             self.reports.not_understood(token, expected)
             return
-        if self._is_told(token, start):
+        if self._is_told(token, start) or self._lacks_its_if(token):
             return
         message, help = explain_unexpected(token, expected)
         start, end = shown_span(token)
@@ -250,6 +250,15 @@ class StretchReader:
         end = min(error.span[1], line_end(self.text, error.span[0]))
         start = max(self._annotation, error.within, line_start(self.text, end))
         return self.reports.has_errors_in((start, end))
+
+    def _lacks_its_if(self, token: Token) -> bool:
+        """Whether a token is an `else` in a function with an error above, which may be that of its
+        `if`.
+        """
+        if token.type not in ("ELSE", "ELIF"):
+            return False
+        around = self.reports.function_around(token.span)
+        return around is not None and self.reports.has_errors_in((around[0], token.start))
 
     def _is_told(self, token: Token, start: int | None) -> bool:
         """Whether an error was reported in front of a token: in its line or its statement, which
