@@ -113,8 +113,8 @@ class Reports:
         while self._under < (line := next_line(text, self._under)) <= at:
             if not _is_under(text[line : line_end(text, line)], column):
                 # The line that ends the block of an unreadable head may match no other block.
-                ends = self._under > unread or indentation(text, at) < column
-                return layout and ends and line == line_start(text, at)
+                leaves = self._under > unread or indentation(text, at) < column
+                return layout and leaves and line == line_start(text, at)
             self._under = line
         return True
 

@@ -1,6 +1,7 @@
 """One token of a legal program dropped or doubled is one mistake, so one error at most.
 
-A sample of the tokens is tried; ``RLX_ONE_ERROR=all`` tries every one, which takes a minute.
+A sample of the tokens is tried; ``RLX_ONE_ERROR=all`` tries every one, which takes a minute. 22 of 7,490 places give
+more: a dimension that is missing in a signature contradicts each use, and a bracket that is closed too early leaves two statements.
 """
 
 from __future__ import annotations
