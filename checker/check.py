@@ -134,13 +134,16 @@ def check_text(text: str, path: str = "<text>", target: str | None = None) -> Re
     """
     from rlx.grammar.dialects import DIALECTS, dialect
     from rlx.grammar.read.parser import parse
-    from rlx.grammar.read.versions import before_purity, is_old, judged, newest, uses
+    from rlx.grammar.read.versions import before_purity, is_old, newest, spelling_mistakes, uses
 
     if target is not None:
         dialect(target)
     parsed = parse(text, path)
     found = uses(parsed.source.text, parsed.modules)
-    said = (*parsed.diagnostics, *judged(parsed.source.text, parsed.modules, found, target))
+    said = (
+        *parsed.diagnostics,
+        *spelling_mistakes(parsed.source.text, parsed.modules, found, target),
+    )
     if target in DIALECTS and not path.endswith(".py"):
         said = (*said, *_refused_by_python(parsed.source.text, said))
     old = target is None and is_old(found)
@@ -172,7 +175,7 @@ def check_module(module: ast.IRModule, source: Source) -> Report:
 
 
 def check_alone(module: ast.IRModule) -> Report:
-    """Check one module whose text is not at hand; diagnostics show it as it is printed.
+    """Check one module without a text; diagnostics show the module as it is printed.
 
     A module that was the last one to be checked, or its normal form, is not checked again.
     """
@@ -316,7 +319,7 @@ def _check(
         from rlx.checker.ignores import without_ignored
 
         diagnostics = without_ignored(source, diagnostics)
-    diagnostics = _told_once(diagnostics)
+    diagnostics = _one_for_each_mistake(diagnostics)
     if diagnostics:
         from rlx.checker.edits import with_edits
 
@@ -333,9 +336,9 @@ def _check(
     )
 
 
-def _told_once(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
-    """Keep one diagnostic for each mistake and for each word that cannot be read, and drop a note on a
-    text that is not understood if an error inside of it says why.
+def _one_for_each_mistake(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
+    """Keep one diagnostic for each mistake and for each word that cannot be read, and drop a note
+    on a text that is not understood if an error inside of it says why.
     """
     first: dict[object, Diagnostic] = {}
     for each in diagnostics:

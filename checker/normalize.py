@@ -255,11 +255,11 @@ class Blocks:
         self.open(ast.BindingBlock, None)
 
     def add(self, binding: ast.Binding) -> None:
-        """Add a binding to the block at hand."""
+        """Add a binding to the current block."""
         self.bindings.append(binding)
 
     def close(self) -> None:
-        """End the block at hand; an empty one leaves no trace."""
+        """End the current block; an empty one is dropped."""
         if self.bindings:
             self.done.append(self.kind(tuple(self.bindings), self.span))
             self.bindings = []

@@ -45,4 +45,4 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     """A public name, imported when it is asked for."""
-    return lazy.found(__name__, name)
+    return lazy.public_name(__name__, name)

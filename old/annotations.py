@@ -22,7 +22,7 @@ Complain = Callable[[str, str], None]
 
 @once_for_each
 def type_of(info: StructInfo) -> Type:
-    """The type of an annotation: what it says but for dimensions."""
+    """The type of an annotation, without its dimensions."""
     match info:
         case ast.TensorStructInfo(shape=shape, dtype=dtype, ndim=ndim):
             return DynTensorType(
@@ -120,5 +120,5 @@ def _beyond(info: StructInfo, nested: bool) -> str | None:
 
 
 def is_unknown(shape: Expr) -> bool:
-    """Whether nothing is said of a shape."""
+    """Whether the text leaves a shape open."""
     return isinstance(shape, RuntimeDepShape)

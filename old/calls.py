@@ -87,7 +87,7 @@ def inferred(state: OlderDerivation, node: ast.Call) -> StructInfo:
 
 
 def _tell(state: OlderDerivation, arg: Expr) -> None:
-    """Let operators know what is known of an argument."""
+    """Tell operators the known type and shape of an argument."""
     if isinstance(arg, ast.Tuple):
         for field in arg.fields:
             _tell(state, field)

@@ -316,9 +316,9 @@ def _alone(info: StructInfo) -> Iterator[tir.Var]:
 
 
 def _has_shapes(info: StructInfo) -> bool:
-    from rlx.grammar.nodes.struct_infos import whole
+    from rlx.grammar.nodes.struct_infos import all_parts
 
-    return any(isinstance(p, ast.TensorStructInfo) and p.shape is not None for p in whole(info))
+    return any(isinstance(p, ast.TensorStructInfo) and p.shape is not None for p in all_parts(info))
 
 
 def _without_shapes(info: StructInfo) -> Any:

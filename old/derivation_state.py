@@ -10,7 +10,7 @@ from rlx.checker.derive.state import DerivationState
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, StructInfo, Var
 from rlx.grammar.nodes.node import Node
-from rlx.grammar.nodes.struct_infos import numbers, whole
+from rlx.grammar.nodes.struct_infos import all_parts, numbers
 from rlx.old.annotations import struct_info
 from rlx.old.shape_exprs import UNKNOWN
 from rlx.old.types import OBJECT, Type
@@ -84,6 +84,6 @@ class OlderDerivation(DerivationState):
 
     def bind_dimensions(self, infos: Collection[StructInfo | None]) -> None:
         """Bring the shape variables into scope that stand alone in a dimension of annotations."""
-        parts = (part for info in infos if info is not None for part in whole(info))
+        parts = (part for info in infos if info is not None for part in all_parts(info))
         alone = (dim for part in parts for dim in numbers(part) if isinstance(dim, tir.Var))
         self.bind_shape_vars([dim for dim in dict.fromkeys(alone) if dim not in self.shape_vars])

@@ -14,7 +14,7 @@ LONGEST = 10_000
 
 
 class _OutermostCall(local):
-    """The results of the outermost call at hand, with their arguments, which keeps those alive."""
+    """The results of the current outermost call, with their arguments, which keeps those alive."""
 
     results: dict[tuple[Any, ...], tuple[Any, Any]] | None = None
 

@@ -35,7 +35,7 @@ def inside(shape: Expr) -> tuple[Expr, ...]:
     return ()
 
 
-def whole(shape: Expr) -> Iterator[Expr]:
+def all_parts(shape: Expr) -> Iterator[Expr]:
     """A shape computation and everything in it; what stands at several places only once."""
     left = [shape]
     seen: set[int] = set()
@@ -49,7 +49,7 @@ def whole(shape: Expr) -> Iterator[Expr]:
 
 def dims_of(shape: Expr) -> tuple[tir.PrimExpr, ...]:
     """The dimensions in the different parts of a shape computation, in order."""
-    parts = (part for part in whole(shape) if isinstance(part, ast.ShapeExpr))
+    parts = (part for part in all_parts(shape) if isinstance(part, ast.ShapeExpr))
     return tuple(dim for part in parts for dim in part.values)
 
 
@@ -61,7 +61,7 @@ def free_shape_vars(shape: Expr) -> tuple[tir.Var, ...]:
 
 def free_vars(shape: Expr) -> tuple[Var, ...]:
     """The Relax variables that a shape computation mentions, each once."""
-    return tuple(dict.fromkeys(part for part in whole(shape) if isinstance(part, Var)))
+    return tuple(dict.fromkeys(part for part in all_parts(shape) if isinstance(part, Var)))
 
 
 def is_closed(shape: Expr, shape_vars: Collection[tir.Var], variables: Collection[Var]) -> bool:

@@ -11,10 +11,10 @@ from rlx.old.repeated import once_for_each
 from rlx.old.shape_exprs import (
     UNKNOWN,
     RuntimeDepShape,
+    all_parts,
     can_prove_equal,
     can_prove_not_equal,
     is_closed,
-    whole,
 )
 from rlx.old.shape_exprs import text as shape_text
 from rlx.solver.order.substitute import substitute_prim
@@ -161,5 +161,7 @@ def substitute_shape(
 
 def _may_stand_in_calls(shape: Expr, mapping: Mapping[Var, Expr]) -> bool:
     """Whether the arguments that a shape's calls would be given are variables and constants."""
-    named = (mapping[part] for part in whole(shape) if isinstance(part, Var) and part in mapping)
+    named = (
+        mapping[part] for part in all_parts(shape) if isinstance(part, Var) and part in mapping
+    )
     return all(isinstance(arg, (Var, ast.Constant)) for arg in named)

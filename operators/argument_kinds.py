@@ -381,7 +381,7 @@ def _prim(site: OperatorCall, value: Any, parameter: Parameter, index: int) -> P
 
 
 def _held(site: OperatorCall, value: Var, info: PrimStructInfo) -> PrimExpr:
-    """The scalar that a variable holds: what is known of it, else a number of its own."""
+    """The scalar that a variable holds: the known expression, else a variable of its own."""
     if info.value is not None:
         return info.value
     if info.dtype.is_integer:

@@ -17,7 +17,7 @@ from rlx.operators.normalization import softmax_value
 from rlx.operators.operator_call import Dims, OperatorCall, show, show_shape
 from rlx.operators.parameters import Tensor
 from rlx.operators.registry import computes, defines, operator
-from rlx.operators.rule_helpers import known, place, rank, ranked, tensor
+from rlx.operators.rule_helpers import need_known, place, rank, ranked, tensor
 from rlx.spec.registry import rule
 
 _AXES = ("batch sizes", "sequence lengths", "numbers of heads", "head dimensions")
@@ -120,7 +120,7 @@ def attention(
     operands = (query, key, value) if bias is None else (query, key, value, bias)
     if bias is not None:
         rank(site, bias, 3, 4)
-    known(site, "shape", *enumerate(operands))
+    need_known(site, "shape", *enumerate(operands))
     device = place(site, (query, key, value))
     q, k, v = site.dims(query), site.dims(key), site.dims(value)
     if q is None or k is None or v is None:

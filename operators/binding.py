@@ -20,7 +20,7 @@ from rlx.operators.operator_call import OperatorCall, Violation
 from rlx.operators.parameters import REQUIRED, Parameter
 
 
-def meant(
+def similar_parameters(
     keyword: str, parameters: Sequence[Parameter], positional: int, given: Collection[str]
 ) -> list[str]:
     """The parameters similar to an unknown keyword: those with this name in other libraries, or
@@ -80,12 +80,12 @@ def _unknown_keyword(site: OperatorCall, keyword: str) -> tuple[str, dict[str, o
     """The message for an unknown keyword, and the parameter that was meant, or all there are."""
     from rlx.grammar.diagnostic import Edit
     from rlx.grammar.suggest import did_you_mean
-    from rlx.operators.binding import meant
+    from rlx.operators.binding import similar_parameters
 
     parameters, call = site.operator.parameters, site.call
     message = f"has no parameter named {keyword!r}"
     extra: dict[str, object] = {}
-    words = meant(keyword, parameters, len(call.args), call.attrs)
+    words = similar_parameters(keyword, parameters, len(call.args), call.attrs)
     if words:
         extra["help"] = did_you_mean(words)
         if keyword in call.attr_spans:

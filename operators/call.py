@@ -240,7 +240,7 @@ def call_dps_packed(site: OperatorCall, func: Expr, args: Expr, out_sinfo: Types
 def call_pure_packed(site: OperatorCall, func: Expr, *args: Expr, sinfo_args: Types) -> StructInfo:
     """A packed function that is assumed to have no visible effect."""
     packed(site, func)
-    stated(site, sinfo_args)
+    require_declared(site, sinfo_args)
     return declared_result(sinfo_args)
 
 
@@ -266,14 +266,14 @@ def written(site: OperatorCall, args: Expr) -> None:
         site.fail("OBL-written-tuple", words, 1, best)
 
 
-def said(site: OperatorCall, types: Types) -> None:
+def warn_undeclared(site: OperatorCall, types: Types) -> None:
     """Warn if a call does not declare its result, which older texts omit."""
     if not types:
         site.warn("OBL-stated-result", "no result is declared, so the result may be any value")
 
 
 @rule("OBL-stated", "obligation")
-def stated(site: OperatorCall, types: Types) -> None:
+def require_declared(site: OperatorCall, types: Types) -> None:
     """Check that a pure call of a packed function declares its result."""
     if not types:
         words = f"no result is declared, expected {site.ctx.dialect.info_args}"
@@ -286,7 +286,7 @@ def call_inplace_packed(
 ) -> StructInfo:
     """A packed function that overwrites arguments that nothing else uses."""
     packed(site, func)
-    stated(site, sinfo_args)
+    require_declared(site, sinfo_args)
     given = [site.ctx.info(arg) for arg in args]
     result = declared_result(sinfo_args)
     out = fields_or_itself(result)
@@ -303,7 +303,7 @@ def call_builtin(site: OperatorCall, func: Expr, args: TupleExpr, sinfo_args: Ty
     """A run-time function, which also gets the state of the run time."""
     packed(site, func)
     written(site, args)
-    said(site, sinfo_args)
+    warn_undeclared(site, sinfo_args)
     return declared_result(sinfo_args)
 
 
@@ -315,7 +315,7 @@ def invoke_closure(
     """A closure called on the fields of a tuple."""
     closure(site, closure_, args)
     written(site, args)
-    said(site, sinfo_args)
+    warn_undeclared(site, sinfo_args)
     return declared_result(sinfo_args)
 
 
@@ -325,7 +325,7 @@ def call_py_func(
 ) -> StructInfo:
     """A function of the host, called by its name."""
     named(site, py_func_name)
-    said(site, out_sinfo)
+    warn_undeclared(site, out_sinfo)
     return declared_result(out_sinfo)
 
 

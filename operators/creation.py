@@ -54,8 +54,8 @@ from rlx.operators.registry import computes, defines, operator
 from rlx.operators.rule_helpers import (
     elements,
     integral,
-    known,
     like,
+    need_known,
     rank,
     ranked,
     scalar_type,
@@ -191,7 +191,7 @@ def full_like_definition(
 def _filler(site: OperatorCall, value: TensorStructInfo) -> None:
     """The value that fills a tensor has rank 0."""
     rank(site, value, 1, 0)
-    known(site, "rank", (1, value))
+    need_known(site, "rank", (1, value))
 
 
 def counted(dim: PrimExpr | None) -> PrimExpr | None:
@@ -241,7 +241,7 @@ def eye_like(
 ) -> StructInfo:
     """Ones on a diagonal, in the shape of another tensor."""
     rank(site, x, 0, 2)
-    known(site, "shape", (0, x))
+    need_known(site, "shape", (0, x))
     return x if dtype is None else like(x, dtype)
 
 
@@ -461,7 +461,7 @@ def tensor_to_shape(site: OperatorCall, expr: Tensor) -> StructInfo:
     """The shape whose dimensions are the elements of a vector of integers."""
     elements(site, expr, 0, "integer")
     rank(site, expr, 0, 1)
-    known(site, "rank", (0, expr))
+    need_known(site, "rank", (0, expr))
     given = site.argument(0)
     if isinstance(given, Constant) and isinstance(given.data.value, tuple):
         values = given.data.value

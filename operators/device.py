@@ -25,7 +25,7 @@ from rlx.operators.evaluation_arguments import same as same_value
 from rlx.operators.operator_call import OperatorCall, show
 from rlx.operators.parameters import Tensor, Whole
 from rlx.operators.registry import operator
-from rlx.operators.rule_helpers import axis, choice, known, rank, ranked, resized
+from rlx.operators.rule_helpers import axis, choice, need_known, rank, ranked, resized
 from rlx.spec.registry import rule
 
 _MOVES = "it moves data between devices"
@@ -230,7 +230,7 @@ def scatter_from_worker0(
     site: OperatorCall, x: Tensor, num_workers: int, axis_: int = 0
 ) -> StructInfo:
     """The tensor of the first worker, distributed among all workers along an axis."""
-    known(site, "shape", (0, x))
+    need_known(site, "shape", (0, x))
     ndim, dims = site.rank(x), site.dims(x)
     if ndim is None or dims is None:
         return ranked(ndim, x.dtype, x.vdevice)

@@ -20,7 +20,7 @@ from rlx.operators.late import np
 from rlx.operators.operator_call import Dims, OperatorCall
 from rlx.operators.parameters import Ints, Tensor
 from rlx.operators.registry import computes, operator
-from rlx.operators.rule_helpers import agree, known, ranked, resized
+from rlx.operators.rule_helpers import agree, need_known, ranked, resized
 from rlx.spec.registry import rule
 
 Range = tuple[PrimExpr, PrimExpr]
@@ -165,7 +165,7 @@ def padded(site: OperatorCall, x: TensorStructInfo, pad: object) -> None:
         return
     if not isinstance(value, (PrimExpr, int, float)):
         site.fail("D14-argument", "pad_value must be a number", 2)
-    known(site, "dtype", (0, x))
+    need_known(site, "dtype", (0, x))
     spelled = site.call.spelled
     boxed = "R.prim_value" in (spelled.get(2), spelled.get("pad_value"))  # it has its own type
     plain = value.value if isinstance(value, (IntImm, FloatImm)) and not boxed else value
@@ -215,7 +215,7 @@ def layout_transform(
         words = f"index_map takes {len(found.names)} indices, but {site.shown(0)} has rank {ndim}"
         site.fail("OBL-map-rank", words, 1)
     padded(site, x, pad_value)
-    known(site, "shape", (0, x))
+    need_known(site, "shape", (0, x))
     dims = site.dims(x)
     sizes = None if dims is None else mapped(site, found, dims)
     return resized(x, None if sizes is None else tuple(sizes), len(found.results))

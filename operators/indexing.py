@@ -26,8 +26,8 @@ from rlx.operators.rule_helpers import (
     axis,
     elements,
     fields,
-    known,
     like,
+    need_known,
     rank,
     ranked,
     resized,
@@ -100,7 +100,7 @@ def take(
     ndim = site.rank(x)
     if axis_ is None:
         ndim = rank(site, x, 0, 1)
-        known(site, "rank", (0, x))
+        need_known(site, "rank", (0, x))
     if ndim is None:
         return ranked(None, x.dtype, x.vdevice)
     along = axis(site, axis_ or 0, ndim)
@@ -455,7 +455,7 @@ def scatter_nd(
     """The data with each update at its tuple of indices."""
     elements(site, indices, 1, "integer")
     agree(site, (data, updates), (0, 2))
-    known(site, "dtype", (0, data), (2, updates))
+    need_known(site, "dtype", (0, data), (2, updates))
     depth, ndim = _depth(site, indices, 1), site.rank(data)
     if site.dims(indices) is not None and depth is None:
         site.warn(

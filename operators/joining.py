@@ -30,7 +30,16 @@ from rlx.operators.late import linear, np, te
 from rlx.operators.operator_call import Dims, ObligationGroup, OperatorCall, show
 from rlx.operators.parameters import IntOrInts, Tensor, Tensors
 from rlx.operators.registry import computes, defines, operator
-from rlx.operators.rule_helpers import agree, axis, fields, known, place, ranked, resized, tensor
+from rlx.operators.rule_helpers import (
+    agree,
+    axis,
+    fields,
+    need_known,
+    place,
+    ranked,
+    resized,
+    tensor,
+)
 from rlx.spec.registry import rule
 
 
@@ -175,7 +184,7 @@ def stack(site: OperatorCall, tensors: Tensors, axis_: int | None = 0) -> Struct
     if tensors is None:
         return ranked(None, VOID)
     some, ndim = _some(site, tensors), _common_rank(site, tensors)
-    known(site, "rank", (0, tensors[0]))
+    need_known(site, "rank", (0, tensors[0]))
     if ndim is None:
         return ranked(None, some.dtype, some.vdevice)
     along = axis(site, axis_ or 0, ndim + 1, ranked(ndim + 1, some.dtype, some.vdevice))
@@ -372,7 +381,7 @@ def meshgrid(site: OperatorCall, tensors: Tensors, indexing: str | None = "ij") 
         if (ndim := site.rank(vector)) not in (None, 1):
             words = f"a tensor of rank {ndim} {site.of(0)} is not a vector"
             site.fail("OBL-rank-operand", words, 0)
-    known(site, "rank", *((0, vector) for vector in tensors))
+    need_known(site, "rank", *((0, vector) for vector in tensors))
     first = next((t.dtype for t in tensors if not t.dtype.is_void), some.dtype)
     shapes = [site.dims(vector) for vector in tensors]
     if any(shape is None for shape in shapes):

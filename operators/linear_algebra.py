@@ -18,7 +18,7 @@ from rlx.operators.late import np, te
 from rlx.operators.operator_call import Dims, OperatorCall, show
 from rlx.operators.parameters import Tensor, Tensors, Type
 from rlx.operators.registry import computes, defines, operator
-from rlx.operators.rule_helpers import agree, known, place, rank, ranked, tensor
+from rlx.operators.rule_helpers import agree, need_known, place, rank, ranked, tensor
 from rlx.spec.registry import rule
 
 
@@ -118,7 +118,7 @@ def outer(site: OperatorCall, x1: Tensor, x2: Tensor) -> StructInfo:
     """The products of all pairs of elements of two vectors."""
     rank(site, x1, 0, 1)
     rank(site, x2, 1, 1)
-    known(site, "rank", (0, x1), (1, x2))
+    need_known(site, "rank", (0, x1), (1, x2))
     device = place(site, (x1, x2))
     a, b = site.dims(x1), site.dims(x2)
     if a is None or b is None:
@@ -165,7 +165,7 @@ def einsum(site: OperatorCall, operands: Tensors, subscripts: str) -> StructInfo
         site.fail("OBL-rank-operand", "expected at least one operand", 0)
     at = (0,) * len(operands)
     kind, device = agree(site, operands, at), place(site, operands, at)
-    known(site, "dtype", *((0, x) for x in operands))
+    need_known(site, "dtype", *((0, x) for x in operands))
     inputs, output = _subscripts(site, subscripts, len(operands))
     for term, x in zip(inputs, operands, strict=True):
         _named(site, term, x)

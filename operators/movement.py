@@ -26,7 +26,7 @@ from rlx.operators.rule_helpers import (
     axes,
     axis,
     elements,
-    known,
+    need_known,
     rank,
     ranked,
     resized,
@@ -105,7 +105,7 @@ def permute_dims(site: OperatorCall, x: Tensor, axes_: IntList | None = None) ->
     if ndim is None:
         if axes_ is not None:
             axes(site, axes_, len(axes_))
-            known(site, "rank", (0, x))
+            need_known(site, "rank", (0, x))
         return ranked(None if axes_ is None else len(axes_), x.dtype, x.vdevice)
     found = range(ndim)[::-1] if axes_ is None else permutation(site, axes_, ndim)
     if list(found) == list(range(ndim)):
@@ -477,7 +477,7 @@ def pixel_shuffle(site: OperatorCall, data: Tensor, upscale_factor: int) -> Stru
     ndim, dims = rank(site, data, 0, 3, -1), site.dims(data)
     if upscale_factor < 1:
         site.fail("OBL-shuffle-factor", f"upscale_factor is {upscale_factor}, expected at least 1")
-    known(site, "rank", (0, data))
+    need_known(site, "rank", (0, data))
     if dims is None:
         return ranked(ndim, data.dtype, data.vdevice)
     *lead, channels, height, width = dims

@@ -17,7 +17,7 @@ from rlx.operators.late import np, te
 from rlx.operators.operator_call import OperatorCall, show
 from rlx.operators.parameters import Ints, Tensor
 from rlx.operators.registry import computes, defines, operator
-from rlx.operators.rule_helpers import agree, axes, axis, elements, fields, known, rank
+from rlx.operators.rule_helpers import agree, axes, axis, elements, fields, need_known, rank
 from rlx.spec.registry import rule
 
 
@@ -59,10 +59,10 @@ def _normed(
     elements(site, data, 0, "float")
     ndim = site.rank(data)
     operands = list(enumerate((data, *parameters)))
-    known(site, "dtype", *operands)
+    need_known(site, "dtype", *operands)
     for index, parameter in operands[1:]:
         rank(site, parameter, index, len(over))
-    known(site, "rank", *operands[1:])
+    need_known(site, "rank", *operands[1:])
     scales(site, data, parameters, over if ndim is None else axes(site, over, ndim, data))
 
 

@@ -18,7 +18,7 @@ from rlx.operators.late import np, te
 from rlx.operators.operator_call import OperatorCall, show
 from rlx.operators.parameters import Ints, Longs, Tensor
 from rlx.operators.registry import computes, defines, operator
-from rlx.operators.rule_helpers import known, ranked, tensor
+from rlx.operators.rule_helpers import need_known, ranked, tensor
 from rlx.spec.registry import rule
 
 
@@ -70,7 +70,7 @@ def pad(
 ) -> StructInfo:
     """The tensor with padding before and after along its axes."""
     pads(site, data, pad_width)
-    known(site, "rank", (0, data))
+    need_known(site, "rank", (0, data))
     dims = site.dims(data)
     if dims is None:
         return ranked(site.rank(data), data.dtype, data.vdevice)

@@ -17,7 +17,7 @@ from rlx.operators.late import ml_dtypes, np, te
 from rlx.operators.operator_call import OperatorCall, show
 from rlx.operators.parameters import Tensor, Type
 from rlx.operators.registry import computes, defines, operator
-from rlx.operators.rule_helpers import axis, elements, known, like, rank
+from rlx.operators.rule_helpers import axis, elements, like, need_known, rank
 from rlx.spec.registry import rule
 
 
@@ -30,18 +30,18 @@ def steps(
     """
     ndim, dims = site.rank(data), site.dims(data)
     if ndim is None:
-        known(site, "rank", (0, data))
+        need_known(site, "rank", (0, data))
         return
     along = axis(site, given, ndim, data) if ndim else 0
     for index, parameter in enumerate(parameters, 1):
         rank(site, parameter, index, 0, 1)
-        known(site, "shape", (index, parameter))
+        need_known(site, "shape", (index, parameter))
         found = site.dims(parameter)
         if ndim == 0 and found and literal(found[0]) != 1:
             words = f"{site.shown(index)} needs an axis, but the data is a scalar"
             site.fail("OBL-quantize-length", words, index)
         if found and not dims and literal(found[0]) != 1:
-            known(site, "shape", (0, data))
+            need_known(site, "shape", (0, data))
             return
         if not found or not dims or getattr(found[0], "value", None) == 1:
             continue

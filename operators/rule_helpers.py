@@ -96,7 +96,7 @@ def elements(site: OperatorCall, info: Operand, index: int, group: str) -> None:
 
 
 @rule("OBL-known", "obligation")
-def known(site: OperatorCall, what: str, *operands: tuple[int, Tensor]) -> None:
+def need_known(site: OperatorCall, what: str, *operands: tuple[int, Tensor]) -> None:
     """Check that the rank, shape or element type of these operands is known; at most one is
     reported.
     """

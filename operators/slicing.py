@@ -43,7 +43,7 @@ from rlx.operators.rule_helpers import (
     axis,
     elements,
     integral,
-    known,
+    need_known,
     rank,
     ranked,
     tensor,
@@ -305,8 +305,8 @@ def dynamic_strided_slice(
     for index, info in bounds:
         elements(site, info, index, "int64")
         rank(site, info, index, 1)
-    known(site, "shape", *bounds)
-    known(site, "dtype", *bounds)
+    need_known(site, "shape", *bounds)
+    need_known(site, "dtype", *bounds)
     listed(site, ndim, bounds)
     if ndim is None:
         return ranked(None, x.dtype, x.vdevice)

@@ -20,7 +20,16 @@ from rlx.operators.normalization import softmax_value
 from rlx.operators.operator_call import Dims, OperatorCall, show, show_shape
 from rlx.operators.parameters import Ints, Tensor
 from rlx.operators.registry import computes, operator
-from rlx.operators.rule_helpers import agree, choice, elements, fields, known, rank, ranked, tensor
+from rlx.operators.rule_helpers import (
+    agree,
+    choice,
+    elements,
+    fields,
+    need_known,
+    rank,
+    ranked,
+    tensor,
+)
 from rlx.operators.windows import per_axis, spread
 from rlx.spec.registry import rule
 
@@ -53,7 +62,7 @@ def all_class_nms(
     """
     rank(site, boxes, 0, 3)
     rank(site, scores, 1, 3)
-    known(site, "shape", (0, boxes), (1, scores))
+    need_known(site, "shape", (0, boxes), (1, scores))
     choice(site, "output_format", output_format, ("onnx", "tensorflow"))
     x, s = site.dims(boxes), site.dims(scores)
     if x is not None and s is not None:

@@ -23,4 +23,4 @@ __all__ = ["Counterexample", "InterfaceError", "Refinement", "compare"]
 
 
 def __getattr__(name: str) -> object:
-    return lazy.found(__name__, name)
+    return lazy.public_name(__name__, name)

@@ -191,7 +191,7 @@ class Definitions:
             self._facts.assume(condition)
 
     def same_sizes(self, one: Sequence[tir.PrimExpr], other: Sequence[tir.PrimExpr]) -> bool:
-        """Whether two shapes are equal, by what is known of sizes."""
+        """Whether two shapes are equal under the known facts about sizes."""
         return len(one) == len(other) and all(map(self._facts.equal, one, other))
 
     # ------------------------------------------------------------ types of terms
@@ -236,7 +236,7 @@ class Definitions:
                 if dims is not None:
                     if isinstance(of, ApplicationTerm):
                         return terms.result(of, path, of.name.rpartition(".")[2], dims, kind)
-                    return terms.given((of, path), str(of), dims, kind)
+                    return terms.input_term((of, path), str(of), dims, kind)
             case ast.ShapeStructInfo(values=values) if values is not None:
                 return terms.sizes(values)
             case ast.ShapeStructInfo(ndim=ndim) if ndim >= 0:

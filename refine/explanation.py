@@ -171,9 +171,9 @@ class TermNames:
         for names in self._sides:
             if tensor in names:
                 return names[tensor]
-        match tensor:
-            case ResultTerm(of=made, name=name):
-                return name if made.name.startswith("relax.call") else short(made.name)
+        if isinstance(tensor, ResultTerm):
+            made = tensor.of.name
+            return tensor.name if made.startswith("relax.call") else short(made)
         return str(getattr(tensor, "name", tensor))
 
 

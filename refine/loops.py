@@ -161,7 +161,7 @@ class Reader:
                     self.facts.context.declare(param, lower=None)
                 continue
             self._plain(buffer, used)
-            hole = terms.given(("slot", k), buffer.name, buffer.shape, buffer.dtype)
+            hole = terms.input_term(("slot", k), buffer.name, buffer.shape, buffer.dtype)
             inputs.append(hole)
             slots[k] = buffer
             self.contents[buffer] = Content(hole, ())
@@ -491,7 +491,9 @@ class Reader:
         self.contents = dict(before)
         for buffer in written:
             self._holes += 1
-            hole = terms.given(("loop", self, self._holes), buffer.name, buffer.shape, buffer.dtype)
+            hole = terms.input_term(
+                ("loop", self, self._holes), buffer.name, buffer.shape, buffer.dtype
+            )
             holes[hole] = buffer
             self.contents[buffer] = Content(hole, ())
         with self.scope():

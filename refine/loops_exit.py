@@ -783,31 +783,29 @@ def _guarded(value: PrimExpr, old: tir.Var) -> tuple[PrimExpr, PrimExpr]:
 
     Choices between updates by one operation become an update by a choice.
     """
-    match value:
-        case (
-            tir.Select(condition=c, true_value=one, false_value=other)
-            | tir.Call(op="if_then_else", args=(c, one, other))
-        ) if not _mentions(c, [old]):
-            if other is old:
-                test, inner = _guarded(one, old)
-                return both(c, test), inner
-            if one is old:
-                test, inner = _guarded(other, old)
-                return both(tir.interned(tir.Not(c)), test), inner
-            (p, a), (q, b) = _guarded(one, old), _guarded(other, old)
-            if (
-                isinstance(a, tir.Add | tir.Mul | tir.Max | tir.Min)
-                and type(a) is type(b)
-                and a.a is old
-                and isinstance(b, tir.Binary)
-                and b.a is old
-                and not _mentions_any((a.b, b.b), [old])
-            ):
-                test = TRUE
-                if p is not TRUE or q is not TRUE:
-                    test = tir.interned(tir.Or(both(c, p), both(tir.interned(tir.Not(c)), q)))
-                chosen = tir.Call("if_then_else", (c, a.b, b.b), old.dtype)
-                return test, tir.interned(type(a)(old, chosen))
+    parts = terms.choice(value)
+    if parts is not None and not _mentions(parts[0], [old]):
+        c, one, other = parts
+        if other is old:
+            test, inner = _guarded(one, old)
+            return both(c, test), inner
+        if one is old:
+            test, inner = _guarded(other, old)
+            return both(tir.interned(tir.Not(c)), test), inner
+        (p, a), (q, b) = _guarded(one, old), _guarded(other, old)
+        if (
+            isinstance(a, tir.Add | tir.Mul | tir.Max | tir.Min)
+            and type(a) is type(b)
+            and a.a is old
+            and isinstance(b, tir.Binary)
+            and b.a is old
+            and not _mentions_any((a.b, b.b), [old])
+        ):
+            test = TRUE
+            if p is not TRUE or q is not TRUE:
+                test = tir.interned(tir.Or(both(c, p), both(tir.interned(tir.Not(c)), q)))
+            chosen = tir.Call("if_then_else", (c, a.b, b.b), old.dtype)
+            return test, tir.interned(type(a)(old, chosen))
     return TRUE, value
 
 

@@ -169,7 +169,7 @@ def load(run: Execution, term: CellTerm) -> TensorTerm:
         # Any content is possible, and the other program may have the same.
         run.unwritten += 1
         key = ("unwritten memory", run.unwritten)
-        content = terms.given(key, "unwritten", term.shape, term.dtype)
+        content = terms.input_term(key, "unwritten", term.shape, term.dtype)
         run.check(
             (*key, term.shape, term.dtype), None, "reading memory that nothing was written to"
         )
@@ -298,7 +298,7 @@ def overwritten(
         made: list[TensorTerm] = run.computed(function, inputs, infos, last[0])
         return made
     given = [
-        terms.given(("unwritten", k), "unwritten", arg.shape, arg.dtype)
+        terms.input_term(("unwritten", k), "unwritten", arg.shape, arg.dtype)
         if k in blank and isinstance(arg, CellTerm)
         else run.loaded(arg)
         for k, arg in enumerate(args)
@@ -321,7 +321,9 @@ def _number_of(
 
 
 def _without_wrapping(run: Execution, evaluated: tir.PrimExpr) -> tir.PrimExpr:
-    """A number that a PrimFunc computes of sizes. Raises Unreadable if it may be another one, as it wraps."""
+    """A number that a PrimFunc computes of sizes. Raises Unreadable if it may be another one, as it
+    wraps.
+    """
     if not run.is_small(tir.interned(evaluated)):
         raise Unreadable("a PrimFunc computes a number that may be too large")
     return terms.substitute(evaluated, {})
@@ -411,7 +413,9 @@ def call_in_place(run: Execution, call: ast.Call, frame: Frame) -> Term:
         if not (isinstance(info, ast.TensorStructInfo) and isinstance(info.shape, ast.ShapeExpr)):
             raise Unreadable("the shape of a result of call_tir_inplace is not known")
         at = len(given)
-        given.append(terms.given(("unwritten", at), "unwritten", info.shape.values, info.dtype))
+        given.append(
+            terms.input_term(("unwritten", at), "unwritten", info.shape.values, info.dtype)
+        )
     given += args[first:]
     new = iter(range(first, first + len(fresh)))
     places = [next(new) if k == -1 else k for k in indices]
@@ -561,11 +565,10 @@ def _match_shape(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
 
 def _match_number(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
     value, heap, *program = args
-    match value:
-        case NumberTerm(value=number):
-            _matched(run, heap, (number,), program[:2], "a cast")
-            return terms.group(())
-    raise Unreadable("match_prim_value gets a value that is not a number")
+    if not isinstance(value, NumberTerm):
+        raise Unreadable("match_prim_value gets a value that is not a number")
+    _matched(run, heap, (value.value,), program[:2], "a cast")
+    return terms.group(())
 
 
 def _made(run: Execution, heap: Term, program: Sequence[Term]) -> list[tir.PrimExpr]:
@@ -618,11 +621,10 @@ def _check_function(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
 
 
 def _check_number(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
-    match args[1]:
-        case WordTerm(text=text):
-            run.cast(args[0], ast.PrimStructInfo(dtype(text)), frame, "a cast")
-            return terms.group(())
-    raise Unreadable("check_prim_value_info gets no data type")
+    if not isinstance(args[1], WordTerm):
+        raise Unreadable("check_prim_value_info gets no data type")
+    run.cast(args[0], ast.PrimStructInfo(dtype(args[1].text)), frame, "a cast")
+    return terms.group(())
 
 
 def operator_alike(run: Execution, name: str, args: Sequence[Term]) -> Term:
@@ -678,10 +680,9 @@ def _captured(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
 
 
 def _ipc_storage(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
-    match args[1]:
-        case WordTerm(text=text):
-            return storage(args[0], dtype(text))
-    raise Unreadable("the element type of allocated memory is not known")
+    if not isinstance(args[1], WordTerm):
+        raise Unreadable("the element type of allocated memory is not known")
+    return storage(args[0], dtype(args[1].text))
 
 
 def _first(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
@@ -733,4 +734,5 @@ BUILTINS: Mapping[str, Builtin] = {
     ),
     "runtime.disco.cuda_ipc.alloc_storage": _ipc_storage,
 }
-"""Functions of the virtual machine that have a meaning here. They are no calls of packed functions."""
+"""Functions of the virtual machine that have a meaning here. They are no calls of packed functions.
+"""

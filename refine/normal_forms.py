@@ -1,5 +1,5 @@
-"""The normal form of one term under the facts: definitions that are opened, conditions that are decided,
-choices that are taken, reductions that are simpler than they are written.
+"""The normal form of one term under the facts: definitions that are opened, conditions that are
+decided, choices that are taken, reductions that are simpler than they are written.
 """
 
 from __future__ import annotations
@@ -141,7 +141,9 @@ class NormalForms:
         return self.opened(tensor) is not None
 
     def opened(self, tensor: TensorTerm) -> TensorTerm | None:
-        """A tensor by its definition, one level deep; None if there is none, or it is not looked below it."""
+        """A tensor by its definition, one level deep; None if there is none, or it is not looked
+        below it.
+        """
         hidden = tensor in self.frozen and not isinstance(tensor, Lambda)
         return None if hidden else self.definition(tensor)
 
@@ -254,17 +256,12 @@ class NormalForms:
 
     def condition_of(self, x: PrimExpr) -> PrimExpr | None:
         """The undecided condition of a choice."""
-        match x:
-            case (
-                tir.Select(condition=condition)
-                | tir.Call(op="if_then_else", args=(condition, _, _))
-            ):
-                return self.atomic(condition)
-        return None
+        parts = terms.choice(x)
+        return None if parts is None else self.atomic(parts[0])
 
     def inner_condition(self, x: PrimExpr) -> PrimExpr | None:
-        """The first undecided condition of a choice inside an element, or a truth value as a number,
-        outside of reductions.
+        """The first undecided condition of a choice inside an element, or a truth value as a
+        number, outside of reductions.
         """
         stack, seen = [x], set()
         while stack:
@@ -299,11 +296,10 @@ class NormalForms:
         known: dict[PrimExpr, PrimExpr] = {n: n for n in tir.postorder(x) if isinstance(n, Reduce)}
 
         def node(each: PrimExpr, operands: list[PrimExpr]) -> PrimExpr:
-            match each:
-                case tir.Select() | tir.Call(op="if_then_else"):
-                    taken = self.holds(operands[0])
-                    if taken is not None:
-                        return operands[1] if taken else operands[2]
+            if terms.choice(each) is not None:
+                taken = self.holds(operands[0])
+                if taken is not None:
+                    return operands[1] if taken else operands[2]
             return terms.rebuilt(each, operands)
 
         return tir.interned(tir.fold(tir.interned(x), node, known))
@@ -378,8 +374,8 @@ class NormalForms:
                     condition = found
 
     def _inputs_of(self, x: PrimExpr) -> list[PrimExpr] | None:
-        """The elements of inputs from which a real number is computed that is defined, and no infinity,
-        wherever they are; None if that is not known.
+        """The elements of inputs from which a real number is computed that is defined, and no
+        infinity, wherever they are; None if that is not known.
         """
         found: dict[PrimExpr, None] = {}
         stack = [self.behind(x)]
@@ -403,7 +399,9 @@ class NormalForms:
         return found if truth else None
 
     def _of_indices(self, condition: PrimExpr) -> PrimExpr:
-        """A comparison of integers that tensors of indices hold, such as ranges, without these tensors."""
+        """A comparison of integers that tensors of indices hold, such as ranges, without these
+        tensors.
+        """
         found = condition
         whole = isinstance(condition, tir.Comparison) and tir.type_of(condition.a).is_integer
         if whole and not self.facts.is_index(condition):
@@ -594,8 +592,8 @@ class NormalForms:
         return self._written_number(x) == 1
 
     def _inverse(self, x: PrimExpr) -> PrimExpr | None:
-        """One over a constant that is a power of two of every type of floats: a product with it rounds as
-        the quotient does.
+        """One over a constant that is a power of two of every type of floats: a product with it
+        rounds as the quotient does.
         """
         number = self._written_number(x) or 0.0
         exact = abs(math.frexp(number)[0]) == 0.5 and 2.0**-POWER <= abs(number) <= 2.0**POWER
@@ -616,12 +614,12 @@ class NormalForms:
 
     def _opposite_of(self, x: PrimExpr) -> PrimExpr | None:
         """What a float is -1 times, which is exact; None if it is no such product."""
-        match self.behind(x):
-            case tir.Mul(a=a, b=b):
-                if self._written_number(b) == -1:
-                    return a
-                if self._written_number(a) == -1:
-                    return b
+        product = self.behind(x)
+        if isinstance(product, tir.Mul):
+            if self._written_number(product.b) == -1:
+                return product.a
+            if self._written_number(product.a) == -1:
+                return product.b
         return None
 
     def _negated_twice(self, a: PrimExpr, b: PrimExpr) -> PrimExpr | None:
@@ -680,14 +678,12 @@ class NormalForms:
         axes = terms.fresh(x.axes)
         guard, sources = terms.opened(x, axes)
         if taken is not None:
-            match self.head(sources[0]):
-                case (
-                    tir.Select(condition=c, true_value=a, false_value=b)
-                    | tir.Call(op="if_then_else", args=(c, a, b))
-                ):
-                    keep = c if taken else tir.Not(c)
-                    guard = keep if guard is terms.TRUE else tir.And(guard, keep)
-                    sources = (a if taken else b,)
+            parts = terms.choice(self.head(sources[0]))
+            if parts is not None:
+                c, a, b = parts
+                keep = c if taken else tir.Not(c)
+                guard = keep if guard is terms.TRUE else tir.And(guard, keep)
+                sources = (a if taken else b,)
         zero = {v: terms.index(0, v.dtype) for v, one in zip(axes, alone, strict=True) if one}
         guard = terms.substitute(guard, zero)
         sources = tuple([terms.substitute(s, zero) for s in sources])
@@ -779,7 +775,9 @@ class NormalForms:
         return _is_number(self.head(x.init[0]), 1)
 
     def _opposite(self, x: Reduce) -> PrimExpr | None:
-        """The largest of the opposites of floats as the opposite of the smallest, or the other way around."""
+        """The largest of the opposites of floats as the opposite of the smallest, or the other way
+        around.
+        """
         axes = terms.fresh(x.axes)
         guard, (source,) = terms.opened(x, axes)
         init, kind = x.init[0], tir.type_of(x)
@@ -856,8 +854,8 @@ class NormalForms:
         return None
 
     def _in_two(self, x: Reduce) -> PrimExpr | None:
-        """An extremum or a product of a choice by one of its indices, as that of two; None if it is not of
-        this form.
+        """An extremum or a product of a choice by one of its indices, as that of two; None if it is
+        not of this form.
         """
         axes = terms.fresh(x.axes)
         guard, (source,) = terms.opened(x, axes)
@@ -1004,15 +1002,12 @@ class NormalForms:
 
         else:
             return None
-        match x.sources[0]:
-            case (
-                tir.Select(true_value=a, false_value=b)
-                | tir.Call(op="if_then_else", args=(_, a, b))
-            ):
-                if is_neutral(b):
-                    return True
-                if is_neutral(a):
-                    return False
+        parts = terms.choice(x.sources[0])
+        if parts is not None:
+            if is_neutral(parts[2]):
+                return True
+            if is_neutral(parts[1]):
+                return False
         return None
 
     def ignores_init(self, x: Reduce) -> bool:
@@ -1029,8 +1024,8 @@ class NormalForms:
         return extreme and self._filled(x)
 
     def _filled(self, x: Reduce) -> bool:
-        """Whether the domain of a reduction has a point. Under a guard, each axis is looked at alone, in its
-        middle and at its ends.
+        """Whether the domain of a reduction has a point. Under a guard, each axis is looked at
+        alone, in its middle and at its ends.
         """
         if not all(self.facts.holds(tir.LT(tir.IntImm(0), e)) is True for e in x.extents):
             return False
@@ -1094,7 +1089,9 @@ def _negated(x: PrimExpr) -> PrimExpr | None:
 
 
 def _same_size(x: PrimExpr) -> PrimExpr | None:
-    """What a float has the absolute value of: its opposite, or what it is the absolute value of itself."""
+    """What a float has the absolute value of: its opposite, or what it is the absolute value of
+    itself.
+    """
     match x:
         case tir.Call(op="fabs", args=(a,)):
             return a
@@ -1175,8 +1172,8 @@ def _is_literal(x: PrimExpr) -> bool:
 
 
 def _operands_of_total(x: PrimExpr) -> list[PrimExpr] | None:
-    """The numbers from which a real number is computed that is defined wherever they are; None if that
-    is not known.
+    """The numbers from which a real number is computed that is defined wherever they are; None if
+    that is not known.
     """
     match x:
         case tir.FloatImm(value=value) if math.isfinite(value):
@@ -1228,8 +1225,8 @@ def _operands(condition: PrimExpr) -> tuple[PrimExpr, PrimExpr] | None:
 
 
 def _extremum(c: tir.Comparison, nan: PrimExpr, a: PrimExpr, b: PrimExpr) -> PrimExpr | None:
-    """The extremum that a choice gives, NaN if ``a`` or ``b`` is: as real numbers, the larger or the
-    smaller one, as for a reduction.
+    """The extremum that a choice gives, NaN if ``a`` or ``b`` is: as real numbers, the larger or
+    the smaller one, as for a reduction.
     """
     below = turned(c)
     if not isinstance(below, tir.LT):
@@ -1361,7 +1358,9 @@ def _progression(tensor: ConstantTerm, indices: Sequence[PrimExpr]) -> PrimExpr 
 
 
 def _number_read(x: PrimExpr) -> PrimExpr | None:
-    """The element that is read of a constant whose elements are all the same; None if it is not that."""
+    """The element that is read of a constant whose elements are all the same; None if it is not
+    that.
+    """
     if isinstance(x, tir.BufferLoad) and isinstance(x.buffer, ConstantTerm):
         return constant(x.buffer)
     return None

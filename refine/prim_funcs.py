@@ -162,7 +162,7 @@ class LoopsOpener:
             for k, outline in enumerate(outlines):
                 _, shape, kind = outline
                 key = (UNWRITTEN, first + k)
-                arguments[first + k] = terms.given(key, "unwritten", shape, kind)
+                arguments[first + k] = terms.input_term(key, "unwritten", shape, kind)
             behind = first + len(outlines)
             arguments |= {behind + k: a for k, a in enumerate(application.arguments[first:])}
         if len(arguments) != len(function.params):

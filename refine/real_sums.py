@@ -265,8 +265,8 @@ def _in_two(matcher: Matcher, whole: PrimExpr, part: PrimExpr) -> list[PrimExpr]
 
 
 def _each(atom: PrimExpr) -> list[PrimExpr] | None:
-    """The elements of a sum over few indices, or of a hyperbolic function as a sum; another reduction
-    over few indices, written out. None if this is none of them.
+    """The elements of a sum over few indices, or of a hyperbolic function as a sum; another
+    reduction over few indices, written out. None if this is none of them.
     """
     if isinstance(atom, tir.Call) and atom.op in ("tanh", "sinh", "cosh"):
         return _hyperbolic(atom)
@@ -330,8 +330,8 @@ def _shown(side: Sum) -> PrimExpr:
 
 
 def _matched(matcher: Matcher, x: Sum, y: Sum, merge: bool) -> bool:
-    """Whether the sums are equal once equal atoms of both have one name, and, if ``merge``, those of one
-    side, too.
+    """Whether the sums are equal once equal atoms of both have one name, and, if ``merge``, those
+    of one side, too.
     """
     ours = list(dict.fromkeys(atom for mono in x for atom in mono))
     theirs = list(dict.fromkeys(atom for mono in y for atom in mono))
@@ -457,7 +457,9 @@ def _is_inverse(x: PrimExpr) -> TypeGuard[tir.Div]:
 
 
 def _by_zero(parts: Iterable[Sum]) -> Sum | None:
-    """What is divided by 0, in one of some sums: no number, whatever else it is added to or multiplied by."""
+    """What is divided by 0, in one of some sums: no number, whatever else it is added to or
+    multiplied by.
+    """
     for part in parts:
         for atom in (each for mono in part for each in mono):
             if _is_inverse(atom) and _is_zero(atom.b):
@@ -536,21 +538,18 @@ def _is_zero(x: PrimExpr) -> bool:
 
 def _guarded(atom: PrimExpr) -> tuple[PrimExpr, PrimExpr]:
     """The condition under which a factor may differ from 0, and what it is then."""
-    match atom:
-        case (
-            tir.Select(condition=condition, true_value=a, false_value=b)
-            | tir.Call(op="if_then_else", args=(condition, a, b))
-        ):
-            if _is_zero(b):
-                return tir.interned(condition), tir.interned(a)
-            if _is_zero(a):
-                return tir.interned(tir.Not(condition)), tir.interned(b)
+    if (parts := terms.choice(atom)) is not None:
+        condition, a, b = parts
+        if _is_zero(b):
+            return tir.interned(condition), tir.interned(a)
+        if _is_zero(a):
+            return tir.interned(tir.Not(condition)), tir.interned(b)
     return terms.TRUE, atom
 
 
 def _inner_sum(atom: PrimExpr) -> tuple[tuple[tir.Var, ...], Reduce | None]:
-    """A sum inside of a sum, with names for its axes: both are one sum, as its initial value is 0 in
-    normal form.
+    """A sum inside of a sum, with names for its axes: both are one sum, as its initial value is 0
+    in normal form.
     """
     if isinstance(atom, Reduce) and atom.combiner.name == "sum" and _is_zero(atom.init[0]):
         return terms.fresh(atom.axes), atom
@@ -565,8 +564,8 @@ def _if(condition: PrimExpr, atom: PrimExpr, kind: DataType) -> PrimExpr:
 
 
 def _ways(atom: PrimExpr) -> list[PrimExpr]:
-    """A choice between numbers, of which one may be a choice again, as a sum of numbers each of which
-    is 0 under all conditions but its own; nothing if it is no choice, or if one of two is 0.
+    """A choice between numbers, of which one may be a choice again, as a sum of numbers each of
+    which is 0 under all conditions but its own; nothing if it is no choice, or if one of two is 0.
     """
     kind = tir.type_of(atom)
     zero = tir.FloatImm(0.0, kind) if kind.is_float else tir.IntImm(0, kind)
@@ -574,17 +573,12 @@ def _ways(atom: PrimExpr) -> list[PrimExpr]:
     todo: list[tuple[PrimExpr, PrimExpr]] = [(terms.TRUE, atom)]
     while todo:
         when, part = todo.pop()
-        match part:
-            case (
-                tir.Select(condition=condition, true_value=a, false_value=b)
-                | tir.Call(op="if_then_else", args=(condition, a, b))
-            ) if not _is_zero(a) and not _is_zero(b):
-                todo += [
-                    (terms.both(when, condition), a),
-                    (terms.both(when, tir.Not(condition)), b),
-                ]
-            case _ if when is not terms.TRUE:
-                found.append(tir.interned(tir.Call("if_then_else", (when, part, zero), kind)))
+        parts = terms.choice(part)
+        if parts is not None and not any(map(_is_zero, parts[1:])):
+            condition, a, b = parts
+            todo += [(terms.both(when, condition), a), (terms.both(when, tir.Not(condition)), b)]
+        elif when is not terms.TRUE:
+            found.append(tir.interned(tir.Call("if_then_else", (when, part, zero), kind)))
     return found
 
 
@@ -604,9 +598,8 @@ class _Normal:
                 return self.sum(whole) if whole is not None else {(x,): Fraction(1)}
         if not (kind.is_float or kind.is_integer):
             return {(x,): Fraction(1)}
-        match x:
-            case tir.Add() | tir.Sub() | tir.Mul():
-                return self._arithmetic(x)
+        if isinstance(x, tir.Add | tir.Sub | tir.Mul):
+            return self._arithmetic(x)
         if kind.is_integer:
             return self._whole(x)
         match x:
@@ -683,8 +676,8 @@ class _Normal:
         return {(x,): Fraction(1)} if infinite or self.loses(found, parts) else found
 
     def loses(self, found: Sum, parts: Sequence[Sum]) -> bool:
-        """Whether a factor of parts that is not defined for all numbers, or is none, is not in their sum or
-        product.
+        """Whether a factor of parts that is not defined for all numbers, or is none, is not in
+        their sum or product.
         """
         left = {atom for mono in found for atom in mono}
         given = {atom for part in parts for mono in part for atom in mono}
@@ -723,7 +716,9 @@ class _Normal:
         return known[tensor]
 
     def _of_opposite(self, op: str, inside: Sum, x: PrimExpr) -> Sum:
-        """An odd or even function ``x`` of the opposite of a sum: the opposite of that of the sum, or the same."""
+        """An odd or even function ``x`` of the opposite of a sum: the opposite of that of the sum,
+        or the same.
+        """
         kind = tir.type_of(x)
         exact = all(Fraction(float(factor)) == factor for factor in inside.values())
         if not (inside and exact and all(factor < 0 for factor in inside.values())):
@@ -801,8 +796,8 @@ class _Normal:
         return {(chosen,): Fraction(1)} if isinstance(chosen, tir.Select) else self.sum(chosen)
 
     def _of_integers(self, x: PrimExpr, kind: DataType) -> PrimExpr | None:
-        """A float made from a sum, product or sum over indices of integers that does not wrap, as that of
-        floats; None if it is none.
+        """A float made from a sum, product or sum over indices of integers that does not wrap, as
+        that of floats; None if it is none.
         """
         facts = self._matcher.facts
         x = self._matcher.head(tir.interned(x))
@@ -1028,8 +1023,8 @@ class _Normal:
         factors: Sequence[PrimExpr],
         kind: DataType,
     ) -> Sum:
-        """The sum of a product under conditions: the product of the sums over indices that do not meet, where
-        no factor is lost if one of them has none.
+        """The sum of a product under conditions: the product of the sums over indices that do not
+        meet, where no factor is lost if one of them has none.
         """
         found: Sum = {(): Fraction(1)}
         sizes = dict(zip(axes, extents, strict=True))

@@ -452,7 +452,7 @@ def lengths(function: ast.Function) -> list[tir.PrimExpr]:
     return [
         number
         for each in infos
-        for info in struct_infos.whole(each)
+        for info in struct_infos.all_parts(each)
         if not isinstance(info, ast.PrimStructInfo)
         for number in struct_infos.numbers(info)
     ]

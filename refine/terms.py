@@ -312,7 +312,7 @@ def fresh(like: Iterable[tir.Var]) -> tuple[tir.Var, ...]:
     return tuple([tir.Var(v.name, v.dtype) for v in like])
 
 
-def given(key: object, name: str, shape: Sequence[PrimExpr], dtype: DataType) -> InputTerm:
+def input_term(key: object, name: str, shape: Sequence[PrimExpr], dtype: DataType) -> InputTerm:
     """The input of a key."""
     dims = tuple(map(tir.interned, shape))
     return _shared(
@@ -382,6 +382,17 @@ def scan(
     )
 
 
+def choice(x: object) -> tuple[PrimExpr, PrimExpr, PrimExpr] | None:
+    """The condition and the two branches of a choice; None for anything else."""
+    match x:
+        case (
+            tir.Select(condition=condition, true_value=a, false_value=b)
+            | tir.Call(op="if_then_else", args=(condition, a, b))
+        ):
+            return condition, a, b
+    return None
+
+
 def prefix(tensor: ScanTerm, indices: Sequence[PrimExpr]) -> PrimExpr | None:
     """The element of a scan as a reduction over the elements up to it; None if it is not one.
 
@@ -389,13 +400,10 @@ def prefix(tensor: ScanTerm, indices: Sequence[PrimExpr]) -> PrimExpr | None:
     """
     axis = tensor.axes[tensor.along]
     zero, one = index(0, axis.dtype), index(1, axis.dtype)
-    match tensor.element:
-        case tir.Call(op="if_then_else", args=(condition, one_branch, other)):
-            pass
-        case tir.Select(condition=condition, true_value=one_branch, false_value=other):
-            pass
-        case _:
-            return None
+    chosen = choice(tensor.element)
+    if chosen is None:
+        return None
+    condition, one_branch, other = chosen
     match condition:
         case tir.GT(a=a, b=b) if a is axis and b is zero:
             following, first = one_branch, other
@@ -444,7 +452,7 @@ def _is_previous(x: PrimExpr, indices: Sequence[PrimExpr]) -> bool:
 
 def previous(shape: Sequence[PrimExpr], dtype: DataType) -> InputTerm:
     """The tensor of a scan inside its own element."""
-    return given("previous", "previous", shape, dtype)
+    return input_term("previous", "previous", shape, dtype)
 
 
 def result(
@@ -650,8 +658,8 @@ def opened(reduction: Reduce, axes: Sequence[tir.Var]) -> tuple[PrimExpr, tuple[
 
 
 def substitute(expr: PrimExpr, values: Mapping[tir.Var, PrimExpr]) -> PrimExpr:
-    """An element with variables replaced; interned, and with the type of each choice. Tensors that it reads are closed but for sizes,
-    which :func:`instantiate` replaces.
+    """An element with variables replaced; interned, and with the type of each choice. Tensors that
+    it reads are closed but for sizes, which :func:`instantiate` replaces.
     """
     root = tir.interned(expr)
 
@@ -695,8 +703,8 @@ def rebuilt(node: PrimExpr, operands: Sequence[PrimExpr]) -> PrimExpr:
 
 
 def _folded(node: PrimExpr, operands: Sequence[PrimExpr]) -> PrimExpr:
-    """A sum or product of two integers, where one of them is known: computed, or without a part that
-    changes nothing.
+    """A sum or product of two integers, where one of them is known: computed, or without a part
+    that changes nothing.
     """
     a, b = operands
     if type(node) in (tir.Add, tir.Mul) and isinstance(a, tir.IntImm):
@@ -834,7 +842,7 @@ class FilledHoles:
             case ScanTerm(axes=axes, element=body, along=along):
                 return scan(shape, axes, self.expr(body), along, tensor.name)
             case InputTerm(key=key):
-                return given(key, tensor.name, shape, tensor.dtype)
+                return input_term(key, tensor.name, shape, tensor.dtype)
         return tensor
 
     def expr(self, root: PrimExpr) -> PrimExpr:

@@ -44,4 +44,4 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    return lazy.found(__name__, name)
+    return lazy.public_name(__name__, name)

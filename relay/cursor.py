@@ -60,18 +60,18 @@ class Cursor:
         return self.tokens[min(self.at + ahead, len(self.tokens) - 1)]
 
     def take(self) -> RelayToken:
-        """The token at hand; the next one is at hand then."""
+        """Take the current token and go on to the next."""
         found = self.tokens[self.at]
         if found.kind != "END":
             self.at += 1
         return found
 
     def sees(self, *kinds: str) -> bool:
-        """Whether a token of one of these kinds is at hand."""
+        """Whether the current token is of one of these kinds."""
         return self.token.kind in kinds
 
     def is_word(self, *words: str) -> bool:
-        """Whether one of these words is at hand; no token of another kind has the text of one."""
+        """Whether the current token is one of these words; no token of another kind has their text."""
         return self.token.text in words
 
     def accept(self, kind: str) -> RelayToken | None:
@@ -97,7 +97,7 @@ class Cursor:
         return self.take()
 
     def unexpected(self, wanted: str, help: str | None = None) -> None:
-        """Report the token at hand.
+        """Report the current token.
 
         Raises
         ------

@@ -120,7 +120,7 @@ def __getattr__(name: str) -> object:
         from rlx import notebook
 
         return notebook.load_ipython_extension
-    return lazy.found(__name__, name)
+    return lazy.public_name(__name__, name)
 
 
 def __dir__() -> list[str]:

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 
-def found(room: str, name: str) -> object:
+def public_name(room: str, name: str) -> object:
     """A public name of a room, imported now; what a room's ``__getattr__`` returns.
 
     Where the name comes from is said once, by the imports that the room shows to type checkers.

@@ -200,7 +200,7 @@ def scratch(beside: AnyPath | None = None) -> Iterator[Path]:
 
 
 def scribble(path: AnyPath, data: str | bytes) -> None:
-    """Write a file of a :func:`scratch` folder, where nobody reads it meanwhile."""
+    """Write a file of a :func:`scratch` folder, which has no readers yet."""
     file = os.open(path, _flags("WRONLY", "CREAT", "TRUNC", "NOFOLLOW"), 0o666)
     try:
         _Descriptor(file, []).write(data.encode() if isinstance(data, str) else data)

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from rlx.checker.driver.sources import whole
+from rlx.checker.driver.sources import read_all
 from rlx.semantics.live_memory import available
 from rlx.vm.checking import complaints
 from rlx.vm.constants import ConstantError, found_text, from_json, to_json
@@ -60,7 +60,7 @@ def read_executable(path: PathLike) -> bytes:
         found = os.fstat(file.fileno())
         if found.st_size > available():
             raise OSError(errno.EFBIG, "this is longer than the free memory")
-        return begin + (file.read() if S_ISREG(found.st_mode) else whole(file, of_text=False))
+        return begin + (file.read() if S_ISREG(found.st_mode) else read_all(file, of_text=False))
 
 
 def from_bytes(content: bytes, name: str = "the file") -> ExecutableParts:

@@ -33,8 +33,11 @@ def bind(state: DerivationState, binding: ast.Binding) -> None:
 
 def parameter(state: DerivationState, var: ast.Var) -> StructInfo:
     """A parameter is what its annotation says, or any value."""
-    info = naming.meant(state, var.struct_info_annotation or OBJECT, var.annotation_span)
+    wanted = var.struct_info_annotation or OBJECT
+    info = naming.with_known_shapes(state, wanted, var.annotation_span)
     state.bind(var, info)
+    if info is OBJECT and not isinstance(wanted, ast.ObjectStructInfo):
+        state.doubt(var)  # its annotation has an error
     return info
 
 
@@ -44,7 +47,7 @@ def _bind_value(state: DerivationState, binding: ast.VarBinding, found: StructIn
     wanted = var.struct_info_annotation
     naming.hold(state, var, binding.value)
     values.name(state, var, binding.value)
-    found = values.known(state, var, found)
+    found = values.earlier_type(state, var, found)
     if state.signed:
         learn_signed(state, found)
     if wanted is None:
@@ -53,7 +56,7 @@ def _bind_value(state: DerivationState, binding: ast.VarBinding, found: StructIn
         if var.name_hint == "_":
             _report_unbound(state, binding, found)
         return
-    wanted = naming.meant(state, wanted, var.annotation_span, binding.value)
+    wanted = naming.with_known_shapes(state, wanted, var.annotation_span, binding.value)
     state.bind(var, naming.kept(found, wanted))
     if state.poisoned(binding.value):
         return
@@ -98,7 +101,7 @@ def _bind_cast(state: DerivationState, binding: ast.MatchCast) -> None:
     found = state.info(binding.value)
     settled = _settled(binding, found)
     state.bind_scalars(binding.shape_vars, (settled,))
-    target = naming.meant(state, settled, binding.struct_info_span)
+    target = naming.with_known_shapes(state, settled, binding.struct_info_span)
     literal = _TEXTS.get(type(binding.value))
     if literal is not None and not isinstance(target, ast.ObjectStructInfo):
         message = f"this cast to {show(target)} always fails: the value is {literal}"
@@ -123,7 +126,7 @@ def _bind_cast(state: DerivationState, binding: ast.MatchCast) -> None:
         return
     wanted = var.struct_info_annotation
     if wanted is not None:
-        wanted = naming.meant(state, wanted, var.annotation_span)
+        wanted = naming.with_known_shapes(state, wanted, var.annotation_span)
     values.name(state, var, binding.value)
     state.bind(var, _believed(wanted or target, found))
     if wanted is not None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rlx.checker.derive import policy
 from rlx.checker.derive.doubts import Doubt
-from rlx.checker.derive.knowledge import arithmetic_condition
+from rlx.checker.derive.environment import arithmetic_condition
 from rlx.checker.derive.message_text import (
     argument_of,
     callee,

@@ -132,7 +132,7 @@ class _Classes:
         self.broken |= roots
 
     def place(self, node: Expr) -> None:
-        """Start with what is already said of an expression."""
+        """Start with the device that an expression's type names."""
         info = self.info.get(node)
         if isinstance(info, TensorStructInfo) and info.vdevice is not None:
             self.device.setdefault(self.root(node), (info.vdevice, node))

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from rlx.checker.derive.bindings import bind
 from rlx.checker.derive.doubts import Doubt
-from rlx.checker.derive.knowledge import AliasProver, DerivationScope, arithmetic_condition
+from rlx.checker.derive.environment import AliasProver, DerivationScope, arithmetic_condition
 from rlx.checker.derive.message_text import definition, own, show, written
 from rlx.checker.derive.state import DerivationState
 from rlx.grammar.nodes import ast, tir
@@ -180,7 +180,9 @@ def tuple_get_item(state: DerivationState, node: ast.TupleGetItem) -> StructInfo
 def _part_of_unknown(
     state: DerivationState, node: ast.TupleGetItem, info: StructInfo
 ) -> StructInfo:
-    """A field of something already reported; what is known of it may still serve others."""
+    """The type of a field of a tuple with a reported error: its known fields may still serve
+    others.
+    """
     state.doubt(node, state.doubts.get(node.tuple_value, Doubt.WRONG))
     if isinstance(info, TupleStructInfo) and node.index in range(len(info.fields)):
         return info.fields[node.index]

@@ -9,11 +9,11 @@ from rlx.grammar.diagnostic import Label
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Var
 from rlx.grammar.nodes.node import Node, Span
-from rlx.grammar.nodes.struct_infos import numbers, whole
+from rlx.grammar.nodes.struct_infos import all_parts, numbers
 from rlx.operators.context import Place
 
 if TYPE_CHECKING:
-    from rlx.checker.derive.knowledge import Knowledge
+    from rlx.checker.derive.environment import Environment
 
 
 def show(node: Node) -> str:
@@ -30,7 +30,7 @@ def written(node: Node) -> str:
     from rlx.grammar.print.long_dimensions import is_long
     from rlx.grammar.print.printer import print_struct_info
 
-    if any(is_long(dim) for part in whole(node) for dim in numbers(part)):  # type: ignore[arg-type]
+    if any(is_long(dim) for part in all_parts(node) for dim in numbers(part)):  # type: ignore[arg-type]
         return show(node)
     return print_struct_info(node)  # type: ignore[arg-type]
 
@@ -115,7 +115,7 @@ def own(expr: ast.Expr) -> Span | None:
     return None if isinstance(expr, (ast.Var, ast.GlobalVar, ast.Op)) else expr.span  # type: ignore[attr-defined]
 
 
-def definition(state: Knowledge, expr: ast.Expr | None) -> tuple[Label, ...]:
+def definition(state: Environment, expr: ast.Expr | None) -> tuple[Label, ...]:
     """Where a variable is bound, and what it is known to be."""
     if not isinstance(expr, ast.Var) or expr.span is None:
         return ()
@@ -125,7 +125,7 @@ def definition(state: Knowledge, expr: ast.Expr | None) -> tuple[Label, ...]:
     return (Label(expr.span, f"{expr.name_hint}: {show(info)}"),)
 
 
-def of_global(state: Knowledge, gv: ast.Expr) -> tuple[Label, ...]:
+def of_global(state: Environment, gv: ast.Expr) -> tuple[Label, ...]:
     """Where a global function is defined."""
     function = state.module.functions.get(gv) if isinstance(gv, ast.GlobalVar) else None
     if function is None or function.name_span is None:

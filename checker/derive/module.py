@@ -8,8 +8,8 @@ from typing import NamedTuple
 from rlx.checker.derive import calls, expressions, naming, policy
 from rlx.checker.derive.bindings import parameter
 from rlx.checker.derive.calls import effects_of
+from rlx.checker.derive.environment import DerivationScope
 from rlx.checker.derive.equations import learn_sizes
-from rlx.checker.derive.knowledge import DerivationScope
 from rlx.checker.derive.message_text import named, show, written
 from rlx.checker.derive.naming import signature
 from rlx.checker.derive.state import DerivationState, Effects, Rule
@@ -55,7 +55,7 @@ def begin(state: DerivationState, node: ast.Function) -> OuterState:
         learn_sizes(state, parameter(state, param))
     wanted = node.ret_struct_info
     if wanted is not None:
-        wanted = naming.meant(state, wanted, node.ret_span)
+        wanted = naming.with_known_shapes(state, wanted, node.ret_span)
     return OuterState(outer, effects, wanted)
 
 

@@ -22,13 +22,13 @@ from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.nodes.node import Span, replace
 from rlx.grammar.nodes.struct_infos import (
     OBJECT,
+    all_parts,
     children,
     held_shape,
     mentioned,
     numbers,
     of_the_value,
     rebuilt,
-    whole,
 )
 from rlx.grammar.nodes.visit import bindings, expressions
 from rlx.grammar.wording import counted
@@ -38,14 +38,14 @@ from rlx.solver.prim_exprs import MOST, natural, smallest
 from rlx.spec.registry import need, rule
 
 if TYPE_CHECKING:
-    from rlx.checker.derive.knowledge import Knowledge
+    from rlx.checker.derive.environment import Environment
 
 """The largest number of elements."""
 
 
 @rule("D17", "derivation")
-def scalar(state: Knowledge, var: ast.Var, shape_var: tir.Var, info: StructInfo) -> StructInfo:
-    """A variable that is a shape variable, too; what is known of it then names that."""
+def scalar(state: Environment, var: ast.Var, shape_var: tir.Var, info: StructInfo) -> StructInfo:
+    """The type of a variable that is a shape variable, too: it names the shape variable."""
     if state.poisoned(var):  # of this dimension nothing is known
         return info
     state.bind_shape_vars((shape_var,))
@@ -98,10 +98,10 @@ def scalars(function: ast.Function) -> Iterator[tir.Var]:
             yield binding.var.shape_var
 
 
-def meant(
-    state: Knowledge, info: StructInfo, span: Span | None, value: ast.Expr | None = None
+def with_known_shapes(
+    state: Environment, info: StructInfo, span: Span | None, value: ast.Expr | None = None
 ) -> StructInfo:
-    """An annotation with what is known of the variables that it gives for shapes (D17).
+    """An annotation in which the known shapes replace the variables that it gives for shapes (D17).
 
     Where the ``value`` that is annotated is wrong already, nothing is reported.
     """
@@ -139,7 +139,7 @@ def _names_a_shape(info: StructInfo) -> bool:
     return bool(children(info)) and any(isinstance(var, ast.Var) for var in mentioned(info))
 
 
-def _is_shape(state: Knowledge, var: ast.Var, span: Span | None, quiet: bool) -> bool:
+def _is_shape(state: Environment, var: ast.Var, span: Span | None, quiet: bool) -> bool:
     info = state.info_of.get(var)
     if info is None or quiet or state.poisoned(var) or isinstance(info, ShapeStructInfo):
         return isinstance(info, ShapeStructInfo)
@@ -150,12 +150,12 @@ def _is_shape(state: Knowledge, var: ast.Var, span: Span | None, quiet: bool) ->
 
 
 def _ranks_agree(
-    state: Knowledge,
+    state: Environment,
     info: StructInfo,
     known: dict[tir.Var | ast.Var, tir.PrimExpr | ast.Expr],
     span: Span | None,
 ) -> bool:
-    for part in whole(info):
+    for part in all_parts(info):
         shape = held_shape(part)
         image = None if shape is None else known.get(shape)
         if shape is None or not isinstance(image, ShapeExpr):
@@ -172,7 +172,7 @@ def _ranks_agree(
     return True
 
 
-def shape_of(state: Knowledge, var: ast.Var) -> ast.Var | ShapeExpr:
+def shape_of(state: Environment, var: ast.Var) -> ast.Var | ShapeExpr:
     """The known shape that a variable holds: its dimensions, or a variable that holds the same
     shape.
     """
@@ -207,7 +207,7 @@ def kept(found: StructInfo, wanted: StructInfo) -> StructInfo:
 
 
 @rule("D19", "derivation")
-def elements(state: Knowledge, var: ast.Var, info: TensorStructInfo | ShapeStructInfo) -> None:
+def elements(state: Environment, var: ast.Var, info: TensorStructInfo | ShapeStructInfo) -> None:
     """A dimension is an int64, and a tensor has at most as many elements as one can count."""
     shape = info if type(info) is ShapeStructInfo else info.shape  # type: ignore[union-attr]
     values = getattr(shape, "values", None)
@@ -229,12 +229,12 @@ def elements(state: Knowledge, var: ast.Var, info: TensorStructInfo | ShapeStruc
         _too_large(state, var, "D19-count", message, help)
 
 
-def _too_large(state: Knowledge, var: ast.Var, code: str, message: str, help: str) -> None:
+def _too_large(state: Environment, var: ast.Var, code: str, message: str, help: str) -> None:
     state.add(code, "error", message, var.annotation_span or var.span, help=help)
     state.doubt(var)
 
 
-def hold(state: Knowledge, var: ast.Var, value: ast.Expr) -> None:
+def hold(state: Environment, var: ast.Var, value: ast.Expr) -> None:
     """Remember that two variables hold the same shape."""
     if isinstance(value, ast.Var) and type(state.info_of.get(value)) is ShapeStructInfo:
         state.held[var] = state.held.get(value, value)

@@ -24,13 +24,13 @@ from rlx.grammar.nodes.ast import (
 )
 from rlx.grammar.nodes.dtype import BOOL, lacking
 from rlx.grammar.nodes.node import Record
-from rlx.grammar.nodes.struct_infos import whole
+from rlx.grammar.nodes.struct_infos import all_parts
 from rlx.solver.order import Compatibility, compatibility, free_shape_vars, free_vars, substitute
 from rlx.solver.verdict import Relation
 from rlx.spec.registry import need
 
 if TYPE_CHECKING:
-    from rlx.checker.derive.knowledge import Knowledge
+    from rlx.checker.derive.environment import Environment
     from rlx.solver.prover import Prover
 
 _TRUE = tir.IntImm(1, BOOL)
@@ -91,7 +91,7 @@ def evidence(relation: Relation) -> dict[str, object]:
 
 
 def mismatch(
-    state: Knowledge,
+    state: Environment,
     label: str,
     found: StructInfo,
     wanted: StructInfo,
@@ -118,7 +118,7 @@ def mismatch(
     return result if _meaningful(state, fresh, found, wanted) else None
 
 
-def allows_more(state: Knowledge, wanted: StructInfo, found: StructInfo) -> bool:
+def allows_more(state: Environment, wanted: StructInfo, found: StructInfo) -> bool:
     """Whether an annotation that takes what is found also takes other values."""
     if state.depends((found, wanted)):
         return False  # a number of the Python around decides
@@ -128,7 +128,7 @@ def allows_more(state: Knowledge, wanted: StructInfo, found: StructInfo) -> bool
 
 def typed(info: StructInfo) -> bool:
     """Whether the element types of an info exist."""
-    tensors = (part for part in whole(info) if isinstance(part, TensorStructInfo))
+    tensors = (part for part in all_parts(info) if isinstance(part, TensorStructInfo))
     return all(lacking(tensor.dtype) is None for tensor in tensors)
 
 
@@ -141,7 +141,7 @@ def _unplaced(found: StructInfo, wanted: StructInfo) -> StructInfo:
     return TensorStructInfo(wanted.shape, wanted.dtype, wanted.ndim)
 
 
-def _spelled(state: Knowledge, info: StructInfo) -> StructInfo:
+def _spelled(state: Environment, info: StructInfo) -> StructInfo:
     """An info with the dimensions that its variables for shapes are known to hold."""
     known: dict[tir.Var | Var, tir.PrimExpr | Expr] = {}
     for var in free_vars(info):
@@ -151,7 +151,7 @@ def _spelled(state: Knowledge, info: StructInfo) -> StructInfo:
     return substitute(info, known)
 
 
-def _meaningful(state: Knowledge, fresh: Collection[tir.Var], *infos: StructInfo) -> bool:
+def _meaningful(state: Environment, fresh: Collection[tir.Var], *infos: StructInfo) -> bool:
     """Whether well-formedness has nothing to report about infos: their shape variables are in
     scope, and their element types exist.
     """
@@ -165,7 +165,7 @@ def unknown_only(result: Compatibility) -> bool:
     return result.relation is None and not result.never_fits
 
 
-def repeated(state: Knowledge, value: Expr, result: Compatibility) -> bool:
+def repeated(state: Environment, value: Expr, result: Compatibility) -> bool:
     """Whether a warning that was reported before explains why information is missing."""
     return unknown_only(result) and state.doubts.get(value) is Doubt.WARNED
 

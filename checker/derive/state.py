@@ -7,7 +7,7 @@ from typing import Any
 
 from rlx.checker.derive import message_text, naming, policy
 from rlx.checker.derive.doubts import Doubt
-from rlx.checker.derive.knowledge import Knowledge
+from rlx.checker.derive.environment import Environment
 from rlx.grammar.dialects import DEFAULT, Dialect, dialect
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, ShapeStructInfo, StructInfo, TensorStructInfo, VDevice
@@ -45,7 +45,7 @@ class Effects:
         self.unchecked = 0
 
 
-class DerivationState(Knowledge, OperatorContext):
+class DerivationState(Environment, OperatorContext):
     """The derivation of one module; also what operators ask (:class:`OperatorContext`).
 
     Attributes
@@ -141,7 +141,7 @@ class DerivationState(Knowledge, OperatorContext):
     def report(
         self, code: str, severity: str, message: str, at: Place = None, **extra: object
     ) -> None:
-        """Report a diagnostic of the call at hand; of one with an argument that is already wrong,
+        """Report a diagnostic of the current call; of one with an argument that is already wrong,
         only what does not depend on the values of arguments.
         """
         assert self.call is not None
@@ -160,7 +160,7 @@ class DerivationState(Knowledge, OperatorContext):
         message: Message,
         at: Place = None,
     ) -> bool:
-        """Prove an obligation of the call at hand; see :meth:`OperatorContext.require`."""
+        """Prove an obligation of the current call; see :meth:`OperatorContext.require`."""
         if not self.judges:
             return True
         relation = policy.relation_of(condition, self.prover)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from rlx.checker.derive.environment import Key, ValueNames
 from rlx.checker.derive.equations import learn
-from rlx.checker.derive.knowledge import Key, ValueNames
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import (
     ObjectStructInfo,
@@ -28,7 +28,7 @@ from rlx.solver.order.substitute import dimensions, rank
 from rlx.spec.registry import rule
 
 if TYPE_CHECKING:
-    from rlx.checker.derive.knowledge import Knowledge
+    from rlx.checker.derive.environment import Environment
     from rlx.checker.derive.state import DerivationState
 
 INVERSE = {
@@ -73,7 +73,7 @@ def _is(values: ValueNames, var: Var, key: Key) -> None:
         values.names.setdefault(key, []).append(var)
 
 
-def known(state: DerivationState, var: Var, found: StructInfo) -> StructInfo:
+def earlier_type(state: DerivationState, var: Var, found: StructInfo) -> StructInfo:
     """The known type of a variable that is bound to a call: that of an earlier name, if the same
     was computed before.
     """
@@ -100,7 +100,7 @@ MOST = 100
 
 
 def _refined(state: DerivationState, key: Key, said: StructInfo) -> list[tuple[Key, StructInfo]]:
-    """Sharpen what is known of the names of a value; what follows for other values."""
+    """Refine the types of a value's names; returns what follows for other values."""
     values = state.named
     changed: StructInfo | None = None
     for var in (*((key,) if isinstance(key, Var) else ()), *values.names.get(key, ())):
@@ -147,7 +147,7 @@ def _parts(
             yield inner, info
 
 
-def _around(state: Knowledge, whole: Key, at: int, field: StructInfo) -> StructInfo:
+def _around(state: Environment, whole: Key, at: int, field: StructInfo) -> StructInfo:
     """The known type of a tuple, with more known of one field; Object if it is not a known tuple."""
     info = state.info_of.get(whole) if isinstance(whole, Var) else None
     if not isinstance(info, TupleStructInfo) or at >= len(info.fields):

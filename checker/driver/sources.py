@@ -161,16 +161,16 @@ def read(path: str) -> bytes:
     OSError
         If it cannot be read, or is longer than :data:`MOST`.
     """
-    return whole(sys.stdin.buffer) if path == STDIN else read_file(path)
+    return read_all(sys.stdin.buffer) if path == STDIN else read_file(path)
 
 
 def read_file(path: str | os.PathLike[str]) -> bytes:
     """The bytes of a text in a file. Returns and raises OSError as :func:`read`."""
     with open(path, "rb") as file:
-        return whole(file)
+        return read_all(file)
 
 
-def whole(file: BinaryIO, of_text: bool = True) -> bytes:
+def read_all(file: BinaryIO, of_text: bool = True) -> bytes:
     """The bytes of an open file; of a text, only up to the first that is NUL or not UTF-8, or a bit
     further, because whoever reads them refuses it then. Raises OSError as :func:`read`.
     """

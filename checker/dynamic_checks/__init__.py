@@ -43,9 +43,9 @@ def analyse(
     -----
     Integers are exact: an intermediate value beyond 64 bits does not make a check needed.
     """
-    from rlx.checker.dynamic_checks.analysis import judged
+    from rlx.checker.dynamic_checks.analysis import dynamic_checks
     from rlx.checker.normalize import normalize
     from rlx.grammar.stack import recursion_room
 
     with recursion_room():
-        return judged(normalize(module), trusting, public)
+        return dynamic_checks(normalize(module), trusting, public)

@@ -77,7 +77,7 @@ class Analysis(DerivationState):
         return super().info(expr)
 
     def unused(self) -> set[tir.Var]:
-        """The shape variables that stand at one place only of the outermost function at hand."""
+        """The shape variables that occur once in the signature of the current outermost function."""
         outermost, *_ = self.owners
         if outermost not in self._unused:
             self._unused[outermost] = stand_once(outermost)
@@ -127,10 +127,10 @@ def _value(state: Analysis, binding: ast.VarBinding) -> None:
     wanted = var.struct_info_annotation
     naming.hold(state, var, value)
     values.name(state, var, value)
-    found = values.known(state, var, found)
+    found = values.earlier_type(state, var, found)
     state.inherit(var, (value,))
     if wanted is not None:
-        wanted = naming.meant(state, wanted, var.annotation_span)
+        wanted = naming.with_known_shapes(state, wanted, var.annotation_span)
     state.bind(var, _annotated(state, found, wanted))
 
 
@@ -147,9 +147,9 @@ def _annotated(state: Analysis, found: StructInfo, wanted: StructInfo | None) ->
 
 
 def _cast(state: Analysis, binding: ast.MatchCast) -> None:
-    """Judge a cast; afterwards what it says is guaranteed."""
+    """Judge a cast, whose target is guaranteed afterwards."""
     found = state.info(binding.value)
-    target = naming.meant(state, binding.struct_info, binding.struct_info_span)
+    target = naming.with_known_shapes(state, binding.struct_info, binding.struct_info_span)
     _forget(state, binding.shape_vars)
     judgement = state.judgement(binding.shape_vars)
     (parts,) = judgement.judge([found], [target])
@@ -180,7 +180,7 @@ def _cast(state: Analysis, binding: ast.MatchCast) -> None:
         values.name(state, binding.var, binding.value)
         said = binding.var.struct_info_annotation
         if said is not None:
-            said = naming.meant(state, said, binding.var.annotation_span)
+            said = naming.with_known_shapes(state, said, binding.var.annotation_span)
         state.bind(binding.var, _annotated(state, target, said))
 
 
@@ -215,7 +215,7 @@ def function(state: Analysis, node: ast.Function) -> StructInfo:
     _parameters(state, node)
     wanted = node.ret_struct_info
     if wanted is not None:
-        state.results[node.body] = node, naming.meant(state, wanted, node.ret_span)
+        state.results[node.body] = node, naming.with_known_shapes(state, wanted, node.ret_span)
     body = state.info(node.body)
     state.owners.pop()
     state.effects = effects
@@ -229,7 +229,9 @@ def function(state: Analysis, node: ast.Function) -> StructInfo:
 def _parameters(state: Analysis, node: ast.Function) -> None:
     annotations: list[StructInfo] = []
     for param in node.params:
-        info = naming.meant(state, param.struct_info_annotation or OBJECT, param.annotation_span)
+        info = naming.with_known_shapes(
+            state, param.struct_info_annotation or OBJECT, param.annotation_span
+        )
         annotations.append(info)
         state.bind(param, info)
     judgement = state.judgement(node.shape_vars)
@@ -258,7 +260,7 @@ def _result(state: Analysis, node: ast.Function, wanted: StructInfo, found: Stru
 
 @rule("CHECK-call", "dynamic check")
 def call(state: Analysis, node: ast.Call) -> StructInfo:
-    """D14, as far as what it says is checked by someone."""
+    """D14, as far as the result is checked at run time."""
     before = len(state.diagnostics)
     info = calls.call(state, node)
     if not isinstance(node.op, ast.Op):
@@ -314,7 +316,9 @@ _RULES: Mapping[type[Node], Rule] = {**RULES, **cast(Mapping[type[Node], Rule], 
 _ORDER = ("entry", "cast", "return")
 
 
-def judged(module: ast.IRModule, trusting: bool, public: bool = True) -> tuple[DynamicCheck, ...]:
+def dynamic_checks(
+    module: ast.IRModule, trusting: bool, public: bool = True
+) -> tuple[DynamicCheck, ...]:
     """The checks of a module in normal form, in the order of the text.
 
     Parameters

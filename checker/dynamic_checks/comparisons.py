@@ -210,8 +210,8 @@ class PartJudge:
 
     @rule("CHECK-function", "dynamic check")
     def _function(self, found: Any, demand: Demand) -> PartStatus:
-        """A run refuses a closure only if it cannot fit, so what is known of it has to be neither
-        more nor less.
+        """Whether two function types allow the same closures: a run refuses a closure only if it
+        cannot fit.
         """
         wanted = demand.wanted
         known = substitute(wanted, self._known)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, StructInfo
 from rlx.grammar.nodes.node import Node
-from rlx.grammar.nodes.struct_infos import numbers, whole
+from rlx.grammar.nodes.struct_infos import all_parts, numbers
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.nodes.visit import expressions, sequences, struct_infos
 from rlx.solver.order import free_vars
@@ -29,7 +29,7 @@ def prim_exprs(expr: Expr) -> Iterator[PrimExpr]:
 
 def prim_exprs_of(info: StructInfo) -> Iterator[PrimExpr]:
     """Every dimension and value that an annotation writes."""
-    for part in whole(info):
+    for part in all_parts(info):
         yield from numbers(part)
 
 

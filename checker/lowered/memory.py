@@ -77,7 +77,7 @@ class Memory:
         return frozenset([piece])
 
     def given_away(self, pieces: Iterable[MemoryPiece]) -> None:
-        """Others may hold these from now on: nobody has to end them here."""
+        """Mark memory that others may hold from now on: this function need not free it."""
         for piece in pieces:
             self._away.add(piece)
             if isinstance(piece, Laid) and piece.storage is not None:
@@ -218,7 +218,7 @@ class Memory:
 
     @rule("MEM-leak", "memory")
     def end(self) -> None:
-        """The function ends; where it kills memory, it kills all that nobody else holds."""
+        """Report a leak at the end of a function that kills memory but not all of its own."""
         if all(isinstance(piece, Laid) for piece in self._ended):
             return
         for piece in self._alive:

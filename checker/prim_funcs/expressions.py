@@ -190,7 +190,7 @@ def is_wrong(
 
 
 def _text(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
-    """Text that is kept: nothing is said of it but what its first name is."""
+    """Check kept text: only its first name."""
     if is_wrong(state, expr.text, expr.span):
         return UNKNOWN
     first = next(kept_names(expr.text), None)

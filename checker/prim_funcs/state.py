@@ -117,9 +117,7 @@ class PrimFuncCheck:
         del self.added[mark:]
 
     def excused(self, name: str) -> bool:
-        """Whether nothing can be said of a name: text that is not understood may bind it, or
-        Python.
-        """
+        """Whether a name may be bound by text that is not understood, or by Python."""
         return self.incomplete or name in self.text_words or self.captured(name)
 
     def is_scalar(self, found: Named | None) -> bool:

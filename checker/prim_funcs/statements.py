@@ -143,10 +143,11 @@ def _region(state: PrimFuncCheck, region: tir.PrimExpr) -> None:
     named = isinstance(region, tir.BufferLoad) or (
         isinstance(region, tir.OpaqueExpr) and found.kind == "number"
     )
-    if not need("TIR04-region", named) and state.once((region, state.span, "region")):
+    where = region_span(region)
+    if not need("TIR04-region", named) and state.once(("region", where, state.span)):
         words = f"T.reads and T.writes take regions of buffers, not {type_text(found)}"
         help = "index it" if found.kind == "buffer" else None
-        state.report("TIR04-region", words, region_span(region), help=help)
+        state.report("TIR04-region", words, where, help=help)
 
 
 def region_span(region: tir.PrimExpr) -> Span | None:

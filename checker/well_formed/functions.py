@@ -235,7 +235,7 @@ def callee_may_recurse(state: WellFormedCheck, call: ast.Call) -> None:
 
 
 def _call_of_value(state: WellFormedCheck, call: ast.Call, callee: ast.Var) -> None:
-    """A local function that leads to the function at hand is a recursion; another value may."""
+    """A local function that leads to the current function is a recursion; another value may be one."""
     held = _holder_reached(state, callee)
     if held is not None:
         way = "" if held is callee else f", which can call {held.name_hint!r}"

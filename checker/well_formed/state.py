@@ -360,13 +360,14 @@ def _uses_itself(
 
 def is_defined_globally(state: WellFormedCheck, var: ast.GlobalVar, span: Span | None) -> None:
     """A global variable is the name of a function of the module (WF02)."""
-    if var.name_hint in state.module.lost or var in state.captured:
+    lost, help = state.module.lost, similar(state, var.name_hint, ())
+    if var.name_hint in lost or var in state.captured or ("" in lost and not help):
         return
     state.report(
         "WF02-global",
         f"the module has no function {var.name_hint!r}",
         span or var.span,
-        help=similar(state, var.name_hint, ()),
+        help=help,
         mistake=("global", var.name_hint, state.module),
     )
 

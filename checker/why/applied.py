@@ -49,7 +49,7 @@ def rule_step(
     return Step("rule", text, code=name, title=title, span=span, info=info)
 
 
-def said(diagnostic: Diagnostic) -> tuple[object, ...]:
+def words_and_place(diagnostic: Diagnostic) -> tuple[object, ...]:
     """The words and the place of a diagnostic: a report holds copies of those that rules made."""
     return diagnostic.code, diagnostic.severity, diagnostic.message, diagnostic.span
 
@@ -64,13 +64,13 @@ class Applied:
     """
 
     def __init__(self, final: Iterable[Diagnostic]) -> None:
-        self.final = frozenset(map(said, final))
+        self.final = frozenset(map(words_and_place, final))
 
     def add(self, step: Step, record: RuleApplication) -> None:
         """Add the questions, comparisons and mistakes of a rule, and the premises that did not
         fail.
         """
-        reported = [d for d in record.diagnostics if said(d) in self.final]
+        reported = [d for d in record.diagnostics if words_and_place(d) in self.final]
         elsewhere = self._reattributed(record, reported)
         inside = StepsInside(step)
         for inner in _visible(record.inner):
@@ -128,7 +128,9 @@ class Applied:
                 return question(record)
             case "comparison":
                 return self._comparison(record, fails)
-        text = ", ".join(f"{name} = {text}" for name, text in values.given(record.arguments))
+        text = ", ".join(
+            f"{name} = {text}" for name, text in values.argument_texts(record.arguments)
+        )
         result = values.result_text(record.result)
         step = rule_step(record.name, f"{text} ⇒ {result}" if result else text)
         self.add(step, record)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from rlx.checker.check import Report
 from rlx.checker.why import values
-from rlx.checker.why.applied import OF_EXPRESSIONS, Applied, rule_step, said
+from rlx.checker.why.applied import OF_EXPRESSIONS, Applied, rule_step, words_and_place
 from rlx.checker.why.place import Construct, is_nameless, on_one_line
 from rlx.checker.why.recorder import DerivationRecorder, RuleApplication
 from rlx.checker.why.step import Finder, Step, buffer_text, failed_premise, parameter_name
@@ -99,7 +99,7 @@ class StepBuilder:
                 if own is not None:
                     subject = own
                     self.records.setdefault(own, record)
-            self.reports.update((said(d), (record, subject)) for d in record.diagnostics)
+            self.reports.update((words_and_place(d), (record, subject)) for d in record.diagnostics)
             stack.extend((inner, subject) for inner in record.inner)
 
     # ------------------------------------------------------------ asking
@@ -354,7 +354,7 @@ class StepBuilder:
 
     def _home_of(self, diagnostic: Diagnostic) -> Step:
         """The derivation inside of which something was found wrong."""
-        record, subject = self.reports.get(said(diagnostic), (None, None))
+        record, subject = self.reports.get(words_and_place(diagnostic), (None, None))
         match diagnostic.rule, subject:
             case "D15", ast.Function(body=ast.SeqExpr() as body):
                 return self._result(body)
@@ -372,7 +372,7 @@ class StepBuilder:
             return failed_premise(diagnostic)
         text = ""
         if record is not None:
-            text = ", ".join(f"{n} = {v}" for n, v in values.given(record.arguments))
+            text = ", ".join(f"{n} = {v}" for n, v in values.argument_texts(record.arguments))
         step = rule_step(rule.identifier, text, diagnostic.span, None)
         self.applied.premise(step, diagnostic)
         if record is not None:

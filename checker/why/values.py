@@ -22,7 +22,7 @@ _PLACES = frozenset(
 _SHOWN = ast.StructInfo | ast.Expr | ast.VDevice | tir.PrimExpr
 
 
-def given(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def argument_texts(arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The arguments of a rule that are values of the program, by parameter."""
     for name, value in arguments.items():
         if name in _PLACES or name.startswith("_"):

@@ -35,7 +35,7 @@ PATIENCE = 60.0
 
 
 class StoppedError(ChildProcessError):
-    """Raised in place of an answer: nobody waits for it any more."""
+    """Raised in place of an answer that is no longer wanted."""
 
 
 class Worker:

@@ -131,8 +131,7 @@ def _copied(value: Any) -> Any:
 
 
 def missed(entry: FindingFile, own: str = "") -> str:
-    """Do the steps of a finding in this process: empty if what it says is seen, else what is seen
-    instead.
+    """Replay a finding in this process: empty if it happens as recorded, else what happens instead.
 
     ``own`` is the user's own oracle, the only one that may be imported.
     """
@@ -206,9 +205,7 @@ def _judged(session: ReplaySession, entry: FindingFile) -> str:
 
 
 def _judged_by_rules(entry: FindingFile) -> str:
-    """Replay a finding that a campaign wrote and nobody has decided yet: whether our rules still
-    report it.
-    """
+    """Replay an undecided finding of a campaign: whether our rules still report it."""
     from rlx.generate.campaign.oracles import examine
 
     _, oracle, seed, stage = entry.judge.split(" ", 3)

@@ -196,9 +196,7 @@ class FunctionBuilder:
         annotation: StructInfo | None = None,
         truth: StructInfo | None = None,
     ) -> KnownValue:
-        """Bind an expression of known struct info; ``annotation`` is what is known of the variable
-        instead.
-        """
+        """Bind an expression of known struct info; ``annotation`` replaces it as the variable's."""
         local = self.dataflow and not self.output
         label = choices.byte()
         wanted = choices.one_in(4)

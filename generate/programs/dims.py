@@ -60,7 +60,7 @@ def variables(dim: PrimExpr) -> tuple[tir.Var, ...]:
 _variables = lru_cache(4096)(tir.free_vars)
 
 
-def known(info: StructInfo) -> Dims | None:
+def known_dims(info: StructInfo) -> Dims | None:
     """The dimensions of a tensor or shape, None where they are unknown."""
     shape = info.shape if isinstance(info, TensorStructInfo) else info
     return shape.values if isinstance(shape, ShapeExpr | ShapeStructInfo) else None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from rlx.generate.programs.builder import Body, Callee, FunctionBuilder, ModuleBuilder
 from rlx.generate.programs.choices import Choices
-from rlx.generate.programs.dims import free, known, variables, visible
+from rlx.generate.programs.dims import free, known_dims, variables, visible
 from rlx.generate.programs.values import KnownValue, nearest
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import (
@@ -179,7 +179,7 @@ def _binding_parameter(
     missing = list(binders)
     for param in builder.params:
         info = param.struct_info_annotation
-        values = None if info is None else known(info)
+        values = None if info is None else known_dims(info)
         alone = tuple(d for d in values or () if isinstance(d, tir.Var))
         others = free(info or OBJECT) - set(alone)
         missing = [v for v in missing if v not in alone or v in others]

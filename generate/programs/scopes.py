@@ -68,9 +68,7 @@ def branches(builder: FunctionBuilder, choices: Choices) -> None:
 
 
 def joined(builder: FunctionBuilder, choices: Choices) -> None:
-    """An If between two values of any kind, alike if possible; what is known of it is their least
-    upper bound.
-    """
+    """An If between two values, alike if possible; its struct info is their least upper bound."""
     values = builder.frame.order
     if builder.dataflow or not values:
         operator_call(builder, choices)

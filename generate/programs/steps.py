@@ -8,7 +8,7 @@ from functools import cache
 from rlx.generate.programs import external_calls, scopes
 from rlx.generate.programs.builder import FunctionBuilder
 from rlx.generate.programs.choices import Choices
-from rlx.generate.programs.dims import known
+from rlx.generate.programs.dims import known_dims
 from rlx.generate.programs.lowered import ranked, run_time_calls
 from rlx.generate.programs.operators import any_value, operator_call
 from rlx.generate.programs.plan import Options
@@ -52,7 +52,7 @@ def cast(builder: FunctionBuilder, choices: Choices) -> None:
         v
         for key in ("loose", "shape", "object")
         for v in builder.frame.of(key)
-        if known(v.truth) is not None or getattr(v.info, "ndim", -1) >= 0
+        if known_dims(v.truth) is not None or getattr(v.info, "ndim", -1) >= 0
     ]
     values += [v for v in builder.frame.order if v.dims and v not in values]
     if not values:
@@ -60,7 +60,7 @@ def cast(builder: FunctionBuilder, choices: Choices) -> None:
         return
     value = nearest(values, choices.byte())[0]
     fresh: list[tir.Var] = []
-    dims = known(value.truth)
+    dims = known_dims(value.truth)
     if dims is None:
         dims = tuple(_fresh(builder, fresh) for _ in range(getattr(value.info, "ndim", 0)))
     else:

@@ -70,7 +70,7 @@ def held_shape(info: StructInfo) -> ast.Var | None:
     return None
 
 
-def whole(info: StructInfo) -> Iterator[StructInfo]:
+def all_parts(info: StructInfo) -> Iterator[StructInfo]:
     """An annotation and all its parts, each before its own parts, in the order of the text.
 
     A tuple or function type that occurs several times is visited once, so that the time is bounded

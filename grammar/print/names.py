@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterable
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import Node, nodes_in
-from rlx.grammar.nodes.struct_infos import held_shape, numbers, whole
+from rlx.grammar.nodes.struct_infos import all_parts, held_shape, numbers
 
 USE, BIND, OPEN, CLOSE = range(4)
 """Events of names in the order of the text: a use, a binding, the begin and the end of a scope."""
@@ -355,7 +355,7 @@ class FunctionNames:
             self._events += [(USE, var) for var in self._info_uses[info]]
 
     def _walk_info(self, info: ast.StructInfo) -> None:
-        for part in whole(info):
+        for part in all_parts(info):
             held = held_shape(part)
             if held is not None:
                 self._events.append((USE, held))

@@ -44,9 +44,9 @@ def print_struct_info(info: ast.StructInfo, dialect: str = DEFAULT) -> str:
     return ExprPrinter({}, dialects.dialect(dialect)).info.body(info)
 
 
-def struct_info_printer(dialect: str = DEFAULT) -> Callable[[ast.StructInfo], str]:
+def struct_info_printer() -> Callable[[ast.StructInfo], str]:
     """A printer for many annotations; see :func:`print_struct_info`."""
-    return ExprPrinter({}, dialects.dialect(dialect)).info.body
+    return ExprPrinter({}, dialects.dialect(DEFAULT)).info.body
 
 
 def print_prim_expr(expr: tir.PrimExpr, in_prim_func: bool = False) -> str:

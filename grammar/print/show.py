@@ -10,7 +10,7 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import StructInfo
 from rlx.grammar.nodes.dtype import DataType
 from rlx.grammar.nodes.node import Node, tuple_text
-from rlx.grammar.nodes.struct_infos import numbers, whole
+from rlx.grammar.nodes.struct_infos import all_parts, numbers
 from rlx.grammar.print.info import TooLongError, device_text
 from rlx.grammar.print.long_dimensions import abbreviated, is_long
 from rlx.grammar.print.prim import in_shape
@@ -67,7 +67,7 @@ def spelled(
     find out.
     """
     most = longest // 2  # each part and each node takes at least two characters on average
-    parts = list(islice(whole(info), most + 1))
+    parts = list(islice(all_parts(info), most + 1))
     if len(parts) > most or any(is_long(dim, most) for part in parts for dim in numbers(part)):
         return show(info)
     try:

@@ -17,7 +17,7 @@ from rlx.grammar.nodes.dtype import INT32, INT64, DataType
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Node, Span, changed, replace, same, walk
 from rlx.grammar.nodes.rewrite import Rewriter, rebuild
-from rlx.grammar.nodes.struct_infos import numbers, whole
+from rlx.grammar.nodes.struct_infos import all_parts, numbers
 
 CALLS_TIR = (
     *("relax.call_tir", "relax.call_tir_inplace", "relax.call_tir_with_grad"),
@@ -511,7 +511,7 @@ def _scalars(numbers: object) -> tuple[ast.Expr, ...] | None:
 
 
 def _mentions(info: ast.StructInfo | None, var: tir.Var) -> bool:
-    parts = () if info is None else whole(info)
+    parts = () if info is None else all_parts(info)
     return any(var in tir.free_vars(number) for part in parts for number in numbers(part))
 
 

@@ -73,9 +73,7 @@ def referring(module: ast.IRModule) -> ast.IRModule:
     return changed
 
 
-def print_with_weights(
-    module: ast.IRModule, version: str = DEFAULT, *, behind: bool = False
-) -> str:
+def print_with_weights(module: ast.IRModule, *, behind: bool = False) -> str:
     """Print a module with the data of its large constants.
 
     Data in a file stays there, and the text names the file, for
@@ -88,9 +86,9 @@ def print_with_weights(
         TVM reads it only in front.
     """
     module = referring(module)
-    text = print_module(module, version)
+    text = print_module(module)
     found = constants(module) if "metadata[" in text else []
-    data = metadata_of(found, version) if found else ""
+    data = metadata_of(found) if found else ""
     return text + data if behind else data + text
 
 

@@ -14,14 +14,16 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from itertools import chain, pairwise
 
+from rlx.grammar.dialects import BLOCK_WORDS
 from rlx.grammar.lines import line_end, line_start, next_line
 from rlx.grammar.nodes.node import Record, Span
 from rlx.grammar.read.outline import HEAD, logical_lines
 from rlx.grammar.read.source_tokens import parts_of
 
+_BLOCK = "|".join(map(re.escape, BLOCK_WORDS))
 PRINTED = re.compile(
     r"#\s*(from\s+(typing|tvm)[\w.]*\s+import\s+\w+(\s+as\s+\w+)?|import\s+tvm|"
-    r"Metadata omitted\..*|with T\.s?block\(\"root\"\):?)\s*"
+    rf"Metadata omitted\..*|with (?:{_BLOCK})\(\"root\"\):?)\s*"
 )
 """Comments that a printer itself writes."""
 

@@ -139,9 +139,12 @@ def _body(
             if at + 1 < len(statements):
                 where = getattr(statements[at + 1], "span", None) or item.span
                 reports.error(AFTER_RETURN, where, layout=True)
-                # Another statement was meant to return.
-                unused = ast.Var("_", None, None, item.span)
-                read = [*statements[:at], ast.VarBinding(unused, item.value, item.span)]
+                # Another statement was meant to return: this one may name what is bound behind it.
+                behind = [getattr(each, "var", None) for each in statements[at + 1 :]]
+                read = statements[:at]
+                if getattr(item.value, "name_hint", "") not in {v.name_hint for v in behind if v}:
+                    unused = ast.Var("_", None, None, item.span)
+                    read = [*read, ast.VarBinding(unused, item.value, item.span)]
                 return sequence(read, ast.ErrorExpr(True, item.span), item.span, span)
             return sequence(statements[:at], item.value, item.span, span)
     if not reports.has_errors_in(span):

@@ -181,7 +181,6 @@ class TextReader:
                     reader.reports.error("this definition cannot be read", (start, end))
                 reader.excuse((start, end))
             self.undeclared += reader.undeclared(self.type_vars, self.around is not None)
-            reader.reports.drop_what_follows()
             if any(d.is_error for d in reader.reports.diagnostics):
                 behind = _BEHIND_HEAD.search(self.text, start + 1)
                 head = len(self.text) if behind is None else behind.start()
@@ -198,10 +197,10 @@ class TextReader:
         return end
 
     def _lose_class(self, start: int, end: int) -> None:
-        """Take the words of a text for the name of a class that was not read: those of its
-        functions that are read for themselves use it.
+        """Take the words of a text for the name of a class that was not read, and the empty name
+        for one that is missing: those of its functions that are read for themselves use it.
         """
-        self.lost_classes.update({*words_in(self.text, (start, end))} - {"R", "T", "I"})
+        self.lost_classes.update({*words_in(self.text, (start, end)), ""} - {"R", "T", "I"})
 
     def _scope(self, start: int, group: int) -> Scope:
         """The names for a definition: its own for a class, those of the group for a function."""
@@ -323,10 +322,14 @@ class TextReader:
 
 def lost_functions(text: str, found: Iterable[Diagnostic]) -> frozenset[str]:
     """The names of functions that modules may lack because of syntax errors: of all functions of
-    the text, and the words in the lines of the errors, one of which may have been a head.
+    the text, and the words in the lines of the errors, one of which may have been a head. The empty
+    name stands for any where no head follows a decorator, or where a head has the name of another.
     """
     spans = [each.span for each in found if each.is_error]
-    names = {found["name"] for found in _DEFINED.finditer(text)} if spans else set()
+    heads = {each.span("name"): each["name"] for each in _DEFINED.finditer(text)} if spans else {}
+    names = {*heads.values()}
+    if not heads.keys().isdisjoint(spans) or (spans and _NO_HEAD.search(text)):
+        names.add("")
     for span in spans:
         if span is not None:
             names.update(_WORD.findall(text[line_start(text, span[0]) : line_end(text, span[1])]))
@@ -341,6 +344,12 @@ def _around(text: str) -> Surroundings:
 
 T = TypeVar("T")
 _DEFINED = re.compile(rf"def[ \t]+(?P<name>{MEMBER})")  # begins with a word, which is found fast
+_NO_HEAD = re.compile(
+    r"^[ \t]*@[RT]\.\w+(?:\([^()\n]*\))?[ \t]*\n"
+    rf"(?![ \t]*(?:[@#\n]|class\b|[^\n]*\bdef[ \t]+{MEMBER}[ \t]*[(\[]))",
+    re.MULTILINE,
+)
+"""A decorator of a function without a head that can be read."""
 _BEHIND_HEAD = re.compile(r"^[ \t]*(?:@|def\b)", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 _LONE_RETURN = re.compile(r"\r(?!\n)")

@@ -22,7 +22,7 @@ from rlx.grammar.read.partial_nodes import (
     open_scope,
     unfolded,
 )
-from rlx.grammar.read.prim_assignments import PrimAssignments
+from rlx.grammar.read.prim_assignments import AXES, PrimAssignments
 from rlx.grammar.read.prim_bodies import Entered, Part, PrimBodies, PrimLoops, is_number
 from rlx.grammar.read.prim_buffers import PrimBuffers, only, type_or
 from rlx.grammar.read.prim_scalars import (
@@ -181,6 +181,8 @@ class PrimStatements:
                 return tir.Evaluate(self._evaluated(form, span), span)
             case "T.match_buffer":
                 return self.bodies.opaque(span)
+            case head if head in AXES:
+                return self.assign(Entry("_", *span), None, Entry(form, *span), span)
             case "T.func_name":
                 words = "the name of a decorated function is that of its `def`"
                 raise Rejected(words, *span, certain=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from rlx.grammar.lines import line_end
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.read.entries import Entry, Rejected
@@ -11,6 +12,7 @@ from rlx.grammar.read.lost_names import lose
 from rlx.grammar.read.partial_nodes import Open, Return, flatten, open_scope, sequence
 from rlx.grammar.read.reports import ReadContext, Reports
 from rlx.grammar.read.scope import Scope
+from rlx.grammar.read.syntax_messages import misspelt_keyword
 
 
 class BranchReader:
@@ -29,7 +31,13 @@ class BranchReader:
         """An `if` with both branches."""
         condition, where = head.value.value
         if otherwise is None:
-            raise Rejected("an if of Relax needs an else", *head.span)
+            misspelt = misspelt_keyword(self.context.text, span[1], ("else",))
+            if misspelt is not None:
+                raise Rejected(misspelt[0], *misspelt[1], misspelt[2])
+            read = (span[0], line_end(self.context.text, span[1]))
+            if "else" in self.context.text_of(read) and self.reports.has_errors_in(read):
+                raise Rejected("", *head.span)  # it stands in a statement that could not be read
+            raise Rejected("an if of Relax needs an else", *head.span, layout=True)
         yes, no = self._branch(then), self._branch(otherwise)
         if yes is None or no is None:
             return self._without_result(head, then, otherwise, span)

@@ -166,7 +166,7 @@ class RelaxStatements(BranchReader):
         known = sorted(self.scope.modules - {"cls", "self"})
         given = [word for word in known if word != "Module"]
         self.scope.modules.add(text)
-        if not given and self.reports.has_errors_in((0, behind)):
+        if "" in known or (not given and self.reports.has_errors_in((0, behind))):
             return  # the head of the class could not be read
         if self.scope.found_missing():
             return
@@ -396,20 +396,22 @@ class RelaxStatements(BranchReader):
         self.scope.keep()
         items = flatten(body)
         returned = items.pop() if items and isinstance(items[-1], Return) else None
-        ended = False
+        output: Output | None = None
         for item in items:
             if isinstance(item, ast.DataflowBlock):
                 raise Rejected("a dataflow block cannot contain another dataflow block", *span)
-            if ended and not is_error(item):
+            if output is not None and not is_error(item):
                 what = "a second R.output" if isinstance(item, Output) else "a binding"
-                self.reports.error(
-                    f"{what} after the R.output of a dataflow block",
-                    item.span,
-                    help="end the block with one R.output that lists all variables to export",
-                )
+                if not self.reports.has_errors_in(output.span):  # it may name this binding
+                    self.reports.error(
+                        f"{what} after the R.output of a dataflow block",
+                        item.span,
+                        help="end the block with one R.output that lists all variables to export",
+                    )
                 self.scope.doubtful = item.span
                 break
-            ended = ended or isinstance(item, Output)
+            if isinstance(item, Output):
+                output = item
             if isinstance(item, Return):
                 self.reports.error(AFTER_RETURN, item.span, layout=True)
         block = ast.DataflowBlock(tuple(i for i in items if isinstance(i, ast.Binding)), span)

@@ -29,9 +29,6 @@ MAX_ERRORS = 200
 
 NOT_UNDERSTOOD = "rlx does not understand this part of a PrimFunc; it is kept as text"
 
-_FOLLOWS = ("expected a statement, found", "an if of Relax needs an else")
-"""The message for a statement whose head or adjacent statement could not be read."""
-
 
 class Reports:
     """The diagnostics of one text.
@@ -115,7 +112,9 @@ class Reports:
         column = indentation(text, lines[first][0])
         while self._under < (line := next_line(text, self._under)) <= at:
             if not _is_under(text[line : line_end(text, line)], column):
-                return False
+                # The line that ends the block of an unreadable head may match no other block.
+                leaves = self._under > unread or indentation(text, at) < column
+                return layout and leaves and line == line_start(text, at)
             self._under = line
         return True
 
@@ -174,32 +173,6 @@ class Reports:
             if d.code != "PARSE-opaque" or d.span is None or not start <= d.span[0] <= end
         ]
         self.error(message, span, help)
-
-    def drop_what_follows(self) -> None:
-        """In a function that is not valid Python, keep one error for an unclosed bracket, and only
-        those errors of other statements that no other error explains.
-        """
-        wrong = [d for d in self.diagnostics if d.is_error and d.span is not None]
-        if len(wrong) < 2:
-            return
-        groups: dict[Span, list[Diagnostic]] = {}
-        for found in sorted(wrong, key=lambda d: d.span or (0, 0)):
-            groups.setdefault(self.function_around(found.span) or (0, 0), []).append(found)
-        for stretch, errors in groups.items():
-            for found in self._following(stretch, errors) if len(errors) > 1 else ():
-                self.diagnostics.remove(found)
-
-    def _following(self, stretch: Span, errors: list[Diagnostic]) -> list[Diagnostic]:
-        """The errors in a function that follow from others."""
-        from rlx.grammar.read.python_syntax import python_refuses
-
-        refused = python_refuses(self.text, stretch)
-        if refused is None:
-            return []
-        if "was never closed" in refused[0]:  # nothing behind the bracket can be told apart
-            return errors[1:]
-        follow = [d for d in errors if d.message.startswith(_FOLLOWS)]
-        return follow if len(follow) < len(errors) else errors[1:]
 
     def function_around(self, span: Span | None) -> Span | None:
         """The lines from the decorator in front of a stretch to the next one."""

@@ -35,7 +35,7 @@ from rlx.grammar.read.python_names import postpones_annotations
 from rlx.grammar.read.relax_statements import RelaxStatements
 from rlx.grammar.read.reports import NOT_UNDERSTOOD, ReadContext, shown_span
 from rlx.grammar.read.scope import Scope
-from rlx.grammar.read.syntax_messages import explain_unexpected, python_statement
+from rlx.grammar.read.syntax_messages import explain_unexpected, misspelt_keyword, python_statement
 from rlx.grammar.stack import recursion_room
 from rlx.grammar.suggest import closest_names, did_you_mean
 
@@ -219,13 +219,16 @@ class StretchReader:
         if self.scope.in_prim_body() and not self.scope.in_head and not layout:
             self.reports.not_understood(token, expected)
             return
-        if self._is_told(token, start):
+        if self._is_told(token, start) or self._lacks_its_if(token):
             return
         message, help = explain_unexpected(token, expected)
         start, end = shown_span(token)
         statement = python_statement(self.text, token.start)
+        misspelt = misspelt_keyword(self.text, token.start)
         if statement is not None:
             (message, (start, end)), help = statement, None
+        elif misspelt is not None and token.type in ("NAME", "HEAD", "COLON", "DOTTED"):
+            message, (start, end), help = misspelt
         layout = layout or token.type in ("RPAR", "RSQB", "RBRACE")
         span = (start, min(end, max(len(self.text), 1)))
         self.reports.error(message, span, help, layout=layout)
@@ -247,6 +250,15 @@ class StretchReader:
         end = min(error.span[1], line_end(self.text, error.span[0]))
         start = max(self._annotation, error.within, line_start(self.text, end))
         return self.reports.has_errors_in((start, end))
+
+    def _lacks_its_if(self, token: Token) -> bool:
+        """Whether a token is an `else` in a function with an error above, which may be that of its
+        `if`.
+        """
+        if token.type not in ("ELSE", "ELIF"):
+            return False
+        around = self.reports.function_around(token.span)
+        return around is not None and self.reports.has_errors_in((around[0], token.start))
 
     def _is_told(self, token: Token, start: int | None) -> bool:
         """Whether an error was reported in front of a token: in its line or its statement, which

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from rlx.grammar.lines import line_start
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.read.entries import END, Token
 from rlx.grammar.read.lexer import PUNCTUATION
+from rlx.grammar.suggest import closest, did_you_mean
 from rlx.grammar.wording import shortened
 
 _LAYOUT = {
@@ -58,6 +60,23 @@ def python_statement(text: str, at: int) -> tuple[str, Span] | None:
     """
     found = _STATEMENTS.match(text, line_start(text, at), at)
     return found and (f"TVM does not read `{found[1]}` statements", found.span(1))
+
+
+_FIRST_WORD = re.compile(r"[ \t]*([a-z]{2,})[ \t]*[\w:]")
+_KEYWORDS = ("return", "with", "if", "else", "def", "class", "while", "for", "assert")
+
+
+def misspelt_keyword(
+    text: str, at: int, known: Collection[str] = _KEYWORDS
+) -> tuple[str, Span, str] | None:
+    """A message if the first word of the line at an offset is no keyword, but similar to one: its
+    place, and help.
+    """
+    found = _FIRST_WORD.match(text, line_start(text, at))
+    if found is None or found[1] in known:
+        return None
+    help = did_you_mean(closest(found[1], known), "`")
+    return None if help is None else (f"unknown statement `{found[1]}`", found.span(1), help)
 
 
 def _found(token: Token) -> str:

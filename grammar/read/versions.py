@@ -164,7 +164,7 @@ def _declarations(text: str, read: Sequence[Span]) -> Iterator[SpellingUse]:
                 break
 
 
-def judged(
+def spelling_mistakes(
     text: str, modules: Sequence[ast.IRModule], found: Sequence[SpellingUse], target: str | None
 ) -> Iterator[Diagnostic]:
     """The mistakes in the spellings of a text for a target, or among themselves."""

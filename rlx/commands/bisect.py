@@ -123,7 +123,7 @@ def _misfit(options: argparse.Namespace, text: str) -> str | None:
     from rlx.semantics.machine.program import callable_functions, default_entry
     from rlx.semantics.run.files import FileError
     from rlx.semantics.run.inputs import InputError, inputs
-    from rlx.semantics.run.npz import arrays_of, given
+    from rlx.semantics.run.npz import arrays_of, inputs_by_parameter
 
     module = parse(text)
     functions = callable_functions([module])
@@ -134,7 +134,7 @@ def _misfit(options: argparse.Namespace, text: str) -> str | None:
         )
     function = functions[name][1]
     try:
-        found = given(arrays_of(options.inputs), function, options.inputs)
+        found = inputs_by_parameter(arrays_of(options.inputs), function, options.inputs)
         values = inputs(function, found, options.seed).values
         Run(module, Source(text), name, values).accepted()
     except FileError as error:

@@ -36,10 +36,7 @@ def main(argv: Sequence[str] | None = None, prog: str = "rlx diff") -> int:
     parser.add_argument("a", metavar="A", help="a program")
     parser.add_argument("b", metavar="B", help="another one")
     add_options(parser, "A")
-    try:
-        options = parser.parse_args(argv)
-    except SystemExit as stop:
-        return int(stop.code or 0)
+    options = parser.parse_args(argv)
     modules = loaded(options.a, options.b, prog)
     if modules is None:
         return UNABLE

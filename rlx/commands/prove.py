@@ -41,10 +41,7 @@ def main(argv: Sequence[str] | None = None, prog: str = "rlx prove") -> int:
         0 proved, 1 refuted, 3 unknown, 2 where the question cannot be read.
     """
     parser = _parser(prog)
-    try:
-        options = parser.parse_args(argv)
-    except SystemExit as stop:
-        return int(stop.code or 0)
+    options = parser.parse_args(argv)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", UserWarning)

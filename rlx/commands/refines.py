@@ -35,10 +35,7 @@ def main(argv: Sequence[str] | None = None, prog: str = "rlx refines") -> int:
         0 proved, 1 refuted, 3 unknown, 2 if the programs cannot be compared.
     """
     parser = _parser(prog)
-    try:
-        options = parser.parse_args(argv)
-    except SystemExit as stop:
-        return int(stop.code or 0)
+    options = parser.parse_args(argv)
     modules = loaded(options.before, options.after, prog)
     if modules is None:
         return UNABLE

@@ -36,10 +36,7 @@ def main(argv: Sequence[str] | None = None, prog: str = "rlx verify-proof") -> i
     )
     parser.add_argument("files", nargs="+", metavar="FILE", help="a certificate; - for stdin")
     add_format(parser)
-    try:
-        options = parser.parse_args(argv)
-    except SystemExit as stop:
-        return int(stop.code or 0)
+    options = parser.parse_args(argv)
     status = 0
     answers = []
     for path in options.files:

@@ -97,7 +97,7 @@ def arguments(function: ast.Function, kept: Kept) -> Sequence[Value]:
         If an input does not fit.
     """
     from rlx.semantics.run.files import FileError
-    from rlx.semantics.run.npz import given
+    from rlx.semantics.run.npz import inputs_by_parameter
 
     names = {param.name_hint for param in function.params}
     names |= {var.name for var in function.shape_vars}
@@ -107,7 +107,7 @@ def arguments(function: ast.Function, kept: Kept) -> Sequence[Value]:
         if key in names or key.rpartition(".")[0] in names or key.startswith("arr_")
     }
     try:
-        return inputs(function, given(own, function, "the inputs"), kept.seed).values
+        return inputs(function, inputs_by_parameter(own, function, "the inputs"), kept.seed).values
     except FileError as error:
         raise InputError(str(error)) from None
 

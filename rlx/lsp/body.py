@@ -392,7 +392,7 @@ class ReducedBody:
         start: int,
         found: Collection[Diagnostic],
     ) -> bool:
-        """Whether further statements are to be looked at, or names to be known, after a check.
+        """Whether more statements have to be checked, or more names known.
 
         Parameters
         ----------

@@ -38,7 +38,7 @@ NO_CLASS_NAME = "is not defined"
 
 
 class TextVersion(Record):
-    """One version of a text, and what is known of it.
+    """One version of a text, and the results of its check.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ def by_number(at: Cut, found: Checked) -> tuple[str | None, ...]:
 
 
 def unread(found: Iterable[Diagnostic]) -> bool:
-    """Whether something could not be read: much is not said of such a text."""
+    """Whether the text has syntax errors: many diagnostics are left out then."""
     return any(d.code in ALWAYS for d in found)
 
 
@@ -209,9 +209,7 @@ class Checker:
         return found
 
     def step(self, text: str) -> tuple[Diagnostic, ...] | None:
-        """The same from what is known of versions before; None where only a check of all of it can
-        tell.
-        """
+        """The report by the results of earlier versions; None where the whole text must be checked."""
         made = self.report = None
         for before in self._bases(text) if len(text) >= SMALL else ():
             if before.cut.text == text:
@@ -233,7 +231,7 @@ class Checker:
     def remember(
         self, text: str, found: Checked, bodies: Mapping[int, KnownBody | None] | None = None
     ) -> tuple[Diagnostic, ...]:
-        """Note what is known of a version from a check of all of it.
+        """Keep the results of a check of a whole version.
 
         Parameters
         ----------

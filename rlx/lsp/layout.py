@@ -52,7 +52,7 @@ _Key = tuple[object, ...]
 _known = Learned({}, {}, {})
 
 
-def whole(document: Document) -> list[Edit]:
+def format_edits(document: Document) -> list[Edit]:
     """The edit that formats a text; none if nothing changes, or it cannot be formatted."""
     text = document.source.text
     made = _from_known(document)

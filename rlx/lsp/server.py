@@ -33,7 +33,7 @@ from rlx.lsp.faces import checked, of_report, report_on
 from rlx.lsp.framing import framed
 from rlx.lsp.hover import hover
 from rlx.lsp.incremental import Checker, derived
-from rlx.lsp.layout import Learned, learn, remember, whole
+from rlx.lsp.layout import Learned, format_edits, learn, remember
 from rlx.lsp.positions import offset, position, range_of
 from rlx.lsp.statements import SMALL, Statements
 from rlx.lsp.structure import written_tokens
@@ -616,7 +616,7 @@ def add_edits(server: Server) -> None:
         found = server.text(params["textDocument"]["uri"])
         if any(d.rule == "PARSE" and d.is_error for d in found.diagnostics):
             return None  # what cannot be read is not formatted
-        return text_edits(found.document.source, found.kept("layout", whole)) or None
+        return text_edits(found.document.source, found.kept("layout", format_edits)) or None
 
     @server.feature("textDocument/codeAction")
     def actions(params: Params) -> list[Params]:

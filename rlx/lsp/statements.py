@@ -353,7 +353,7 @@ class Statements:
         return made
 
     def _take_over(self, old: Statements, gone: Span, end: int) -> None:
-        """Change what is known of the statements before: others stand in place of some."""
+        """Replace some of the statements, and update the facts about the rest."""
         first, behind = gone
         shift = end - behind
         for name, of in (("binders", _names), ("users", _words)):

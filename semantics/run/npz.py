@@ -39,7 +39,9 @@ def arrays_of(path: str) -> dict[str, Array]:
     return arrays_in(place)
 
 
-def given(found: Mapping[str, Array], function: ast.Function, path: str) -> dict[str, object]:
+def inputs_by_parameter(
+    found: Mapping[str, Array], function: ast.Function, path: str
+) -> dict[str, object]:
     """The arrays as inputs by parameter.
 
     Arrays that NumPy has named by their order (`arr_0`) go to the parameters in order; the fields

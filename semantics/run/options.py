@@ -213,10 +213,10 @@ def arguments(options: argparse.Namespace, function: ast.Function) -> dict[str, 
     found: dict[str, object] = {}
     if options.inputs is not None:
         from rlx.semantics.run.files import FileError
-        from rlx.semantics.run.npz import arrays_of, given
+        from rlx.semantics.run.npz import arrays_of, inputs_by_parameter
 
         try:
-            found = given(arrays_of(options.inputs), function, options.inputs)
+            found = inputs_by_parameter(arrays_of(options.inputs), function, options.inputs)
         except FileError as error:
             raise UsageError(f"--inputs {error}") from None
     return found | given_inputs(options.input)

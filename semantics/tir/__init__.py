@@ -14,7 +14,7 @@ __all__ = ["MEMORY_LIMIT", "SharedFuel", "TirProgram", "evaluate"]
 
 
 def __getattr__(name: str) -> object:
-    return lazy.found(__name__, name)
+    return lazy.public_name(__name__, name)
 
 
 def __dir__() -> list[str]:

@@ -1,6 +1,7 @@
 """One token of a legal program dropped or doubled is one mistake, so one error at most.
 
-A sample of the tokens is tried; ``RLX_ONE_ERROR=all`` tries every one, which takes four minutes.
+A sample of the tokens is tried; ``RLX_ONE_ERROR=all`` tries every one, which takes a minute. 22 of 7,490 places give
+more: a dimension that is missing in a signature contradicts each use, and a bracket that is closed too early leaves two statements.
 """
 
 from __future__ import annotations
@@ -83,6 +84,27 @@ MISTAKES = {
         "(x, x), axis=1)",
         "\n            (x, x)), axis=1,\n            )",
         "PARSE",
+    ),
+    "a class without a name": ("class M:", "class :", "PARSE"),
+    "a function without its head": ("def double(", "(", "PARSE"),
+    "a head without its bracket": ("def double(x", "def doublex", "PARSE"),
+    "two functions of one name": ("def double(", "def main(", "PARSE"),
+    "a block without its with": ("with R.dataflow():", " R.dataflow():", "PARSE"),
+    "an output before the binding that it names": (
+        "c = R.add(a, b)\n            R.output(c)",
+        "R.output(c)\n            c = R.add(a, b)",
+        "PARSE",
+    ),
+    "a return before the binding that it names": (
+        "lv = R.concat((x, x), axis=1)\n        return lv",
+        "return lv\n        lv = R.concat((x, x), axis=1)",
+        "PARSE",
+    ),
+    "a keyword misspelt": ("return lv", "retrun lv", "PARSE"),
+    "a function type whose parameter has no shape": (
+        "def main(x:",
+        'def main(f: R.Callable((R.Tensor((n), "float32"),), R.Tensor), x:',
+        "WF14-variable",
     ),
 }
 

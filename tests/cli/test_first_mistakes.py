@@ -44,7 +44,7 @@ HELPFUL = {
     "help check": "usage: rlx check",
     "version": "rlx 0.",
     "explain d14": "D14: Calls",
-    "explain wf": "WF: 24 rules",
+    "explain wf": "WF: ",
 }
 
 

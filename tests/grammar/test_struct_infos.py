@@ -7,11 +7,11 @@ from hypothesis import given
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import StructInfo
 from rlx.grammar.nodes.struct_infos import (
+    all_parts,
     children,
     held_shape,
     numbers,
     of_the_value,
-    whole,
     with_children,
     with_numbers,
 )
@@ -25,11 +25,11 @@ NESTED = parse_struct_info(
 
 
 def test_every_part_in_the_order_of_the_text() -> None:
-    kinds = [type(part).__name__.removesuffix("StructInfo") for part in whole(NESTED)]
+    kinds = [type(part).__name__.removesuffix("StructInfo") for part in all_parts(NESTED)]
     assert kinds == ["Tuple", "Tensor", "Func", "Shape", "Prim", "Object"]
     kinds = [type(part).__name__.removesuffix("StructInfo") for part in of_the_value(NESTED)]
     assert kinds == ["Tuple", "Tensor", "Func", "Object"]
-    names = [str(n.name) for part in whole(NESTED) for n in numbers(part)]  # type: ignore[attr-defined]
+    names = [str(n.name) for part in all_parts(NESTED) for n in numbers(part)]  # type: ignore[attr-defined]
     assert names == ["n", "m", "n", "k"]
 
 
@@ -52,8 +52,8 @@ def test_a_change_reaches_all_that_is_inside(info: StructInfo) -> None:
     def changed(part: StructInfo) -> StructInfo:
         return with_numbers(with_children(part, changed), lambda _: tir.IntImm(7))
 
-    made = list(whole(changed(info)))
-    assert [type(part) for part in made] == [type(part) for part in whole(info)]
+    made = list(all_parts(changed(info)))
+    assert [type(part) for part in made] == [type(part) for part in all_parts(info)]
     assert all(type(number) is tir.IntImm for part in made for number in numbers(part))
     assert sum(len(children(part)) for part in made) == len(made) - 1
     assert free_shape_vars(changed(info)) == ()

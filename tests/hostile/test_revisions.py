@@ -53,7 +53,15 @@ Said = Callable[[str], tuple[int, str]]
 @pytest.fixture
 def refines(capsys: pytest.CaptureFixture[str]) -> Said:
     """The status of a comparison with `a.rlx`, and its errors."""
-    return lambda before: (main([before, "a.rlx"]), capsys.readouterr().err)
+
+    def answer(before: str) -> tuple[int, str]:
+        try:
+            status: object = main([before, "a.rlx"])
+        except SystemExit as ended:  # argparse
+            status = ended.code
+        return int(str(status)), capsys.readouterr().err
+
+    return answer
 
 
 def test_a_git_in_the_folder_is_not_run(

@@ -234,7 +234,7 @@ def test_an_endless_stream_that_is_not_text_is_refused() -> None:
     given = "exec tr '\\0' '\\377' < /dev/zero"
     with subprocess.Popen(["sh", "-c", given], stdout=subprocess.PIPE) as writing:
         assert writing.stdout is not None
-        data = sources.whole(writing.stdout)  # type: ignore[arg-type]
+        data = sources.read_all(writing.stdout)  # type: ignore[arg-type]
         writing.stdout.close()
     found = sources.decode(data, "p.rlx")[1]
     assert found is not None

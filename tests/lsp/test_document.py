@@ -19,7 +19,7 @@ from rlx.lsp.completion import completions
 from rlx.lsp.cut import Cut, cut
 from rlx.lsp.document import Document, RenameError
 from rlx.lsp.hover import hover
-from rlx.lsp.layout import in_range, whole
+from rlx.lsp.layout import format_edits, in_range
 from rlx.lsp.names import PlacedName
 from rlx.lsp.positions import offset, position
 from rlx.lsp.statements import Statements
@@ -231,7 +231,7 @@ def test_a_text_is_laid_out_after_each_edit_as_if_it_were_new(name: str) -> None
     for _ in range(12):
         at = rng.choice(places) + 1
         edited = text[:at] + rng.choice([" ", "\n", "  # a remark\n"]) + text[at:]
-        made = whole(Document(edited, name))
+        made = format_edits(Document(edited, name))
         wanted = format_text(edited, name).text
         assert (made[0].text if made else edited) == (edited if wanted is None else wanted)
         text = wanted or text
@@ -245,7 +245,7 @@ def test_functions_that_name_their_own_sizes(size: str) -> None:
     text = "@I.ir_module\nclass M:\n" + "".join(head.format(k) for k in range(8))
     edited = text.replace('("n", 4)', f"({size},  4)", 1)
     for each in (text, edited, text):
-        made = whole(Document(each, "sizes.rlx"))
+        made = format_edits(Document(each, "sizes.rlx"))
         assert made[0].text == format_text(each, "sizes.rlx").text
     at = edited.index(",  4)")
     edits = in_range(Document(edited, "sizes.rlx"), at, at)

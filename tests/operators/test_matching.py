@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rlx.operators.binding import matched, meant
+from rlx.operators.binding import matched, similar_parameters
 from rlx.operators.parameters import Parameter
 
 X = Parameter("x", "tensor")
@@ -39,9 +39,17 @@ def test_what_is_given_twice_is_said() -> None:
 def test_what_a_keyword_was_meant_to_be() -> None:
     """Other libraries' names say more than spelling where a word is so short that spelling says nothing."""
     x, x2, low, lhs = (Parameter(name, "tensor") for name in ("x", "x2", "low", "lhs"))
-    assert meant("x1", [x2, x, low], 0, ()) == ["x"]
-    assert meant("x1", [x2, low], 0, ()) == ["x2"]
-    assert meant("lhx", [x, lhs], 0, ()) == meant("lh", [lhs, x], 0, ()) == ["lhs"]
-    assert meant("lhs", [x, low], 0, ()) == ["x"]
-    assert meant("lhs", [x, Parameter("lhx", "tensor")], 0, ()) == ["lhx"]
-    assert meant("x1", [x2, x, low], 0, ("x",)) == meant("x1", [x, x2, low], 1, ()) == ["x2"]
+    assert similar_parameters("x1", [x2, x, low], 0, ()) == ["x"]
+    assert similar_parameters("x1", [x2, low], 0, ()) == ["x2"]
+    assert (
+        similar_parameters("lhx", [x, lhs], 0, ())
+        == similar_parameters("lh", [lhs, x], 0, ())
+        == ["lhs"]
+    )
+    assert similar_parameters("lhs", [x, low], 0, ()) == ["x"]
+    assert similar_parameters("lhs", [x, Parameter("lhx", "tensor")], 0, ()) == ["lhx"]
+    assert (
+        similar_parameters("x1", [x2, x, low], 0, ("x",))
+        == similar_parameters("x1", [x, x2, low], 1, ())
+        == ["x2"]
+    )

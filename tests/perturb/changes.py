@@ -222,7 +222,11 @@ CHANGES = {
         (
             Edit("operators/linear_algebra.py", "", RULE + DEFINITION),
             Edit("operators/linear_algebra.py", "import literal, ", "import const, literal, "),
-            Edit("operators/linear_algebra.py", "import agree, known", "import agree, axis, known"),
+            Edit(
+                "operators/linear_algebra.py",
+                "import agree, need_known",
+                "import agree, axis, need_known",
+            ),
             Edit("spec/operators.md", "\n## OBL-einsum Labelled axes\n", CLAUSE),
             Edit(
                 "tests/operators/cases.py",

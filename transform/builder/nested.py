@@ -8,8 +8,8 @@ from functools import partial
 from typing import NamedTuple
 
 from rlx.checker.derive import expressions, module
+from rlx.checker.derive.environment import DerivationScope
 from rlx.checker.derive.expressions import branch_facts
-from rlx.checker.derive.knowledge import DerivationScope
 from rlx.checker.derive.naming import signature
 from rlx.checker.well_formed.traversal import SavedScope, walk_expression
 from rlx.checker.well_formed.traversal import begin as enter_function

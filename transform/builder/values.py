@@ -11,7 +11,7 @@ from rlx.grammar.nodes.dtype import BOOL, DataType, fits, lacking
 from rlx.grammar.nodes.dtype import dtype as named_type
 from rlx.grammar.nodes.overloaded import constant, element_type, prim
 from rlx.grammar.nodes.python_places import MisuseError, Place, described, here
-from rlx.grammar.nodes.struct_infos import whole
+from rlx.grammar.nodes.struct_infos import all_parts
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.read.parser import ParseError, parse_prim_expr, parse_struct_info
 
@@ -111,7 +111,7 @@ def annotation(
     names = {**_dims, **(scope or {})}
     found = _read(parse_struct_info, given, "not an annotation", names, place)
     _remember(names, scope)
-    if not scope and not any(isinstance(part, ast.FuncStructInfo) for part in whole(found)):
+    if not scope and not any(isinstance(part, ast.FuncStructInfo) for part in all_parts(found)):
         _infos[given] = found
     return found
 

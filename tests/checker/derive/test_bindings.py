@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from rlx.checker.check import check_text
+from rlx.grammar.print.printer import print_module
+
 from .programs import main
 
 X = '(x: R.Tensor(("n", 4), "float32"), o: R.Object, t: R.Tensor(dtype="float32"))'
@@ -365,3 +368,22 @@ def test_a_shape_may_be_known_by_a_variable() -> None:
         """,
     )
     assert derived.codes == ["error D11-annotation"]
+
+
+def test_a_match_of_shapes_keeps_the_kind_of_its_value() -> None:
+    """The text does not say whether a field is a tensor or a shape; the checked module does."""
+    text = """
+@R.function
+def main(x: R.Tensor("float16", ndim=2)):
+    n, m = T.int64(), T.int64()
+    p = (R.shape_of(x), R.exp(x))
+    a, b = p[0], p[1]
+    s = R.match_shape(a, (n, m))
+    y = R.match_shape(b, (n, m))
+    return (s, y)
+"""
+    report = check_text(text)
+    printed = print_module(report.modules[0])
+    assert "R.match_cast(a, R.Shape([n, m]))" in printed
+    assert 'R.match_cast(b, R.Tensor((n, m), dtype="float16"))' in printed
+    assert not report.diagnostics and not check_text(printed).diagnostics

@@ -137,10 +137,12 @@ def test_pieces_raise() -> None:
         assert raised.value.diagnostics[0].severity == "error"
 
 
-def test_behind_an_open_bracket_nothing_more_is_said() -> None:
-    for end in ("", " q"):
-        (found,) = parse(HEAD + f"    y = R.exp([x\n    return y{end}\n").diagnostics
-        assert found.message == "expected ',' or ']', found the end of the line"
+def test_an_open_bracket_ends_before_the_next_statement() -> None:
+    open_bracket = "expected ',' or ']', found the end of the line"
+    second = "expected ',' or the end of the line, found 'q'"
+    for end, expected in {"": [open_bracket], " q": [open_bracket, second]}.items():
+        found = parse(HEAD + f"    y = R.exp([x\n    return y{end}\n").diagnostics
+        assert [each.message for each in found] == expected
 
 
 def test_an_output_that_cannot_be_read_may_export_any_variable() -> None:

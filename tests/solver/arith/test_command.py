@@ -67,8 +67,6 @@ def test_unknown(capsys: pytest.CaptureFixture[str]) -> None:
         ["n == m", "--lower", "n"],
         ["n == m", "--lower", "n=x"],
         ["n == m", "--lower", "N=1"],
-        [],
-        ["--bad"],
     ],
 )
 def test_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
+from rlx.checker.derive.environment import AliasProver
 from rlx.checker.derive.equations import learn, learn_sizes
-from rlx.checker.derive.knowledge import AliasProver
 from rlx.checker.derive.state import DerivationState
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import FLOAT32

@@ -1,4 +1,4 @@
-"""The knowledge of a derivation: variables, scopes, aliases of shape variables, earlier mistakes."""
+"""The environment of a derivation: variables, scopes, aliases of shape variables, earlier mistakes."""
 
 from __future__ import annotations
 
@@ -117,8 +117,8 @@ class DerivationScope:
         self.pushed = False
 
 
-class Knowledge:
-    """The knowledge at one moment of the derivation of a module.
+class Environment:
+    """What is known at one moment of the derivation of a module.
 
     Attributes
     ----------
