@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import VOID, DataType
 from rlx.grammar.nodes.encoded import LateBytes
-from rlx.grammar.nodes.node import Node, Span, replace
+from rlx.grammar.nodes.node import Attributed, Node, Span, replace
 from rlx.grammar.nodes.overloads import ValueOperators
 from rlx.grammar.nodes.tir import PrimExpr, PrimFunc
 
@@ -252,7 +252,7 @@ class DataTypeImm(Expr):
     span: Span | None = None
 
 
-class Function(Expr):
+class Function(Expr, Attributed):
     """A function: a global one, or a literal that evaluates to a closure.
 
     Attributes
@@ -283,23 +283,6 @@ class Function(Expr):
     comments: tuple[str, ...] = ()
     span: Span | None = None
     returns_none: bool = False
-
-    def with_attr(self, name: str | Mapping[str, object], value: object = None) -> Function:
-        """This function with an attribute, or with several by name, which replace those of the same
-        names.
-
-        Raises
-        ------
-        MisuseError
-            If a name is not a text, or a value has no text in a program.
-        """
-        given = {name: value} if isinstance(name, str) else name
-        added = import_module("rlx.grammar.nodes.overloaded").attributes(given)
-        return replace(self, attrs={**self.attrs, **added})
-
-    def without_attr(self, name: str) -> Function:
-        """This function without an attribute."""
-        return replace(self, attrs={n: v for n, v in self.attrs.items() if n != name})
 
     def bind_params(self, values: Mapping[str | Var, object]) -> Function:
         """See :func:`rlx.transform.bind_params`."""
@@ -481,7 +464,7 @@ GRAPHS = "rlx.graphs"
 """The package that draws modules, by name, because it is above this one."""
 
 
-class IRModule(Node):
+class IRModule(Node, Attributed):
     """`IRModule(funcs)`: global names and their functions, in the order of the text.
 
     Attributes
@@ -517,6 +500,12 @@ class IRModule(Node):
     bases: str | None = None
     externs: Mapping[str, ExternFunc] = {}
     lost: frozenset[str] = frozenset()
+
+    @classmethod
+    def from_expr(cls, function: Function | PrimFunc) -> IRModule:
+        """The module of one function, under its own name or `main`."""
+        attrs = getattr(function, "attrs", {})
+        return cls({str(attrs.get("global_symbol", "main")): function})
 
     @property
     def relax_functions(self) -> dict[GlobalVar, Function]:
@@ -580,8 +569,31 @@ class IRModule(Node):
             hint = f": write {_OF_TVM[name]}" if name in _OF_TVM else ""
             raise AttributeError(f"'IRModule' object has no attribute {name!r}{hint}")
 
+        def __setitem__(self, name: str | GlobalVar, function: object) -> NoReturn:
+            raise TypeError(f"modules do not change: write {_OF_TVM['update_func']}")
+
+
+_make_module = IRModule.__init__
+
+
+def _with_names(self: IRModule, functions: Mapping[Any, Any], *rest: Any, **named: Any) -> None:
+    """Make a module; texts among the names become the objects by which the functions are called.
+
+    Raises
+    ------
+    MisuseError
+        If the functions are not given by name.
+    """
+    if not isinstance(functions, Mapping) or set(map(type, functions)) - {GlobalVar}:
+        functions = import_module("rlx.grammar.nodes.overloaded").named_functions(functions)
+    _make_module(self, functions, *rest, **named)
+
+
+type.__setattr__(IRModule, "__init__", _with_names)
+
 
 _OF_TVM = {
+    "clone": "the module itself: modules do not change",
     "functions_items": "module.functions.items()",
     "script": "rlx.show(module)",
     "show": "rlx.show(module)",

@@ -206,6 +206,38 @@ def replace(node: T, **changes: Any) -> T:
     return copied
 
 
+class Attributed:
+    """A node with attributes: a function or a module."""
+
+    __slots__ = ()
+    attrs: Mapping[str, object]
+
+    def with_attr(self, name: str | Mapping[str, object], value: object = None) -> Self:
+        """This function or module with an attribute, or with several by name, which replace those
+        of the same names.
+
+        Raises
+        ------
+        MisuseError
+            If a name is not a text, or a value has no text in a program.
+        """
+        given = {name: value} if isinstance(name, str) else name
+        added = import_module("rlx.grammar.nodes.overloaded").attributes(given)
+        return replace(self, attrs={**self.attrs, **added})  # type: ignore[type-var]
+
+    def with_attrs(self, attrs: Mapping[str, object]) -> Self:
+        """This function or module with several attributes; see :meth:`with_attr`."""
+        return self.with_attr(attrs)
+
+    def without_attr(self, name: str) -> Self:
+        """This function or module without an attribute."""
+        return replace(self, attrs={n: v for n, v in self.attrs.items() if n != name})  # type: ignore[type-var]
+
+    def get_attr(self, name: str, default: object = None) -> object:
+        """An attribute, or the default if there is none of the name."""
+        return self.attrs.get(name, default)
+
+
 _COPIES: dict[type, Callable[..., Any]] = {}
 _KEPT = object()
 

@@ -157,7 +157,11 @@ class Rewriter:
         A tuple that occurs several times in an annotation is rewritten once.
         """
         if type(info) is not TupleStructInfo or not info.fields:
-            return info.map_children(self.part)
+            new = info.map_children(self.part)
+            if new is not info and isinstance(new, ast.TensorStructInfo):
+                if isinstance(new.shape, ast.ShapeExpr) and len(new.shape.values) != new.ndim:
+                    return replace(new, ndim=len(new.shape.values))
+            return new
         if self._tuples is None:
             self._tuples = {}
             try:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.ast import StructInfo
-from rlx.grammar.nodes.dtype import BOOL, DataType, fits, lacking
+from rlx.grammar.nodes.ast import StructInfo, TensorStructInfo
+from rlx.grammar.nodes.dtype import BOOL, VOID, DataType, fits, lacking
 from rlx.grammar.nodes.dtype import dtype as named_type
 from rlx.grammar.nodes.overloaded import constant, element_type, prim
 from rlx.grammar.nodes.python_places import MisuseError, Place, described, here
@@ -116,14 +116,21 @@ def annotation(
     return found
 
 
-def Var(name: str, struct_info: StructInfo | str | None = None) -> ast.Var:
+def Var(
+    name: str,
+    struct_info: StructInfo | str | Sequence[object] | None = None,
+    dtype: DataType | str | None = None,
+) -> ast.Var:
     """A variable, such as the parameter of a function.
 
     Parameters
     ----------
     struct_info
         Its annotation, as a node or a text: ``rlx.Var("x", 'R.Tensor(("n", 4), "float32")')``.
-        The same name of a dimension in several texts is the same dimension.
+        The same name of a dimension in several texts is the same dimension. The shape of a tensor
+        also as a list: ``rlx.Var("x", ["n", 4], "float32")``.
+    dtype
+        The element type, if a list gives the shape.
 
     Raises
     ------
@@ -133,6 +140,17 @@ def Var(name: str, struct_info: StructInfo | str | None = None) -> ast.Var:
     place = here()
     if not isinstance(name, str) or not name:
         raise MisuseError(f"expected the name of a variable, found {described(name)}", place)
+    if isinstance(struct_info, list | tuple):
+        dims = tuple(scalar(each, place) for each in struct_info)
+        try:
+            kind = VOID if dtype is None else element_type(dtype)
+        except (TypeError, ValueError) as error:
+            raise MisuseError(str(error), place) from None
+        shape = ast.ShapeExpr(dims, place)
+        return ast.Var(name, TensorStructInfo(shape, kind, len(dims), span=place), place, place)
+    if dtype is not None:
+        words = "an element type goes with a list of dimensions; a text has its own"
+        raise MisuseError(f"{words}, found {described(struct_info)}", place)
     info = None if struct_info is None else annotation(struct_info, place)
     return ast.Var(name, info, place, place)
 
