@@ -132,7 +132,8 @@ def contains_impure_call(expr: Expr, own_name: ast.Var | GlobalVar | None = None
     own_name
         The name of the function itself, whose recursive calls do not count.
     """
-    pure: set[Expr] = set() if own_name is None else {own_name}
+    own = None if own_name is None else _of(own_name, Expr, "the name of a function")
+    pure: set[Expr] = set() if own is None else {own}
     for binding in bindings(_of(expr, Expr, "an expression")):
         if isinstance(binding.value, ast.Function) and binding.value.is_pure is not False:
             pure.add(binding.var)  # type: ignore[arg-type]

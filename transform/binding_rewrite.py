@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Binding, Expr, IRModule
 from rlx.grammar.nodes.node import Node, replace
-from rlx.grammar.nodes.python_places import MisuseError, described, here, module_of, of_kind
+from rlx.grammar.nodes.python_places import MisuseError, described, flag, here, module_of, of_kind
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.unused_names import Names
 from rlx.grammar.nodes.visit import bindings, evaluated, expressions, free_vars
@@ -75,9 +75,9 @@ class DataflowBlockRewrite:
         place = here()
         if not isinstance(expr, Expr):
             raise MisuseError(f"expected an expression, found {described(expr)}", place)
-        of_kind(name or "", str, "a name")
-        kind = ast.DataflowVar if is_dfvar else ast.Var
-        var = kind(self._names.new(name or "tmp"), None, None, place)
+        hint = "tmp" if name is None else of_kind(name, str, "a name")
+        kind = ast.DataflowVar if flag(is_dfvar, "is_dfvar") else ast.Var
+        var = kind(self._names.new(hint), None, None, place)
         self.add_binding(ast.VarBinding(var, expr, place, place))
         return var
 

@@ -514,6 +514,10 @@ class IRModule(Node, Attributed):
 
     def map_relax_functions(self, change: Callable[[GlobalVar, Function], Function]) -> IRModule:
         """This module with other Relax functions, or itself if all of them stay."""
+        if not callable(change):
+            raise TypeError(
+                f"expected a function of (name, function), found {type(change).__name__}"
+            )
         functions = {
             gv: change(gv, f) if isinstance(f, Function) else f for gv, f in self.functions.items()
         }
@@ -537,6 +541,8 @@ class IRModule(Node, Attributed):
 
     def get_global_var(self, name: str) -> GlobalVar:
         """The name of a function, as calls have it. Raises KeyError if there is no such function."""
+        if not isinstance(name, str):
+            raise TypeError(f"expected the name of a function, found {type(name).__name__}")
         for gv in self.functions:
             if gv.name_hint == name:
                 return gv
@@ -557,7 +563,7 @@ class IRModule(Node, Attributed):
     def __contains__(self, name: object) -> bool:
         """Whether it has a function of a name."""
         text = name.name_hint if isinstance(name, GlobalVar) else name
-        return any(gv.name_hint == text for gv in self.functions)
+        return isinstance(text, str) and any(gv.name_hint == text for gv in self.functions)
 
     def __iter__(self) -> Iterator[GlobalVar]:
         """The names of its functions, in their order."""

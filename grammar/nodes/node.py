@@ -235,7 +235,7 @@ class Attributed:
 
     def get_attr(self, name: str, default: object = None) -> object:
         """An attribute, or the default if there is none of the name."""
-        return self.attrs.get(name, default)
+        return next((value for key, value in self.attrs.items() if key == name), default)
 
 
 _COPIES: dict[type, Callable[..., Any]] = {}
@@ -246,6 +246,8 @@ def _copier(kind: type) -> Callable[..., Any]:
     """Make the function that copies nodes of a class: one made for its fields takes half as long as
     a loop.
     """
+    if not issubclass(kind, Record):
+        raise TypeError(f"expected a node, found {kind.__name__}")
     names: tuple[str, ...] = kind.__match_args__  # type: ignore[attr-defined]
     parameters = "".join(f", {name}=_KEPT" for name in names)
     values = ", ".join(f"_node.{name} if {name} is _KEPT else {name}" for name in names)
@@ -285,6 +287,8 @@ def walk(root: Node) -> Iterator[Node]:
     An annotation or a scalar that is at several places as one object is visited once, so that the
     time is bounded by the size in memory: `((t, t), (t, t))` may share its halves.
     """
+    if not isinstance(root, Node):
+        raise TypeError(f"expected a node, found {type(root).__name__}")
     stack = [root]
     seen: set[Node] = set()
     while stack:

@@ -158,9 +158,9 @@ class Rewriter:
         """
         if type(info) is not TupleStructInfo or not info.fields:
             new = info.map_children(self.part)
-            if new is not info and isinstance(new, ast.TensorStructInfo):
-                if isinstance(new.shape, ast.ShapeExpr) and len(new.shape.values) != new.ndim:
-                    return replace(new, ndim=len(new.shape.values))
+            shape = new.shape if isinstance(new, ast.TensorStructInfo) else None
+            if new is not info and isinstance(shape, ast.ShapeExpr):
+                return changed(new, ndim=len(shape.values))
             return new
         if self._tuples is None:
             self._tuples = {}

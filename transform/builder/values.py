@@ -40,12 +40,16 @@ def dim(text: str, scope: Mapping[str, tir.Var] | None = None) -> PrimExpr:
         If the text is not an integer expression, or the scope is invalid.
     """
     place = here()
-    if not (scope is None or isinstance(scope, Mapping)) or not all(
+    return scalar(text, place, _names(scope, place))
+
+
+def _names(scope: object, place: Place) -> Mapping[str, tir.Var] | None:
+    if not isinstance(scope, Mapping | None) or not all(
         isinstance(key, str) and isinstance(var, tir.Var) for key, var in (scope or {}).items()
     ):
         wanted = "a mapping from names to shape variables"
         raise MisuseError(f"scope: expected {wanted}, found {described(scope)}", place)
-    return scalar(text, place, scope)
+    return scope
 
 
 def scalar(given: object, place: Place, scope: Mapping[str, tir.Var] | None = None) -> PrimExpr:
@@ -88,7 +92,8 @@ def struct_info(given: StructInfo | str, scope: Mapping[str, tir.Var] | None = N
     MisuseError
         If it is neither an annotation nor the text of one.
     """
-    return annotation(given, here(), scope)
+    place = here()
+    return annotation(given, place, _names(scope, place))
 
 
 def annotation(

@@ -264,7 +264,8 @@ def _decorated(
     if not callable(given):
         words = f"expected a function or a class with {method}, found {described(given)}"
         raise MisuseError(words, here())
-    word = of_kind(name or getattr(given, "__name__", type(given).__name__), str, "a name")
+    own = getattr(given, "__name__", type(given).__name__)
+    word = own if name is None else of_kind(name, str, "a name")
     of_kind(level, int, "an opt_level such as 0")
     if isinstance(given, type):
         if not hasattr(given, method):

@@ -85,6 +85,8 @@ _RENAMED = {
 
 def missing_attribute(owner: object, name: str) -> AttributeError:
     """The error for an attribute that a visitor or mutator does not have."""
+    if name == "builder":
+        return AttributeError(f"{type(owner).__name__} has a builder only while it visits")
     hint = f": write {_OF_TVM[name]}" if name in _OF_TVM else ""
     return AttributeError(f"{type(owner).__name__!r} object has no attribute {name!r}{hint}")
 
