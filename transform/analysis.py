@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TypeVar
 
 from rlx.checker.check import IllFormedError, check_alone
@@ -86,15 +86,27 @@ def name_to_binding(function: ast.Function) -> dict[str, list[ast.Binding]]:
 
 
 def udchain(block: ast.DataflowBlock) -> dict[ast.Var, list[ast.Var]]:
-    """For each variable that a dataflow block uses or binds, the variables whose values use it."""
+    """For each variable that a dataflow block uses or binds, the variables whose values use it;
+    also in the local functions of the block.
+    """
     found: dict[ast.Var, list[ast.Var]] = {}
-    for binding in _of(block, ast.DataflowBlock, "a dataflow block").bindings:
-        for used in dict.fromkeys(evaluated(binding.value, ast.Var)):
-            if binding.var is not None:
-                found.setdefault(used, []).append(binding.var)
+    for binding in bindings(_of(block, ast.DataflowBlock, "a dataflow block")):
         if binding.var is not None:
             found.setdefault(binding.var, [])
+            for used in dict.fromkeys(_own_uses(binding.value)):
+                found.setdefault(used, []).append(binding.var)
     return found
+
+
+def _own_uses(value: Expr) -> Iterator[ast.Var]:
+    """The variables that a value uses, without those that only the bindings inside it use."""
+    stack: list[Node] = [value]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.Var):
+            yield node
+        elif not isinstance(node, ast.Binding | StructInfo):
+            stack += reversed(node.children())
 
 
 def post_order_visit(expr: Expr, function: Callable[[Expr], object]) -> None:
