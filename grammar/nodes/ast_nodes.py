@@ -505,7 +505,8 @@ class IRModule(Node, Attributed):
     def from_expr(cls, function: Function | PrimFunc) -> IRModule:
         """The module of one function, under its own name or `main`."""
         attrs = getattr(function, "attrs", {})
-        return cls({str(attrs.get("global_symbol", "main")): function})
+        name: Any = str(attrs.get("global_symbol", "main"))
+        return cls({name: function})
 
     @property
     def relax_functions(self) -> dict[GlobalVar, Function]:

@@ -248,7 +248,7 @@ def _copier(kind: type) -> Callable[..., Any]:
     """
     if not issubclass(kind, Record):
         raise TypeError(f"expected a node, found {kind.__name__}")
-    names: tuple[str, ...] = kind.__match_args__  # type: ignore[attr-defined]
+    names: tuple[str, ...] = kind.__match_args__
     parameters = "".join(f", {name}=_KEPT" for name in names)
     values = ", ".join(f"_node.{name} if {name} is _KEPT else {name}" for name in names)
     text = f"def copy(_node, /{', *' if names else ''}{parameters}):\n return _kind({values})"

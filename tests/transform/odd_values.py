@@ -280,6 +280,7 @@ def f(x: R.Tensor((2,), "float32")):
     assert isinstance(block, ast.DataflowBlock)
     edit, visitor = transform.DataflowBlockRewrite(block, function), rlx.ExprVisitor()
     a = block.bindings[0]
+    assert a.var is not None
     names = "free_vars bound_vars used_vars all_vars all_global_vars name_to_binding"
     names += " defined_symbolic_vars free_symbolic_vars contains_impure_call"
     add = is_op("exp")(wildcard())

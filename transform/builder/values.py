@@ -156,7 +156,8 @@ def Var(
     if dtype is not None:
         words = "an element type goes with a list of dimensions; a text has its own"
         raise MisuseError(f"{words}, found {described(struct_info)}", place)
-    info = None if struct_info is None else annotation(struct_info, place)
+    given: Any = struct_info
+    info = None if given is None else annotation(given, place)
     return ast.Var(name, info, place, place)
 
 

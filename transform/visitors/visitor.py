@@ -215,8 +215,10 @@ class ExprVisitor:
         """Visit a variable where it is bound."""
         if type(var) is ast.DataflowVar:
             self.visit_dataflow_var_def(var)
-        elif of_kind(var, ast.Var, "a variable").struct_info_annotation is not None:
-            self.visit_struct_info(var.struct_info_annotation)
+            return
+        info = of_kind(var, ast.Var, "a variable").struct_info_annotation
+        if info is not None:
+            self.visit_struct_info(info)
 
     def visit_dataflow_var_def(self, var: ast.DataflowVar) -> None:
         """Visit the binding of a variable that is local to its dataflow block."""
