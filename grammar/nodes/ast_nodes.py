@@ -580,7 +580,7 @@ class IRModule(Node, Attributed):
             raise TypeError(f"modules do not change: write {_OF_TVM['update_func']}")
 
 
-_make_module = IRModule.__init__
+_make_module, _NAMES = IRModule.__init__, frozenset([GlobalVar])
 
 
 def _with_names(self: IRModule, functions: Mapping[Any, Any], *rest: Any, **named: Any) -> None:
@@ -591,7 +591,7 @@ def _with_names(self: IRModule, functions: Mapping[Any, Any], *rest: Any, **name
     MisuseError
         If the functions are not given by name.
     """
-    if not isinstance(functions, Mapping) or set(map(type, functions)) - {GlobalVar}:
+    if type(functions) is not dict or not _NAMES.issuperset(map(type, functions)):
         functions = import_module("rlx.grammar.nodes.overloaded").named_functions(functions)
     _make_module(self, functions, *rest, **named)
 

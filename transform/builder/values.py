@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from keyword import iskeyword
 from typing import Any, TypeVar
 
 from rlx.grammar.nodes import ast, tir
@@ -111,6 +113,8 @@ def annotation(
             place,
         )
     known = None if scope else _infos.get(given)
+    if known is None:
+        known = _plain_tensor(given, scope)
     if known is not None:
         return known
     names = {**_dims, **(scope or {})}
@@ -118,6 +122,51 @@ def annotation(
     _remember(names, scope)
     if not scope and not any(isinstance(part, ast.FuncStructInfo) for part in whole(found)):
         _infos[given] = found
+    return found
+
+
+_PLAIN = re.compile(
+    r"""R\.Tensor\(\(((?:(?:\d+|"[A-Za-z]\w*"),[ ]?)*(?:\d+|"[A-Za-z]\w*")?)\),[ ](?:dtype=)?"(\w+)"\)"""
+)
+"""The text of a tensor whose dimensions are numbers and names."""
+_KINDS = {
+    name: named_type(name)
+    for name in (
+        *("float16", "float32", "float64", "int8", "int32", "int64", "uint8"),
+        "bool",
+    )
+}
+
+
+def _plain_tensor(text: str, scope: Mapping[str, tir.Var] | None) -> TensorStructInfo | None:
+    """The tensor that a text says, if it is one of the usual form, which needs no parser: programs
+    that build others give thousands of new ones. None for all other texts.
+    """
+    match = _PLAIN.fullmatch(text)
+    kind = None if match is None else _KINDS.get(match[2])
+    if match is None or kind is None:
+        return None
+    parts = match[1].replace(" ", "").split(",")
+    if not parts[-1]:
+        parts.pop()
+    elif len(parts) == 1:
+        return None  # parentheses around a number are no tuple
+    dims: list[PrimExpr] = []
+    for part in parts:
+        name = part.strip('"')
+        if name is part:
+            if len(part) > 18 or (part[0] == "0" and part != "0"):
+                return None
+            dims.append(tir.IntImm(int(part)))
+        elif iskeyword(name):
+            return None
+        else:
+            var = (scope or {}).get(name)
+            dims.append(_dims.setdefault(name, tir.Var(name)) if var is None else var)
+    shape = ast.ShapeExpr(tuple(dims), (match.start(1) - 1, match.end(1) + 1))
+    found = TensorStructInfo(shape, kind, len(dims), span=(0, len(text)))
+    if not scope:
+        _infos[text] = found
     return found
 
 
