@@ -170,7 +170,10 @@ def _refused_by_python(text: str, said: Sequence[Diagnostic]) -> Iterator[Diagno
 
 
 def check_module(module: ast.IRModule, source: Source) -> Report:
-    """Check one module."""
+    """Check one module. Raises TypeError if it is not a module and a source."""
+    if not isinstance(module, ast.IRModule) or not isinstance(source, Source):
+        found = f"{type(module).__name__} and {type(source).__name__}"
+        raise TypeError(f"expected a module and a source, found {found}")
     return check_modules((module,), source)
 
 

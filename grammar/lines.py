@@ -5,6 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 
+def a_text(given: object) -> str:
+    """A text, an argument of a function that users call. Raises TypeError if it is not one."""
+    if not isinstance(given, str):
+        raise TypeError(f"expected a text, found {type(given).__name__}")
+    return given
+
+
 def line_start(text: str, at: int) -> int:
     """Where the line of a place begins."""
     return text.rfind("\n", 0, at) + 1

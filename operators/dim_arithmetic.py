@@ -180,7 +180,11 @@ def product(dims: Iterable[PrimExpr]) -> PrimExpr:
 
 def total(dims: Iterable[PrimExpr]) -> PrimExpr:
     """The sum of all dimensions (0 if there are none)."""
+    given = tuple(dims)
+    values = [value for value in map(literal, given) if value is not None]
+    if len(values) == len(given):
+        return const(sum(values))
     result: PrimExpr = ZERO
-    for dim in dims:
+    for dim in given:
         result = add(result, dim)
     return result

@@ -131,13 +131,15 @@ def known_options(
         If a condition is no text.
     """
     for name, found, choices in (("floats", floats, LEVELS), ("faults", faults, FAULTS)):
-        if found not in choices:
+        if not isinstance(found, str) or found not in choices:
             raise ValueError(f"{name}: expected {' or '.join(map(repr, choices))}, found {found!r}")
-    if contract is not None and contract not in {**CONTRACTS, **BY_PASS}:
+    if contract is not None and not (
+        isinstance(contract, str) and contract in {**CONTRACTS, **BY_PASS}
+    ):
         known = " or ".join(map(repr, CONTRACTS))
         raise ValueError(f"contract: expected None, {known}, found {contract!r}")
     conditions = [assume] if isinstance(assume, str) else assume
-    if not (isinstance(conditions, Sequence) and all(isinstance(c, str) for c in conditions)):
+    if not (isinstance(conditions, list | tuple) and all(isinstance(c, str) for c in conditions)):
         raise TypeError(f'assume: expected conditions such as "n % 4 == 0", found {assume!r}')
     return list(conditions)
 

@@ -42,7 +42,17 @@ OF_TVM = {
     "PyExprMutator": "rlx.ExprMutator, without a decorator",
     "expr_functor": "rlx.ExprVisitor or rlx.ExprMutator, without a decorator",
     "dpl": "from rlx.transform import is_op, wildcard, …",
-    "analysis": "rlx.check(…), rlx.transform.dead_code(…) or rlx.transform.get_var2val(…)",
+    "analysis": "from rlx.transform import free_vars, get_var2val, …, or rlx.check(…)",
+    **dict.fromkeys(("check_well_formed", "well_formed"), "rlx.check(module).ok"),
+    "remove_all_unused": "rlx.transform.dead_code(module)",
+    "estimate_memory_usage": "rlx.memory(module)",
+    **dict.fromkeys(("tir_vars_in_type", "definable_tir_vars_in_type"), "function.shape_vars"),
+    **dict.fromkeys(
+        ("type_base_check", "type_lca", "erase_to_well_defined", "get_static_type"),
+        "subtype, lub or erase of rlx.solver.order",
+    ),
+    "derive_call_ret_type": "bb.struct_info(call)",
+    "collect_non_negative_expressions": 'bb.prove("n >= 0"): sizes are never negative',
     "Call": "a call of the callee, as in gv(x, y)",
     "Function": "with bb.function(…)",
     "Tuple": "a tuple of Python: (x, y)",
@@ -50,7 +60,30 @@ OF_TVM = {
     "DFPattern": "Pattern",
     "PassInstrument": "a class with run_before_pass(module, each), for PassContext(instruments=[…])",
     "pass_instrument": "a class with run_before_pass(module, each), for PassContext(instruments=[…])",
-    "post_order_visit": "a class of rlx.ExprVisitor, whose methods call super() first",
+    **dict.fromkeys(
+        ("PrintIR", "DumpIR", "PrintAfterAll", "PrintBeforeAll", "PassPrintingInstrument"),
+        "an instrument whose run_after_pass(module, each) prints rlx.show(module)",
+    ),
+    "PassTimingInstrument": "an instrument with run_before_pass and run_after_pass",
+    **dict.fromkeys(("Pass", "FunctionPass", "DataflowBlockPass"), "ModulePass"),
+    "make_fused_bias_activation_pattern": "is_op(…)(is_op(…)(x, w), bias)",
+    "NormalizeGlobalVar": "nothing: a legal module has these names",
+    "VMBuiltinLower": "VMMemoryLower",
+    **{
+        name: f"rlx.op.{name}"
+        for name in ("call_dps_packed", "call_pure_packed", "call_tir", "call_tir_inplace")
+    },
+    "get_shape_of": "rlx.op.shape_of(x)",
+    "prim_value": "the scalar itself",
+    "convert_to_expr": "the value itself: numbers, texts and tuples are converted",
+    "AnyType": "the text of the annotation, 'R.Object'",
+    "FuncType": "the text of the annotation, 'R.Callable((R.Tensor,), R.Tensor)'",
+    "VDevice": "from rlx.grammar.nodes.ast import VDevice",
+    **{name: f"rlx.vm.{name}" for name in ("ExecBuilder", "VirtualMachine", "build")},
+    "div": "a / b, or te.truncdiv(a, b)",
+    "logaddexp": "te.log(te.exp(a) + te.exp(b))",
+    "CommReducer": "te.comm_reducer(…)",
+    **dict.fromkeys(("thread_axis", "trace", "create_schedule"), "nothing: schedules stay TVM's"),
     "LegalizeOps": "rlx.transform.legalize(module)",
     **{
         name: f"TVM's relax.transform.{name}: to optimise stays its task"
@@ -61,12 +94,20 @@ OF_TVM = {
             *("FuseTIR", "FuseTransposeMatmul", "Gradient", "LiftTransformParams"),
             *("MergeCompositeFunctions", "MetaScheduleApplyDatabase", "MetaScheduleTuneIRMod"),
             *("MetaScheduleTuneTIR", "RewriteCUDAGraph", "RewriteDataflowReshape", "RunCodegen"),
-            *("SplitCallTIRByPattern", "ToMixedPrecision"),
+            *("SplitCallTIRByPattern", "ToMixedPrecision", "AdjustMatmulOrder"),
+            *("AllocateWorkspace", "AttachAttrLayoutFreeBuffers", "AttachExternModules"),
+            *("BundleModelParams", "ExpandMatmulOfSum", "KillAfterLastUse", "LazyGetInput"),
+            *("LazySetOutput", "LazyTransformParams", "OptimizeLayoutTransform", "RealizeVDevice"),
+            *("RemoveRedundantReshape", "ReorderPermuteDimsAfterConcat"),
+            *("ReorderTakeAfterMatmul", "SpecializePrimFuncBasedOnCallSite", "UpdateVDevice"),
         )
     },
     **{
         name: f"from rlx.grammar.nodes.ast import {name}"
-        for name in ("DataflowVar", "ExternFunc", "GlobalVar", "If", "SeqExpr", "VarBinding")
+        for name in (
+            *("Binding", "BindingBlock", "DataflowBlock", "DataflowVar", "Expr", "ExternFunc"),
+            *("GlobalVar", "If", "MatchCast", "SeqExpr", "TupleGetItem", "VarBinding"),
+        )
     },
     "TypePattern": "StructInfoPattern",
     **{

@@ -155,11 +155,13 @@ class Prover:
         read = self.context.read(expr)
         return residue(self._session(read), read)
 
-    def shortened(self, dim: PrimExpr) -> PrimExpr:
+    def shortened(self, dim: Expression) -> PrimExpr:
         """As :meth:`simplify` but with sums as they are, for a dimension that is asked for again and again: the answers in
         the present context are remembered. A dimension of many nodes, which did not become shorter
         as it grew, stays as it is.
         """
+        if not isinstance(dim, PrimExpr):
+            dim = self.context.read(dim)
         state = self.context.state
         if self._short is None or self._short[0] is not state:
             self._short = (state, {})

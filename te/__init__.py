@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rlx import lazy
 from rlx.te.calls import call_te, emit_te
 from rlx.te.convert import te_tensor
 from rlx.te.errors import TensorExpressionError
@@ -142,3 +143,7 @@ __all__ = [
     "truncmod",
     "var",
 ]
+
+
+def __getattr__(name: str) -> object:
+    return lazy.found(__name__, name)

@@ -10,8 +10,8 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, GlobalVar, StructInfo, TensorStructInfo, TupleStructInfo
 from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.nodes.node import Record, replace
-from rlx.grammar.nodes.overloaded import expr
-from rlx.grammar.nodes.python_places import described
+from rlx.grammar.nodes.overloaded import attributes, expr
+from rlx.grammar.nodes.python_places import MisuseError, described
 from rlx.te.check import check_reads, is_plain
 from rlx.te.convert import Converter, alike
 from rlx.te.errors import fail, here
@@ -175,13 +175,17 @@ def call_te(
     if not hasattr(builder, "struct_info"):
         fail(f"expected a builder, found {described(builder)}")
     hint = _hint(function, primfunc_name_hint)
+    try:
+        attrs = {} if primfunc_attrs is None else attributes(primfunc_attrs)
+    except MisuseError as error:
+        fail(f"primfunc_attrs: {error.message}")
     convert = Converter(builder.struct_info)
     with indices_of(INT64):
         values = [convert(_leaf(builder, arg)) for arg in args]
         named: Mapping[str, Any] = {k: convert(_leaf(builder, v)) for k, v in kwargs.items()}
         outputs = _applied(function, hint, values, named)
         made = staged(outputs, convert.tensors, convert.scalars)
-    return added(builder, made, hint, primfunc_attrs or {})
+    return added(builder, made, hint, attrs)
 
 
 def _hint(function: object, wanted: object) -> str:

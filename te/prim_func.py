@@ -9,6 +9,7 @@ from typing import Any
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import HANDLE, INT32, DataType
 from rlx.grammar.nodes.node import Record
+from rlx.grammar.nodes.python_places import described
 from rlx.grammar.nodes.tir_stmts import in_order
 from rlx.te.check import check_reads
 from rlx.te.errors import fail
@@ -74,6 +75,8 @@ def create_prim_func(
     if loose:
         names = ", ".join(v.name for v in loose)
         fail(f"{names}: no dimension of a parameter is this variable: add it to the parameters")
+    if not isinstance(check, bool):
+        fail(f"check: expected True or False, found {described(check)}")
     if check:
         check_reads(ops)
     index = None if index_dtype_override is None else kind_of(index_dtype_override)

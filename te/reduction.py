@@ -164,7 +164,10 @@ class Reducer:
         left = tuple(tir.Var(f"x{k}", kind) for k, kind in enumerate(kinds))
         right = tuple(tir.Var(f"y{k}", kind) for k, kind in enumerate(kinds))
         a, b = (tuple(Scalar(v, v.dtype) for v in side) for side in (left, right))
-        joined = self.combine(a, b) if several else self.combine(*a, *b)
+        try:
+            joined = self.combine(a, b) if several else self.combine(*a, *b)
+        except TypeError as error:
+            fail(f"te.{self.name} does not combine {len(kinds)} values as a tuple: {error}")
         results = _values(joined, kinds, f"the combination of te.{self.name}")
         if self.identity is None:
             fail(

@@ -7,10 +7,10 @@ from collections.abc import Collection, Mapping
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Binding, Expr, IRModule
 from rlx.grammar.nodes.node import Node, replace
-from rlx.grammar.nodes.python_places import MisuseError, described, here, module_of, of_kind
+from rlx.grammar.nodes.python_places import MisuseError, described, flag, here, module_of, of_kind
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.unused_names import Names
-from rlx.grammar.nodes.visit import bindings, expressions, free_vars
+from rlx.grammar.nodes.visit import bindings, evaluated, expressions, free_vars
 from rlx.transform.visitors.uses import unneeded, uses
 
 
@@ -75,17 +75,29 @@ class DataflowBlockRewrite:
         place = here()
         if not isinstance(expr, Expr):
             raise MisuseError(f"expected an expression, found {described(expr)}", place)
-        of_kind(name or "", str, "a name")
-        kind = ast.DataflowVar if is_dfvar else ast.Var
-        var = kind(self._names.new(name or "tmp"), None, None, place)
+        hint = "tmp" if name is None else of_kind(name, str, "a name")
+        kind = ast.DataflowVar if flag(is_dfvar, "is_dfvar") else ast.Var
+        var = kind(self._names.new(hint), None, None, place)
         self.add_binding(ast.VarBinding(var, expr, place, place))
         return var
 
     def replace_all_uses(self, old_var: ast.Var, new_var: ast.Var) -> None:
-        """Replace all uses of a variable in the function by another one."""
+        """Replace all uses of a variable in the function by another one.
+
+        Raises
+        ------
+        MisuseError
+            If the new one is local to the block, and the old one is used behind it.
+        """
         for var in (old_var, new_var):
             if not isinstance(var, ast.Var):
                 raise MisuseError(f"expected a variable, found {described(var)}", here())
+        if isinstance(new_var, ast.DataflowVar) and not isinstance(old_var, ast.DataflowVar):
+            inside = sum(used is old_var for used in evaluated(self.dfb, ast.Var))
+            if uses(self.root_fn)[old_var] > inside:
+                new, old = new_var.name_hint, old_var.name_hint
+                words = f"{new} is local to its dataflow block, and {old} is used outside of it"
+                raise MisuseError(f"{words}: give {new}'s value to add(…)", here())
         self._changed(_Change(self.dfb, uses={old_var: new_var}))
 
     def remove_unused(self, var: ast.Var, allow_undef: bool = False) -> None:

@@ -65,7 +65,7 @@ def validated(
     if its result has errors, and ``InterfaceError`` if the functions or parameters are others and no
     contract says why.
     """
-    if unknown not in UNKNOWN:
+    if not isinstance(unknown, str) or unknown not in UNKNOWN:
         expected = " or ".join(map(repr, UNKNOWN))
         raise ValueError(f"unknown: expected {expected}, found {unknown!r}")
 

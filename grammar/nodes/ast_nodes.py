@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import VOID, DataType
 from rlx.grammar.nodes.encoded import LateBytes
-from rlx.grammar.nodes.node import Node, Span, replace
+from rlx.grammar.nodes.node import Attributed, Node, Span, replace
 from rlx.grammar.nodes.overloads import ValueOperators
 from rlx.grammar.nodes.tir import PrimExpr, PrimFunc
 
@@ -252,7 +252,7 @@ class DataTypeImm(Expr):
     span: Span | None = None
 
 
-class Function(Expr):
+class Function(Expr, Attributed):
     """A function: a global one, or a literal that evaluates to a closure.
 
     Attributes
@@ -283,23 +283,6 @@ class Function(Expr):
     comments: tuple[str, ...] = ()
     span: Span | None = None
     returns_none: bool = False
-
-    def with_attr(self, name: str | Mapping[str, object], value: object = None) -> Function:
-        """This function with an attribute, or with several by name, which replace those of the same
-        names.
-
-        Raises
-        ------
-        MisuseError
-            If a name is not a text, or a value has no text in a program.
-        """
-        given = {name: value} if isinstance(name, str) else name
-        added = import_module("rlx.grammar.nodes.overloaded").attributes(given)
-        return replace(self, attrs={**self.attrs, **added})
-
-    def without_attr(self, name: str) -> Function:
-        """This function without an attribute."""
-        return replace(self, attrs={n: v for n, v in self.attrs.items() if n != name})
 
     def bind_params(self, values: Mapping[str | Var, object]) -> Function:
         """See :func:`rlx.transform.bind_params`."""
@@ -481,7 +464,7 @@ GRAPHS = "rlx.graphs"
 """The package that draws modules, by name, because it is above this one."""
 
 
-class IRModule(Node):
+class IRModule(Node, Attributed):
     """`IRModule(funcs)`: global names and their functions, in the order of the text.
 
     Attributes
@@ -518,6 +501,13 @@ class IRModule(Node):
     externs: Mapping[str, ExternFunc] = {}
     lost: frozenset[str] = frozenset()
 
+    @classmethod
+    def from_expr(cls, function: Function | PrimFunc) -> IRModule:
+        """The module of one function, under its own name or `main`."""
+        attrs = getattr(function, "attrs", {})
+        name: Any = str(attrs.get("global_symbol", "main"))
+        return cls({name: function})
+
     @property
     def relax_functions(self) -> dict[GlobalVar, Function]:
         """The functions that are not PrimFuncs."""
@@ -525,6 +515,10 @@ class IRModule(Node):
 
     def map_relax_functions(self, change: Callable[[GlobalVar, Function], Function]) -> IRModule:
         """This module with other Relax functions, or itself if all of them stay."""
+        if not callable(change):
+            raise TypeError(
+                f"expected a function of (name, function), found {type(change).__name__}"
+            )
         functions = {
             gv: change(gv, f) if isinstance(f, Function) else f for gv, f in self.functions.items()
         }
@@ -548,6 +542,8 @@ class IRModule(Node):
 
     def get_global_var(self, name: str) -> GlobalVar:
         """The name of a function, as calls have it. Raises KeyError if there is no such function."""
+        if not isinstance(name, str):
+            raise TypeError(f"expected the name of a function, found {type(name).__name__}")
         for gv in self.functions:
             if gv.name_hint == name:
                 return gv
@@ -568,7 +564,7 @@ class IRModule(Node):
     def __contains__(self, name: object) -> bool:
         """Whether it has a function of a name."""
         text = name.name_hint if isinstance(name, GlobalVar) else name
-        return any(gv.name_hint == text for gv in self.functions)
+        return isinstance(text, str) and any(gv.name_hint == text for gv in self.functions)
 
     def __iter__(self) -> Iterator[GlobalVar]:
         """The names of its functions, in their order."""
@@ -580,8 +576,31 @@ class IRModule(Node):
             hint = f": write {_OF_TVM[name]}" if name in _OF_TVM else ""
             raise AttributeError(f"'IRModule' object has no attribute {name!r}{hint}")
 
+        def __setitem__(self, name: str | GlobalVar, function: object) -> NoReturn:
+            raise TypeError(f"modules do not change: write {_OF_TVM['update_func']}")
+
+
+_make_module, _NAMES = IRModule.__init__, frozenset([GlobalVar])
+
+
+def _with_names(self: IRModule, functions: Mapping[Any, Any], *rest: Any, **named: Any) -> None:
+    """Make a module; texts among the names become the objects by which the functions are called.
+
+    Raises
+    ------
+    MisuseError
+        If the functions are not given by name.
+    """
+    if type(functions) is not dict or not _NAMES.issuperset(map(type, functions)):
+        functions = import_module("rlx.grammar.nodes.overloaded").named_functions(functions)
+    _make_module(self, functions, *rest, **named)
+
+
+type.__setattr__(IRModule, "__init__", _with_names)
+
 
 _OF_TVM = {
+    "clone": "the module itself: modules do not change",
     "functions_items": "module.functions.items()",
     "script": "rlx.show(module)",
     "show": "rlx.show(module)",

@@ -206,6 +206,38 @@ def replace(node: T, **changes: Any) -> T:
     return copied
 
 
+class Attributed:
+    """A node with attributes: a function or a module."""
+
+    __slots__ = ()
+    attrs: Mapping[str, object]
+
+    def with_attr(self, name: str | Mapping[str, object], value: object = None) -> Self:
+        """This function or module with an attribute, or with several by name, which replace those
+        of the same names.
+
+        Raises
+        ------
+        MisuseError
+            If a name is not a text, or a value has no text in a program.
+        """
+        given = {name: value} if isinstance(name, str) else name
+        added = import_module("rlx.grammar.nodes.overloaded").attributes(given)
+        return replace(self, attrs={**self.attrs, **added})  # type: ignore[type-var]
+
+    def with_attrs(self, attrs: Mapping[str, object]) -> Self:
+        """This function or module with several attributes; see :meth:`with_attr`."""
+        return self.with_attr(attrs)
+
+    def without_attr(self, name: str) -> Self:
+        """This function or module without an attribute."""
+        return replace(self, attrs={n: v for n, v in self.attrs.items() if n != name})  # type: ignore[type-var]
+
+    def get_attr(self, name: str, default: object = None) -> object:
+        """An attribute, or the default if there is none of the name."""
+        return next((value for key, value in self.attrs.items() if key == name), default)
+
+
 _COPIES: dict[type, Callable[..., Any]] = {}
 _KEPT = object()
 
@@ -214,7 +246,9 @@ def _copier(kind: type) -> Callable[..., Any]:
     """Make the function that copies nodes of a class: one made for its fields takes half as long as
     a loop.
     """
-    names: tuple[str, ...] = kind.__match_args__  # type: ignore[attr-defined]
+    if not issubclass(kind, Record):
+        raise TypeError(f"expected a node, found {kind.__name__}")
+    names: tuple[str, ...] = kind.__match_args__
     parameters = "".join(f", {name}=_KEPT" for name in names)
     values = ", ".join(f"_node.{name} if {name} is _KEPT else {name}" for name in names)
     text = f"def copy(_node, /{', *' if names else ''}{parameters}):\n return _kind({values})"
@@ -253,6 +287,8 @@ def walk(root: Node) -> Iterator[Node]:
     An annotation or a scalar that is at several places as one object is visited once, so that the
     time is bounded by the size in memory: `((t, t), (t, t))` may share its halves.
     """
+    if not isinstance(root, Node):
+        raise TypeError(f"expected a node, found {type(root).__name__}")
     stack = [root]
     seen: set[Node] = set()
     while stack:

@@ -13,6 +13,7 @@ from rlx.grammar.nodes.overloads import OwnOperators
 from rlx.grammar.nodes.prim_operators import BY_SYMBOL
 from rlx.grammar.nodes.python_places import MisuseError, Place, described, here
 from rlx.grammar.nodes.tir import PrimExpr
+from rlx.grammar.nodes.visit import called_globals
 
 NUMBER = "number"
 """The mark in :attr:`rlx.grammar.nodes.ast.Call.spelled` of an argument that is a bare number."""
@@ -132,10 +133,10 @@ def missing(given: object, name: str) -> str:
         words += f": write rlx.op.{_OPERATORS[name]}"
     elif name in ("struct_info", "ty") and isinstance(given, ast.Function):
         words += ": read function.params and function.ret_struct_info"
-    elif name == "get_attr" and isinstance(given, ast.Function):
-        words += ": write function.attrs.get(name)"
-    elif name == "with_attrs" and isinstance(given, ast.Function):
-        words += ": write function.with_attr({…})"
+    elif name == "inline_functions" and isinstance(given, ast.Function):
+        words += ": put the functions into one module, and write InlinePrivateFunctions()(module)"
+    elif name == "create_empty" and isinstance(given, ast.Function):
+        words += ": write Function(params, body), or bb.function(…)"
     elif name in ("struct_info", "ty") and not isinstance(given, ast.Var):
         words += ": bind it, x = bb.emit(…), and read x.struct_info, or ask bb.struct_info(…)"
     elif name in _ELSEWHERE and isinstance(given, ast.Var):
@@ -154,6 +155,31 @@ _ELSEWHERE = {"name": "name_hint", "ty": "struct_info", "checked_type": "struct_
 def is_number(given: object) -> bool:
     """Whether a value is a bare Python number, which gets its type from the other operand."""
     return isinstance(given, bool | int | float) and not _of_numpy(given)
+
+
+def named_functions(given: object) -> dict[ast.GlobalVar, Any]:
+    """The functions of a module by their names, which may be texts.
+
+    Raises
+    ------
+    MisuseError
+        If it is anything else.
+    """
+    place = here()
+    wanted = 'functions by name, as in {"main": function}'
+    if not isinstance(given, Mapping):
+        raise MisuseError(f"expected {wanted}, found {described(given)}", place)
+    for name, function in given.items():
+        if not isinstance(name, str | ast.GlobalVar):
+            raise MisuseError(f"expected {wanted}, found the name {described(name)}", place)
+        if not isinstance(function, ast.Function | tir.PrimFunc):
+            raise MisuseError(f"expected {wanted}, found {described(function)}", place)
+    called = {gv.name_hint: gv for function in given.values() for gv in called_globals(function)}
+    called |= {gv.name_hint: gv for gv in given if isinstance(gv, ast.GlobalVar)}
+    return {
+        called.get(name) or ast.GlobalVar(name) if isinstance(name, str) else name: function
+        for name, function in given.items()
+    }
 
 
 def attributes(given: object, place: Place | None = None) -> dict[str, object]:

@@ -76,6 +76,15 @@ def of_kind(given: object, kind: type[N], what: str) -> N:
     return given
 
 
+def flag(given: object, what: str) -> bool:
+    """True or False, an argument of a function that users call. Raises MisuseError if it is
+    neither.
+    """
+    if not isinstance(given, bool):
+        raise MisuseError(f"{what}: expected True or False, found {described(given)}", here())
+    return given
+
+
 def listed(given: object, what: str, kind: type[N]) -> tuple[N, ...]:
     """Several values of one kind. Raises MisuseError if they are not in a list or tuple."""
     if not isinstance(given, list | tuple) or not all(isinstance(each, kind) for each in given):

@@ -157,7 +157,11 @@ class Rewriter:
         A tuple that occurs several times in an annotation is rewritten once.
         """
         if type(info) is not TupleStructInfo or not info.fields:
-            return info.map_children(self.part)
+            new = info.map_children(self.part)
+            shape = new.shape if isinstance(new, ast.TensorStructInfo) else None
+            if new is not info and isinstance(shape, ast.ShapeExpr):
+                return changed(new, ndim=len(shape.values))
+            return new
         if self._tuples is None:
             self._tuples = {}
             try:

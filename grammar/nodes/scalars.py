@@ -287,7 +287,9 @@ def interned(expr: E) -> E:
     """
     if isinstance(expr, Var):
         return expr
-    if not hasattr(expr, "_form"):
+    if type(expr) is IntImm and not hasattr(expr, "_form"):
+        _set_form(expr, _form(expr))
+    elif not hasattr(expr, "_form"):
         for node in postorder(expr, known=_DONE):
             if type(node) is not Var:
                 _set_form(node, _form(node))

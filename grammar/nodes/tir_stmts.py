@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from rlx.grammar.nodes.dtype import DataType
-from rlx.grammar.nodes.node import Node, Span, walk
+from rlx.grammar.nodes.node import Attributed, Node, Span, walk
 from rlx.grammar.nodes.tir_exprs import (
     Buffer,
     BufferLoad,
@@ -191,7 +191,7 @@ class OpaqueStmt(Stmt):
     span: Span | None = None
 
 
-class PrimFunc(Node):
+class PrimFunc(Node, Attributed):
     """`PrimFunc(params, body, ret_type, buffer_map, attrs)` of the specification.
 
     Attributes

@@ -161,6 +161,8 @@ def free_vars(expr: Expr) -> tuple[Var, ...]:
 
     A variable has identity, so a use outside the scope of its binding still counts as bound.
     """
+    if not isinstance(expr, Node):
+        raise TypeError(f"expected an expression, found {type(expr).__name__}")
     used = dict.fromkeys(evaluated(expr, Var))
     bound = bound_vars(expr)
     return tuple(var for var in used if var not in bound)

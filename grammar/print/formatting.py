@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rlx.grammar.dialects import CONSTANT_KEYS, DEFAULT, dialect
-from rlx.grammar.lines import line_start
+from rlx.grammar.lines import a_text, line_start
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Record, Span, replace
 from rlx.grammar.print.layout import WIDTH, lay_out, with_blank_lines
@@ -70,7 +70,7 @@ def format_text(
         The columns of a line; longer statements are wrapped where they have brackets or operators.
     """
     try:
-        plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+        plain = a_text(text).removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
         aside = _SetAside(plain)
         made = _format(aside.outside, path, version, width, aside.constants)
         return made if made.text is None else replace(made, text=aside.put_back(made.text))

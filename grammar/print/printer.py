@@ -69,6 +69,8 @@ def print_module(
     ValueError
         If there is no such dialect.
     """
+    if not isinstance(module, ast.IRModule):
+        raise TypeError(f"expected a module, found {type(module).__name__}")
     return _ModulePrinter(module, dialects.dialect(dialect), remarks or Remarks()).print()
 
 

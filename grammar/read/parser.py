@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
 from rlx.grammar.diagnostic import Diagnostic, Source
-from rlx.grammar.lines import line_end, line_start
+from rlx.grammar.lines import a_text, line_end, line_start
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import Node, Record, Span, replace
 from rlx.grammar.read.coerce import Coerce
@@ -380,6 +380,7 @@ def parse(text: str, path: str = "<text>", metadata: Metadata | None = None) -> 
     metadata
         The constants of the text, if they are known; its metadata is not read then.
     """
+    text = a_text(text)
     # A byte-order mark is no part of the text; a form feed keeps the offsets. A carriage
     # return alone ends a line, too.
     text = "\f" + text[1:] if text.startswith("\ufeff") else text
@@ -445,7 +446,7 @@ def _with_names(
 
 def _piece(text: str, names: Scope, make: Callable[[Coerce, Entry], T]) -> T:
     """Read a text of one expression."""
-    reader = StretchReader(text, names)
+    reader = StretchReader(a_text(text), names)
     with recursion_room():
         entry = reader.read_expression(0, len(text)) or Entry(None, 0, len(text))
     found = reader.finish(lambda: make(reader.context.coerce, entry))

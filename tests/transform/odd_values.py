@@ -263,6 +263,68 @@ def of_passes() -> list[Attempt]:
     ]
 
 
+def of_analyses(x: ast.Var) -> list[Attempt]:
+    """What looks at a program, and what edits single bindings and modules."""
+    module = rlx.parse("""
+@R.function
+def f(x: R.Tensor((2,), "float32")):
+    with R.dataflow():
+        a = R.exp(x)
+        b = R.log(a)
+        R.output(b)
+    return b
+""")
+    function = module["f"]
+    assert isinstance(function, ast.Function) and isinstance(function.body, ast.SeqExpr)
+    block = function.body.blocks[0]
+    assert isinstance(block, ast.DataflowBlock)
+    edit, visitor = transform.DataflowBlockRewrite(block, function), rlx.ExprVisitor()
+    a = block.bindings[0]
+    assert a.var is not None
+    names = "free_vars bound_vars used_vars all_vars all_global_vars name_to_binding"
+    names += " defined_symbolic_vars free_symbolic_vars contains_impure_call"
+    add = is_op("exp")(wildcard())
+    with transform.PatternContext() as context:
+        is_op("exp")(wildcard())
+    return [
+        *(Attempt(name, getattr(transform, name), [function], {}) for name in names.split()),
+        Attempt("own_name", transform.contains_impure_call, [function, x], {}),
+        Attempt("annotated", transform.annotated, [module], {}),
+        Attempt("detect_recursion", transform.detect_recursion, [module], {}),
+        Attempt("udchain", transform.udchain, [block], {}),
+        Attempt("post_order_visit", lambda e: transform.post_order_visit(e, id), [function], {}),
+        Attempt("IRModule", rlx.IRModule, [{"f": function}], {}),
+        Attempt("from_expr", rlx.IRModule.from_expr, [function], {}),
+        Attempt("shape of Var", rlx.Var, ["x", ["n", 4], "float32"], {}),
+        Attempt("add", edit.add, [rlx.op.exp(a.var), "more"], {}),
+        Attempt("add_binding", edit.add_binding, [a], {}),
+        Attempt("replace_all_uses", edit.replace_all_uses, [a.var, function.params[0]], {}),
+        Attempt("remove_unused", edit.remove_unused, [block.bindings[1].var], {}),
+        Attempt("mutate_irmodule", edit.mutate_irmodule, [module], {}),
+        Attempt("visit_call", visitor.visit_call, [a.value], {}),
+        Attempt("visit_function", visitor.visit_function, [function], {}),
+        Attempt("visit_binding of visitor", visitor.visit_binding, [a], {}),
+        Attempt("visit_binding_block", visitor.visit_binding_block, [block], {}),
+        Attempt("visit_var_def", visitor.visit_var_def, [a.var], {}),
+        Attempt("replace_var", rlx.ExprMutator().replace_var, [a.var, a.var], {}),
+        Attempt("match", add.match, [a.value, transform.get_var2val(function)], {}),
+        Attempt("match_dfb", context.match_dfb, [block], {}),
+        Attempt("rewrite_call", transform.rewrite_call, [add, lambda call, _: call, function], {}),
+        Attempt(
+            "rewrite_bindings", transform.rewrite_bindings, [context, lambda *_: {}, function], {}
+        ),
+        Attempt(
+            "new values",
+            lambda v: transform.rewrite_bindings(context, lambda *_: v, function),
+            [{}],
+            {},
+        ),
+        Attempt("TopologicalSort", transform.TopologicalSort, ["depth-first", "from-inputs"], {}),
+        Attempt("has_dtype of", transform.has_dtype, ["float32", wildcard()], {}),
+        Attempt("struct_info of", struct_info, ["R.Tensor"], {"scope": None}),
+    ]
+
+
 def plausible(parameter: Parameter, x: ast.Var) -> Any:
     """What an operator may take for a parameter."""
     if parameter.default is not Parameter.empty:
@@ -317,7 +379,10 @@ def trial(seed: int) -> str:
     with bb.function("main", [x]):
         y = bb.emit(x + 1)
         attempts = pick.choice(
-            [of_builder(bb, x, y), of_functions(x), of_passes(), [of_operator(pick, x)]]
+            [
+                *(of_builder(bb, x, y), of_functions(x), of_passes(), of_analyses(x)),
+                [of_operator(pick, x)],
+            ]
         )
         attempt = pick.choice(attempts)
         places = [*range(len(attempt.args)), *attempt.named]

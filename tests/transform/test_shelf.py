@@ -655,6 +655,26 @@ def test_instruments() -> None:
     assert FoldConstant()(PROGRAM) is not PROGRAM
 
 
+def test_instruments_that_are_replaced() -> None:
+    first, second = Recorded(), Recorded()
+    with PassContext(instruments=[first], config={"limit": 3}) as context:
+        CanonicalizeBindings()(PROGRAM)
+        context.override_instruments([second])
+        CanonicalizeBindings()(PROGRAM)
+        assert context.config["limit"] == 3
+    assert (
+        first.seen == second.seen == ["before CanonicalizeBindings", "after CanonicalizeBindings"]
+    )
+
+
+def test_names_and_levels() -> None:
+    inner = Sequential([FoldConstant()], opt_level=1, name="Inner")
+    assert (inner.info.name, inner.info.opt_level) == ("Inner", 1)
+    assert (FoldConstant().info.name, FoldConstant().info.opt_level) == ("FoldConstant", 0)
+    with PassContext(opt_level=0):
+        assert Sequential([inner])(PROGRAM) is PROGRAM
+
+
 def test_levels() -> None:
     seen: list[str] = []
 

@@ -375,10 +375,18 @@ class Frame:
             return all(map(self._says_nothing, arg.fields))  # type: ignore[attr-defined]
         if kind is not ast.ShapeExpr:
             return kind is ast.PrimValue and type(arg.value) is tir.IntImm  # type: ignore[attr-defined]
-        dims, walk = arg.values, self._walk  # type: ignore[attr-defined]
-        return all(
-            d.dtype is INT64 if type(d) is tir.IntImm else d in walk.shape_vars for d in dims
-        ) and walk.scalars.keys().isdisjoint(dims)
+        shape_vars, scalars = self._walk.shape_vars, self._walk.scalars
+        stack: list[tir.PrimExpr] = [*arg.values]  # type: ignore[attr-defined]
+        while stack:
+            dim = stack.pop()
+            if type(dim) is tir.IntImm:
+                if dim.dtype is not INT64:
+                    return False
+            elif type(dim) is tir.Add or type(dim) is tir.Mul:
+                stack += (dim.a, dim.b)
+            elif dim not in shape_vars or dim in scalars:
+                return False
+        return True
 
     def bind(self, binding: VarBinding | ast.MatchCast, place: Place, quiet: bool = False) -> None:
         """Check a binding in normal form, and add it to the block at hand. `quiet`: whether to add

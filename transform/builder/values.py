@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
+from keyword import iskeyword
 from typing import Any, TypeVar
 
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.ast import StructInfo
-from rlx.grammar.nodes.dtype import BOOL, DataType, fits, lacking
+from rlx.grammar.nodes.ast import StructInfo, TensorStructInfo
+from rlx.grammar.nodes.dtype import BOOL, VOID, DataType, fits, lacking
 from rlx.grammar.nodes.dtype import dtype as named_type
 from rlx.grammar.nodes.overloaded import constant, element_type, prim
 from rlx.grammar.nodes.python_places import MisuseError, Place, described, here
@@ -40,12 +42,16 @@ def dim(text: str, scope: Mapping[str, tir.Var] | None = None) -> PrimExpr:
         If the text is not an integer expression, or the scope is invalid.
     """
     place = here()
-    if not (scope is None or isinstance(scope, Mapping)) or not all(
+    return scalar(text, place, _names(scope, place))
+
+
+def _names(scope: object, place: Place) -> Mapping[str, tir.Var] | None:
+    if not isinstance(scope, Mapping | None) or not all(
         isinstance(key, str) and isinstance(var, tir.Var) for key, var in (scope or {}).items()
     ):
         wanted = "a mapping from names to shape variables"
         raise MisuseError(f"scope: expected {wanted}, found {described(scope)}", place)
-    return scalar(text, place, scope)
+    return scope
 
 
 def scalar(given: object, place: Place, scope: Mapping[str, tir.Var] | None = None) -> PrimExpr:
@@ -88,7 +94,8 @@ def struct_info(given: StructInfo | str, scope: Mapping[str, tir.Var] | None = N
     MisuseError
         If it is neither an annotation nor the text of one.
     """
-    return annotation(given, here(), scope)
+    place = here()
+    return annotation(given, place, _names(scope, place))
 
 
 def annotation(
@@ -106,6 +113,8 @@ def annotation(
             place,
         )
     known = None if scope else _infos.get(given)
+    if known is None:
+        known = _plain_tensor(given, scope)
     if known is not None:
         return known
     names = {**_dims, **(scope or {})}
@@ -116,14 +125,66 @@ def annotation(
     return found
 
 
-def Var(name: str, struct_info: StructInfo | str | None = None) -> ast.Var:
+_PLAIN = re.compile(
+    r"""R\.Tensor\(\(((?:(?:\d+|"[A-Za-z]\w*"),[ ]?)*(?:\d+|"[A-Za-z]\w*")?)\),[ ](?:dtype=)?"(\w+)"\)"""
+)
+"""The text of a tensor whose dimensions are numbers and names."""
+_KINDS = {
+    name: named_type(name)
+    for name in (
+        *("float16", "float32", "float64", "int8", "int32", "int64", "uint8"),
+        "bool",
+    )
+}
+
+
+def _plain_tensor(text: str, scope: Mapping[str, tir.Var] | None) -> TensorStructInfo | None:
+    """The tensor that a text says, if it is one of the usual form, which needs no parser: programs
+    that build others give thousands of new ones. None for all other texts.
+    """
+    match = _PLAIN.fullmatch(text)
+    kind = None if match is None else _KINDS.get(match[2])
+    if match is None or kind is None:
+        return None
+    parts = match[1].replace(" ", "").split(",")
+    if not parts[-1]:
+        parts.pop()
+    elif len(parts) == 1:
+        return None  # parentheses around a number are no tuple
+    dims: list[PrimExpr] = []
+    for part in parts:
+        name = part.strip('"')
+        if name is part:
+            if len(part) > 18 or (part[0] == "0" and part != "0"):
+                return None
+            dims.append(tir.IntImm(int(part)))
+        elif iskeyword(name):
+            return None
+        else:
+            var = (scope or {}).get(name)
+            dims.append(_dims.setdefault(name, tir.Var(name)) if var is None else var)
+    shape = ast.ShapeExpr(tuple(dims), (match.start(1) - 1, match.end(1) + 1))
+    found = TensorStructInfo(shape, kind, len(dims), span=(0, len(text)))
+    if not scope:
+        _infos[text] = found
+    return found
+
+
+def Var(
+    name: str,
+    struct_info: StructInfo | str | Sequence[object] | None = None,
+    dtype: DataType | str | None = None,
+) -> ast.Var:
     """A variable, such as the parameter of a function.
 
     Parameters
     ----------
     struct_info
         Its annotation, as a node or a text: ``rlx.Var("x", 'R.Tensor(("n", 4), "float32")')``.
-        The same name of a dimension in several texts is the same dimension.
+        The same name of a dimension in several texts is the same dimension. The shape of a tensor
+        also as a list: ``rlx.Var("x", ["n", 4], "float32")``.
+    dtype
+        The element type, if a list gives the shape.
 
     Raises
     ------
@@ -133,7 +194,19 @@ def Var(name: str, struct_info: StructInfo | str | None = None) -> ast.Var:
     place = here()
     if not isinstance(name, str) or not name:
         raise MisuseError(f"expected the name of a variable, found {described(name)}", place)
-    info = None if struct_info is None else annotation(struct_info, place)
+    if isinstance(struct_info, list | tuple):
+        dims = tuple(scalar(each, place) for each in struct_info)
+        try:
+            kind = VOID if dtype is None else element_type(dtype)
+        except (TypeError, ValueError) as error:
+            raise MisuseError(str(error), place) from None
+        shape = ast.ShapeExpr(dims, place)
+        return ast.Var(name, TensorStructInfo(shape, kind, len(dims), span=place), place, place)
+    if dtype is not None:
+        words = "an element type goes with a list of dimensions; a text has its own"
+        raise MisuseError(f"{words}, found {described(struct_info)}", place)
+    given: Any = struct_info
+    info = None if given is None else annotation(given, place)
     return ast.Var(name, info, place, place)
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, Self, TypeVar
 
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import IRModule
+from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.python_places import (
     MisuseError,
     callable_of,
@@ -29,6 +30,13 @@ class PassError(ValueError):
 N = TypeVar("N")
 
 
+class PassInfo(Record):
+    """The name of a pass, and its level."""
+
+    name: str
+    opt_level: int
+
+
 class ModulePass:
     """A named function from modules to modules. The given module is not changed.
 
@@ -44,6 +52,11 @@ class ModulePass:
     def name(self) -> str:
         """The name of the pass."""
         return type(self).__name__
+
+    @property
+    def info(self) -> PassInfo:
+        """The name and the level of the pass."""
+        return PassInfo(self.name, self.opt_level)
 
     def __call__(self, module: IRModule) -> IRModule:
         """The module after the pass.
@@ -111,6 +124,9 @@ class PassContext:
         A :class:`Sequential` leaves out passes of higher levels.
     required_pass
         The names of passes that run at any level.
+    config
+        Values by name, for passes of users, which read `context.config`; the passes of rlx have
+        arguments instead.
     """
 
     def __init__(
@@ -120,16 +136,14 @@ class PassContext:
         instruments: Sequence[object] = (),
         disabled_pass: Sequence[str] = (),
         required_pass: Sequence[str] = (),
+        config: Mapping[str, object] | None = None,
     ) -> None:
+        given = {} if config is None else of_kind(config, Mapping, "config: values by name")  # type: ignore[type-abstract]
+        self.config = dict(given)
         self.opt_level = of_kind(opt_level, int, "an opt_level such as 2")
         self.required_pass = frozenset(listed(required_pass, "required_pass: names of passes", str))
         self.disabled_pass = frozenset(listed(disabled_pass, "disabled_pass: names of passes", str))
-        self.instruments = listed(instruments, "instruments", object)
-        for each in self.instruments:
-            if isinstance(each, type) or not any(hasattr(each, name) for name in _CALLED):
-                hint = ": write the parentheses" if isinstance(each, type) else ""
-                words = f"expected an instrument, which has one of {', '.join(_CALLED)}; found"
-                raise MisuseError(f"{words} {described(each)}{hint}", here())
+        self.instruments = _instruments(instruments)
 
     @staticmethod
     def current() -> PassContext:
@@ -149,6 +163,13 @@ class PassContext:
         found = (getattr(each, method, None) for each in self.instruments)
         return [call(*args) for call in found if call is not None]
 
+    def override_instruments(self, instruments: Sequence[object]) -> None:
+        """Use other instruments from now on; those that go are told that they leave."""
+        new = _instruments(instruments)
+        self._told("exit_pass_ctx")
+        self.instruments = new
+        self._told("enter_pass_ctx")
+
     def wants(self, each: ModulePass) -> bool:
         """Whether a pass of a sequence runs at this level."""
         return each.opt_level <= self.opt_level or each.name in self.required_pass
@@ -164,6 +185,16 @@ class PassContext:
         """Tell the instruments that a pass has ended, and return its module."""
         self._told("run_after_pass", module, each)
         return module
+
+
+def _instruments(given: Sequence[object]) -> tuple[object, ...]:
+    found = listed(given, "instruments", object)
+    for each in found:
+        if isinstance(each, type) or not any(hasattr(each, name) for name in _CALLED):
+            hint = ": write the parentheses" if isinstance(each, type) else ""
+            words = f"expected an instrument, which has one of {', '.join(_CALLED)}; found"
+            raise MisuseError(f"{words} {described(each)}{hint}", here())
+    return found
 
 
 _CONTEXTS: list[PassContext] = [PassContext()]
@@ -233,7 +264,8 @@ def _decorated(
     if not callable(given):
         words = f"expected a function or a class with {method}, found {described(given)}"
         raise MisuseError(words, here())
-    word = of_kind(name or getattr(given, "__name__", type(given).__name__), str, "a name")
+    own = getattr(given, "__name__", type(given).__name__)
+    word = own if name is None else of_kind(name, str, "a name")
     of_kind(level, int, "an opt_level such as 0")
     if isinstance(given, type):
         if not hasattr(given, method):
@@ -306,11 +338,15 @@ class Sequential(ModulePass):
         The passes, in order; functions from modules to modules, too.
     before, after
         Called before and after each pass, with the pass and the module.
+    name, opt_level
+        Its own name and level, for a sequence inside another one.
     """
 
     def __init__(
         self,
         passes: Sequence[ModulePass | Callable[[IRModule], IRModule]],
+        opt_level: int = 0,
+        name: str = "Sequential",
         *,
         before: Hook | None = None,
         after: Hook | None = None,
@@ -326,6 +362,13 @@ class Sequential(ModulePass):
             if hook is not None:
                 callable_of(hook, "a pass and a module", 2)
         self._before, self._after = before, after
+        self.opt_level = of_kind(opt_level, int, "an opt_level such as 0")
+        self._name = of_kind(name, str, "a name")
+
+    @property
+    def name(self) -> str:
+        """The name of the sequence."""
+        return self._name
 
     def apply(self, module: IRModule) -> IRModule:
         """The module after the last pass."""

@@ -308,8 +308,11 @@ class _Canonical(ExprMutator):
             if local and copied and self._says_all(made, binding.var):
                 self.replace_var(binding.var, made)
                 return
+            if not self._overwritable:
+                value = made  # a field that is a constant, too
         super().visit_var_binding(binding)
-        if isinstance(value, ast.Constant) and binding.var not in self._overwritable:
+        constant = isinstance(value, ast.Constant) and binding.var not in self._overwritable
+        if constant and (value is binding.value or self._says_all(value, binding.var)):
             self.replace_var(binding.var, value)
 
     def _same_value(self, expr: Expr) -> Expr:

@@ -35,7 +35,7 @@ class TopologicalSort(ModulePass):
     def __init__(self, order: str = "depth-first", direction: str = "from-inputs") -> None:
         given = (("order", order, _ORDERS), ("direction", direction, _DIRECTIONS))
         for name, value, known in given:
-            if value not in known:
+            if not isinstance(value, str) or value not in known:
                 expected = " or ".join(map(repr, known))
                 raise MisuseError(f"{name}: expected {expected}, found {value!r}", here())
         self._depth_first, self._from_inputs = order == _ORDERS[0], direction == _DIRECTIONS[0]

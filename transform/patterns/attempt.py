@@ -180,13 +180,20 @@ class MatchedValues:
         return found
 
     def _derived(self, expr: Expr) -> StructInfo | None:
-        """The struct info of an expression outside a function; its variables have annotations."""
+        """The struct info of an expression outside a function. Raises MisuseError if it mentions a
+        variable that has neither an annotation nor a value.
+        """
         for each in expressions(expr):
             if isinstance(each, ast.Var) and each not in self._state.info_of:
                 value = self.values.get(each)
                 known = each.struct_info_annotation
-                if known is None:
-                    known = OBJECT if value is None else self._derived(value)
+                if known is None and value is None:
+                    words = f"the type of {each.name_hint} is not written in the program"
+                    raise MisuseError(
+                        f"{words}: match in annotated(module), or give get_var2val", here()
+                    )
+                if known is None and value is not None:
+                    known = self._derived(value)
                 self._state.info_of[each] = known or OBJECT
         return self._state.info(expr)
 

@@ -8,7 +8,7 @@ from typing import Self
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr
 from rlx.grammar.nodes.node import Record
-from rlx.grammar.nodes.python_places import MisuseError, described, here
+from rlx.grammar.nodes.python_places import MisuseError, described, flag, here
 from rlx.grammar.nodes.visit import expressions, reached
 from rlx.transform.patterns.attempt import Attempt, MatchedValues, PatternSurroundings, Users
 from rlx.transform.patterns.pattern import (
@@ -52,7 +52,7 @@ class PatternContext:
     """
 
     def __init__(self, incremental: bool = False) -> None:
-        around = PatternContext.innermost() if incremental else None
+        around = PatternContext.current() if flag(incremental, "incremental") else None
         self._made: dict[Pattern, None] = {} if around is None else dict(around._made)
         self.links: list[Link] = [] if around is None else list(around.links)
         self.same_shapes: list[SameShapeConstraint] = (
@@ -67,23 +67,9 @@ class PatternContext:
         CONTEXTS.remove(self)
 
     @staticmethod
-    def innermost() -> PatternContext | None:
+    def current() -> PatternContext | None:
         """The context of the innermost ``with`` statement, or None."""
         return CONTEXTS[-1] if CONTEXTS else None  # type: ignore[return-value]
-
-    @staticmethod
-    def current() -> PatternContext:
-        """The context of the innermost ``with`` statement.
-
-        Raises
-        ------
-        MisuseError
-            If there is none.
-        """
-        found = PatternContext.innermost()
-        if found is None:
-            raise MisuseError("there is no PatternContext: open one with a `with`", here())
-        return found
 
     def add(self, pattern: Pattern) -> None:
         """Add a pattern, or the patterns of a chain, which must match, too."""

@@ -8,7 +8,7 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr
 from rlx.grammar.nodes.dtype import DataType
 from rlx.grammar.nodes.equal import structural_equal
-from rlx.grammar.nodes.python_places import MisuseError, described, here, listed, of_kind
+from rlx.grammar.nodes.python_places import MisuseError, described, flag, here, listed, of_kind
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.nodes.visit import bindings
 from rlx.grammar.suggest import did_you_mean
@@ -45,12 +45,16 @@ def reject(pattern: Pattern) -> NotPattern:
 
 def has_dtype(dtype: str | DataType, pattern: Pattern | None = None) -> Pattern:
     """A tensor of this element type."""
-    return (pattern or wildcard()).has_dtype(dtype)
+    return _given(pattern).has_dtype(dtype)
 
 
 def has_attr(attrs: Mapping[str, object], pattern: Pattern | None = None) -> Pattern:
     """A call with these attributes."""
-    return (pattern or wildcard()).has_attr(attrs)
+    return _given(pattern).has_attr(attrs)
+
+
+def _given(pattern: Pattern | None) -> Pattern:
+    return wildcard() if pattern is None else expected(pattern)
 
 
 # ------------------------------------------------------------ names
@@ -571,7 +575,8 @@ def is_tuple(fields: Sequence[Pattern] | None = None, unordered: bool = False) -
     unordered
         Whether the fields may match in any order.
     """
-    return (UnorderedTuplePattern if unordered else TuplePattern)(fields)
+    kind = UnorderedTuplePattern if flag(unordered, "unordered") else TuplePattern
+    return kind(fields)
 
 
 class TupleGetItemPattern(Pattern):

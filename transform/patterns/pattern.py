@@ -240,6 +240,9 @@ class Pattern:
         """
         if not isinstance(expr, Expr):
             raise MisuseError(f"expected an expression, found {described(expr)}", here())
+        if not isinstance(var2val, Mapping | None):
+            words = f"expected values by variables, found {described(var2val)}"
+            raise MisuseError(f"{words}: write get_var2val(function)", here())
         attempt = Attempt(MatchedValues(var2val or {}))
         for _ in self.matches(expr, attempt):
             return dict(attempt.found)

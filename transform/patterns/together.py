@@ -109,7 +109,11 @@ class TogetherRewriter(ExprMutator):
         """
         bindings, frame = self._frame.bindings(), self._frame
         count = len(bindings)
-        values = self.replacement(match, self.block_values) or {}
+        values = self.replacement(match, self.block_values)
+        if not isinstance(values, Mapping | None):
+            wanted = "expected new values by the variables that they replace"
+            raise misuse(f"{wanted}, found {described(values)}", self.place)
+        values = values or {}
         for key in values:
             if not isinstance(key, ast.Var | Pattern):
                 raise misuse(f"expected variables or patterns, found {described(key)}", self.place)

@@ -11,6 +11,7 @@ from rlx.grammar.nodes.ast import Expr, GlobalVar, IRModule, StructInfo, TensorS
 from rlx.grammar.nodes.dtype import VOID, DataType
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Node, replace
+from rlx.grammar.nodes.python_places import flag
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.operators.elementwise import ANY, ARITHMETIC, COMPARISON, FLOAT, FLOAT_NN, TEST
 from rlx.solver.order import free_shape_vars
@@ -183,6 +184,7 @@ def deduce_shapes(module: IRModule, *, broadcast: bool = False) -> IRModule:
     BuildError
         If the module has errors.
     """
+    flag(broadcast, "broadcast")
     normal = normalize(module)
     found = _Deduced(normal, broadcast)(normal)
     return module if found is normal else found

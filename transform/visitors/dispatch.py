@@ -76,8 +76,17 @@ _OF_TVM = {
 """What to write instead of the methods of TVM's functors."""
 
 
+_RENAMED = {
+    "visit_generic_const_": "visit_constant",
+    "visit_tuple_getitem_": "visit_tuple_get_item",
+}
+"""Methods of TVM's functors whose names are not ours with an underscore."""
+
+
 def missing_attribute(owner: object, name: str) -> AttributeError:
     """The error for an attribute that a visitor or mutator does not have."""
+    if name == "builder":
+        return AttributeError(f"{type(owner).__name__} has a builder only while it visits")
     hint = f": write {_OF_TVM[name]}" if name in _OF_TVM else ""
     return AttributeError(f"{type(owner).__name__!r} object has no attribute {name!r}{hint}")
 
@@ -98,7 +107,7 @@ def unknown_method(cls: type, known: type) -> str | None:
     names = [name for name in dir(known) if name.startswith("visit_")]
     for name in vars(cls):
         if name.startswith("visit_") and not hasattr(known, name):
-            near = closest(name, names)
+            near = [_RENAMED[name]] if name in _RENAMED else closest(name, names)
             meant = f"; did you mean {near[0]}?" if near else ""
             return f"{cls.__name__}.{name} is never called: there is no such kind of node{meant}"
     return None

@@ -243,7 +243,8 @@ class ExprMutator:
         value
             A variable of the new program, or another leaf.
         """
-        self._vars[var] = value
+        of_kind(var, ast.Var, "a variable")
+        self._vars[var] = of_kind(value, Expr, "an expression")
 
     def lookup_binding(self, var: Expr) -> Expr | None:
         """The new value of a variable; None for parameters and other expressions."""
@@ -253,6 +254,7 @@ class ExprMutator:
         """Return the variable to bind instead; its annotation may differ."""
         if type(var) is ast.DataflowVar:
             return self.visit_dataflow_var_def(var)
+        of_kind(var, ast.Var, "a variable")
         return self._defined(var)
 
     def visit_dataflow_var_def(self, var: ast.DataflowVar) -> ast.Var:
@@ -422,6 +424,8 @@ class ExprMutator:
 
     def visit_call(self, call: ast.Call) -> Expr:
         """A call: callee, arguments, keyword arguments, type arguments."""
+        if type(call) is not ast.Call:
+            of_kind(call, ast.Call, "a call")
         return call if self.is_kept(call) else self._inside.call(call)
 
     def is_kept(self, call: ast.Call) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, IRModule, StructInfo
 from rlx.grammar.nodes.node import Node
-from rlx.grammar.nodes.python_places import MisuseError, described, here
+from rlx.grammar.nodes.python_places import MisuseError, described, here, of_kind
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.nodes.visit import kinds_of
 from rlx.grammar.stack import recursion_room
@@ -148,6 +148,7 @@ class ExprVisitor:
 
     def visit_binding_block(self, block: ast.BindingBlock) -> None:
         """Visit a block of either kind."""
+        of_kind(block, ast.BindingBlock, "a block")
         outer, self.block = self.block, block
         if type(block) is ast.DataflowBlock:
             self.visit_dataflow_block(block)
@@ -192,8 +193,7 @@ class ExprVisitor:
         if type(binding) is ast.MatchCast:
             self.visit_match_cast(binding)
         else:
-            assert isinstance(binding, ast.VarBinding)
-            self.visit_var_binding(binding)
+            self.visit_var_binding(of_kind(binding, ast.VarBinding, "a binding"))
 
     def visit_var_binding(self, binding: ast.VarBinding) -> None:
         """Visit the value, then the variable; a local function is in its own scope."""
@@ -215,8 +215,10 @@ class ExprVisitor:
         """Visit a variable where it is bound."""
         if type(var) is ast.DataflowVar:
             self.visit_dataflow_var_def(var)
-        elif var.struct_info_annotation is not None:
-            self.visit_struct_info(var.struct_info_annotation)
+            return
+        info = of_kind(var, ast.Var, "a variable").struct_info_annotation
+        if info is not None:
+            self.visit_struct_info(info)
 
     def visit_dataflow_var_def(self, var: ast.DataflowVar) -> None:
         """Visit the binding of a variable that is local to its dataflow block."""
@@ -227,6 +229,7 @@ class ExprVisitor:
 
     def visit_function(self, function: ast.Function) -> None:
         """Visit parameters, body, and the annotation of the result; they form a scope."""
+        of_kind(function, ast.Function, "a function")
         outer, self.function = self.function, function
         block, self.block = self.block, None
         for param in function.params:
@@ -256,7 +259,7 @@ class ExprVisitor:
         """Visit the callee, the arguments, the expressions among the keyword arguments, the type
         arguments.
         """
-        self._children(call)
+        self._children(call if type(call) is ast.Call else of_kind(call, ast.Call, "a call"))
 
     def visit_tuple(self, expr: ast.Tuple) -> None:
         """Visit the fields."""

@@ -10,11 +10,13 @@ import rlx
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, IRModule
 from rlx.grammar.nodes.dtype import dtype
+from rlx.transform import annotated
 from rlx.transform.patterns import (
     Match,
     Pattern,
     PatternError,
     find,
+    get_var2val,
     is_call,
     is_const,
     is_expr,
@@ -259,3 +261,21 @@ def test_what_is_found_is_read_when_all_functions_are_finished() -> None:
     assert (first.in_dataflow, second.in_dataflow) == (True, False)
     assert [str(match.bound(inside)) for match in (first, second)] == ["R.matmul(x, w)", "R.exp(m)"]
     assert [match.uses(inside) for match in (first, second)] == [2, 1]
+
+
+def test_a_type_that_is_not_written() -> None:
+    module = rlx.parse("""
+@R.function
+def main(x: R.Tensor((4,), "float32")):
+    a = R.exp(x)
+    b = R.log(a)
+    return b
+""")
+    pattern = is_op("log")(wildcard().has_shape([4]))
+    values = get_var2val(module["main"])  # type: ignore[arg-type]
+    value = list(values.values())[1]
+    with pytest.raises(rlx.MisuseError, match=r"the type of a is not written .* annotated"):
+        pattern.match(value)
+    assert pattern.match(value, values)
+    known = get_var2val(annotated(module)["main"])  # type: ignore[arg-type]
+    assert [pattern.match(each) for each in known.values()] == [False, True]

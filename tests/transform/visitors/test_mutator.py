@@ -343,12 +343,30 @@ def test_what_a_method_returns_is_an_expression() -> None:
         Forgets()("x")  # type: ignore[type-var]
 
 
+def test_shapes_of_annotations_may_get_another_rank() -> None:
+    class Flat(rlx.ExprMutator):
+        def visit_shape_expr(self, shape: ast.ShapeExpr) -> ast.Expr:
+            return rlx.op.shape([8])
+
+    module = rlx.parse(
+        "@R.function\ndef main(x: R.Tensor((2, 4), 'float32')):\n    return R.exp(x)"
+    )
+    found = Flat()(module)["main"]
+    assert isinstance(found, ast.Function)
+    assert str(found.params[0].struct_info) == 'R.Tensor((8,), dtype="float32")'
+
+
 @pytest.mark.parametrize(
     ("owner", "name", "instead"),
     [
         (rlx, "PyExprMutator", "write rlx.ExprMutator"),
         (rlx, "TensorStructInfo", r"write the text of the annotation, such as 'R\.Tensor"),
         (rlx.ExprMutator(), "builder_", r"write self\.builder"),
+        (rlx.ExprMutator(), "builder", "only while it visits"),
+        (rlx.transform, "well_formed", r"write rlx\.check\(module\)\.ok"),
+        (rlx.transform, "PrintIR", r"an instrument whose run_after_pass"),
+        (rlx.te, "logaddexp", r"write te\.log"),
+        (rlx.IRModule({}), "clone", "modules do not change"),
         (rlx.ExprVisitor(), "visit_expr_post_order", r"write super\(\)\.visit_call\(call\)"),
     ],
 )
