@@ -98,10 +98,8 @@ def _distributed(expr: tir.Min | tir.Max, a: tir.Binary, b: tir.Binary) -> PrimE
 def _truncated(top: PrimExpr, divisor: PrimExpr) -> PrimExpr:
     """A quotient rounded towards zero, of one division and without opposites and common factors."""
     match top, divisor:
-        case tir.TruncDiv(b=tir.IntImm() as first), tir.IntImm(value=value) if (
-            value and first.value
-        ):
-            return _truncated(top.a, tir.IntImm(first.value * value, divisor.dtype))
+        case tir.TruncDiv(b=tir.IntImm(value=before)), tir.IntImm(value=value) if before and value:
+            return _truncated(top.a, tir.IntImm(before * value, divisor.dtype))
         case tir.Sub(a=tir.IntImm(value=0)), tir.IntImm(value=value) if value:
             return _truncated(top.b, tir.IntImm(-value, divisor.dtype))
         case tir.Mul(), tir.Mul():

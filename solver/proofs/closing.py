@@ -11,13 +11,13 @@ from typing import Any
 from rlx.solver.poly import TooMuchWorkError
 from rlx.solver.proofs.checker import Cond, Poly, beside, combine, negate, shift, value
 from rlx.solver.proofs.congruence import Congruence
-from rlx.solver.proofs.draft import INSIDE, ONE, SIGNS, Item, NotFoundError, parts_of
+from rlx.solver.proofs.draft import INSIDE, ONE, SIGNS, Item, NotFoundError, leaves, parts_of
 from rlx.solver.proofs.inequalities import without
 from rlx.solver.proofs.rewriting import CaseScope
 
 _CLASSES = 600
 _DIGITS = 4
-"""The most values of a digit that are looked at one by one."""
+"""The most values of a digit that are looked at one by one, and the most such digits at once."""
 _VALUES = 65
 """The most values of a variable that are looked at one by one: as many as exponents of an int64 have."""
 
@@ -27,6 +27,8 @@ class Closing(Congruence):
 
     tabled = False
     """Whether the present case is one of residues."""
+    valued_digits = 0
+    """How many digits have a value in the present case."""
 
     def __init__(self, *given: Any) -> None:
         self.masked: dict[object, bool] = {}
@@ -386,7 +388,8 @@ class Closing(Congruence):
             if cond[0] == "or" and number not in self.done:
                 yield number, self.cases
         yield from self.distinctions(polys, inner=True)
-        yield from self.open_digits([*normal, *polys])
+        if scope is not None and self.valued_digits < _DIGITS:
+            yield from self.open_digits([*normal, *polys])
         periods = self.periods([*normal, *polys])
         if periods and not self.tabled:
             yield periods, self.tables
@@ -417,22 +420,32 @@ class Closing(Congruence):
         if least + most >= _DIGITS:
             raise NotFoundError("a digit has too many values")
         proofs = []
-        for number in range(-least, most + 1):
-            part = beside("eq", shift(digit, -number))
-            with self.case(part) as proof:
-                self.opposed(proof)
-                if not self.closed:
-                    close(part)
-            proofs.append(proof)
+        self.valued_digits += 1
+        try:
+            for number in range(-least, most + 1):
+                part = beside("eq", shift(digit, -number))
+                with self.case(part) as proof:
+                    self.opposed(proof)
+                    if not self.closed:
+                        close(part)
+                proofs.append(proof)
+        finally:
+            self.valued_digits -= 1
         self.apply("table", None, [digit], [low, high], proofs)
 
     def distinctions(self, polys: list[Poly], inner: bool = False) -> Iterator[tuple[Any, Any]]:
         """The cases of the maxima and choices in polynomials."""
         for poly in polys:
-            for index in self.branching(poly, inner):
+            for index in sorted(self.branching(poly, inner), key=self.nested):
                 cases = self.alternatives(index)
                 if cases is not None:
                     yield cases, self.cases
+
+    def nested(self, index: int) -> bool:
+        """Whether there are maxima or choices in the operand or condition of another one."""
+        kind, operands = self.checker.atoms[index]
+        inside = [dict(operands[0])] if kind == "max" else map(dict, leaves(operands[0]))
+        return any(self.branching(poly) for poly in inside)
 
     def limited(self) -> Iterator[tuple[Any, Any]]:
         """The values of each variable that stands in an exponent of the goal, where they are few."""

@@ -323,7 +323,11 @@ class Inequalities(Steps):
                     except NotFoundError:
                         continue
         for first, second in self.digits(poly):
-            self.digit(first, second)
+            try:
+                self.digit(first, second)
+            except NotFoundError:
+                if self.closed:
+                    raise
 
     def digits(self, poly: Poly) -> Iterator[tuple[int, int]]:
         """Pairs of quotients of one number by constants that divide each other, as the digits of the
