@@ -27,6 +27,10 @@ class Closing(Congruence):
 
     tabled = False
     """Whether the present case is one of residues."""
+    forgetful = False
+    """Whether what led nowhere before a case distinction is taken back, which makes its cases shorter
+    but may have to be found again in each: the third attempt.
+    """
     valued_digits = 0
     """How many digits have a value in the present case."""
 
@@ -38,6 +42,7 @@ class Closing(Congruence):
         """Close the present case."""
         if self.closed or self.bitwise():
             return
+        kept = len(self.steps), dict(self.index), len(self.checker.facts), len(self.notes)
         self.saturate()
         for cond in self.targets:
             if cond[0] == "or" and self.index[cond] not in self.done:
@@ -53,6 +58,8 @@ class Closing(Congruence):
             except NotFoundError:
                 if self.closed:
                     return
+        if self.forgetful:
+            self.restore(kept)
         if not splits or not self.by_split(splits, scope, conds):
             raise NotFoundError("no case distinction helps")
 
@@ -366,10 +373,14 @@ class Closing(Congruence):
                 close(number, inside)
                 return True
             except (NotFoundError, TooMuchWorkError):
-                del self.steps[kept[0] :]
-                self.index = kept[1]
-                self.forget(*kept[2:])
+                self.restore(kept)
         return False
+
+    def restore(self, kept: tuple[int, dict[Cond, int], int, int]) -> None:
+        """Take back the steps and facts since a point."""
+        del self.steps[kept[0] :]
+        self.index = dict(kept[1])
+        self.forget(*kept[2:])
 
     def questions(self, scope: CaseScope | None) -> Iterator[tuple[Any, Any]]:
         """Case distinctions that may help, the best first."""
