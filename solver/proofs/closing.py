@@ -27,10 +27,6 @@ class Closing(Congruence):
 
     tabled = False
     """Whether the present case is one of residues."""
-    forgetful = False
-    """Whether what led nowhere before a case distinction is taken back, which makes its cases shorter
-    but may have to be found again in each: the third attempt.
-    """
     valued_digits = 0
     """How many digits have a value in the present case."""
 

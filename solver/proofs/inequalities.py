@@ -37,6 +37,8 @@ _ROWS = 240
 _TERMS = 10
 """The maximum number of numbers whose bits are distinguished."""
 _EQUATIONS = 12
+_PAIRS = 6
+"""The maximum number of pairs of quotients that are compared."""
 _DEPTH = 3
 """How often one inequality may lead to others."""
 
@@ -47,6 +49,10 @@ class Inequalities(Steps):
     thorough = False
     """Whether equal quotients and upper limits of quotients are looked for, and cases distinguished
     before facts are multiplied. It takes longer where it does not help, so it is the second attempt.
+    """
+    forgetful = False
+    """Whether what led nowhere before a case distinction is taken back, which makes its cases shorter
+    but may have to be found again in each, and quotients are compared: the third attempt.
     """
     linear = False
     """Whether products of facts are left out, where a case distinction follows anyway."""
@@ -317,6 +323,8 @@ class Inequalities(Steps):
                     high, size = self.highest(dict(operands[0])), value(divisor) or 0
                     if high is not None and size > 0:
                         ends.append({(index,): -1, (): high // size})
+                if self.forgetful and value(divisor) is None:
+                    ends.append({(index,): 1, (): -1})
                 for end in ends:
                     try:
                         self.nonneg(combine((1, end)), depth - 1)
@@ -325,6 +333,23 @@ class Inequalities(Steps):
         for first, second in self.digits(poly):
             try:
                 self.digit(first, second)
+            except NotFoundError:
+                if self.closed:
+                    raise
+        if self.forgetful and depth > 1:
+            self.growing(poly, depth - 1)
+
+    def growing(self, poly: Poly, depth: int) -> None:
+        """Facts that quotients by one number are at least as large as others, like their dividends."""
+        groups: dict[object, list[int]] = {}
+        for index in self.below(poly, 1):
+            kind, operands = self.checker.atoms[index]
+            if kind == "div" and (value(dict(operands[1])) or 0) > 1:
+                groups.setdefault(operands[1], []).append(index)
+        pairs = [pair for group in groups.values() for pair in permutations(group, 2)]
+        for larger, smaller in pairs[:_PAIRS]:
+            try:
+                self.nonneg({(larger,): 1, (smaller,): -1}, depth)
             except NotFoundError:
                 if self.closed:
                     raise
