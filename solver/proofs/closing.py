@@ -140,18 +140,12 @@ class Closing(Congruence):
         poly = dict(unequal[1])
         for mono, coef in unequal[1]:
             index = mono[0] if len(mono) == 1 else 0
-            kind, operands = self.checker.atoms[index]
+            kind, _ = self.checker.atoms[index]
             if kind != "div" or abs(coef) != 1 or sum(index in each for each in poly) > 1:
                 continue
             result = combine((-coef, poly), (1, {mono: 1}))
-            top, divisor = map(dict, operands)
-            sign, fact = self.sign(divisor)
-            low = combine((sign, top), (-sign, self.checker.mul(divisor, result)))
-            high = shift(combine((sign, divisor), (-1, low)), -1)
-            uses = [] if fact is None else [fact]
-            uses += [self.nonneg_fact(each) for each in (low, high) if value(each) is None]
-            equal = self.apply("quotient", index, [result], uses)
-            items: list[Item] = [({(): coef}, (self.number(equal),))]
+            equal = self.by_its_remainder(index, result)
+            items: list[Item] = [({(): coef}, (equal,))]
             self.apply("clash", uses=[self.number(self.total(items)), self.index[unequal]])
             return
         raise NotFoundError("it is no quotient and its value")
