@@ -201,6 +201,9 @@ class Bits(Quotients):
             power = self._above_mask(leaf)
             if power is not None:
                 return self.mod(self._conjoined(leaves - {leaf}), power)
+            least = self._multiple_of(leaf)
+            if any(least and self._below(other, least) for other in listed if other is not leaf):
+                return self.zero
         limits = [intervals.interval(self, leaf) for leaf in listed]
         small = [
             h.bit_length() for low, h in limits if low is not None and low >= 0 and h is not None
@@ -235,6 +238,19 @@ class Bits(Quotients):
         ((mono, coef),) = power.terms.items()
         whole = coef > 0 and _even(coef) == coef
         return power if whole and all(self.atoms[i].kind == "pow2" for i in mono) else None
+
+    def _multiple_of(self, poly: Poly) -> Poly | None:
+        """The power of two that is no constant and a factor of all terms of a polynomial, if any."""
+        first, *others = poly.terms
+        found = [i for i in first if self.atoms[i].kind == "pow2" and all(i in m for m in others)]
+        return (
+            reduce(self.mul, map(self.of_atom, [self.atoms[i] for i in found])) if found else None
+        )
+
+    def _below(self, poly: Poly, limit: Poly) -> bool:
+        """Whether a polynomial is at least 0 and less than another one."""
+        rest = self.sub(self.shift(limit, -1), poly)
+        return intervals.nonneg(self, poly) and intervals.nonneg(self, rest)
 
     def _ordered(self, polys: Iterable[Poly]) -> tuple[Poly, ...]:
         return tuple(sorted(polys, key=lambda p: p.index))

@@ -219,7 +219,7 @@ class Foreign:
 
         It is None where the type cannot hold a value that occurs in it.
         """
-        from tvm import prim  # type: ignore[import-not-found,unused-ignore]
+        from tvm import prim, tirx  # type: ignore[import-not-found,unused-ignore]
 
         wanted = _dtype(_object(original))
         leaves = [self._origin[node] for node in tir.postorder(expr) if node in self._origin]
@@ -249,6 +249,10 @@ class Foreign:
                         type(node).__name__, type(node).__name__
                     )
                     values[node] = getattr(prim, name)(*below)
+                case tir.Cast(dtype=kind) if kind.is_integer and kind.bits <= number.bits:
+                    values[node] = below[0] if kind == number else prim.Cast(str(kind), *below)
+                case tir.Call(op=op) if op in _WRITTEN:
+                    values[node] = getattr(tirx, op)(*below)
                 case _:
                     return None
         found = self._written(expr, values, number)
@@ -259,11 +263,14 @@ class Foreign:
         """An operand in TVM; a narrower one is cast to the type of the arithmetic."""
         from tvm import prim
 
-        if node not in self._origin:
-            return values[node]
-        leaf = self._origin[node]
+        leaf = self._origin[node] if node in self._origin else values[node]
         kind = _dtype(leaf)
         return leaf if kind in (number, BOOL) else prim.Cast(str(number), leaf)
+
+
+_WRITTEN = frozenset(f"bitwise_{op}" for op in ("and", "or", "xor", "not"))
+_WRITTEN |= {"if_then_else", "shift_left", "shift_right", "abs", "ceildiv"}
+"""The calls that are functions of TVM with the same name."""
 
 
 class _Definition:

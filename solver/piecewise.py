@@ -124,6 +124,9 @@ def clamped(
     (inner,) = atom.parts
     assert isinstance(inner, Poly)
     shared = {m: c for m, c in inner.terms.items() if m and c > 0 and terms.get(m, 0) >= c * times}
+    constant = inner.terms.get((), 0)
+    if constant and terms.get((), 0) == constant * times:
+        shared[()] = constant
     if shared:
         first = engine.poly(shared)
         return first, engine.sub(first, inner)

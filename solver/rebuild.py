@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import reduce
+from itertools import permutations
 from math import gcd
 
 from rlx.grammar.nodes import tir
@@ -48,41 +49,39 @@ class _Rebuilding:
         if len(poly.terms) < _SEVERAL:
             return self._term(*next(iter(poly.terms.items()), ((), 0)))
         rest, minima = self._minima(poly)
+        rest, maxima = self._maxima(rest)
         rest, remainders = self._remainders(rest)
-        result: PrimExpr | None = None
-        for coef, (a, b) in minima:
-            left, right = self.part(a), self.part(b)
-            if left is None or right is None:
-                return None
-            smaller = _times(tir.Min(left, right), coef)
-            result = smaller if result is None else tir.Add(result, smaller)
+        parts: list[tuple[int, PrimExpr | None]] = []
+        for kind, extrema in ((tir.Min, minima), (tir.Max, maxima)):
+            for coef, (a, b) in extrema:
+                parts.append((coef, self._binary(kind, a, b)))
         for coef, (top, divisor) in remainders:
-            left, right = self.part(top), self.part(divisor)
-            if left is None or right is None:
-                return None
-            taken = _times(tir.FloorMod(left, right), abs(coef) if result is not None else coef)
-            if result is None:
-                result = taken
-            else:
-                result = tir.Sub(result, taken) if coef < 0 else tir.Add(result, taken)
+            parts.append((coef, self._binary(tir.FloorMod, top, divisor)))
         if self._factored:
             rest, products = self._products(rest)
             for common, other in products:
-                left, right = self.part(common), self.part(other)
-                if left is None or right is None:
-                    return None
-                factored = tir.Mul(right, left)
-                result = factored if result is None else tir.Add(result, factored)
+                parts.append((1, self._binary(tir.Mul, other, common)))
         ordered = sorted(rest.items(), key=lambda t: (t[1] < 0, not t[0], -len(t[0]), t[0]))
         for mono, coef in ordered:
-            term = self._term(mono, abs(coef) if result is not None else coef)
-            if term is None:
+            parts.append((1 if coef > 0 else -1, self._term(mono, abs(coef))))
+        result: PrimExpr | None = None
+        for coef, part in sorted(parts, key=lambda each: each[0] < 0):
+            if part is None:
                 return None
             if result is None:
-                result = term
+                result = _times(part, coef)
             else:
-                result = tir.Sub(result, term) if coef < 0 else tir.Add(result, term)
+                taken = _times(part, abs(coef))
+                result = tir.Sub(result, taken) if coef < 0 else tir.Add(result, taken)
         return prim_exprs.ZERO if result is None else result
+
+    def _binary(self, kind: type[tir.Binary], a: Poly, b: Poly) -> PrimExpr | None:
+        left, right = self.part(a), self.part(b)
+        if left is None or right is None:
+            return None
+        return (
+            kind(left, right) if kind in (tir.FloorMod, tir.Mul) else _extremum(kind, left, right)
+        )
 
     def _minima(self, poly: Poly) -> tuple[dict[Mono, int], list[tuple[int, tuple[Poly, Poly]]]]:
         """The remaining terms, and multiples of minima ``min(a, b)``, whose normal form is
@@ -103,6 +102,45 @@ class _Rebuilding:
             found.append((-coef, pair))
         return {m: c for m, c in terms.items() if c}, found
 
+    def _maxima(
+        self, terms: dict[Mono, int]
+    ) -> tuple[dict[Mono, int], list[tuple[int, tuple[Poly, Poly]]]]:
+        """The remaining terms, and multiples of maxima ``max(a, b)``, whose normal form is
+        ``b + max(a - b, 0)``.
+        """
+        engine, left = self._engine, dict(terms)
+        found: list[tuple[int, tuple[Poly, Poly]]] = []
+        for mono, coef in terms.items():
+            if len(mono) != 1 or engine.atoms[mono[0]].kind != "relu":
+                continue
+            (inner,) = engine.atoms[mono[0]].parts
+            assert isinstance(inner, Poly)
+            size = gcd(*inner.terms.values())
+            less = {m: -c // size for m, c in inner.terms.items() if c < 0}
+            times = coef * size
+            fits = [m for m in less if m] or [()]
+            if coef > 0 and all(left.get(m) == -coef * c for m, c in inner.terms.items()):
+                # max(a, 0) - a is the maximum of -a and 0.
+                left = {m: c for m, c in left.items() if m not in inner.terms and m != mono}
+                opposite = engine.poly({m: -c // size for m, c in inner.terms.items()})
+                found.append((times, (opposite, engine.zero)))
+                continue
+            if size == 1 and not any(left.get(m, 0) for m in fits):
+                continue
+            if coef > 0 and less and all(left.get(m, 0) >= times * less.get(m, 1) for m in fits):
+                del left[mono]
+                for m, c in less.items():
+                    left[m] = left.get(m, 0) - times * c
+                second = engine.poly(less)
+            elif size > 1 and coef > 0:
+                del left[mono]
+                second = engine.zero
+            else:
+                continue
+            first = engine.poly({m: c // size for m, c in inner.terms.items()})
+            found.append((times, (engine.add(first, second), second)))
+        return {m: c for m, c in left.items() if c}, found
+
     def _remainders(
         self, terms: dict[Mono, int]
     ) -> tuple[dict[Mono, int], list[tuple[int, tuple[Poly, Poly]]]]:
@@ -118,17 +156,33 @@ class _Rebuilding:
             top, divisor = atom.parts
             assert isinstance(top, Poly)
             assert isinstance(divisor, Poly)
-            product = engine.sub(top, engine.mul(divisor, engine.of_atom(atom)))
-            mono, size = next(iter(product.terms.items()))
-            times, rest = divmod(left.get(mono, 0), size)
-            if (
-                times
-                and not rest
-                and all(left.get(m) == times * c for m, c in product.terms.items())
-            ):
-                left = {m: c for m, c in left.items() if m not in product.terms}
-                found.append((times, (top, divisor)))
+            for part, modulus in self._digits(top, divisor, left.get((index,), 0)):
+                product = engine.sub(part, engine.mul(modulus, engine.of_atom(atom)))
+                mono, size = next(term for term in product.terms.items() if term[0])
+                times, rest = divmod(left.get(mono, 0), size)
+                if (
+                    times
+                    and not rest
+                    and all(left.get(m) == times * c for m, c in product.terms.items() if m)
+                ):
+                    left = {m: c for m, c in left.items() if m not in product.terms or not m}
+                    constant = left.pop((), 0) - times * product.terms.get((), 0)
+                    left |= {(): constant} if constant else {}
+                    found.append((times, (part, modulus)))
+                    break
         return left, found
+
+    def _digits(self, top: Poly, divisor: Poly, coef: int) -> list[tuple[Poly, Poly]]:
+        """The numbers and moduli of whose remainders a quotient may be a part: those of
+        ``(a//2) % 4`` and ``a % 8`` for ``a//8``.
+        """
+        engine, size = self._engine, divisor.value
+        found = [(top, divisor)]
+        if size is not None and coef and 1 < (modulus := gcd(size, coef)) < size:
+            part = engine.div(top, engine.const(size // modulus))
+            if any(part.terms):
+                found.append((part, engine.const(modulus)))
+        return found
 
     def _products(self, terms: dict[Mono, int]) -> tuple[dict[Mono, int], list[tuple[Poly, Poly]]]:
         """The remaining terms, and products of a factor that several terms have."""
@@ -146,10 +200,11 @@ class _Rebuilding:
                     inside[mono[:at] + mono[at + 1 :]] = coef
             left = {mono: coef for mono, coef in left.items() if index not in mono}
             found.append((engine.of_atom(engine.atoms[index]), engine.poly(inside)))
-        size = gcd(*left.values())
+        size = gcd(*(coef for mono, coef in left.items() if mono))
         if size > 1 and sum(abs(c) == size for m, c in left.items() if m) >= _SEVERAL:
-            found.append((engine.const(size), engine.poly({m: c // size for m, c in left.items()})))
-            left = {}
+            inside = {m: c // size for m, c in left.items() if m or not c % size}
+            left = {m: c for m, c in left.items() if m not in inside}
+            found.append((engine.const(size), engine.poly(inside)))
         return left, found
 
     def _term(self, mono: Mono, coef: int) -> PrimExpr | None:
@@ -199,17 +254,117 @@ class _Rebuilding:
 
     def _condition(self, cond: Cond) -> PrimExpr | None:
         if cond.poly is not None:
-            value = self.part(cond.poly)
-            return None if value is None else _CONDITIONS[cond.kind](value, prim_exprs.ZERO)
+            return self._comparison(cond.kind, cond.poly)
         if not cond.parts:
             return tir.IntImm(int(cond is self._engine.true), BOOL)
-        operands = [self.part(part) for part in cond.parts]
+        parts = self._joined(cond.kind, [part for part in cond.parts if isinstance(part, Cond)])
+        operands = [self.part(part) for part in parts]
         result = operands[0]
         for operand in operands[1:]:
             if result is None or operand is None:
                 return None
             result = (tir.And if cond.kind == "and" else tir.Or)(result, operand)
         return result
+
+    def _joined(self, kind: str, parts: list[Cond]) -> list[Cond]:
+        """The parts of a conjunction or disjunction, without those that others make needless: two
+        that compare one number, or with its opposite, are one comparison or decided.
+        """
+        engine = self._engine
+        for a, b in permutations(parts, 2):
+            joined = _pair(engine, kind, a, b)
+            if joined is not None:
+                rest = [part for part in parts if part is not a and part is not b]
+                if joined is engine.true or joined is engine.false:
+                    return [joined]
+                return self._joined(kind, [joined, *rest])
+        return parts
+
+    def _comparison(self, kind: str, poly: Poly) -> PrimExpr | None:
+        """A comparison of a polynomial with 0, with its negative terms on the other side."""
+        engine = self._engine
+        if kind == "ge":
+            poly = self._rounded(poly)
+        if len(poly.terms) - (() in poly.terms) == 1 and kind == "ge":
+            ((mono, coef),) = (term for term in poly.terms.items() if term[0])
+            atom, constant = engine.atoms[mono[0]], poly.terms.get((), 0)
+            if len(mono) == abs(coef) == 1 and atom.is_quotient:
+                top, divisor = atom.parts
+                assert isinstance(top, Poly)
+                assert isinstance(divisor, Poly)
+                size = divisor.value or 0
+                if size > 0:  # n//4 >= 2 is n >= 8, and n//4 <= 2 is n <= 11
+                    more = size * constant + (size - 1 if coef < 0 else 0)
+                    return self._comparison(kind, engine.shift(engine.scale(coef, top), more))
+        least = poly.terms.get((), 0)
+        upper = {mono: coef for mono, coef in poly.terms.items() if mono and coef > 0}
+        lower = {mono: -coef for mono, coef in poly.terms.items() if mono and coef < 0}
+        if kind != "ge" and not upper:
+            return self._comparison(kind, engine.scale(-1, poly))
+        relation = _CONDITIONS[kind] if kind != "ge" or not lower else tir.LE
+        if not lower:
+            lower = {(): -least}
+        elif not upper:
+            upper = {(): least}
+        elif kind == "ge" and least == -1:
+            relation = tir.LT
+        elif least:
+            (upper if least > 0 else lower)[()] = abs(least)
+        left, right = (lower, upper) if relation in (tir.LE, tir.LT) else (upper, lower)
+        first, second = self.part(engine.poly(left)), self.part(engine.poly(right))
+        return None if first is None or second is None else relation(first, second)
+
+    def _rounded(self, poly: Poly) -> Poly:
+        """A polynomial that is negative where another one is: a whole part of it, if that is shorter."""
+        engine = self._engine
+        for size in sorted({abs(c) for m, c in poly.terms.items() if m} - {1}, reverse=True):
+            part = engine.div(poly, engine.const(size))
+            if any(part.terms) and {*part.terms} <= {*poly.terms, ()}:
+                return part
+        return poly
+
+
+def _pair(engine: Engine, kind: str, a: Cond, b: Cond) -> Cond | None:
+    """Two comparisons with 0, both or one of which holds, as one; None if they stay two."""
+    if a.poly is None or b.poly is None or a.kind != "ge":
+        return None
+    gap, total = engine.sub(a.poly, b.poly).value, engine.add(a.poly, b.poly).value
+    both = kind == "and"
+    if b.kind == "ge":
+        if gap is not None:
+            return b if (gap >= 0) == both else a
+        if total is None:
+            return None
+        if both and total <= 0:
+            return engine.false if total else engine.against_zero("eq", a.poly)
+        if not both and total >= -2:
+            whole = total > -2
+            return engine.true if whole else engine.against_zero("ne", engine.shift(a.poly, 1))
+        return None
+    place = gap if gap is not None else total
+    if place is None:
+        return None
+    # The other one says that the number of this one is, or is not, at a place.
+    if b.kind == "eq":
+        if both:
+            return b if place >= 0 else engine.false
+        if place == -1:
+            return engine.against_zero("ge", engine.shift(a.poly, 1))
+        return a if place >= 0 else None
+    if not both:
+        return engine.true if place >= 0 else b
+    if place == 0:
+        return engine.against_zero("ge", engine.shift(a.poly, -1))
+    return a if place < 0 else None
+
+
+def _extremum(kind: type[tir.Binary], a: PrimExpr, b: PrimExpr) -> PrimExpr:
+    """The minimum or maximum; of quotients by one number, the quotient of the minimum or maximum."""
+    if isinstance(a, tir.FloorDiv) and isinstance(b, tir.FloorDiv):
+        size = a.b
+        if isinstance(size, tir.IntImm) and size.value > 0 and prim_exprs.alike(size, b.b):
+            return tir.FloorDiv(kind(a.a, b.a), size)
+    return kind(a, b)
 
 
 def _times(factor: PrimExpr, coef: int) -> PrimExpr:

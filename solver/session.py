@@ -14,7 +14,7 @@ from rlx.solver import prim_exprs
 from rlx.solver.assumptions import SharedNormalForm
 from rlx.solver.budget import LARGE, NODES, Statistics, Work, undisturbed
 from rlx.solver.consistency import empty_range, possible_after_moves, simple_values
-from rlx.solver.context import Components, ContextState, constraints
+from rlx.solver.context import Components, ContextState, Range, constraints
 from rlx.solver.question import Question, named
 from rlx.solver.search import fails_somewhere
 from rlx.solver.tactics import (
@@ -279,13 +279,17 @@ class Session:
         return Question(goal, self.state, lambda: [*self._conditions], self.work)
 
     def simplify(self, expr: PrimExpr, factored: bool = True) -> PrimExpr:
-        """The normal form as an expression, if it is shorter; otherwise the same of the branches
-        of choices.
+        """The normal form as an expression, if it is shorter; otherwise the same of its parts.
 
-        ``factored`` says whether a factor that several terms have is written once.
+        ``factored`` says whether a factor that several terms have is written once, and parts are
+        simplified other than the branches of choices.
         """
+        if factored:
+            from rlx.solver.short_forms import short_form
+
+            return short_form(self, expr)
         order = tir.postorder(expr)
-        whole = self._simplified(expr, order, factored)
+        whole = self.simplified(expr, order, factored)
         if whole is not expr or not prim_exprs.has_choice(order):
             return whole
 
@@ -293,28 +297,36 @@ class Session:
             if not prim_exprs.conditional(node):
                 return None
             chosen, *branches = tir.children(node)
-            yes, no = (self._simplified(b, tir.postorder(b), factored) for b in branches)
-            if isinstance(node, tir.Call):
-                return tir.Call(node.op, (chosen, yes, no), node.dtype)
-            return tir.Select(chosen, yes, no)
+            short = [self.simplified(b, tir.postorder(b), factored) for b in branches]
+            return tir.with_operands(node, [chosen, *short])
 
         (changed,) = tir.transform([expr], inside)
-        return self._simplified(changed, tir.postorder(changed), factored)
+        return self.simplified(changed, tir.postorder(changed), factored)
 
-    def _simplified(self, expr: PrimExpr, order: list[PrimExpr], factored: bool) -> PrimExpr:
-        expanded, lengths = expr, self._lengths
+    def simplified(self, expr: PrimExpr, order: list[PrimExpr], factored: bool = True) -> PrimExpr:
+        """The normal form of a whole expression, if it is shorter."""
+        new, lengths = self.normalized(expr, order, factored), self._lengths
+        if new is None or prim_exprs.length(new, lengths) >= prim_exprs.length(expr, lengths):
+            return expr
+        return new
+
+    def normalized(
+        self, expr: PrimExpr, order: list[PrimExpr], factored: bool = True
+    ) -> PrimExpr | None:
+        """The normal form of an expression; None if it would be long, or if it has no value where
+        the expression has one.
+        """
+        expanded = expr
         if prim_exprs.has_call(order):
             (expanded,) = prim_exprs.expand([expr])
             order = tir.postorder(expanded)
         if prim_exprs.stranger(order) is not None:
-            return expr
+            return None
         self._kept += len(order)
         with undisturbed():
             new = self.shared.simplified(expanded, order, self.work, factored)
-        if new is None or prim_exprs.length(new, lengths) >= prim_exprs.length(expr, lengths):
-            return expr
-        if prim_exprs.has_choice(order) and _unguarded(new, expanded):
-            return expr
+        if new is not None and prim_exprs.has_choice(order) and _unguarded(new, expanded):
+            return None
         return new
 
     # Counterexamples
@@ -371,6 +383,14 @@ class Session:
         session = Session(state, Statistics())
         session.work = self.work
         # What is tried out is asked about in pairs: a goal and its opposite.
+        session._contradictory = False
+        return session
+
+    def with_ranges(self, ranges: dict[tir.Var, Range]) -> Session:
+        """The same state with the ranges of more variables."""
+        old = self.state
+        session = Session(type(old)(old.ranges | ranges, old.facts, old.definitions), Statistics())
+        session.work = self.work
         session._contradictory = False
         return session
 

@@ -374,35 +374,35 @@ class ProofChecker:
         """PF15: what holds for each row of bits of the terms; the number -1 has all bits."""
         gives, terms, seen, sole = step.stated, step.polys[::2], set[int](), set[int]()
         self.need("PF15-gives", gives[0] in ("ge", "eq"), "it is neither >= 0 nor == 0")
-        times = [value(each) or 0 for each in step.polys[1::2]]
-        good = len(terms) == len(times) <= 10 and "ne" not in step.kinds
-        good = good and step.facts == [term for term in terms if term in step.facts]
-        self.need("PF15-terms", good, "other terms or facts")
+        times, known = [value(each) or 0 for each in step.polys[1::2]], step.facts
+        good = len(terms) == len(times) <= 10 and known == [x for x in terms if x in known]
+        self.need("PF15-terms", good and "ne" not in step.kinds, "other terms or facts")
         rest = combine((1, dict(gives[1])), *((-n, x) for n, x in zip(times, terms, strict=True)))
         good = all(len(m) < 2 and self.atoms[i][0] == "bits" for m in rest for i in m)
         self.need("PF15-bits", good, "more than bits is left")
         for bits in rows((0, 1), repeat=len(terms)):
             total = sum(map(int.__mul__, times, bits)) + self.bit(rest, terms, bits, seen)
-            ones = {i for i, term in enumerate(terms) if bits[i] and term in step.facts}
+            ones = {i for i, term in enumerate(terms) if bits[i] and term in known}
             sole |= ones if total > 0 and len(ones) == 1 else set()  # a fact that is needed
             holds = total == 0 or (total > 0 and bool(ones) and gives[0] == "ge")
             self.need("PF15-rows", holds, "it does not hold for some bits")
         seen |= {i for i, count in enumerate(times) if count}
-        whole = len(seen) == len(terms) and len(sole) == len(step.facts)
-        self.need("PF15-terms", whole, "a number or a fact is not needed")
+        self.need("PF15-terms", len(seen) == len(terms) and len(sole) == len(known), "not needed")
         return Cond(gives)
 
     def bit(self, poly: Poly, terms: list[Poly], row: tuple[int, ...], seen: set[int]) -> int:
-        self.spend(1 + len(poly) + len(terms))
-        for term, sign in ((poly, 1), (shift(poly, -1, -1), -1)):
-            if term in terms:
+        self.spend(1 + len(poly))
+        opposite = shift(poly, -1, -1)
+        for term in sorted(terms, key=lambda x: (x != poly, x != opposite, -len(x))):
+            times, more = divmod(poly.get(max(term), 0), term[max(term)])
+            rest = combine((1, poly), (-times, term))
+            if times and not more and (term == opposite or len(rest) < len(poly)):
                 seen.add(terms.index(term))
-                return (sign < 0) + sign * row[terms.index(term)]
+                return times * row[terms.index(term)] + self.bit(rest, terms, row, seen)
         if [*poly.values()] != [1] or () in poly:
             return sum(c * self.bit({m: 1}, terms, row, seen) if m else -c for m, c in poly.items())
-        ((index, *more),) = poly
-        kind, parts = self.atoms[index]
-        both = [self.bit(dict(p), terms, row, seen) for p in parts if kind == "bits" and not more]
+        kind, parts = self.atoms[min(poly)[0]] if len(min(poly)) < 2 else ("", ())
+        both = [self.bit(dict(p), terms, row, seen) for p in parts if kind == "bits"]
         self.need("PF15-bits", len(both) == 2 and {*both} <= {0, 1}, "a number has no bits")
         return min(both)
 

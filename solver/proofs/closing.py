@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from itertools import permutations
 from math import gcd, lcm, prod
 from typing import Any
 
 from rlx.solver.poly import TooMuchWorkError
 from rlx.solver.proofs.checker import Cond, Poly, beside, combine, negate, shift, value
 from rlx.solver.proofs.congruence import Congruence
-from rlx.solver.proofs.draft import INSIDE, ONE, SIGNS, Item, NotFoundError, parts_of
+from rlx.solver.proofs.draft import INSIDE, ONE, SIGNS, Item, NotFoundError, leaves, parts_of
 from rlx.solver.proofs.inequalities import without
 from rlx.solver.proofs.rewriting import CaseScope
 
 _CLASSES = 600
+_DIGITS = 4
+"""The most values of a digit that are looked at one by one, and the most such digits at once."""
 _VALUES = 65
 """The most values of a variable that are looked at one by one: as many as exponents of an int64 have."""
 
@@ -24,11 +27,18 @@ class Closing(Congruence):
 
     tabled = False
     """Whether the present case is one of residues."""
+    valued_digits = 0
+    """How many digits have a value in the present case."""
+
+    def __init__(self, *given: Any) -> None:
+        self.masked: dict[object, bool] = {}
+        super().__init__(*given)
 
     def close(self, splits: int, scope: CaseScope | None, conds: list[Cond]) -> None:
         """Close the present case."""
         if self.closed or self.bitwise():
             return
+        kept = len(self.steps), dict(self.index), len(self.checker.facts), len(self.notes)
         self.saturate()
         for cond in self.targets:
             if cond[0] == "or" and self.index[cond] not in self.done:
@@ -44,6 +54,8 @@ class Closing(Congruence):
             except NotFoundError:
                 if self.closed:
                     return
+        if self.forgetful:
+            self.restore(kept)
         if not splits or not self.by_split(splits, scope, conds):
             raise NotFoundError("no case distinction helps")
 
@@ -56,6 +68,7 @@ class Closing(Congruence):
             yield lambda: self.against(self.scope([*conds, *others]) if others else scope, cond)
         if cond[0] == "ne" and self.thorough:
             yield lambda: self.congruent(cond)
+            yield lambda: self.by_remainder(cond)
             if scope is not None:
                 yield lambda: self.clash_by_parts(scope, cond)
 
@@ -122,6 +135,21 @@ class Closing(Congruence):
             fact = self.nonneg_after(scope, shift(dict(parts), -1, -1), 1)
             self.total([(ONE, (fact,)), (ONE, (number,))])
 
+    def by_remainder(self, unequal: Cond) -> None:
+        """Close a case in which a quotient is not the number that leaves a remainder as it does."""
+        poly = dict(unequal[1])
+        for mono, coef in unequal[1]:
+            index = mono[0] if len(mono) == 1 else 0
+            kind, _ = self.checker.atoms[index]
+            if kind != "div" or abs(coef) != 1 or sum(index in each for each in poly) > 1:
+                continue
+            result = combine((-coef, poly), (1, {mono: 1}))
+            equal = self.by_its_remainder(index, result)
+            items: list[Item] = [({(): coef}, (equal,))]
+            self.apply("clash", uses=[self.number(self.total(items)), self.index[unequal]])
+            return
+        raise NotFoundError("it is no quotient and its value")
+
     def clash_by_parts(self, scope: CaseScope, unequal: Cond) -> None:
         """Close a case in which a number with common bits is not 0 that is."""
         poly = dict(unequal[1])
@@ -155,6 +183,13 @@ class Closing(Congruence):
             if cond[0] != "ne":
                 continue
             poly = dict(cond[1])
+            size = gcd(*poly.values())
+            if size > 1 and len(poly) > 1:
+                part: Poly = {mono: coef // size for mono, coef in poly.items()}
+                with suppress(NotFoundError):
+                    self.apply("factor", None, [part, {(): size}], [number])
+                    for pair in self.digits(part):
+                        self.digit(*pair)
             if len(poly) == 1:
                 ((mono, coef),) = poly.items()
                 if len(mono) > 1 or coef != 1:
@@ -167,6 +202,13 @@ class Closing(Congruence):
                             continue
         self.strict()
         self.rounded()
+        if self.thorough:
+            for cond in [
+                cond for cond in self.index if cond[0] == "eq" and cond not in self.masked
+            ]:
+                self.note(self.masked, cond, True)
+                self.same_bits(dict(cond[1]), self.index[cond])
+                self.upper_part(dict(cond[1]), self.index[cond])
         equations = [cond for cond in self.index if cond[0] == "eq" and len(cond[1]) > 1]
         for cond in equations:
             poly = dict(cond[1])
@@ -175,6 +217,87 @@ class Closing(Congruence):
                 terms: list[Poly] = [{(index,): 1}, without(poly, index)]
                 divided = self.apply("cut", None, terms, [self.index[cond], least])
                 equations.append(self.checker.facts[self.number(divided)])
+
+    def upper_part(self, poly: Poly, equation: int) -> None:
+        """From ``D*P + R == 0`` follows ``P == 0`` where R is less than D, and more than -D."""
+        sizes: list[Poly] = [{(i,): 1} for i in dict.fromkeys(i for mono in poly for i in mono)]
+        sizes += [{(): c} for c in sorted({abs(c) for m, c in poly.items() if m} - {1})]
+        for size in sizes:
+            ((mono, coef),) = size.items()
+            upper = {m: c for m, c in poly.items() if m and not c % coef and {*mono} <= {*m}}
+            part: Poly = {m: c // coef for m, c in upper.items()}
+            part = without(part, mono[0]) if mono else part
+            rest = combine((1, poly), (-1, upper))
+            if not upper or not rest or () in part or beside("eq", part) in self.index:
+                continue
+            before, self.linear = self.linear, True
+            try:
+                uses = [] if not mono else [self.nonneg_fact(shift(size, -1))]
+                limits = []
+                for sign in (1, -1):
+                    known = self.nonneg(combine((1, size), (-1, ONE), (-sign, rest)), 2)
+                    above = self.number(self.total([*known, ({(): sign}, (equation,))]))
+                    terms = [size, shift(part, 0, sign)]
+                    limits.append(self.number(self.apply("cut", None, terms, [above, *uses])))
+                self.apply("squeeze", uses=limits)
+            except NotFoundError:
+                continue
+            finally:
+                self.linear = before
+
+    def same_bits(self, poly: Poly, equation: int) -> None:
+        """Equal numbers have the same bits in common with the numbers whose bits the first one has."""
+        checker = self.checker
+        for mono, coef in poly.items():
+            kind, both = checker.atoms[mono[0]] if len(mono) == 1 else ("", ())
+            if kind != "bits" or abs(coef) > 2:
+                continue
+            a, b = map(dict, both)
+            point: Poly = {mono: 1}
+            whole = combine((1, a), (1, b), (-abs(coef), point))
+            forms = [whole, point] if abs(coef) == 1 else [whole]
+            for form in forms:
+                sign = 1 if (form.get(mono, 0) > 0) == (coef > 0) else -1
+                other = combine((1, form), (-sign, poly))
+                for mask in (a, b):
+                    try:
+                        self.equal_bits(form, other, mask, sign, equation)
+                    except NotFoundError:
+                        continue
+
+    def equal_bits(self, form: Poly, other: Poly, mask: Poly, sign: int, equation: int) -> None:
+        """The fact that two equal numbers have the same bits in common with a mask, and those bits."""
+        common = self.checker.common(form, mask)
+        ((mono, coef), *more) = common.items()
+        if more or coef != 1 or self.checker.atoms[mono[0]][0] != "bits":
+            return
+        uses = [self.number(self.total([({(): each}, (equation,))])) for each in (sign, -sign)]
+        upper = [
+            other if each == form else each for each in map(dict, self.checker.atoms[mono[0]][1])
+        ]
+        found = self.number(self.apply("bits-split", mono[0], [ONE, *upper], uses))
+        self.note(self.masked, self.checker.facts[found], True)
+        for atoms in (common, self.checker.common(other, mask)):
+            for index in [mono[0] for mono in atoms if self.is_bits(mono)]:
+                self.by_mask(index)
+
+    def by_mask(self, index: int) -> None:
+        """An atom of common bits as one of those in its operands, or as what that leaves of a mask."""
+        operands = [dict(part) for part in self.checker.atoms[index][1]]
+        for form, mask in permutations(operands):
+            for inner in [mono[0] for mono in form if self.is_bits(mono)]:
+                if mask not in map(dict, self.checker.atoms[inner][1]):
+                    continue
+                point: Poly = {(inner,): 1}
+                for result in (combine((1, mask), (-1, point)), point, mask):
+                    try:
+                        self.by_bits(beside("eq", combine((1, {(index,): 1}), (-1, result))))
+                        return
+                    except NotFoundError:
+                        continue
+
+    def is_bits(self, mono: tuple[int, ...]) -> bool:
+        return len(mono) == 1 and self.checker.atoms[mono[0]][0] == "bits"
 
     def rounded(self) -> None:
         """The limits of numbers that are multiples of others but for a constant: from ``n == 6*q`` and
@@ -240,10 +363,14 @@ class Closing(Congruence):
                 close(number, inside)
                 return True
             except (NotFoundError, TooMuchWorkError):
-                del self.steps[kept[0] :]
-                self.index = kept[1]
-                self.forget(*kept[2:])
+                self.restore(kept)
         return False
+
+    def restore(self, kept: tuple[int, dict[Cond, int], int, int]) -> None:
+        """Take back the steps and facts since a point."""
+        del self.steps[kept[0] :]
+        self.index = dict(kept[1])
+        self.forget(*kept[2:])
 
     def questions(self, scope: CaseScope | None) -> Iterator[tuple[Any, Any]]:
         """Case distinctions that may help, the best first."""
@@ -262,21 +389,64 @@ class Closing(Congruence):
             if cond[0] == "or" and number not in self.done:
                 yield number, self.cases
         yield from self.distinctions(polys, inner=True)
+        if scope is not None and self.valued_digits < _DIGITS:
+            yield from self.open_digits([*normal, *polys])
         periods = self.periods([*normal, *polys])
         if periods and not self.tabled:
             yield periods, self.tables
-        for cond, number in [*self.index.items()]:
-            if cond[0] == "ne" and number not in self.done and cond not in self.targets:
-                yield number, self.cases
+        unequal = [cond for cond in self.index if cond[0] == "ne"]
+        for cond in sorted(
+            unequal, key=lambda cond: (cond in self.targets, sum(map(len, cond[1])))
+        ):
+            if self.index[cond] not in self.done:
+                yield self.index[cond], self.cases
         yield from self.distinctions(claimed)
+
+    def open_digits(self, polys: list[Poly]) -> Iterator[tuple[Any, Any]]:
+        """The digits of numbers that quotients in polynomials are made of, where they are few."""
+        known = {tuple(term for term in c[1] if term[0]) for c in self.index if c[0] == "eq"}
+        pairs = [pair for poly in polys for pair in self.digits(poly)]
+        for pair in dict.fromkeys(pairs):
+            try:
+                digit, low, high = self.digit(*pair)
+            except NotFoundError:
+                continue
+            if tuple(sorted(digit.items())) not in known and low is not None and high is not None:
+                yield (digit, low, high), self.by_digit
+
+    def by_digit(self, limited: tuple[Poly, int, int], close: Any) -> None:
+        """Close a case by the values of a digit."""
+        digit, low, high = limited
+        least, most = (dict(self.checker.facts[fact][1]).get((), 0) for fact in (low, high))
+        if least + most >= _DIGITS:
+            raise NotFoundError("a digit has too many values")
+        proofs = []
+        self.valued_digits += 1
+        try:
+            for number in range(-least, most + 1):
+                part = beside("eq", shift(digit, -number))
+                with self.case(part) as proof:
+                    self.opposed(proof)
+                    if not self.closed:
+                        close(part)
+                proofs.append(proof)
+        finally:
+            self.valued_digits -= 1
+        self.apply("table", None, [digit], [low, high], proofs)
 
     def distinctions(self, polys: list[Poly], inner: bool = False) -> Iterator[tuple[Any, Any]]:
         """The cases of the maxima and choices in polynomials."""
         for poly in polys:
-            for index in self.branching(poly, inner):
+            for index in sorted(self.branching(poly, inner), key=self.nested):
                 cases = self.alternatives(index)
                 if cases is not None:
                     yield cases, self.cases
+
+    def nested(self, index: int) -> bool:
+        """Whether there are maxima or choices in the operand or condition of another one."""
+        kind, operands = self.checker.atoms[index]
+        inside = [dict(operands[0])] if kind == "max" else map(dict, leaves(operands[0]))
+        return any(self.branching(poly) for poly in inside)
 
     def limited(self) -> Iterator[tuple[Any, Any]]:
         """The values of each variable that stands in an exponent of the goal, where they are few."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
-from rlx.solver.proofs.checker import FALSE, TRUE, Cond, Poly, combine
+from rlx.solver.proofs.checker import FALSE, TRUE, Cond, Poly, combine, shift, value
 from rlx.solver.proofs.draft import ONE, SIGNS, Item, NotFoundError
 from rlx.solver.proofs.rewriting import Rewriting
 
@@ -58,10 +59,23 @@ class Congruence(Rewriting):
             uses += [self.number(self.total([(ONE, (high,)), *back]))]
             equal = self.number(self.apply("quotient", second, [{(first,): 1}], uses))
         except NotFoundError:
-            if self.closed:
-                raise
+            for index, other in ((first, second), (second, first)):
+                if self.closed:
+                    raise
+                with suppress(NotFoundError):
+                    return [self.by_its_remainder(index, {(other,): 1})]
             return []
         return [number for _, (number,) in (*tops, *divisors)] + [equal]
+
+    def by_its_remainder(self, index: int, result: Poly) -> int:
+        """The fact that a quotient is the number that leaves a remainder as it does."""
+        top, divisor = map(dict, self.checker.atoms[index][1])
+        sign, fact = self.sign(divisor)
+        low = combine((sign, top), (-sign, self.checker.mul(divisor, result)))
+        high = shift(combine((sign, divisor), (-1, low)), -1)
+        uses = [] if fact is None else [fact]
+        uses += [self.nonneg_fact(each) for each in (low, high) if value(each) is None]
+        return self.number(self.apply("quotient", index, [result], uses))
 
     def zero(self, poly: Poly) -> list[Item]:
         """Items whose sum is a polynomial that is 0."""

@@ -36,7 +36,7 @@ from rlx.solver.proofs.checker import (
 
 K = TypeVar("K")
 V = TypeVar("V")
-_PROGRAMS = 300
+_PROGRAMS = 500
 """The maximum number of linear programs for one certificate."""
 _EFFORT = 600_000
 """The maximum number of products of terms, and of similar steps, for one certificate: about a

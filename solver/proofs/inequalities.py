@@ -37,6 +37,8 @@ _ROWS = 240
 _TERMS = 10
 """The maximum number of numbers whose bits are distinguished."""
 _EQUATIONS = 12
+_PAIRS = 6
+"""The maximum number of pairs of quotients that are compared."""
 _DEPTH = 3
 """How often one inequality may lead to others."""
 
@@ -47,6 +49,10 @@ class Inequalities(Steps):
     thorough = False
     """Whether equal quotients and upper limits of quotients are looked for, and cases distinguished
     before facts are multiplied. It takes longer where it does not help, so it is the second attempt.
+    """
+    forgetful = False
+    """Whether what led nowhere before a case distinction is taken back, which makes its cases shorter
+    but may have to be found again in each, and quotients are compared: the third attempt.
     """
     linear = False
     """Whether products of facts are left out, where a case distinction follows anyway."""
@@ -317,11 +323,70 @@ class Inequalities(Steps):
                     high, size = self.highest(dict(operands[0])), value(divisor) or 0
                     if high is not None and size > 0:
                         ends.append({(index,): -1, (): high // size})
+                if self.forgetful and value(divisor) is None:
+                    ends.append({(index,): 1, (): -1})
                 for end in ends:
                     try:
                         self.nonneg(combine((1, end)), depth - 1)
                     except NotFoundError:
                         continue
+        for first, second in self.digits(poly):
+            try:
+                self.digit(first, second)
+            except NotFoundError:
+                if self.closed:
+                    raise
+        if self.forgetful and depth > 1:
+            self.growing(poly, depth - 1)
+
+    def growing(self, poly: Poly, depth: int) -> None:
+        """Facts that quotients by one number are at least as large as others, like their dividends."""
+        groups: dict[object, list[int]] = {}
+        for index in self.below(poly, 1):
+            kind, operands = self.checker.atoms[index]
+            if kind == "div" and (value(dict(operands[1])) or 0) > 1:
+                groups.setdefault(operands[1], []).append(index)
+        pairs = [pair for group in groups.values() for pair in permutations(group, 2)]
+        for larger, smaller in pairs[:_PAIRS]:
+            try:
+                self.nonneg({(larger,): 1, (smaller,): -1}, depth)
+            except NotFoundError:
+                if self.closed:
+                    raise
+
+    def digits(self, poly: Poly) -> Iterator[tuple[int, int]]:
+        """Pairs of quotients of one number by constants that divide each other, as the digits of the
+        number are made of them; the numbers may differ by a constant.
+        """
+        groups: dict[object, list[tuple[int, int]]] = {}
+        for index in self.below(poly, 1):
+            kind, operands = self.checker.atoms[index]
+            size = value(dict(operands[1])) if kind == "div" else None
+            if size and size > 0:
+                key = tuple(term for term in operands[0] if term[0])
+                groups.setdefault(key, []).append((size, index))
+        for group in groups.values():
+            group.sort()
+            for place, (large, second) in enumerate(group):
+                for small, first in reversed(group[:place]):
+                    if not large % small:
+                        yield first, second
+                        if small < large:
+                            break
+
+    def digit(self, first: int, second: int) -> tuple[Poly, int | None, int | None]:
+        """The digit that two quotients leave between them, and the facts of its limits."""
+        (low, high), (less, more) = (
+            [self.apply(rule, index) for rule in ("floor-low", "floor-high")]
+            for index in (first, second)
+        )
+        size = value(dict(self.checker.atoms[first][1][1])) or 1
+        base = (value(dict(self.checker.atoms[second][1][1])) or 1) // size
+        known = [
+            self.cut([(ONE, (self.number(each),)) for each in pair], size)
+            for pair in ((high, less), (low, more))
+        ]
+        return {(first,): 1, (second,): -base}, known[0], known[1]
 
     def limits_of_bits(self, index: int, depth: int) -> None:
         """Facts about the common bits of two numbers: what they are at most, and at least."""
@@ -374,6 +439,7 @@ class Inequalities(Steps):
                         less = [each for each in terms if each is not term]
                         terms = less if self._holds(gives, polys, less) else terms
                     facts = [self.number(self.total(self.nonneg(term))) for term in terms]
+                polys = self._without_idle(gives, polys, terms if facts else [])
                 return self.number(self.apply("bits", None, polys, facts, gives=gives))
         raise NotFoundError("it does not hold for each bit")
 
@@ -385,6 +451,18 @@ class Inequalities(Steps):
         except RefusedError as error:
             return bool(error.args[0] == "PF15-terms")  # it holds, but not all are needed
         return True
+
+    def _without_idle(self, gives: Cond, polys: list[Poly], known: list[Poly]) -> list[Poly]:
+        """The numbers without those that no row needs, since they are in others."""
+        for place in reversed(range(0, len(polys), 2)):
+            less = polys[:place] + polys[place + 2 :]
+            if (
+                not polys[place + 1]
+                and polys[place] not in known
+                and self._holds(gives, less, known)
+            ):
+                polys = less
+        return polys
 
     def _known(self, poly: Poly, depth: int) -> bool:
         try:
@@ -409,11 +487,20 @@ class Inequalities(Steps):
             turned = ("ge", part) not in self.index and (turned or ("ge", opposite) in self.index)
             yield opposite if turned else part
             return
-        for mono, _ in part:
-            inner = atoms[mono[0]][1] if len(mono) == 1 and atoms[mono[0]][0] == "bits" else ()
-            for each in inner:
-                yield from self._leaves(each)
-            if mono and not inner:
+        rest = dict(part)
+        inner = [
+            atoms[mono[0]][1] for mono, _ in part if len(mono) == 1 and atoms[mono[0]][0] == "bits"
+        ]
+        found = dict.fromkeys(
+            leaf for both in inner for each in both for leaf in self._leaves(each)
+        )
+        yield from found
+        for leaf in found:
+            last, coef = max(leaf)
+            if not rest.get(last, 0) % coef:
+                rest = combine((1, rest), (-(rest.get(last, 0) // coef), dict(leaf)))
+        for mono in rest:
+            if mono and not (len(mono) == 1 and atoms[mono[0]][0] == "bits"):
                 yield ((mono, 1),)
 
     def squares(self, poly: Poly) -> bool:
@@ -612,6 +699,8 @@ class Inequalities(Steps):
         fact = self.total(items)
         if fact is None:
             return None
+        if size == 1:
+            return fact
         whole = dict(self.checker.facts[fact][1])
         rounded: Poly = {mono: coef // size for mono, coef in whole.items()}
         return self.apply("cut", None, [{(): size}, combine((1, rounded))], [fact])

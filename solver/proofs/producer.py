@@ -166,7 +166,8 @@ def found(
     """
     if any(_wraps_unseen(node) for node in tir.postorder(goal, *facts)):
         return None
-    made = _attempt(goal, facts, ranges) or _attempt(goal, facts, ranges, thorough=True)
+    attempts = (_attempt(goal, facts, ranges, number) for number in range(3))
+    made = next((each for each in attempts if each is not None), None)
     if made is None:
         return None
     try:
@@ -182,12 +183,12 @@ def _attempt(
     goal: PrimExpr,
     facts: Sequence[PrimExpr],
     ranges: Sequence[tuple[tir.Var, Range]],
-    thorough: bool = False,
+    number: int,
 ) -> dict[str, Any] | None:
-    """A certificate that is not checked yet, or None."""
+    """A certificate that is not checked yet, or None. `number`: that of the attempt."""
     try:
         draft = Draft(goal, facts, ranges)
-        draft.thorough = thorough
+        draft.thorough, draft.forgetful = number > 0, number > 1
         return draft.certificate()
     except (NotFoundError, RefusedError, TooMuchWorkError, RecursionError):
         return None

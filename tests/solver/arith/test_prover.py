@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
@@ -11,9 +12,20 @@ import pytest
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import dtype
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.solver import Context, Proved, Prover, Refuted, Relation, Unknown, explain, prove
+from rlx.solver import (
+    Context,
+    Proved,
+    Prover,
+    Refuted,
+    Relation,
+    Unknown,
+    explain,
+    prim_exprs,
+    prove,
+)
 from rlx.solver import context as contexts
 from rlx.solver.context import divisors
+from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.question_parser import parse, show
 
 HARD = [
@@ -267,10 +279,111 @@ def test_never() -> None:
         ("min(a, b)*max(a, b)", "a * b"),
         ("select(n < m, a*c + b*c, h - h//2*2)", "select(n < m, (a + b) * c, h % 2)"),
         ("(n & 7) | (n & 8)", "n % 16"),
+        ("max(a - b, 0) + b", "max(a, b)"),
+        ("max(a + 3, b + 3)", "max(a, b) + 3"),
+        ("max(a*4, b*4) + 8", "max(a, b) * 4 + 8"),
+        ("max(a//2, b//2)", "max(a, b) // 2"),
+        ("min(o*3 + 2, n) - o*3", "min(2, n - o * 3)"),
+        ("min(max(a, c), max(b, c))", "max(min(a, b), c)"),
+        ("max(a, b) + max(a, b)", "max(a, b) * 2"),
+        ("(a + b*8)//8 % 4", "(b + a // 8) % 4"),
+        ("(a + 15)//16*16 - a", "15 - (a + 15) % 16"),
+        ("n*2 + 1 - p*2", "(n - p) * 2 + 1"),
+        ("truncdiv(truncdiv(a - b, 2), 3)", "truncdiv(a - b, 6)"),
+        ("a*4 < b*4", "a < b"),
+        ("a + 3 >= b + 5", "b + 2 <= a"),
+        ("a//4 < 2", "a <= 7"),
+        ("not (a < b and c < d)", "b <= a or d <= c"),
+        ("a < 4 and 4 < a", "False"),
+        ("i < j or i == j", "i <= j"),
+        ("i < j or j < i", "i != j"),
+        ("a >= 0 and a < b", "a < b"),
+        ("select(a < b, select(a < b, 1, 2), 3)", "select(a < b, 1, 3)"),
+        ("if_then_else(a < 4, a % 4, a)", "a"),
+        (
+            "if_then_else(a > 0, b//a, 0) + if_then_else(a > 0, b//a, 0)",
+            "if_then_else(a > 0, b // a, 0) * 2",
+        ),
     ],
 )
 def test_simplify(expr: str, simple: str) -> None:
     assert show(Prover().simplify(parse(expr, {}))) == simple
+
+
+_LEAVES = ("a", "b", "c", "0", "1", "2", "3", "4", "8", "-1", "-2")
+_NUMBERS = (
+    "+",
+    "+",
+    "-",
+    "*",
+    "//",
+    "%",
+    "min",
+    "max",
+    "truncdiv",
+    "select",
+    "if_then_else",
+    "&",
+    "^",
+    "int8",
+)
+_RELATIONS = ("<", "<=", ">", ">=", "==", "!=")
+
+
+def random_text(rng: random.Random, depth: int) -> str:
+    """A number as a text."""
+    if not depth or rng.random() < 0.15:
+        return rng.choice(_LEAVES)
+    a, b = random_text(rng, depth - 1), random_text(rng, depth - 1)
+    match rng.choice(_NUMBERS):
+        case "int8":
+            return f"int8({a})"
+        case "select" | "if_then_else" as word:
+            return f"{word}({random_condition(rng, depth - 1)}, {a}, {b})"
+        case "min" | "max" | "truncdiv" as word:
+            return f"{word}({a}, {b})"
+        case op:
+            return f"({a} {op} {b})"
+
+
+def random_condition(rng: random.Random, depth: int) -> str:
+    """A condition as a text."""
+    if depth > 0 and rng.random() < 0.4:
+        a, b = random_condition(rng, depth - 1), random_condition(rng, depth - 1)
+        return rng.choice((f"({a} and {b})", f"({a} or {b})", f"(not {a})"))
+    a, b = random_text(rng, min(depth, 2)), random_text(rng, min(depth, 2))
+    return f"({a} {rng.choice(_RELATIONS)} {b})"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_short_form_is_shorter_and_has_the_value(seed: int) -> None:
+    """Wherever the expression has one, with facts that hold and variables of both signs."""
+    rng = random.Random(seed)
+    for _ in range(100):
+        variables: dict[str, tir.Var] = {name: tir.Var(name) for name in "abc"}
+        text = random_condition(rng, 2) if rng.random() < 0.3 else random_text(rng, 3)
+        expr = parse(text, variables)
+        fact = parse(rng.choice(("a < b", "a % 4 == 0", "b == 2*c", "c >= 1", "a >= 0")), variables)
+        context = Context()
+        context.declare(variables["a"], None, None)
+        context.assume(fact)
+        simple = Prover(context).simplify(expr)
+        assert prim_exprs.length(simple) <= prim_exprs.length(expr)
+        for _ in range(60):
+            values = {
+                var: rng.randint(-9 if name == "a" else 0, 12) for name, var in variables.items()
+            }
+            try:
+                if evaluate(fact, values):
+                    value = evaluate(expr, values)
+                    assert evaluate(simple, values) == value, (
+                        text,
+                        show(fact),
+                        show(simple),
+                        values,
+                    )
+            except UndefinedError:
+                continue
 
 
 def relation(*pairs: tuple[str, str]) -> Relation:
