@@ -146,4 +146,4 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    return lazy.found(__name__, name)
+    return lazy.public_name(__name__, name)
