@@ -145,13 +145,11 @@ class ExpressionReader(LiteralReader):
             if depth <= 0:
                 if self.sees("}", closing):
                     return False
-                if self.accept(";") or (token.fresh_line and self._begins_statement()):
+                begins = token.fresh_line and (self._at_node() or self.is_word("let", "if"))
+                if self.accept(";") or begins:
                     return True
             depth += token.nesting
             self.take()
-
-    def _begins_statement(self) -> bool:
-        return self._at_node() or self.is_word("let", "if")
 
     def _at_node(self) -> bool:
         """Whether a node or a variable follows that is bound."""

@@ -23,7 +23,7 @@ from rlx.checker.dynamic_checks.model import DynamicCheck, summed_up
 from rlx.checker.dynamic_checks.uses import Survey, stand_once
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import StructInfo
-from rlx.grammar.nodes.node import Node, Span
+from rlx.grammar.nodes.node import Node
 from rlx.grammar.nodes.struct_infos import OBJECT, fields_or_itself
 from rlx.grammar.nodes.visit import bindings_in
 from rlx.operators.derived_dimensions import bounded
@@ -332,11 +332,7 @@ def dynamic_checks(
     for function in state.entries:
         if public or not state.entries[function].open:
             checks += _entries(state, function)
-    return tuple(sorted(checks, key=_position))
-
-
-def _position(check: DynamicCheck) -> tuple[Span | tuple[()], int]:
-    return check.span or (), _ORDER.index(check.kind)
+    return tuple(sorted(checks, key=lambda check: (check.span or (), _ORDER.index(check.kind))))
 
 
 def _entries(state: Analysis, function: ast.Function) -> Iterator[DynamicCheck]:

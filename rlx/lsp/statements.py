@@ -356,7 +356,7 @@ class Statements:
         """Replace some of the statements, and update the facts about the rest."""
         first, behind = gone
         shift = end - behind
-        for name, of in (("binders", _names), ("users", _words)):
+        for name, of in (("binders", lambda s: s.names), ("users", lambda s: words(s.text))):
             if name not in old.__dict__:
                 continue
             self.__dict__[name] = index = old.__dict__[name].copy()
@@ -373,11 +373,3 @@ class Statements:
                 for word in of(self.items[number]):
                     index[word] = [*index.get(word, ())]
                     insort(index[word], number)
-
-
-def _names(of: BodyStatement) -> frozenset[str]:
-    return of.names
-
-
-def _words(of: BodyStatement) -> frozenset[str]:
-    return words(of.text)
