@@ -10,7 +10,7 @@ the node that contains an annotation has the span of this occurrence (``annotati
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -583,6 +583,7 @@ class IRModule(Node, Attributed):
 _make_module, _NAMES = IRModule.__init__, frozenset([GlobalVar])
 
 
+@wraps(_make_module)
 def _with_names(self: IRModule, functions: Mapping[Any, Any], *rest: Any, **named: Any) -> None:
     """Make a module; texts among the names become the objects by which the functions are called.
 

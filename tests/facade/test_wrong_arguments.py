@@ -44,7 +44,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "operator": (rlx.operator, {"name": "my.own", "pure": True, "calls": "", "compute": None}),
     "dim": (rlx.dim, {"text": "n", "scope": None}),
     "const": (rlx.const, {"value": 1, "dtype": None}),
-    "Var": (rlx.Var, {"name": "x", "struct_info": None}),
+    "Var": (rlx.Var, {"name": "x", "struct_info": None, "dtype": None}),
 }
 
 
