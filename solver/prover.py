@@ -128,6 +128,8 @@ class Prover:
             return expr if written is None else written
         if isinstance(expr, (tir.Var, tir.IntImm)) and expr not in self.context.state.definitions:
             return expr
+        from rlx.solver.short_forms import short_form
+
         session = self._session(expr)
         state = session.state
         if state.facts or state.definitions:
@@ -136,8 +138,8 @@ class Prover:
                 bare = self._new_session(type(state)(state.ranges, (), {}))
                 self._bare = (state.ranges, bare)
             self._bare[1].begin()
-            expr = self._bare[1].simplify(expr)
-        return session.simplify(expr)
+            expr = short_form(self._bare[1], expr)
+        return short_form(session, expr)
 
     def limits(self, expr: Expression) -> Range:
         """The smallest and largest value of an expression wherever it is defined; None for no
@@ -174,7 +176,7 @@ class Prover:
                 tir.postorder(dim, limit=_SHORTENED)
                 found = dim
                 if not isinstance(dim, (tir.Var, tir.IntImm)) or dim in state.definitions:
-                    found = self._session(dim).simplify(dim, factored=False)
+                    found = self._session(dim).simplify(dim)
                 if may_be_undefined(dim) and not may_be_undefined(found):
                     found = dim  # that it has a value is known where it stands
             except tir.TooLargeError:

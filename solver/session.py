@@ -278,18 +278,12 @@ class Session:
         """The goal with all facts."""
         return Question(goal, self.state, lambda: [*self._conditions], self.work)
 
-    def simplify(self, expr: PrimExpr, factored: bool = True) -> PrimExpr:
-        """The normal form as an expression, if it is shorter; otherwise the same of its parts.
-
-        ``factored`` says whether a factor that several terms have is written once, and parts are
-        simplified other than the branches of choices.
+    def simplify(self, expr: PrimExpr) -> PrimExpr:
+        """The normal form as an expression with sums as they are, if it is shorter; otherwise the
+        same of the branches of choices.
         """
-        if factored:
-            from rlx.solver.short_forms import short_form
-
-            return short_form(self, expr)
         order = tir.postorder(expr)
-        whole = self.simplified(expr, order, factored)
+        whole = self.simplified(expr, order, factored=False)
         if whole is not expr or not prim_exprs.has_choice(order):
             return whole
 
@@ -297,14 +291,16 @@ class Session:
             if not prim_exprs.conditional(node):
                 return None
             chosen, *branches = tir.children(node)
-            short = [self.simplified(b, tir.postorder(b), factored) for b in branches]
+            short = [self.simplified(b, tir.postorder(b), factored=False) for b in branches]
             return tir.with_operands(node, [chosen, *short])
 
         (changed,) = tir.transform([expr], inside)
-        return self.simplified(changed, tir.postorder(changed), factored)
+        return self.simplified(changed, tir.postorder(changed), factored=False)
 
     def simplified(self, expr: PrimExpr, order: list[PrimExpr], factored: bool = True) -> PrimExpr:
-        """The normal form of a whole expression, if it is shorter."""
+        """The normal form of a whole expression, if it is shorter. `factored`: whether a factor that
+        several terms have is written once.
+        """
         new, lengths = self.normalized(expr, order, factored), self._lengths
         if new is None or prim_exprs.length(new, lengths) >= prim_exprs.length(expr, lengths):
             return expr

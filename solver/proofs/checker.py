@@ -395,8 +395,8 @@ class ProofChecker:
         opposite = shift(poly, -1, -1)
         for term in sorted(terms, key=lambda x: (x != poly, x != opposite, -len(x))):
             times, more = divmod(poly.get(max(term), 0), term[max(term)])
-            rest = combine((1, poly), (-times, term))
-            if times and not more and (term == opposite or len(rest) < len(poly)):
+            rest = poly if more or not times else combine((1, poly), (-times, term))
+            if rest is not poly and (term == opposite or len(rest) < len(poly)):
                 seen.add(terms.index(term))
                 return times * row[terms.index(term)] + self.bit(rest, terms, row, seen)
         if [*poly.values()] != [1] or () in poly:

@@ -34,6 +34,8 @@ from rlx.solver.proofs.draft import (
 from rlx.solver.smt import loaded_z3
 
 _ROWS = 240
+_ROW = 10
+"""The effort that a row of bits takes."""
 _TERMS = 10
 """The maximum number of numbers whose bits are distinguished."""
 _EQUATIONS = 12
@@ -347,12 +349,15 @@ class Inequalities(Steps):
             if kind == "div" and (value(dict(operands[1])) or 0) > 1:
                 groups.setdefault(operands[1], []).append(index)
         pairs = [pair for group in groups.values() for pair in permutations(group, 2)]
+        before, self.linear = self.linear, True
         for larger, smaller in pairs[:_PAIRS]:
             try:
                 self.nonneg({(larger,): 1, (smaller,): -1}, depth)
             except NotFoundError:
                 if self.closed:
                     raise
+            finally:
+                self.linear = before
 
     def digits(self, poly: Poly) -> Iterator[tuple[int, int]]:
         """Pairs of quotients of one number by constants that divide each other, as the digits of the
@@ -445,6 +450,7 @@ class Inequalities(Steps):
 
     def _holds(self, gives: Cond, polys: list[Poly], known: list[Poly]) -> bool:
         """Whether a condition holds for each row of bits."""
+        self.checker.take(_ROW << len(polys) // 2)
         step = SimpleNamespace(stated=gives, polys=polys, facts=known, kinds="")
         try:
             self.checker.bits(step)
