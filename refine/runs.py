@@ -156,8 +156,8 @@ def differing(
         if shown is None:
             return None
         difference, one, two = shown
-        numbers_differ = isinstance(two, Returned) and not _same_numbers(one, two)
-        free = real or (numbers_differ and pair.rounds_freely)
+        returned = isinstance(one, Returned) and isinstance(two, Returned)
+        free = real or (returned and pair.rounds_freely and not _same_numbers(one, two))
         if free and isinstance(one, Returned) and pair.only_rounded(values):
             return None
         of_numbers = difference
@@ -662,11 +662,23 @@ def _takes_integers(function: ast.Function) -> bool:
 
 
 def _tensors(value: Value) -> Iterator[Tensor]:
-    if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, TupleValue):
-        for field in value.fields:
-            yield from _tensors(field)
+    """The tensors in a value, each once."""
+    return (tensor for tensor, _ in _tensor_pairs(value, value, set()))
+
+
+def _tensor_pairs(
+    one: Value, other: Value, seen: set[tuple[int, int]]
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """The tensors at the same places of two values, each pair once: tuples may share their fields."""
+    if (id(one), id(other)) in seen:
+        return
+    seen.add((id(one), id(other)))
+    match one, other:
+        case Tensor(), Tensor():
+            yield one, other
+        case TupleValue(fields=left), TupleValue(fields=right):
+            for x, y in zip(left, right, strict=False):
+                yield from _tensor_pairs(x, y, seen)
 
 
 def _plain(value: Value) -> Any:
@@ -700,7 +712,7 @@ def _same_numbers(before: Outcome, after: Outcome) -> bool:
     if not (isinstance(before, Returned) and isinstance(after, Returned)):
         return False
     one, other = deepcopy((before.value, after.value))
-    for a, b in zip(_tensors(one), _tensors(other), strict=False):
+    for a, b in _tensor_pairs(one, other, set()):
         if a.data.dtype.kind == b.data.dtype.kind == "f" and a.shape == b.shape:
             numbers = np.isfinite(a.data) & np.isfinite(b.data)
             for each in (a, b):
