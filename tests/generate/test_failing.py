@@ -13,7 +13,7 @@ from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Node
 from rlx.grammar.nodes.tir import PrimFunc
 
-FAST = settings(max_examples=40, deadline=None)
+FAST = settings()
 
 
 def pasted(text: str) -> object:

@@ -37,7 +37,7 @@ from rlx.semantics.tir import evaluate as evaluate_prim
 from rlx.solver.evaluate import evaluate
 
 N, M = tir.Var("n"), tir.Var("m")
-FAST = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+FAST = settings(suppress_health_check=list(HealthCheck))
 
 
 @FAST

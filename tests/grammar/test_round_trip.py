@@ -16,7 +16,7 @@ from rlx.grammar.read.parser import parse, parse_prim_expr, parse_struct_info
 
 from .strategies import dims, modules, struct_infos
 
-SLOW = settings(deadline=None, max_examples=25)
+SLOW = settings(deadline=None)
 VERSIONS = ["0.16", "0.24", "0.25", "0.26", "0.27"]
 """One of each kind; the versions between differ in nothing but their name."""
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.rlx"))

@@ -22,7 +22,7 @@ from .prim_strategies import Prim
 from .rebuild import changes
 from .strategies import dims
 
-QUICK = settings(deadline=None, max_examples=30)
+QUICK = settings(deadline=None)
 N, M = tir.Var("n"), tir.Var("m")
 
 

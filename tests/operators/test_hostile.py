@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rlx.grammar.nodes import ast, tir
@@ -79,7 +79,6 @@ def keyword(value: Any) -> Any:
     return value
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.sampled_from(NAMES), st.data())
 def test_any_arguments(name: str, data: Any) -> None:
     operator = lookup(f"relax.{name}")

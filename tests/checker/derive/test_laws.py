@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from rlx.checker.check import check_module
 from rlx.checker.derive import derive, known_infos
@@ -60,7 +60,6 @@ def check_scope(
             assert outside[0].issuperset(free_vars(info[expr]))
 
 
-@settings(max_examples=30, deadline=None)
 @given(modules())
 def test_struct_info_mentions_only_what_is_in_scope(module: ast.IRModule) -> None:
     written = written_dimensions(module)
@@ -74,7 +73,6 @@ def test_struct_info_mentions_only_what_is_in_scope(module: ast.IRModule) -> Non
             check_scope(info, function, frozenset(), frozenset())
 
 
-@settings(max_examples=30, deadline=None)
 @given(modules())
 def test_without_proofs_the_struct_infos_are_the_same(module: ast.IRModule) -> None:
     derived, known = derive(module).info, known_infos(module)
@@ -102,7 +100,6 @@ class Annotating(Rewriter):
         return made
 
 
-@settings(max_examples=30, deadline=None)
 @given(modules())
 def test_annotating_with_what_was_derived_adds_nothing(module: ast.IRModule) -> None:
     annotated = Annotating(derive(module).info, module).module(module)

@@ -136,7 +136,7 @@ def test_meaning_and_order_of_calls_are_kept(body: ast.Expr) -> None:
     assert before == after
 
 
-@settings(max_examples=120)
+@settings(max_examples=40)
 @given(EXPRESSIONS)
 def test_what_was_well_formed_stays_so(body: ast.Expr) -> None:
     module = _module(body)

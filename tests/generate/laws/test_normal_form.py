@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rlx.checker.check import check_module
@@ -18,26 +18,22 @@ from rlx.grammar.read.parser import parse
 from .running import RUNNABLE, entry, run, same
 
 
-@settings(max_examples=60, deadline=None)
 @given(modules())
 def test_normal_form_is_reached(module: ast.IRModule) -> None:
     assert normal_form(normalize(module)) == []
 
 
-@settings(max_examples=40, deadline=None)
 @given(modules())
 def test_normalisation_is_idempotent(module: ast.IRModule) -> None:
     once = normalize(module)
     assert structural_equal(once, normalize(once))
 
 
-@settings(max_examples=40, deadline=None)
 @given(modules())
 def test_normalisation_keeps_rightness(module: ast.IRModule) -> None:
     assert check_module(normalize(module), Source("normal", "")).diagnostics == ()
 
 
-@settings(max_examples=25, deadline=None)
 @given(modules(features=RUNNABLE), st.data())
 def test_normalisation_keeps_meaning(module: ast.IRModule, data: st.DataObject) -> None:
     """The program that the text of the normal form says ends as the program itself."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rlx.generate import struct_infos
@@ -41,7 +41,6 @@ def _elements(seed: int) -> RandomElements:
 INFOS = struct_infos((N, M)).map(lambda info: info if data(info) else ast.ShapeStructInfo((N,), 1))
 
 
-@settings(max_examples=40, deadline=None)
 @given(INFOS, struct_infos((N, M)), SIZES, st.integers(0, 99))
 def test_a_member_is_a_member_of_every_bound(
     one: ast.StructInfo, other: ast.StructInfo, sizes: dict[tir.Var, int], seed: int
@@ -53,7 +52,6 @@ def test_a_member_is_a_member_of_every_bound(
         check([member], [above], sizes)
 
 
-@settings(max_examples=40, deadline=None)
 @given(struct_infos((N, M)), struct_infos((N, M)))
 def test_a_bound_is_above(one: ast.StructInfo, other: ast.StructInfo) -> None:
     """Whatever is found out of two infos, it is never that one of them is not below their bound."""
@@ -63,7 +61,6 @@ def test_a_bound_is_above(one: ast.StructInfo, other: ast.StructInfo) -> None:
         assert not isinstance(subtype(info, above, PROVER), NotSubtype)
 
 
-@settings(max_examples=40, deadline=None)
 @given(INFOS, SIZES, st.integers(0, 99))
 def test_the_meet_of_an_info_with_itself_keeps_its_members(
     info: ast.StructInfo, sizes: dict[tir.Var, int], seed: int
@@ -94,7 +91,6 @@ def looser(draw: st.DrawFn, info: ast.StructInfo) -> ast.StructInfo:
     return draw(st.sampled_from((less, info, ast.ObjectStructInfo())))
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.data(), SIZES, st.integers(0, 99))
 def test_subsumption(data_source: st.DataObject, sizes: dict[tir.Var, int], seed: int) -> None:
     """What says less is proved to be above, and every member of the one below is a member of it."""
@@ -105,7 +101,6 @@ def test_subsumption(data_source: st.DataObject, sizes: dict[tir.Var, int], seed
     check([member], [above], sizes)
 
 
-@settings(max_examples=40, deadline=None)
 @given(INFOS, INFOS, SIZES, st.integers(0, 99))
 def test_what_is_proved_below_is_below(
     one: ast.StructInfo, other: ast.StructInfo, sizes: dict[tir.Var, int], seed: int
@@ -116,7 +111,6 @@ def test_what_is_proved_below_is_below(
         check([member], [other], sizes)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_what_says_less_may_fit(data_source: st.DataObject) -> None:
     """A value of which less is known may stand where more is asked for; the reverse always may."""
@@ -126,7 +120,6 @@ def test_what_says_less_may_fit(data_source: st.DataObject) -> None:
     assert compatibility(above, info, PROVER).kind != "incompatible"
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_functions_that_take_more_and_give_less_are_below(data_source: st.DataObject) -> None:
     """Parameters count the other way round than results do."""

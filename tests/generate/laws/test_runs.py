@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rlx.checker.check import check_module
@@ -25,7 +25,6 @@ from .running import RUNNABLE, entry, run, same
 MODULES = modules(size=8, features=RUNNABLE)
 
 
-@settings(max_examples=25, deadline=None)
 @given(MODULES, st.data())
 def test_progress(module: ast.IRModule, data: st.DataObject) -> None:
     """A program in which the checker finds nothing never gets stuck, and is never refused by a run."""
@@ -33,7 +32,6 @@ def test_progress(module: ast.IRModule, data: st.DataObject) -> None:
     assert not isinstance(outcome, Stuck | IllFormed), outcome
 
 
-@settings(max_examples=25, deadline=None)
 @given(MODULES, st.data())
 def test_preservation(module: ast.IRModule, data: st.DataObject) -> None:
     """Derivation is sound: in every configuration a value is one of those that were derived."""
@@ -46,7 +44,6 @@ def test_preservation(module: ast.IRModule, data: st.DataObject) -> None:
     examine(report, normal, "main", args, PACKED)
 
 
-@settings(max_examples=25, deadline=None)
 @given(MODULES, st.data())
 def test_determinism(module: ast.IRModule, data: st.DataObject) -> None:
     """Two runs on the same inputs end alike, to the bit."""
@@ -54,7 +51,6 @@ def test_determinism(module: ast.IRModule, data: st.DataObject) -> None:
     assert same(run(module, inputs), run(module, inputs))
 
 
-@settings(max_examples=25, deadline=None)
 @given(MODULES, st.data(), st.integers(0, 99))
 def test_the_order_in_a_dataflow_block_is_free(
     module: ast.IRModule, data: st.DataObject, seed: int
@@ -114,7 +110,6 @@ def _uses(binding: ast.VarBinding) -> set[ast.Expr]:
     return {e for e in expressions(binding.value) if isinstance(e, ast.Var)}
 
 
-@settings(max_examples=25, deadline=None)
 @given(MODULES, st.data())
 def test_checks_that_are_proved_are_not_missed(module: ast.IRModule, data: st.DataObject) -> None:
     """Without the casts that are proved redundant, a program ends as before."""
@@ -122,7 +117,6 @@ def test_checks_that_are_proved_are_not_missed(module: ast.IRModule, data: st.Da
     assert same(run(module, inputs), run(eliminate(normalize(module)), inputs))
 
 
-@settings(max_examples=15, deadline=None)
 @given(modules(size=6, features=frozenset({"symbolic", "call_tir", "inplace"})), st.data())
 def test_machine_code_and_steps_agree(module: ast.IRModule, data: st.DataObject) -> None:
     """PrimFuncs as machine code and by the reference evaluator."""

@@ -61,7 +61,7 @@ def programs(draw: st.DrawFn) -> tuple[str, list[set[str]]]:
     return "\n".join(lines) + "\n", expected
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None)
 @given(programs(), st.integers(0, 2**32))
 def test_layout_decides_nothing(program: tuple[str, list[set[str]]], seed: int) -> None:
     text, expected = program

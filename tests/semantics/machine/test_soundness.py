@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rlx.checker.check import Report, check_module, check_text
@@ -167,7 +167,6 @@ def test_programs_by_hand(name: str) -> None:
         assert isinstance(examine(report, module, "main", args), Returned)
 
 
-@settings(max_examples=60, deadline=None)
 @given(modules(size=8), st.data())
 def test_generated_programs(module: ast.IRModule, data: st.DataObject) -> None:
     report = check_module(module, Source("", "generated"))

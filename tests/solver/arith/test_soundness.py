@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.prover.random_goals import RandomGoal, describe, points, wrong
@@ -34,7 +34,6 @@ def test_random_goals() -> None:
 
 
 @given(st.integers(0, 2**60))
-@settings(max_examples=40, deadline=None)
 def test_random_goals_of_hypothesis(seed: int) -> None:
     goal = RandomGoal(random.Random(seed))
     error = wrong(goal, Prover(goal.context).always(goal.condition))
@@ -98,7 +97,6 @@ def overflows(goal: RandomGoal, values: dict[tir.Var, int]) -> bool:
 
 
 @given(st.integers(0, 2**60))
-@settings(max_examples=40, deadline=None)
 def test_simplified_expressions_have_the_same_value(seed: int) -> None:
     rng = random.Random(seed)
     goal = RandomGoal(rng)
@@ -122,7 +120,6 @@ def test_simplified_expressions_have_the_same_value(seed: int) -> None:
 
 
 @given(st.integers(0, 2**60))
-@settings(max_examples=40, deadline=None)
 def test_the_tape_agrees_with_the_evaluator(seed: int) -> None:
     rng = random.Random(seed)
     goal = RandomGoal(rng)

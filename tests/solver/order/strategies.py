@@ -25,7 +25,7 @@ from tests.solver.order.universe import M, N
 
 Variables = tuple[tir.Var, ...]
 
-EXAMPLES = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+EXAMPLES = settings(suppress_health_check=[HealthCheck.too_slow])
 """For every property here: time is no property, on a machine that others use as well."""
 
 
