@@ -356,6 +356,7 @@ _FREE_WORD = re.compile(
     r"\bR\.((nn|grad|image)\.\w+|matmul|linear|outer|einsum|sum|mean|variance|std|prod|cum\w+"
     r"|exp(2|10|m1)?|log(2|10|1p|_add_exp)?|a?(sin|cos|tan)h?|erf|sigmoid|rsqrt|power)\("
 )
+"""Operators whose sums have no order, and functions whose rounding is free."""
 _NARROW = ("float32", "float16", "bfloat16")
 _UNTYPED = re.compile(r"(alloc_buffer\(\([^\"\n]*?\))(?=\)$|, \w+=)", re.MULTILINE)
 """An allocation whose type is not written, which is float32."""

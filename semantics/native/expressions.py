@@ -321,15 +321,9 @@ def _limited(expr: tir.Select) -> str:
     """The sign between a float and a literal that the literal takes the place of, if the choice is
     an extremum of both that stays NaN.
     """
-    match expr:
-        case tir.Select(
-            condition=tir.Or(
-                a=tir.LT(a=low, b=high) | tir.GT(a=high, b=low), b=tir.Call(op="isnan", args=(x,))
-            ),
-            true_value=same,
-            false_value=tir.FloatImm(value=value) as limit,
-        ) if x == same and not isnan(value):
-            return {(limit, x): "<=", (x, limit): ">="}.get((low, high), "")
+    match expr.false_value:
+        case tir.FloatImm(value=value) if not isnan(value):
+            return {">": "<=", "<": ">="}.get(_extremum(expr), "")
     return ""
 
 

@@ -420,16 +420,10 @@ class Closing(Congruence):
         least, most = (dict(self.checker.facts[fact][1]).get((), 0) for fact in (low, high))
         if least + most >= _DIGITS:
             raise NotFoundError("a digit has too many values")
-        proofs = []
+        values = [beside("eq", shift(digit, -number)) for number in range(-least, most + 1)]
         self.valued_digits += 1
         try:
-            for number in range(-least, most + 1):
-                part = beside("eq", shift(digit, -number))
-                with self.case(part) as proof:
-                    self.opposed(proof)
-                    if not self.closed:
-                        close(part)
-                proofs.append(proof)
+            proofs = self.each_closed(values, close)
         finally:
             self.valued_digits -= 1
         self.apply("table", None, [digit], [low, high], proofs)

@@ -331,18 +331,23 @@ class Steps:
         if kind == "ne":
             poly = dict(parts)
             parts = (beside("ge", shift(poly, -1)), beside("ge", shift(poly, -1, -1)))
-        proofs = []
         before, self.done = self.done, self.done | {number}
         try:
-            for part in parts:
-                with self.case(part) as proof:
-                    self.opposed(proof)
-                    if not self.closed:
-                        close(part)
-                proofs.append(proof)
+            proofs = self.each_closed(parts, close)
         finally:
             self.done = before
         self.apply("cases", uses=[number], proofs=proofs)
+
+    def each_closed(self, parts: Iterable[Cond], close: Any) -> list[Below]:
+        """The proofs below cases that assume one condition each."""
+        proofs = []
+        for part in parts:
+            with self.case(part) as proof:
+                self.opposed(proof)
+                if not self.closed:
+                    close(part)
+            proofs.append(proof)
+        return proofs
 
     def opposed(self, proof: Below) -> None:
         """Close a case that assumes the opposite of a fact."""
