@@ -81,12 +81,13 @@ def test_and_no_other_value(style: str) -> None:
 
 
 def test_what_may_take_seconds_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A question at which Z3 by itself tries all of it: its own counts of work say what it tried."""
+    """A question at which Z3 by itself tries them: its own counts of work say what it tried."""
     variables: dict[str, tir.Var] = {}
     goal = parse("(n*m) % k == ((n % k)*(m % k)) % k", variables)
     limits = ((1, None),) * len(variables)
     text = smt.encode(smt.Query(tuple(variables.values()), limits, (), goal, frozenset()))
-    by_itself = z3.SimpleSolver()
+    # a context of its own: what other tests left in the shared one changes what Z3 tries
+    by_itself = z3.SimpleSolver(ctx=z3.Context())
     by_itself.set("rlimit", 1_000_000)
     by_itself.from_string(text)
     by_itself.check()
@@ -100,5 +101,5 @@ def test_what_may_take_seconds_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(z3, "SimpleSolver", solver)
     smt.solve(text, 1_000_000)
     dear = {"arith-grobner-calls", "arith-horner-calls", "arith-hnf-calls"}
-    assert dear <= {*by_itself.statistics().keys()}
+    assert not dear.isdisjoint(by_itself.statistics().keys())
     assert dear.isdisjoint(asked[0].statistics().keys())
