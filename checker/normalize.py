@@ -12,7 +12,7 @@ from weakref import WeakSet
 
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Span, changed, replace, same
-from rlx.grammar.nodes.python_places import here, module_of
+from rlx.grammar.nodes.python_places import module_of
 from rlx.grammar.nodes.rewrite import joined
 from rlx.grammar.nodes.visit import LEAVES, argument_places, is_leaf
 
@@ -27,9 +27,7 @@ def normalize(module: ast.IRModule) -> ast.IRModule:
     MisuseError
         If it is no module.
     """
-    if not isinstance(module, ast.IRModule):
-        module = module_of(module, here())
-    return module.map_relax_functions(lambda _, function: normalize_function(function))
+    return module_of(module).map_relax_functions(lambda _, function: normalize_function(function))
 
 
 def normalize_function(function: ast.Function) -> ast.Function:

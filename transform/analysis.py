@@ -128,7 +128,7 @@ def post_order_visit(expr: Expr, function: Callable[[Expr], object]) -> None:
 
 def detect_recursion(module: IRModule) -> list[list[GlobalVar]]:
     """The groups of functions that call each other, or themselves."""
-    functions = module_of(module, here()).relax_functions
+    functions = module_of(module).relax_functions
     calls = {gv: called_globals(function) for gv, function in functions.items()}
     groups = {id(group): group for group in circles(calls).values()}.values()
     ordered = ([gv for gv in functions if gv in group] for group in groups)
@@ -179,7 +179,7 @@ def annotated(module: IRModule) -> IRModule:
     IllFormedError
         If the module has errors.
     """
-    report = check_alone(module_of(module, here()))
+    report = check_alone(module_of(module))
     if not report.ok:
         raise IllFormedError(report)
     return _Annotated(report.info).module(report.modules[0])

@@ -144,7 +144,7 @@ class DataflowBlockRewrite:
 
     def mutate_irmodule(self, irmodule: IRModule) -> IRModule:
         """The module with the function as it is now in place of the given one."""
-        given = module_of(irmodule, here()).functions
+        given = module_of(irmodule).functions
         functions = {gv: self.root_fn if f is self._original else f for gv, f in given.items()}
         return replace(irmodule, functions=functions)
 

@@ -191,7 +191,7 @@ def _shown(path: str) -> str:
     return path.removeprefix(below)
 
 
-def module_of(given: object, place: Place) -> IRModule:
+def module_of(given: object) -> IRModule:
     """A module.
 
     Raises
@@ -203,5 +203,5 @@ def module_of(given: object, place: Place) -> IRModule:
         wanted = "a module, for example from rlx.parse(…) or bb.get()"
         reads = ", which rlx.load reads" if type(given).__module__.startswith("tvm.") else ""
         words = f"expected {wanted}; found {described(given)}{reads}"
-        raise MisuseError(words, place)
+        raise MisuseError(words, here())
     return given

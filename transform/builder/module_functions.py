@@ -28,7 +28,7 @@ class ModuleFunctions:
     """
 
     def __init__(self, module: IRModule | None = None) -> None:
-        base = IRModule({}) if module is None else module_of(module, here())
+        base = IRModule({}) if module is None else module_of(module)
         self._table: dict[GlobalVar, Function | PrimFunc] = dict(base.functions)
         self._module = replace(base, functions=self._table)
         self._signatures = states.Signatures(self._module, self._table)
@@ -242,6 +242,11 @@ class ModuleFunctions:
         """End the rebuilding of a function begun by :meth:`begin_again`, finished or not."""
         self._frames.remove(frame)
         self._found += frame.diagnostics
+
+    @property
+    def signatures(self) -> states.Signatures:
+        """The signatures of the functions, which follow what is added and changed."""
+        return self._signatures
 
     def derivation(self, values: Mapping[Var, Expr] = {}) -> DerivationState:
         """A new derivation that knows the functions of the module and the given bindings of

@@ -19,7 +19,7 @@ from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Node, Record, replace, walk
 from rlx.grammar.nodes.prim_operators import divides_by_zero
-from rlx.grammar.nodes.python_places import here, module_of
+from rlx.grammar.nodes.python_places import module_of
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.struct_infos import fields_or_itself, numbers, rebuilt, with_numbers
 from rlx.grammar.nodes.unused_names import Names
@@ -94,7 +94,7 @@ def legalized(module: IRModule) -> Legalized:
     IllFormedError
         If the module has errors.
     """
-    report = check_alone(module_of(module, here()))
+    report = check_alone(module_of(module))
     if not report.ok:
         raise IllFormedError(report)
     (normal,) = report.modules

@@ -10,7 +10,7 @@ from rlx.checker.memory import IN_PLACE
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, IRModule
 from rlx.grammar.nodes.equal import structural_equal
-from rlx.grammar.nodes.python_places import here, module_of
+from rlx.grammar.nodes.python_places import module_of
 from rlx.grammar.nodes.visit import bindings, evaluated, reached
 from rlx.operators.registry import lookup
 from rlx.transform.arguments import argument, operands
@@ -161,7 +161,7 @@ def repeatable(functions: Mapping[ast.GlobalVar, ast.Function]) -> set[ast.Globa
 
 def writes(module: IRModule) -> bool:
     """Whether some call may overwrite an existing value."""
-    return any(map(_may_write, callees(module_of(module, here()))))
+    return any(map(may_write, callees(module_of(module))))
 
 
 def overwritable(module: IRModule) -> set[ast.Var]:
@@ -186,7 +186,8 @@ def _is_read(call: ast.Call) -> bool:
     return operator is not None and operator.shares == "never" and _may_merge(call.op_name)
 
 
-def _may_write(callee: Expr) -> bool:
+def may_write(callee: Expr) -> bool:
+    """Whether a call of this may overwrite an existing value."""
     if not isinstance(callee, ast.Op):
         return isinstance(callee, ast.ExternFunc)
     name = callee.op_name

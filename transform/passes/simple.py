@@ -32,7 +32,12 @@ from rlx.transform.builder.errors import BuildError
 from rlx.transform.builder.states import Signatures, signatures_of
 from rlx.transform.certain import FREES, Certainty
 from rlx.transform.lowering.passes import ModulePass
-from rlx.transform.passes.common_subexpressions import Common, overwritable, writes
+from rlx.transform.passes.common_subexpressions import (
+    Common,
+    may_write,
+    overwritable,
+    writes,
+)
 from rlx.transform.passes.dead_code import dead_code
 from rlx.transform.visitors.mutator import ExprMutator
 from rlx.transform.visitors.uses import uses
@@ -246,9 +251,10 @@ class CanonicalizeBindings(ModulePass):
             if any(type(b) is ast.MatchCast and b.shape_vars for b in every)
             else _Canonical
         )
-        goes_on = True
+        overwrites, goes_on = any(map(may_write, called)), True
         while goes_on:
-            module, goes_on = kind(overwritable(normalize(module)))(module), False
+            over = overwritable(normalize(module)) if overwrites else ()
+            module, goes_on = kind(over)(module), False
             functions = dict(module.functions)
             for gv, f in module.functions.items():
                 if isinstance(f, ast.Function) and (local := _local(f)):

@@ -133,8 +133,8 @@ class MatchedValues:
     ----------
     values
         The values of variables.
-    module
-        The module around it.
+    signatures
+        Those of the functions of the module around it.
     function
         The function around it, whose facts count.
     users
@@ -144,12 +144,12 @@ class MatchedValues:
     def __init__(
         self,
         values: Mapping[ast.Var, Expr],
-        module: ast.IRModule | None = None,
+        signatures: states.Signatures | None = None,
         function: ast.Function | None = None,
         users: Callable[[], Users] | None = None,
     ) -> None:
         self.values, self._function = values, function
-        self._module = module or ast.IRModule({})
+        self._signatures = signatures
         self._users = users or (lambda: _users_in(values))
 
     def value(self, var: ast.Var) -> Expr | None:
@@ -159,7 +159,8 @@ class MatchedValues:
     @cached_property
     def _state(self) -> DerivationState:
         """The derivation of the function, made when it is first asked for."""
-        state = states.derivation(states.signatures_of(self._module), self.values)
+        signatures = self._signatures or states.signatures_of(ast.IRModule({}))
+        state = states.derivation(signatures, self.values)
         if self._function is not None:
             with recursion_room():
                 state.info(self._function)

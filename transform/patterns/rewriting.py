@@ -25,7 +25,7 @@ from rlx.grammar.stack import recursion_room
 from rlx.solver.prover import Prover
 from rlx.transform.builder import taken
 from rlx.transform.builder.builder import BlockBuilder
-from rlx.transform.builder.states import signatures_of
+from rlx.transform.builder.states import Signatures, signatures_of
 from rlx.transform.certain import Certainty
 from rlx.transform.patterns.attempt import Attempt, Match, MatchedValues, Users
 from rlx.transform.patterns.context import fits_head
@@ -103,9 +103,9 @@ def settled(
     if isinstance(subject, ast.Function):
         gv, around = module_around(subject)
         return settled(around, steps, once).functions[gv]  # type: ignore[return-value]
-    module = module_of(subject, here())
-    most = GROWTH * (1 + _size(module))
-    for _ in range(ROUNDS):
+    module = module_of(subject)
+    first = module
+    for number in range(ROUNDS):
         before = module
         for step in steps:
             module = step(module)
@@ -118,7 +118,7 @@ def settled(
             return before
         if once:
             return module
-        if _size(module) > most:
+        if number and _size(module) > GROWTH * (1 + _size(first)):
             break
     words = "what takes the place of a match matches again and again"
     raise PatternError(f"{words}: rewrite(module, pattern, …) replaces each match once")
@@ -170,9 +170,10 @@ def find(subject: IRModule | ast.Function, pattern: Pattern) -> list[Match]:
     module = subject
     if isinstance(subject, ast.Function):
         _, module = module_around(subject)
-    module = normalize(module_of(module, here()))
+    module = normalize(module_of(module))
+    around = signatures_of(module)
     functions = module.relax_functions.values()
-    return [match for function in functions for match in _found(function, pattern, module)]
+    return [match for function in functions for match in _found(function, pattern, around)]
 
 
 def get_var2val(function: ast.Function) -> dict[ast.Var, Expr]:
@@ -182,18 +183,18 @@ def get_var2val(function: ast.Function) -> dict[ast.Var, Expr]:
     return {b.var: b.value for b in bindings(function) if type(b) is ast.VarBinding}
 
 
-def _found(function: ast.Function, pattern: Pattern, module: IRModule) -> Iterator[Match]:
+def _found(function: ast.Function, pattern: Pattern, around: Signatures) -> Iterator[Match]:
     """The first match at each binding of a function in normal form."""
     local: set[ast.Var] | None = None
-    for var, value, attempt in _attempts(_around(function, module), pattern):
+    for var, value, attempt in _attempts(_values(function, around), pattern):
         if local is None:
             blocks = evaluated(function, ast.DataflowBlock)
             local = {b.var for block in blocks for b in bindings(block) if b.var is not None}
         yield Match(var, value, attempt, var in local)
 
 
-def _around(function: ast.Function, module: IRModule) -> MatchedValues:
-    return MatchedValues(get_var2val(function), module, function, lambda: _users(function))
+def _values(function: ast.Function, around: Signatures) -> MatchedValues:
+    return MatchedValues(get_var2val(function), around, function, lambda: _users(function))
 
 
 def _attempts(around: MatchedValues, pattern: Pattern) -> Iterator[tuple[ast.Var, Expr, Attempt]]:
@@ -214,7 +215,7 @@ def without_idle(builder: BlockBuilder, gv: ast.GlobalVar, idle: Collection[ast.
     """Remove those of some variables of a function that are unused now and cannot fail."""
     function = builder.lookup_func(gv)
     assert isinstance(function, ast.Function)
-    certain = Certainty(function, signatures_of(builder.get()))
+    certain = Certainty(function, builder.signatures)
     gone = unneeded(function, lambda var, v: var in idle and certain.cannot_fail(v))
     builder.put(gv, Without(gone).function(function), keep=True)
 
@@ -240,7 +241,7 @@ class _Replacing(ExprMutator):
 
     def visit_global_function(self, gv: ast.GlobalVar, function: ast.Function) -> None:
         normal = normalize_function(function)
-        around = _around(normal, self.builder.get())
+        around = _values(normal, self.builder.signatures)
         if not self.changed and next(_attempts(around, self.pattern), None) is None:
             return
         self.around, self.idle, self.old = around, set(), {}

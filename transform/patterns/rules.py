@@ -106,7 +106,7 @@ class FunctionRule(PatternMatchingRewriter):
     """
 
     def __init__(self, module: IRModule) -> None:
-        place, module = here(), module_of(module, here())
+        place, module = here(), module_of(module)
         functions = {gv.name_hint: f for gv, f in module.functions.items()}
         found = [functions.get(name) for name in ("pattern", "replacement")]
         pattern, replacement = found

@@ -137,12 +137,12 @@ class ExprMutator:
             If it is neither a module nor a function.
         """
         if not isinstance(subject, ast.Function):
-            return self._of_module(module_of(subject, here()))
+            return self._of_module(module_of(subject))
         gv, module = module_around(subject)
         return self._of_module(module).functions[gv]  # type: ignore[return-value]
 
     def _of_module(self, module: IRModule) -> IRModule:
-        with self._begun(here()), recursion_room(), undisturbed():
+        with self._begun(), recursion_room(), undisturbed():
             self.builder, self._changed, self._retyped = BlockBuilder(module), set(), set()
             relax = module.relax_functions
             for gv in self.in_order(relax):
@@ -161,7 +161,7 @@ class ExprMutator:
         if isinstance(expr, ast.Function):
             return self(expr)
         self.builder = BlockBuilder()
-        with self._begun(here()) as place, recursion_room():
+        with self._begun() as place, recursion_room():
             head = head_of((), {}, True, place)
             names = (var.name_hint for var in bound_vars(expr))
             frame = self.builder.begin_again(GlobalVar("main"), head, head, names, place)
@@ -183,7 +183,7 @@ class ExprMutator:
     def visit_global_function(self, gv: GlobalVar, function: ast.Function) -> None:
         """Visit a function of the module and replace it by the result."""
         normal = normalize_function(function)
-        with self._begun(here()) as place:
+        with self._begun() as place:
             params = same(normal.params, map(self._bound_var, normal.params))
             head = changed(normal, params=params, body=ast.Tuple(()), ret_struct_info=None)
             frame = self.builder.begin_again(gv, head, normal, _names(normal), place)
@@ -211,9 +211,9 @@ class ExprMutator:
             self.builder.put(gv, function if kept else new, keep=kept)
 
     @contextmanager
-    def _begun(self, place: Place) -> Iterator[Place]:
+    def _begun(self) -> Iterator[Place]:
         """Where the user's code called: what breaks a rule is reported there."""
-        before, self._place = self._place, self._place or place
+        before, self._place = self._place, self._place or here()
         try:
             yield self._place
         finally:
