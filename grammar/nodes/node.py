@@ -252,7 +252,7 @@ def _copier(kind: type) -> Callable[..., Any]:
     parameters = "".join(f", {name}=_KEPT" for name in names)
     values = ", ".join(f"_node.{name} if {name} is _KEPT else {name}" for name in names)
     text = f"def copy(_node, /{', *' if names else ''}{parameters}):\n return _kind({values})"
-    scope: dict[str, Any] = {"_KEPT": _KEPT, "_kind": kind}
+    scope: dict[str, Any] = {"__name__": __name__, "_KEPT": _KEPT, "_kind": kind}
     exec(text, scope)  # noqa: S102 - field names only
     made: Callable[..., Any] = scope["copy"]
     _COPIES[kind] = made
@@ -330,7 +330,7 @@ def child_fields(kind: type[Node]) -> list[tuple[str, str]]:
 def _method(kind: type[Node], name: str, parameters: str, lines: list[str]) -> Callable[..., Any]:
     """Compile a method for a class; it takes the place of the one that made it."""
     helpers = {"_nodes_in": nodes_in, "_map_data": map_data, "_same": same, "_replace": replace}
-    scope: dict[str, Any] = dict(helpers)
+    scope: dict[str, Any] = {"__name__": __name__, **helpers}  # an error is not located in it
     text = f"def {name}(self{parameters}):" + "".join(f"\n {line}" for line in lines)
     exec(text, scope)  # noqa: S102 - field names only
     made: Callable[..., Any] = scope[name]

@@ -623,7 +623,7 @@ def test_constants_for_parameters() -> None:
     assert isinstance(function, ast.Function)
     with pytest.raises(TypeError, match="no parameter 'v'; there are: x, w"):
         function.bind_params({"v": 1.0})
-    with pytest.raises(TypeError, match="and its parameter"):
+    with pytest.raises(TypeError, match=r"the value of x is .*, but the parameter is R.Tensor"):
         function.bind_params({"x": np.ones((2, 5), "float32")})
     with pytest.raises(TypeError, match="the module has no Relax function 'other'"):
         BindParams("other", {})(SIZES)
@@ -729,6 +729,16 @@ def test_passes_of_functions() -> None:
 
     with pytest.raises(TypeError, match="nothing returned NoneType, expected a module"):
         nothing(PROGRAM)
+
+    @dataflowblock_pass
+    def bindings(block: ast.DataflowBlock, module: IRModule, context: PassContext) -> Any:
+        return block.bindings
+
+    wanted = "test_shelf.py:.*bindings returned tuple, expected a dataflow block"
+    with pytest.raises(TypeError, match=wanted):  # not a line of code made at run time
+        bindings(PROGRAM)
+    with pytest.raises(TypeError, match="expected a function of a dataflow block, its module and"):
+        dataflowblock_pass(lambda block: block)
     with pytest.raises(TypeError, match="Plain has no method transform_function"):
         function_pass(type("Plain", (), {}))
 

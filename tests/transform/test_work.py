@@ -7,7 +7,7 @@ import pytest
 import rlx
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.visit import evaluated
-from rlx.transform import ConvertToDataflow
+from rlx.transform import ConvertToDataflow, is_op, op, rewrite, wildcard
 from tests.checker.test_work import calls
 
 
@@ -27,6 +27,19 @@ def test_each_function_of_a_chain_is_derived_once() -> None:
     of(chain(2))  # what is loaded once does not count
     once, fourfold = (calls(lambda n=n: of(chain(n))) for n in (20, 80))  # type: ignore[misc]
     assert fourfold < 6 * once
+
+
+def test_a_rewrite_of_many_functions_copies_no_module_for_each(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[object] = []
+    get = rlx.BlockBuilder.get
+    monkeypatch.setattr(rlx.BlockBuilder, "get", lambda self: made.append(self) or get(self))
+    x = wildcard()
+    for count in (3, 30):
+        made.clear()
+        assert "R.tanh" in rlx.show(rewrite(chain(count), is_op("exp")(x), lambda m: op.tanh(m[x])))
+        assert len(made) == 1
 
 
 def choices(expr: tir.PrimExpr) -> int:

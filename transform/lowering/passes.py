@@ -256,6 +256,14 @@ def dataflowblock_pass(
 Change = Callable[[IRModule, PassContext], IRModule]
 
 
+_TAKES = {
+    "transform_module": ("a module and the context", 2),
+    "transform_function": ("a function, its module and the context", 3),
+    "transform_dataflowblock": ("a dataflow block, its module and the context", 3),
+}
+"""What a user's function takes in place of each method, and how many values these are."""
+
+
 def _decorated(
     given: Any, name: str | None, level: int, method: str, lifted: Callable[[Any], Change]
 ) -> Any:
@@ -275,9 +283,7 @@ def _decorated(
             return FunctionalPass(lifted(getattr(given(*args, **keywords), method)), word, level)
 
         return made
-    whole = method == "transform_module"
-    arguments = ("a module", 2) if whole else ("a function or block, its module", 3)
-    callable_of(given, f"{arguments[0]} and the context", arguments[1])
+    callable_of(given, *_TAKES[method])
     return FunctionalPass(lifted(given), word, level)
 
 

@@ -138,19 +138,21 @@ def bind_params(function: ast.Function, values: Values) -> ast.Function:
 
 def _dimensions(found: Mapping[ast.Var, Expr], place: Place) -> dict[tir.Var, PrimExpr]:
     """The shape variables that constants determine."""
-    pairs: list[tuple[StructInfo, StructInfo]] = []
+    pairs: dict[ast.Var, tuple[StructInfo, StructInfo]] = {}
     for param, value in found.items():
         wanted = param.struct_info_annotation
         if wanted is not None and isinstance(value, ast.Constant):
             shape = tuple(tir.IntImm(size) for size in value.data.shape or ())
             made = ast.TensorStructInfo(ast.ShapeExpr(shape), value.data.dtype, len(shape))
-            pairs.append((wanted, made))
-    prover = Prover()
-    names = frozenset(v for wanted, _ in pairs for v in free_shape_vars(wanted))
-    images = bind(tuple(w for w, _ in pairs), tuple(k for _, k in pairs), names, prover).mapping
-    for wanted, known in pairs:
+            pairs[param] = wanted, made
+    prover, several = Prover(), pairs.values()
+    names = frozenset(v for wanted, _ in several for v in free_shape_vars(wanted))
+    images = bind(tuple(w for w, _ in several), tuple(k for _, k in several), names, prover).mapping
+    for param, (wanted, known) in pairs.items():
         if not subtype(known, substitute(wanted, images), prover).proved:
-            raise MisuseError(f"a value is {known}, and its parameter {wanted}", place)
+            name = param.name_hint
+            words = f"the value of {name} is {known}, but the parameter is {wanted}"
+            raise MisuseError(words, place)
     return {v: image for v, image in images.items() if isinstance(v, tir.Var)}  # type: ignore[misc]
 
 
