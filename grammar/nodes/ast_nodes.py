@@ -558,8 +558,10 @@ class IRModule(Node, Attributed):
         KeyError
             If there is none; the message has the names that there are.
         """
-        text = name.name_hint if isinstance(name, GlobalVar) else name
-        return self.functions[self.get_global_var(text)]
+        if isinstance(name, GlobalVar):
+            found = self.functions.get(name)
+            return self[name.name_hint] if found is None else found
+        return self.functions[self.get_global_var(name)]
 
     def __contains__(self, name: object) -> bool:
         """Whether it has a function of a name."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 from itertools import islice
-from types import CodeType, FrameType
+from types import CodeType, FrameType, FunctionType
 from typing import TypeVar
 
 from rlx.grammar.diagnostic import Source
@@ -96,6 +96,9 @@ def callable_of(given: F, arguments: str, count: int) -> F:
     """A user-defined function of so many arguments. Raises MisuseError if it cannot be called with
     them.
     """
+    code = given.__code__ if isinstance(given, FunctionType) else None
+    if code is not None and code.co_argcount == count and not code.co_kwonlyargcount:
+        return given
     from inspect import signature  # which takes long to import
 
     if not callable(given):

@@ -33,9 +33,13 @@ def test_a_rewrite_of_many_functions_copies_no_module_for_each(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     made: list[object] = []
-    get = rlx.BlockBuilder.get
-    monkeypatch.setattr(rlx.BlockBuilder, "get", lambda self: made.append(self) or get(self))
-    x = wildcard()
+    get, x = rlx.BlockBuilder.get, wildcard()
+
+    def counted(self: rlx.BlockBuilder) -> ast.IRModule:
+        made.append(self)
+        return get(self)
+
+    monkeypatch.setattr(rlx.BlockBuilder, "get", counted)
     for count in (3, 30):
         made.clear()
         assert "R.tanh" in rlx.show(rewrite(chain(count), is_op("exp")(x), lambda m: op.tanh(m[x])))
