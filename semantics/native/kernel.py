@@ -93,8 +93,9 @@ class Kernel:
         Whether a call may return a value.
     entry
         The variant for arguments that share no memory.
-    filled
-        The positions of arrays that are written completely before they are read.
+    written, filled
+        The positions of arrays that are written to, and of those that are written completely before
+        they are read.
     """
 
     def __init__(
@@ -103,17 +104,17 @@ class Kernel:
         self._func = func
         self._bounds = bounds
         self._program = program
-        self._written = program.written
+        self.written = program.written
         self.filled = program.filled
         self.taken = [
-            Taken(None, None, 1, var.dtype, at in self._written)
+            Taken(None, None, 1, var.dtype, at in self.written)
             if buffer is None
             else Taken(
                 buffer,
                 numpy_type(buffer.dtype),
                 len(buffer.shape),
                 buffer.dtype,
-                at in self._written,
+                at in self.written,
             )
             for at, (var, buffer) in enumerate(program.parameters)
         ]
@@ -162,12 +163,12 @@ class Kernel:
         frame = self._frame()
         if self._direct(args, frame):
             stopped = self._run(frame, fuel, memory)
-        elif tangled(args, self._written):
+        elif tangled(args, self.written):
             from rlx.semantics.tir import evaluate
 
             return evaluate(self._func, args, fuel=fuel, unwritten=unwritten, memory=memory)
         else:
-            copies = Copies(args, self._written)
+            copies = Copies(args, self.written)
             self._pass(args, frame, copies)
             stopped = self._run(frame, fuel, memory)
             copies.finish()
