@@ -528,7 +528,7 @@ def _transposed_definition(
 
         phased = te.compute([*lengths[:2], *wides, *spans], of_phase, name="T_phases")
 
-        def element(*i: te.Scalar) -> te.Scalar:
+        def element(*i: te.Scalar) -> Any:
             phases, windows = split(*i[2:])
             at = [window - begin for window, begin in zip(windows, first, strict=True)]
             return phased(*i[:2], *phases, *at)

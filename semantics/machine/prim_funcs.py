@@ -236,8 +236,11 @@ class PrimFuncs:
         found = self._writes.get(func)
         if found is None:
             runner = self._runners.get(func)
-            unknown = runner is None or isinstance(runner, Exception)
-            found = self._writes[func] = _writes(func) if unknown else runner.written
+            if runner is None or isinstance(runner, Exception):
+                found = _writes(func)
+            else:
+                found = runner.written
+            self._writes[func] = found
         return found
 
 

@@ -236,8 +236,8 @@ class Kernel:
         """The function that puts arguments into a frame, unless one cannot be used where it is; it
         is made at the first call.
         """
-        scope = {"ndarray": np.ndarray, "measure": _measure, "scalar": scalar}
-        scope |= {"address": self._address}
+        scope: dict[str, Any] = {"ndarray": np.ndarray, "measure": _measure, "scalar": scalar}
+        scope["address"] = self._address
         for k, (_, wanted, _, dtype, _) in enumerate(self.taken):
             scope |= {f"w{k}": wanted, f"d{k}": dtype}
         exec(_taking(tuple((t.wanted is None, t.rank, t.written) for t in self.taken)), scope)  # noqa: S102
