@@ -488,55 +488,53 @@ def _transposed_definition(
     reach = [(n - 1) * d + 1 for n, d in zip(w.shape[2:], spacing, strict=True)]
     counts = [te.ceildiv(n, step) for n, step in zip(reach, steps, strict=True)]
     taps = exprs.window_axes(counts)
-    # Behind the last place of a window, and around the data, nothing is added.
-    places_met = [
-        te.ceildiv(n * step, d) for n, step, d in zip(counts, steps, spacing, strict=True)
-    ]
-    lead = [
-        n - 1 - min(before, 0) // step
-        for n, step, (before, _) in zip(counts, steps, around, strict=True)
-    ]
-    behind = [
-        n - min(after, 0) // step for n, step, (_, after) in zip(counts, steps, around, strict=True)
-    ]
-    held = te.compute(
-        [
-            *lengths[:2],
-            *places_met,
-            *(sum(parts) for parts in zip(x.shape[2:], lead, behind, strict=True)),
-        ],
-        lambda *i: _within(products, i, lead, w.shape[2:]),
-        name="T_pad",
-    )
 
-    def element(*i: te.Scalar) -> Any:
-        met = [
-            exprs.met(i[2 + k] + exprs.int64(around[k][0]), taps[k], steps[k], spacing[k])
-            for k in range(count)
-        ]
-        windows = [window + lead[k] for k, (window, _, _) in enumerate(met)]
-        value = held(*i[:2], *(place for _, place, _ in met), *windows)
-        if any(d > 1 for d in spacing):
-            exists = exprs.every(fits for _, _, fits in met)
-            value = te.if_then_else(exists, value, te.const(0, value.dtype))
-        return te.sum(value, axis=taps)
+    def total(
+        head: Sequence[te.Scalar], phases: Sequence[te.Scalar], windows: Sequence[te.Scalar]
+    ) -> Any:
+        """The sum of what is added to the output at a phase behind the start of some windows. A
+        place behind the last one of a window, or a window where there are no data, adds nothing.
+        """
+        met = [exprs.met(*each) for each in zip(phases, windows, taps, steps, spacing, strict=True)]
+        places, at = [place for _, place, _ in met], [window for window, _, _ in met]
+        inside = [place < n for place, n in zip(places, w.shape[2:], strict=True)]
+        inside += [fits for (_, _, fits), d in zip(met, spacing, strict=True) if d > 1]
+        inside.append(exprs.within(at, x.shape[2:], [True] * count))
+        value = products(*head, *places, *at)
+        return te.sum(
+            te.if_then_else(exprs.every(inside), value, te.const(0, value.dtype)), axis=taps
+        )
 
-    made = te.compute(lengths, element, name="T_conv_transpose")
+    befores = [exprs.int64(before) for before, _ in around]
+    wides = list(map(exprs.int64, steps))
+
+    def split(*i: te.Scalar) -> tuple[list[te.Scalar], list[te.Scalar]]:
+        """The phases of an output, and the windows that begin last before it."""
+        positions = [at + before for at, before in zip(i, befores, strict=True)]
+        pairs = list(zip(positions, wides, strict=True))
+        return [at % step for at, step in pairs], [at // step for at, step in pairs]
+
+    if all(step == 1 for step in steps):
+        made = te.compute(lengths, lambda *i: total(i[:2], *split(*i[2:])), name="T_conv_transpose")
+    else:
+        # Outputs of one phase are next to each other first, so that the loops have no gaps.
+        _, first = split(*[exprs.int64(0)] * count)
+        _, last = split(*(n - 1 for n in lengths[2:]))
+        spans = [end - begin + 1 for begin, end in zip(first, last, strict=True)]
+
+        def of_phase(*i: te.Scalar) -> Any:
+            windows = [at + begin for at, begin in zip(i[2 + count :], first, strict=True)]
+            return total(i[:2], i[2 : 2 + count], windows)
+
+        phased = te.compute([*lengths[:2], *wides, *spans], of_phase, name="T_phases")
+
+        def element(*i: te.Scalar) -> Any:
+            phases, windows = split(*i[2:])
+            at = [window - begin for window, begin in zip(windows, first, strict=True)]
+            return phased(*i[:2], *phases, *at)
+
+        made = te.compute(lengths, element, name="T_conv_transpose")
     return exprs.arranged(out, made, out_layout or layout, f"NC{axes}")
-
-
-def _within(
-    products: te.Tensor,
-    i: Sequence[te.Scalar],
-    lead: Sequence[te.Scalar],
-    window: Sequence[te.Scalar],
-) -> te.Scalar:
-    """An element of the products, or 0 around them."""
-    count = len(lead)
-    places, at = i[2 : 2 + count], [p - n for p, n in zip(i[2 + count :], lead, strict=True)]
-    within = [place < size for place, size in zip(places, window, strict=True)]
-    inside = exprs.every([*within, exprs.within(at, products.shape[2 + count :], [True] * count)])
-    return te.if_then_else(inside, products(*i[:2], *places, *at), te.const(0, products.dtype))
 
 
 for _count in (1, 2, 3):

@@ -411,18 +411,18 @@ def window_axes(sizes: Sequence[Any]) -> list[te.ReduceAxis]:
 
 
 def met(
-    position: te.Scalar, tap: te.Scalar, step: int, spacing: int
+    phase: te.Scalar, window: te.Scalar, tap: te.Scalar, step: int, spacing: int
 ) -> tuple[te.Scalar, te.Scalar, te.Scalar]:
     """One of the windows that have a position: its number, the place in it, and whether a window
     with this spacing has such a place at all.
 
-    Windows are `step` apart. Each window that has the position is met by one of the taps
+    Windows are `step` apart; the position is `phase` behind the start of a `window`, the last one
+    that begins before it. Each window that has the position is met by one of the taps
     ``0, 1, ... ceildiv(reach, step) - 1``, where a window reaches over `reach` positions; the place
     may be behind its last one, and the number before the first window or behind the last one.
     """
-    offset = position % int64(step) + tap * int64(step)
-    window = position // int64(step) - tap
-    return window, offset // int64(spacing), equals(offset % int64(spacing), int64(0))
+    offset = phase + tap * int64(step)
+    return window - tap, offset // int64(spacing), equals(offset % int64(spacing), int64(0))
 
 
 def within(at: Sequence[te.Scalar], shape: Sequence[te.Scalar], need: Sequence[bool]) -> te.Scalar:

@@ -583,12 +583,10 @@ def _pool_backward(
     shares = te.compute(g.shape, share, name="T_shares") if best is None else None
 
     def element(*i: te.Scalar) -> Any:
-        found = [
-            exprs.met(
-                i[2 + k] + exprs.int64(plan.around[k][0]), taps[k], plan.steps[k], plan.spacing[k]
-            )
-            for k in range(2)
-        ]
+        found = []
+        for k, (step, spacing) in enumerate(zip(plan.steps, plan.spacing, strict=True)):
+            position, each = i[2 + k] + exprs.int64(plan.around[k][0]), exprs.int64(step)
+            found.append(exprs.met(position % each, position // each, taps[k], step, spacing))
         at = [window for window, _, _ in found]
         own = [place for _, place, _ in found]
         exists = [fits for _, _, fits in found]

@@ -19,15 +19,15 @@ def public_name(room: str, name: str) -> object:
     """
     from importlib import import_module
 
-    homes = _homes(room)
-    if name not in homes:
+    listed: list[str] = sys.modules[room].__all__
+    if name not in listed:
         # Python asks for modules of the room, too, before it imports them: this must stay cheap.
         if name in OF_TVM:
             raise AttributeError(f"{room} has no {name}: write {OF_TVM[name]}")
         raise AttributeError(
-            f"module {room!r} has no attribute {name!r}; it has: {', '.join(sorted(homes))}"
+            f"module {room!r} has no attribute {name!r}; it has: {', '.join(sorted(listed))}"
         )
-    home = homes[name]
+    home = _homes(room)[name]
     value: object
     if home == room or not hasattr(module := import_module(home), name):
         value = import_module(f"{home}.{name}")

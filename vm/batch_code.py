@@ -131,6 +131,7 @@ class BatchWriter:
         self._made: list[str] = []
         self._results: dict[int, str] = {}
         self._registers: dict[int, Value] = {}
+        self._immediates: dict[int, Value] = {}
         self._values, self._varying = values, varying
 
     def function(self, code: Sequence[CallInstruction]) -> Written:
@@ -264,7 +265,11 @@ class BatchWriter:
     def _argument(self, arg: Argument) -> Value:
         match arg.kind:
             case ArgumentKind.IMMEDIATE:
-                return self._same_in_each_run(Scalar(arg.number))
+                found = self._immediates.get(arg.number)
+                if found is None:
+                    found = self._same_in_each_run(Scalar(arg.number))
+                    self._immediates[arg.number] = found
+                return found
             case ArgumentKind.CONSTANT:
                 return self._constant(arg.number)
             case ArgumentKind.FUNCTION:

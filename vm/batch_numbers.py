@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 from rlx.grammar.nodes import tir
@@ -35,10 +36,11 @@ class Number(NamedTuple):
 
     @property
     def varies(self) -> bool:
-        """Whether it may differ from run to run."""
-        return self.text != str(self.seen)
+        """Whether it may differ from run to run: it is a variable."""
+        return self.text[0].isalpha()
 
 
+@lru_cache(maxsize=4096)
 def constant(number: int) -> Number:
     """A number that is the same in each run."""
     return Number(str(int(number)), int(number))

@@ -7,7 +7,7 @@ machine code (:mod:`rlx.vm.batch_runs`). This module finds the batches.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from rlx.vm.flow import SPECIAL, BasicBlocks, Code, live_after, reads, writes
@@ -112,14 +112,15 @@ def batches(
             return name if name in kernels else ""
         return name if name in PLANNED - hidden else ""
 
-    heaps = _heap_registers(code, called, kernels).difference(range(num_inputs))
+    calls = list(map(called, code))
+    heaps = _heap_registers(code, calls, kernels).difference(range(num_inputs))
     blocks = BasicBlocks(code)
     found: dict[int, Batch] = {}
     for (first, end), live_behind in zip(blocks.spans, live_after(code, blocks), strict=True):
         live = set(live_behind)
         stop, outputs, worth = end, frozenset(live), False
         for at in range(end - 1, first - 2, -1):
-            inside = at >= first and at not in apart and called(code[at]) != ""
+            inside = at >= first and at not in apart and calls[at] != ""
             if not inside:
                 if worth and stop - at - 1 >= LEAST:
                     found[at + 1] = _batch(code, at + 1, stop, outputs, heaps)
@@ -131,7 +132,7 @@ def batches(
                 live.update(reads(code[at]))
             if not inside:
                 outputs = frozenset(live)
-            worth = worth or (inside and called(code[at]) in kernels)
+            worth = worth or (inside and calls[at] in kernels)
     return found
 
 
@@ -151,14 +152,12 @@ def _batch(
     return Batch(first, end, inputs, outputs, tuple(r for r in inputs if r in heaps))
 
 
-def _heap_registers(
-    code: Code, called: Callable[[VMInstruction], str], kernels: frozenset[str]
-) -> set[int]:
+def _heap_registers(code: Code, calls: Sequence[str], kernels: frozenset[str]) -> set[int]:
     """Registers that hold only heaps, and only go to functions on heaps and PrimFuncs."""
     made: set[int] = set()
     others: set[int] = set()
-    for instruction in code:
-        name, heap = called(instruction), None
+    for instruction, name in zip(code, calls, strict=True):
+        heap = None
         place = None if name in kernels else HEAPS.get(name)
         if place is not None and isinstance(instruction, CallInstruction):
             args = _stateless(instruction)

@@ -55,7 +55,12 @@ def build(
 
         return compiled(module, passes, legalize, reuse)
     kind = f"executable {'legalized' if legalize else 'plain'} {reuse}"
-    made, functions = kept(kind, module, lambda: _with_kernels(module, legalize, reuse))
+    made, functions = kept(
+        kind,
+        module,
+        lambda: _with_kernels(module, legalize, reuse),
+        parts=lambda found: found[1].values(),
+    )
     for (name, text), func in functions.items():
         know(name, text, func)
     return made

@@ -33,7 +33,8 @@ def reads(instruction: VMInstruction) -> tuple[int, ...]:
     """The registers that an instruction reads, including special ones."""
     match instruction:
         case CallInstruction(args=args):
-            return tuple(arg.number for arg in args if arg.kind is ArgumentKind.REGISTER)
+            register = ArgumentKind.REGISTER
+            return tuple([arg.number for arg in args if arg.kind is register])
         case RetInstruction(result=result):
             return (result,)
         case IfInstruction(condition=condition):

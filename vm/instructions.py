@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum, IntEnum
+from functools import lru_cache
 
 from rlx.grammar.nodes.node import Record
 
@@ -178,6 +179,7 @@ def _word(argument: Argument) -> int:
     return argument.kind.value << NUMBER_BITS | number & _MOST_NUMBER
 
 
+@lru_cache(maxsize=4096)
 def _argument(word: int) -> Argument:
     written, number = word >> NUMBER_BITS, word & _MOST_NUMBER
     kind = _KINDS.get(written)

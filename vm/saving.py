@@ -14,7 +14,6 @@ import os
 import struct
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
-from pathlib import Path
 from stat import S_ISREG
 from typing import Any
 
@@ -25,11 +24,11 @@ from rlx.semantics.live_memory import available
 from rlx.vm.checking import complaints
 from rlx.vm.constants import ConstantError, found_text, from_json, to_json
 from rlx.vm.executable_parts import ExecutableParts, VMFunction
+from rlx.vm.file_kind import MAGIC
 from rlx.vm.shipped_code import shipped
 
 PathLike = str | os.PathLike[str]
 
-MAGIC = b"RLXEXE\r\n"
 VERSION = 2
 _HEAD = struct.Struct("<8sI32s")
 _LENGTH = struct.Struct("<Q")
@@ -169,17 +168,3 @@ def _texts(found: Mapping[Any, Any]) -> dict[str, str]:
     if not all(isinstance(text, str) for text in found.values()):
         raise LoadError("the functions of the executable are not texts")
     return dict(found)
-
-
-def is_executable(path: str) -> bool:
-    """Whether a file is an executable of the virtual machine, by its first bytes.
-
-    A pipe is none: it could not be read a second time.
-    """
-    try:
-        if not Path(path).is_file():
-            return False
-        with Path(path).open("rb") as file:
-            return file.read(len(MAGIC)) == MAGIC
-    except OSError:
-        return False

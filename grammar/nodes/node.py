@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from importlib import import_module
 from operator import is_
+from types import CodeType, FunctionType
 from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 Span = tuple[int, int]
@@ -35,13 +37,23 @@ class RecordMeta(type):
         fields = inherited + own
         type.__setattr__(cls, "__match_args__", fields)
         if own:
-            setters = {f"_set_{f}": getattr(cls, f).__set__ for f in fields}
-            parameters = ", ".join(f"{f}=_defaults[{f!r}]" if f in defaults else f for f in fields)
-            body = "".join(f"\n _set_{f}(self, {f})" for f in fields)
-            scope: dict[str, Any] = {**setters, "_defaults": defaults}
-            exec(f"def __init__(self, {parameters}):{body}", scope)  # noqa: S102 - field names only
-            type.__setattr__(cls, "__init__", scope["__init__"])
+            code = _initialiser(len(fields)).replace(co_varnames=("self", *fields))
+            setters = {f"_set_{k}": getattr(cls, f).__set__ for k, f in enumerate(fields)}
+            values = tuple(defaults[f] for f in fields if f in defaults)
+            type.__setattr__(cls, "__init__", FunctionType(code, setters, "__init__", values))
         return cls
+
+
+@cache
+def _initialiser(count: int) -> CodeType:
+    """The code of an ``__init__`` with so many fields, which get their names in each class: to
+    compile a text for each of a hundred classes would take 6 ms more at every start of the command.
+    """
+    names = [f"f{k}" for k in range(count)]
+    body = "".join(f"\n _set_{k}(self, {name})" for k, name in enumerate(names))
+    whole = compile(f"def __init__(self, {', '.join(names)}):{body}", "<a record>", "exec")
+    [code] = [each for each in whole.co_consts if isinstance(each, CodeType)]
+    return code
 
 
 class Record(metaclass=RecordMeta):

@@ -55,7 +55,7 @@ def program(path: str, name: str | None) -> IRModule:
     file is an executable, cannot be read, or does not hold one module of that name; IllFormedError
     if the checker finds errors.
     """
-    from rlx.vm.saving import is_executable
+    from rlx.vm.file_kind import is_executable
 
     if is_executable(path):
         hint = f"`rlx run {path}` runs it, `rlx disasm {path}` prints its instructions"

@@ -48,7 +48,7 @@ def main(argv: Sequence[str], prog: str = "rlx run") -> int:
 
 def _run(options: argparse.Namespace, prog: str) -> int:
     from rlx.semantics.outcome import Returned
-    from rlx.vm.saving import is_executable
+    from rlx.vm.file_kind import is_executable
 
     if options.backend == "vm" or is_executable(options.file):
         from rlx.commands.run_vm import run

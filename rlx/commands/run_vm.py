@@ -59,7 +59,7 @@ def prepared(options: argparse.Namespace) -> tuple[Executable, str, Inputs]:
 
 def _executable(path: str) -> Executable:
     from rlx.vm import Executable, build
-    from rlx.vm.saving import is_executable
+    from rlx.vm.file_kind import is_executable
 
     return Executable.load(path) if is_executable(path) else build(checked(path))
 

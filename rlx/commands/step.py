@@ -75,7 +75,7 @@ def main(argv: Sequence[str], prog: str = "rlx step") -> int:
 
 def _recorded(options: argparse.Namespace) -> tuple[Trace, str | None]:
     """The run, and the rule that is asked for; the page is written."""
-    from rlx.vm.saving import is_executable
+    from rlx.vm.file_kind import is_executable
 
     if options.html and (said := refused(options.html, options.file)) is not None:
         raise UsageError(f"--html {said}")

@@ -18,7 +18,6 @@ from rlx.semantics.machine.builtin_words import TAKES, misused
 from rlx.semantics.machine.builtins import BUILTINS, READING
 from rlx.semantics.machine.message_text import kind
 from rlx.semantics.machine.numpy_conversion import readable
-from rlx.semantics.native.write_analysis import filled, loads
 from rlx.semantics.store import Blank, Change, Store, Version
 from rlx.semantics.values import (
     UNIT,
@@ -209,14 +208,21 @@ class PrimFuncs:
         found = self._fills.get(func)
         if found is None:
             runner = self._runners.get(func)
-            ready = None if runner is None or isinstance(runner, Exception) else runner.filled
-            found = self._fills[func] = filled(func) if ready is None else ready
+            if runner is None or isinstance(runner, Exception):
+                from rlx.semantics.native.write_analysis import filled  # it imports the prover
+
+                found = filled(func)
+            else:
+                found = runner.filled
+            self._fills[func] = found
         return found
 
     def only_reads(self, func: tir.PrimFunc) -> frozenset[int]:
         """The positions of the parameters that a PrimFunc reads and never writes to."""
         found = self._reads.get(func)
         if found is None:
+            from rlx.semantics.native.write_analysis import loads
+
             read = {load.buffer for load in loads(func.body)}
             buffers = ((k, func.buffer_map.get(param)) for k, param in enumerate(func.params))
             found = frozenset(k for k, b in buffers if b in read) - self.writes(func)
@@ -229,7 +235,12 @@ class PrimFuncs:
         """
         found = self._writes.get(func)
         if found is None:
-            found = self._writes[func] = _writes(func)
+            runner = self._runners.get(func)
+            if runner is None or isinstance(runner, Exception):
+                found = _writes(func)
+            else:
+                found = runner.written
+            self._writes[func] = found
         return found
 
 

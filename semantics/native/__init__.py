@@ -8,7 +8,20 @@ reordered or libm is used.
 
 from __future__ import annotations
 
-from rlx.semantics.native.compiler import NoCompiler, UntrustedCache, has_compiler
-from rlx.semantics.native.kernel import Kernel, compile, compile_all
+from typing import TYPE_CHECKING
+
+from rlx import lazy
+
+if TYPE_CHECKING:
+    from rlx.semantics.native.compiler import NoCompiler, UntrustedCache, has_compiler
+    from rlx.semantics.native.kernel import Kernel, compile, compile_all
 
 __all__ = ["Kernel", "NoCompiler", "UntrustedCache", "compile", "compile_all", "has_compiler"]
+
+
+def __getattr__(name: str) -> object:
+    return lazy.public_name(__name__, name)
+
+
+def __dir__() -> list[str]:
+    return __all__

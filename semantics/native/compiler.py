@@ -12,6 +12,7 @@ import errno
 import hashlib
 import os
 import platform
+import re
 import shutil
 import stat
 from collections.abc import Callable, Iterator, Sequence
@@ -177,10 +178,41 @@ def _identified(path: str, tuning: tuple[str, ...]) -> Toolchain:
 
 @cache
 def _version(path: str) -> str:
+    """What a compiler says of itself. To ask takes as long as to load ten kernels, so the answer is
+    kept for as long as the program's file is the same.
+    """
+    name = _program_name(path)
+    if name is not None:
+        with suppress(NoCompiler, OSError):
+            found = content(directory() / name)
+            if found is not None:
+                return found.decode()
     try:
-        return run([path, "--version"], _limit() / _PROBE_PART, reads="stdout").said
+        said = run([path, "--version"], _limit() / _PROBE_PART, reads="stdout").said
     except (OSError, TooSlow):
         return ""
+    if name is not None:
+        with suppress(NoCompiler, OSError):
+            keep(name, said.encode())
+    return said
+
+
+_COMPILER = re.compile(r"([\w.]+-)*(gcc|clang)(-[\d.]+)?")
+"""The file name of a compiler. A program of another name may start one that it chooses."""
+
+
+def _program_name(path: str) -> str | None:
+    """The name of the file in the cache that has a compiler's version; None if there should be
+    none.
+    """
+    real = os.path.realpath(path)
+    if not _COMPILER.fullmatch(os.path.basename(real)):
+        return None
+    with suppress(OSError):
+        found = os.stat(real)
+        told = (path, real, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+        return f"{hashlib.sha256(repr(told).encode()).hexdigest()}.version"
+    return None
 
 
 _PROBE = """

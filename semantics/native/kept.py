@@ -11,7 +11,7 @@ import io
 import os
 import pickle
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterable
 from contextlib import suppress
 from functools import cache
 from typing import TypeVar, cast
@@ -24,7 +24,12 @@ SMALLEST, LARGEST = 8_000, 1 << 25
 """The bytes of an input that is worth a file, and of a file that is not too much."""
 
 
-def kept(kind: str, given: object, make: Callable[[], T]) -> T:
+def kept(
+    kind: str,
+    given: object,
+    make: Callable[[], T],
+    parts: Callable[[T], Iterable[Hashable]] = lambda made: (),
+) -> T:
     """The result of ``make`` for an input: from the cache, or made and put there.
 
     The result of a small or a very large input is not kept, and neither is one without a
@@ -36,10 +41,14 @@ def kept(kind: str, given: object, make: Callable[[], T]) -> T:
         Which function of the input it is.
     given
         The whole input.
+    parts
+        The parts of the result that a tuple of may be an input in turn, in an order of their own.
     """
-    written = _written(given)
-    if written is None or not SMALLEST <= len(written) <= LARGEST:
-        return make()
+    written = _named(given)
+    if written is None:
+        written = _written(given)
+        if written is None or not SMALLEST <= len(written) <= LARGEST:
+            return make()
     try:
         stamp = _stamp()
         folder = compiler.directory()
@@ -49,7 +58,7 @@ def kept(kind: str, given: object, make: Callable[[], T]) -> T:
     with suppress(compiler.NoCompiler, OSError, *_UNREADABLE):
         found = compiler.content(folder / name)
         if found is not None:
-            return cast(T, _read(found))
+            return _noted(cast(T, _read(found)), name, parts)
     made = make()
     form = _written(made)
     if form is None or len(form) > LARGEST:
@@ -57,7 +66,31 @@ def kept(kind: str, given: object, make: Callable[[], T]) -> T:
     with suppress(compiler.NoCompiler):
         compiler.keep(name, form)
     # As later processes get it: what is kept of it in turn has one name then.
-    return cast(T, _read(form))
+    return _noted(cast(T, _read(form)), name, parts)
+
+
+_NAMES: dict[Hashable, str] = {}
+"""The names of parts of results: they say all that a part depends on."""
+_MOST = 4096
+
+
+def _noted(made: T, name: str, parts: Callable[[T], Iterable[Hashable]]) -> T:
+    """A result, whose parts get names."""
+    for at, part in enumerate(parts(made)):
+        _NAMES[part] = f"{name} {at}"
+    for part in [*_NAMES][: max(0, len(_NAMES) - _MOST)]:
+        del _NAMES[part]
+    return made
+
+
+def _named(value: object) -> bytes | None:
+    """The names of values that are parts of results; None if one is not. Their persistent form
+    takes longer.
+    """
+    if not isinstance(value, tuple):
+        return None
+    names = [_NAMES.get(part, "") for part in value]
+    return "\n".join(names).encode() if names and all(names) else None
 
 
 _UNREADABLE = pickle.PickleError, TypeError, AttributeError, ValueError, ImportError, EOFError

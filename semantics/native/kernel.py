@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import builtins
 import struct
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import lru_cache
+from types import CodeType
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -93,8 +96,9 @@ class Kernel:
         Whether a call may return a value.
     entry
         The variant for arguments that share no memory.
-    filled
-        The positions of arrays that are written completely before they are read.
+    written, filled
+        The positions of arrays that are written to, and of those that are written completely before
+        they are read.
     """
 
     def __init__(
@@ -103,17 +107,17 @@ class Kernel:
         self._func = func
         self._bounds = bounds
         self._program = program
-        self._written = program.written
+        self.written = program.written
         self.filled = program.filled
         self.taken = [
-            Taken(None, None, 1, var.dtype, at in self._written)
+            Taken(None, None, 1, var.dtype, at in self.written)
             if buffer is None
             else Taken(
                 buffer,
                 numpy_type(buffer.dtype),
                 len(buffer.shape),
                 buffer.dtype,
-                at in self._written,
+                at in self.written,
             )
             for at, (var, buffer) in enumerate(program.parameters)
         ]
@@ -122,6 +126,7 @@ class Kernel:
         self.entry = Variant(program, entry)
         self._address = self.entry.ffi.from_buffer
         self._frames: list[_Frame] = []
+        self._take: Callable[[Sequence[Argument], _Frame], bool] | None = None
         self._arrays = sum(taken.buffer is not None for taken in self.taken)
         self._numbers = FIRST_SLOT + sum(taken.rank for taken in self.taken)
         self.general_variant: Variant | None = None
@@ -160,14 +165,16 @@ class Kernel:
             `E-tir-fuel`
         """
         frame = self._frame()
-        if self._direct(args, frame):
+        if self._take is None:
+            self._take = self._in_place()
+        if self._take(args, frame):
             stopped = self._run(frame, fuel, memory)
-        elif tangled(args, self._written):
+        elif tangled(args, self.written):
             from rlx.semantics.tir import evaluate
 
             return evaluate(self._func, args, fuel=fuel, unwritten=unwritten, memory=memory)
         else:
-            copies = Copies(args, self._written)
+            copies = Copies(args, self.written)
             self._pass(args, frame, copies)
             stopped = self._run(frame, fuel, memory)
             copies.finish()
@@ -225,30 +232,17 @@ class Kernel:
             self.general_variant = Variant(program, entry)
         return self.general_variant
 
-    def _direct(self, args: Sequence[Argument], frame: _Frame) -> bool:
-        """Put the arguments into the frame, unless one cannot be used where it is."""
-        if GUARDED or len(args) != len(self.taken):
-            return False
-        numbers, places, shapes = frame
-        at, count = FIRST_SLOT, 0
-        for position, arg in enumerate(args):
-            buffer, wanted, rank, dtype, written = self.taken[position]
-            if buffer is None:
-                numbers[at] = scalar(position, dtype, arg)
-                at += rank
-                continue
-            if type(arg) is not np.ndarray or arg.dtype != wanted or arg.ndim != rank:
-                return False
-            flags = arg.flags
-            if not flags.carray and (written or not (flags.c_contiguous and flags.aligned)):
-                return False
-            places[count] = self._address(arg)
-            shape = arg.shape
-            if shapes[count] != shape:
-                _measure(frame, count, at, shape)
-            count += 1
-            at += rank
-        return True
+    def _in_place(self) -> Callable[[Sequence[Argument], _Frame], bool]:
+        """The function that puts arguments into a frame, unless one cannot be used where it is; it
+        is made at the first call.
+        """
+        scope: dict[str, Any] = {"ndarray": np.ndarray, "measure": _measure, "scalar": scalar}
+        scope["address"] = self._address
+        for k, (_, wanted, _, dtype, _) in enumerate(self.taken):
+            scope |= {f"w{k}": wanted, f"d{k}": dtype}
+        exec(_taking(tuple((t.wanted is None, t.rank, t.written) for t in self.taken)), scope)  # noqa: S102
+        made: Callable[[Sequence[Argument], _Frame], bool] = scope["take"]
+        return made
 
     def _pass(self, args: Sequence[Argument], frame: _Frame, copies: Copies) -> None:
         """Put the arguments into the frame, or their copies, which ``copies`` keeps."""
@@ -353,6 +347,39 @@ def _measure(frame: _Frame, count: int, at: int, shape: tuple[int, ...]) -> None
     frame.shapes[count] = shape
     for axis, dim in enumerate(shape):
         frame.numbers[at + axis] = dim
+
+
+@lru_cache(maxsize=1024)
+def _taking(kinds: tuple[tuple[bool, int, bool], ...]) -> CodeType:
+    """The code of ``take``, for arguments of these kinds: whether one is a number, its rank, and
+    whether it is written to. A loop over the arguments would take twice the time.
+    """
+    lines = ["def take(args, frame):"]
+    if GUARDED:
+        lines.append(" return False")
+    lines.append(f" if len(args) != {len(kinds)}: return False")
+    lines.append(f" [{', '.join(f'a{k}' for k in range(len(kinds)))}] = args")
+    lines.append(" numbers, places, shapes = frame")
+    at, count = FIRST_SLOT, 0
+    for k, (is_number, rank, written) in enumerate(kinds):
+        if is_number:
+            lines.append(f" numbers[{at}] = scalar({k}, d{k}, a{k})")
+        else:
+            usable = "" if written else " and not (flags.c_contiguous and flags.aligned)"
+            lines += [
+                f" if type(a{k}) is not ndarray or a{k}.dtype is not w{k} and a{k}.dtype != w{k}:",
+                "  return False",
+                f" flags, shape = a{k}.flags, a{k}.shape",
+                f" if not flags.carray{usable}: return False",
+                f" if shapes[{count}] != shape:",
+                f"  if len(shape) != {rank}: return False",
+                f"  measure(frame, {count}, {at}, shape)",
+                f" places[{count}] = address(a{k})",
+            ]
+            count += 1
+        at += rank
+    text = "\n".join([*lines, " return True"])
+    return builtins.compile(text, "<arguments of a kernel>", "exec")
 
 
 def _call(variant: Variant, frame: _Frame, fuel: int | None, memory: int) -> int:

@@ -37,19 +37,23 @@ def use(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Path:
     return folder
 
 
+def libraries(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.so"))
+
+
 def test_the_directory_is_private_and_used_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = use(monkeypatch, tmp_path / "deep" / "down")
     increment(1)
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    [library] = folder.iterdir()
+    [library] = libraries(folder)
     assert stat.S_IMODE(library.stat().st_mode) == 0o700
     before = library.stat().st_mtime_ns
     increment(1)
-    assert [f.stat().st_mtime_ns for f in folder.iterdir()] == [before]
+    assert [f.stat().st_mtime_ns for f in libraries(folder)] == [before]
     increment(2)
-    assert len(list(folder.iterdir())) == 2
+    assert len(libraries(folder)) == 2
 
 
 def test_bounds_are_part_of_what_is_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,7 +61,7 @@ def test_bounds_are_part_of_what_is_cached(tmp_path: Path, monkeypatch: pytest.M
     func = of_body('A: T.Buffer((2,), "int64"), B: T.Buffer((1,), "int64")', "A[B[0]] = B[0]")
     for bounds in (True, False):
         native.compile(func, bounds=bounds)
-    assert len(list(folder.iterdir())) == 2
+    assert len(libraries(folder)) == 2
 
 
 def test_kernels_compiled_together_are_found_again_alone(
@@ -83,6 +87,36 @@ def test_kernels_compiled_together_are_found_again_alone(
         if file.suffix == ".so":
             file.write_bytes(b"damaged")
     increment(1)
+
+
+@pytest.mark.parametrize("damage", [b"", b"damaged"])
+def test_places_of_kernels_that_were_asked_for_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: bytes
+) -> None:
+    """All places are in one file, and each is in one of its own: either is enough."""
+    folder = use(monkeypatch, tmp_path / "c")
+    funcs = [
+        of_body('A: T.Buffer((1,), "int64")', f"A[0] = A[0] * T.int64({by})") for by in (2, 3, 5)
+    ]
+
+    def products() -> list[int]:
+        found = []
+        for kernel in native.compile_all(funcs):
+            assert isinstance(kernel, native.Kernel)
+            array = np.ones(1, np.int64)
+            kernel([array])
+            found += array.tolist()
+        return found
+
+    assert products() == [2, 3, 5]
+    [together] = folder.glob("*.all")
+    for suffix in (".in", ".all", ".so"):
+        for file in folder.glob(f"*{suffix}"):
+            file.write_bytes(damage)
+        assert products() == [2, 3, 5]
+    funcs.reverse()
+    assert products() == [5, 3, 2]
+    assert len(list(folder.glob("*.all"))) == 2 and together.stat().st_size
 
 
 def test_why_a_function_has_no_code_is_kept_with_the_code_of_others(
@@ -146,7 +180,7 @@ def test_a_link_in_place_of_the_directory_is_refused(
 def test_planted_libraries_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = use(monkeypatch, tmp_path / "c")
     increment(4)
-    [library] = folder.iterdir()
+    [library] = libraries(folder)
     library.chmod(0o766)
     with pytest.raises(native.UntrustedCache, match="written by others"):
         increment(4)
@@ -191,7 +225,7 @@ def test_a_library_that_was_damaged_is_made_again(
     """In the process that uses it, too: it would end by SIGBUS if it had the file itself in its memory."""
     folder = use(monkeypatch, tmp_path / "c")
     increment(8)
-    [library] = folder.iterdir()
+    [library] = libraries(folder)
     whole = library.read_bytes()
     func = of_body('A: T.Buffer((2,), "int64")', "for i in range(2): A[i] = A[i] + T.int64(8)")
     kernel = native.compile(func)
@@ -204,7 +238,7 @@ def test_a_library_that_was_damaged_is_made_again(
         increment(8)
         assert array.tolist() == [8, 8]
         assert library.read_bytes() == whole, what
-        assert list(folder.iterdir()) == [library]
+        assert libraries(folder) == [library]
 
 
 def test_the_library_of_another_function_is_not_taken(
@@ -212,9 +246,9 @@ def test_the_library_of_another_function_is_not_taken(
 ) -> None:
     folder = use(monkeypatch, tmp_path / "c")
     increment(20)
-    [one] = folder.iterdir()
+    [one] = libraries(folder)
     increment(21)
-    [other] = set(folder.iterdir()) - {one}
+    [other] = set(libraries(folder)) - {one}
     one.write_bytes(other.read_bytes())
     increment(20)
 
@@ -224,7 +258,7 @@ def test_a_library_that_cannot_be_read_is_made_again(
 ) -> None:
     folder = use(monkeypatch, tmp_path / "c")
     increment(22)
-    [library] = folder.iterdir()
+    [library] = libraries(folder)
     library.chmod(0)
     increment(22)
     os.truncate(library, 1 << 40)
@@ -251,7 +285,7 @@ def test_a_cache_below_a_folder_that_everybody_writes_is_refused(
         increment(23)
     (tmp_path / "open").chmod(0o1777)
     increment(23)
-    assert len(list(folder.iterdir())) == 1
+    assert len(libraries(folder)) == 1
 
 
 def test_a_full_disk_keeps_no_library_and_stops_nobody(
@@ -279,7 +313,8 @@ def test_what_a_killed_compilation_left_is_removed(
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
     assert [path for path in folder.iterdir() if path.is_dir()]
     increment(25)
-    assert [path.suffix for path in folder.iterdir()] == [".so"]
+    assert not [path for path in folder.iterdir() if path.is_dir()]
+    assert len(libraries(folder)) == 1
 
 
 RUN = """
@@ -294,7 +329,24 @@ def test_two_processes_compile_the_same_function(tmp_path: Path) -> None:
     command = [sys.executable, "-c", RUN]
     running = [subprocess.Popen(command, env=environment) for _ in range(2)]
     assert [process.wait(60) for process in running] == [0, 0]
-    assert len(list((tmp_path / "c").iterdir())) == 1
+    assert len(libraries(tmp_path / "c")) == 1
+
+
+def test_a_compiler_is_asked_for_its_version_once(tmp_path: Path) -> None:
+    """Until its program is another one; a program that is not named like a compiler is always asked."""
+    calls = tmp_path / "calls"
+    real = compiler.toolchain()[0]
+    environment = {**os.environ, "RLX_CACHE": str(tmp_path / "c")}
+    for name, asked in (("gcc", [1, 0, 1]), ("wrapper", [1, 1, 1])):
+        program = tmp_path / name
+        for count in asked:
+            if count:
+                program.write_text(f'#!/bin/sh\necho "$@" >> {calls}\nexec {real} "$@"\n')
+                program.chmod(0o755)
+            calls.write_text("")
+            command = [sys.executable, "-c", RUN]
+            subprocess.run(command, env={**environment, "CC": str(program)}, check=True)
+            assert calls.read_text().split().count("--version") == count
 
 
 DAMAGING = """
