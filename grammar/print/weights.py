@@ -192,7 +192,7 @@ def _tensor(literal: ast.Literal) -> bytes:
     content = bytes(literal.content)[: prod(shape) * max(kind.bits // 8, 1)]
     if kind.bits == 4:  # TVM packs two of them into a byte, the first into its upper half
         even = content + bytes(len(content) % 2)
-        content = bytes(a << 4 | b for a, b in zip(even[::2], even[1::2], strict=True))
+        content = bytes((a & 15) << 4 | b & 15 for a, b in zip(even[::2], even[1::2], strict=True))
     head = struct.pack(
         "<QQiiiBBH",
         MAGIC,
