@@ -143,6 +143,20 @@ def quiet(function: Function, *arrays: Any) -> Any:
         return function(*arrays)
 
 
+def contracted(x: Array, y: Array, of_x: Sequence[int], of_y: Sequence[int]) -> Array:
+    """The sums of products over pairs of axes; the other axes of `x` come before those of `y`.
+
+    As np.tensordot, which multiplies by a single 0 without a look at the other side: infinity and
+    NaN would be 0.
+    """
+    count = len(of_x)
+    x = np.moveaxis(x, of_x, range(x.ndim - count, x.ndim))
+    y = np.moveaxis(y, of_y, range(count))
+    rows, inner, columns = x.shape[: x.ndim - count], y.shape[:count], y.shape[count:]
+    products = np.matmul(x.reshape(prod(rows), prod(inner)), y.reshape(prod(inner), prod(columns)))
+    return products.reshape(*rows, *columns)  # type: ignore[no-any-return]
+
+
 def mean(x: Array, axis: Any = None, keepdims: bool = False) -> Any:
     """The mean of floats over axes; NaN for no elements."""
     total = np.sum(x, axis=axis, keepdims=keepdims)

@@ -336,7 +336,7 @@ def convolution_value(count: int) -> Function:
 def _mixed(seen: Array, weight: Array, number: int) -> Array:
     """Sums over channels and places of windows: (N, C, positions, places) with (O, C, places)."""
     places = tuple(range(2 + number, 2 + 2 * number))
-    found = np.tensordot(seen, weight, axes=((1, *places), tuple(range(1, 2 + number))))
+    found = arrays.contracted(seen, weight, (1, *places), range(1, 2 + number))
     return np.moveaxis(found, -1, 1)
 
 
@@ -390,7 +390,7 @@ def _spread_out(x: Array, w: Array, place: tuple[int, ...], groups: int) -> Arra
     at: Any = (slice(None), slice(None), *place)
     weights = w[at]
     parts = [
-        np.moveaxis(np.tensordot(part, some, axes=((1,), (0,))), -1, 1)
+        np.moveaxis(arrays.contracted(part, some, (1,), (0,)), -1, 1)
         for part, some in zip(np.split(x, groups, 1), np.split(weights, groups, 0), strict=True)
     ]
     return parts[0] if groups == 1 else np.concatenate(parts, axis=1)

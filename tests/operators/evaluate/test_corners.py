@@ -317,3 +317,20 @@ def test_an_inferred_length_beside_none_is_that_of_the_type(
 def test_attention_without_heads_is_empty(groups: int) -> None:
     query, key = np.ones((1, 2, 0, 3), np.float32), np.ones((1, 4, groups, 3), np.float32)
     assert run("nn.attention", query, key, key).shape == (1, 2, 0, 3)
+
+
+@pytest.mark.parametrize("channels", [1, 2])
+def test_infinity_times_a_weight_of_zero_is_nan(channels: int) -> None:
+    """Also where a window, or what one place of it adds, is a single number."""
+    x = np.tile(np.array([math.inf, 1, math.nan], np.float32), (1, channels, 1))
+    zero = np.zeros((channels, channels, 1), np.float32)
+    kernel = np.tile(np.array([0, 4], np.float32), (channels, 1, 1))
+    layouts = {"data_layout": "NCW"}
+    found = run("nn.conv1d", x, zero, kernel_layout="OIW", **layouts)
+    np.testing.assert_array_equal(found[0, 0], [math.nan, 0, math.nan])
+    found = run("nn.conv1d_transpose", x[:, :1], kernel[:1], kernel_layout="IOW", **layouts)
+    np.testing.assert_array_equal(found[0, 0], [math.nan, math.inf, math.nan, math.nan])
+    apart = run(
+        "nn.conv1d_transpose", x, kernel, strides=2, groups=channels, kernel_layout="IOW", **layouts
+    )
+    np.testing.assert_array_equal(apart[0, 0], [math.nan, math.inf, 0, 4, math.nan, math.nan])
