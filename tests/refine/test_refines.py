@@ -91,7 +91,7 @@ def test_another_interface(after: str, words: str) -> None:
 
 def test_a_function_that_becomes_private() -> None:
     """Nobody can call it any more, so it does not do what it did."""
-    before = '''
+    before = """
 @I.ir_module
 class M:
     @R.function
@@ -101,7 +101,7 @@ class M:
     @R.function
     def other(x: R.Tensor((4,), "int32")) -> R.Tensor((4,), "int32"):
         return R.abs(x)
-'''
+"""
     one, other = before.split("    @R.function\n    def other")
     after = f"{one}    @R.function(private=True)\n    def other{other}"
     with pytest.raises(InterfaceError, match="'other' is private in AFTER"):
