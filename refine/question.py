@@ -93,7 +93,7 @@ class _Outcome(Record):
 
 def entries(before: ast.IRModule, after: ast.IRModule, entry: str | None) -> tuple[str, ...]:
     """The functions to compare: the one of a name, or all public functions of BEFORE. Raises
-    InterfaceError if one of them is not in AFTER.
+    InterfaceError if one of them is not in AFTER, or is private there beside public ones.
     """
     ours = {gv.name_hint: f for gv, f in before.functions.items()}
     theirs = {gv.name_hint: f for gv, f in after.functions.items()}
@@ -113,6 +113,9 @@ def entries(before: ast.IRModule, after: ast.IRModule, entry: str | None) -> tup
             raise InterfaceError(
                 f"the interface changed: AFTER has no function {name!r}; it has: {has}"
             )
+        hidden = "global_symbol" in ours[name].attrs and "global_symbol" not in theirs[name].attrs
+        if hidden and any("global_symbol" in f.attrs for f in theirs.values()):
+            raise InterfaceError(f"the interface changed: {name!r} is private in AFTER")
     if not wanted:
         raise InterfaceError("BEFORE has no functions")
     return tuple(wanted)

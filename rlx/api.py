@@ -400,7 +400,8 @@ def refines(
     before, after
         What :func:`check` takes.
     entry
-        The function to compare; None for all public functions of BEFORE.
+        The function to compare; None for all public functions of BEFORE: those of Relax, and
+        PrimFuncs only if there are no others.
     floats
         ``"bitwise"``: floats have the same bits. ``"real"``: they are equal as exact real numbers;
         the answer has the strongest level that holds.

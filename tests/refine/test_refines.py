@@ -89,6 +89,26 @@ def test_another_interface(after: str, words: str) -> None:
         rlx.refines(BEFORE, after)
 
 
+def test_a_function_that_becomes_private() -> None:
+    """Nobody can call it any more, so it does not do what it did."""
+    before = """
+@I.ir_module
+class M:
+    @R.function
+    def main(x: R.Tensor((4,), "int32")) -> R.Tensor((4,), "int32"):
+        return x
+
+    @R.function
+    def other(x: R.Tensor((4,), "int32")) -> R.Tensor((4,), "int32"):
+        return R.abs(x)
+"""
+    one, other = before.split("    @R.function\n    def other")
+    after = f"{one}    @R.function(private=True)\n    def other{other}"
+    with pytest.raises(InterfaceError, match="'other' is private in AFTER"):
+        rlx.refines(before, after)
+    assert rlx.refines(before, after, entry="main").proved
+
+
 KERNEL = """
 @T.prim_func
 def copy(A: T.Buffer(("n",), "float32"), B: T.Buffer(("n",), "float32")):
