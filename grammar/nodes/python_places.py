@@ -10,15 +10,18 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
+from functools import wraps
 from itertools import islice
 from types import CodeType, FrameType, FunctionType
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.nodes.ast import IRModule
 
 F = TypeVar("F")
 N = TypeVar("N")
+P = ParamSpec("P")
 
 _WIDTH = 120
 """The length of the blank lines that replace code without a file."""
@@ -115,6 +118,48 @@ def callable_of(given: F, arguments: str, count: int) -> F:
             f"expected a function of {arguments}, found {name}{taken}: {error}", here()
         ) from None
     return given
+
+
+def spelt(function: Callable[P, N]) -> Callable[P, N]:
+    """A function whose misspelt calls are MisuseErrors, which name the parameter that is meant, or
+    all of them.
+    """
+
+    @wraps(function)
+    def called(*args: P.args, **keywords: P.kwargs) -> N:
+        try:
+            return function(*args, **keywords)
+        except TypeError:
+            wrong = _misspelt(function, args, keywords)
+            if wrong is None:
+                raise
+        raise MisuseError(wrong, here())
+
+    return called
+
+
+def _misspelt(
+    function: Callable[..., object], args: tuple[object, ...], keywords: dict[str, object]
+) -> str | None:
+    """What is wrong with the arguments of a call; None if the function can be called with them."""
+    from difflib import get_close_matches
+    from inspect import signature
+
+    taken = signature(function)
+    try:
+        taken.bind(*args, **keywords)
+    except TypeError as error:
+        name = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
+        names = [each for each in taken.parameters if each != "self"]
+        unknown = [each for each in keywords if each not in names]
+        if not unknown:
+            return f"{name}: {error}; its parameters are {', '.join(names)}"
+        free = [each for each in names if each not in keywords]
+        near = [each for each in free if unknown[0] in each.split("_")]
+        near = near or get_close_matches(unknown[0], free, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(names)}"
+        return f"{name} has no parameter {unknown[0]!r}; {hint}"
+    return None
 
 
 _places: dict[int, tuple[CodeType, dict[int, Place] | None]] = {}

@@ -11,7 +11,7 @@ from rlx.checker.normalize import normalize_function
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, GlobalVar, StructInfo
 from rlx.grammar.nodes.node import replace
-from rlx.grammar.nodes.python_places import Place, described, here
+from rlx.grammar.nodes.python_places import Place, described, here, spelt
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver.budget import undisturbed
 from rlx.solver.prover import Prover
@@ -84,6 +84,7 @@ class BlockBuilder(ModuleFunctions):
 
     # ------------------------------------------------------------ functions
 
+    @spelt
     @contextmanager
     def function(
         self,
@@ -239,6 +240,7 @@ class BlockBuilder(ModuleFunctions):
 
     # ------------------------------------------------------------ bindings
 
+    @spelt
     def emit(self, expr: Given, name_hint: str = "") -> ast.Var:
         """Bind a value to a new variable.
 
@@ -260,6 +262,7 @@ class BlockBuilder(ModuleFunctions):
         hint = name_hint if type(name_hint) is str else taken.text(name_hint, _NAME, place)
         return frame.emit(given, hint, place)
 
+    @spelt
     def emit_output(self, output: Given, name_hint: str = "") -> ast.Var:
         """Bind a value in a dataflow block to a variable that outlives the block.
 
@@ -277,6 +280,7 @@ class BlockBuilder(ModuleFunctions):
         hint = taken.text(name_hint, _NAME, place)
         return frame.emit(self._expr(output, place), hint, place, output=True)
 
+    @spelt
     def emit_match_cast(
         self, value: Given, struct_info: StructInfo | str, name_hint: str = ""
     ) -> ast.Var:
@@ -325,6 +329,7 @@ class BlockBuilder(ModuleFunctions):
             if binding.var.struct_info_annotation is None:
                 frame.annotate(binding.var)
 
+    @spelt
     def emit_func_output(
         self, output: Given, params: Sequence[ast.Var] | ast.Var | None = None
     ) -> GlobalVar:

@@ -15,6 +15,7 @@ from rlx.grammar.nodes.python_places import (
     here,
     listed,
     of_kind,
+    spelt,
 )
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.solver.budget import undisturbed
@@ -129,6 +130,7 @@ class PassContext:
         arguments instead.
     """
 
+    @spelt
     def __init__(
         self,
         opt_level: int = 2,
@@ -228,6 +230,7 @@ class FunctionalPass(ModulePass):
         return found
 
 
+@spelt
 def module_pass(pass_func: Any = None, opt_level: int = 0, *, name: str | None = None) -> Any:
     """Make a pass of ``f(module, context)``, or of a class with ``transform_module``.
 
@@ -237,6 +240,7 @@ def module_pass(pass_func: Any = None, opt_level: int = 0, *, name: str | None =
     return _decorated(pass_func, name, opt_level, "transform_module", lambda change: change)
 
 
+@spelt
 def function_pass(pass_func: Any = None, opt_level: int = 0, *, name: str | None = None) -> Any:
     """Make a pass of ``f(function, module, context)``, which is called with each Relax function and
     returns the new one, or of a class with ``transform_function``.
@@ -244,6 +248,7 @@ def function_pass(pass_func: Any = None, opt_level: int = 0, *, name: str | None
     return _decorated(pass_func, name, opt_level, "transform_function", _of_functions)
 
 
+@spelt
 def dataflowblock_pass(
     pass_func: Any = None, opt_level: int = 0, *, name: str | None = None
 ) -> Any:
@@ -348,6 +353,7 @@ class Sequential(ModulePass):
         Its own name and level, for a sequence inside another one.
     """
 
+    @spelt
     def __init__(
         self,
         passes: Sequence[ModulePass | Callable[[IRModule], IRModule]],

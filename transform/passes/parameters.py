@@ -168,7 +168,8 @@ class BindParams(ModulePass):
     """
 
     def __init__(self, func_name: str, params: Values) -> None:
-        self._function, self._values = func_name, params
+        self._function = of_kind(func_name, str, "the name of a function")
+        self._values = _by_name(params, here())
 
     def apply(self, module: IRModule) -> IRModule:
         """The module with the changed function."""
@@ -188,7 +189,8 @@ class BindSymbolicVars(ModulePass):
     """
 
     def __init__(self, binding_map: Sizes, func_name: str | None = None) -> None:
-        self._sizes, self._function = binding_map, func_name
+        self._sizes = _by_name(binding_map, here())
+        self._function = func_name and of_kind(func_name, str, "the name of a function")
 
     def apply(self, module: IRModule) -> IRModule:
         """The module with the changed functions."""

@@ -12,7 +12,7 @@ from rlx.grammar.nodes.ast import Binding, Expr, IRModule
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import all_same, changed, nodes_in, replace, same
 from rlx.grammar.nodes.overloaded import constant
-from rlx.grammar.nodes.python_places import MisuseError, described, here, listed
+from rlx.grammar.nodes.python_places import MisuseError, described, flag, here, listed
 from rlx.grammar.nodes.rewrite import Rewriter, joined
 from rlx.grammar.nodes.visit import (
     bindings,
@@ -222,7 +222,7 @@ class EliminateCommonSubexpr(ModulePass):
     """
 
     def __init__(self, call_only: bool = False) -> None:
-        self._call_only = call_only
+        self._call_only = flag(call_only, "call_only")
 
     def apply(self, module: IRModule) -> IRModule:
         """The module with each value computed once."""

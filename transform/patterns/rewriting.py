@@ -11,7 +11,14 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, IRModule, StructInfo
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Node, replace
-from rlx.grammar.nodes.python_places import MisuseError, callable_of, described, here, module_of
+from rlx.grammar.nodes.python_places import (
+    MisuseError,
+    callable_of,
+    described,
+    here,
+    module_of,
+    spelt,
+)
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.visit import (
     bindings,
@@ -28,7 +35,7 @@ from rlx.transform.builder.builder import BlockBuilder
 from rlx.transform.builder.states import Signatures, signatures_of
 from rlx.transform.certain import Certainty
 from rlx.transform.patterns.attempt import Attempt, Match, MatchedValues, Users
-from rlx.transform.patterns.context import fits_head
+from rlx.transform.patterns.context import PatternContext, fits_head
 from rlx.transform.patterns.pattern import Pattern, PatternError, expected
 from rlx.transform.visitors.dispatch import module_around
 from rlx.transform.visitors.mutator import ExprMutator
@@ -38,6 +45,7 @@ Replacement = Callable[[Match], Expr | None]
 Rewriting = TypeVar("Rewriting", IRModule, ast.Function)
 
 
+@spelt
 def rewrite(module: Rewriting, pattern: Pattern, replacement: Replacement) -> Rewriting:
     """Replace the matches of a pattern in a module or a function.
 
@@ -56,9 +64,11 @@ def rewrite(module: Rewriting, pattern: Pattern, replacement: Replacement) -> Re
     BuildError
         If a new value violates a rule.
     """
+    in_order("rewrite(module, pattern, replacement)", module, pattern, replacement)
     return _Replacing(pattern, callable_of(replacement, "a match", 1))(module)
 
 
+@spelt
 def rewrite_call(
     pattern: Pattern,
     rewriter: Callable[[Expr, Match], Expr | None],
@@ -80,8 +90,34 @@ def rewrite_call(
     PatternError
         If the replacements match again and again.
     """
+    in_order("rewrite_call(pattern, rewriter, func)", pattern, rewriter, func)
     asked = callable_of(rewriter, "an expression and a match", 2)
     return settled(func, [replacing(pattern, lambda match: asked(match.value, match))])
+
+
+def in_order(form: str, *given: object) -> None:
+    """Raise MisuseError if the arguments of a function that rewrites are swapped. `form`: the call
+    with its parameters.
+    """
+    words = form[form.index("(") + 1 : -1].split(", ")
+    kinds = [
+        "pattern"
+        if isinstance(each, Pattern)
+        else "ctx"
+        if isinstance(each, PatternContext)
+        else "func"
+        if isinstance(each, IRModule | ast.Function)
+        else "rewriter"
+        if callable(each)
+        else "?"
+        for each in given
+    ]
+    wanted = [_ROLES.get(word, word) for word in words]
+    if kinds != wanted and sorted(kinds) == sorted(wanted):
+        raise MisuseError(f"the arguments are swapped: write {form}", here())
+
+
+_ROLES = {"module": "func", "replacement": "rewriter"}
 
 
 def replacing(pattern: Pattern, replacement: Replacement) -> Callable[[IRModule], IRModule]:

@@ -8,7 +8,7 @@ from typing import TypeVar
 from rlx.checker.memory import IN_PLACE
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Binding, Expr, IRModule, StructInfo
-from rlx.grammar.nodes.python_places import MisuseError, callable_of, described, here
+from rlx.grammar.nodes.python_places import MisuseError, callable_of, described, here, spelt
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.visit import expressions, reached
 from rlx.grammar.print.printer import show
@@ -20,7 +20,7 @@ from rlx.transform.builder.errors import misuse
 from rlx.transform.patterns.attempt import Match, Users
 from rlx.transform.patterns.context import PatternContext, users_in
 from rlx.transform.patterns.pattern import Pattern
-from rlx.transform.patterns.rewriting import settled
+from rlx.transform.patterns.rewriting import in_order, settled
 from rlx.transform.visitors.mutator import ExprMutator
 
 Replacements = Mapping[Pattern | ast.Var, object]
@@ -28,6 +28,7 @@ Replacing = Callable[[Match, Mapping[ast.Var, Expr]], Replacements | None]
 Rewriting = TypeVar("Rewriting", IRModule, ast.Function)
 
 
+@spelt
 def rewrite_bindings(ctx: PatternContext, rewriter: Replacing, func: Rewriting) -> Rewriting:
     """Replace groups of bindings that match several patterns together.
 
@@ -54,6 +55,7 @@ def rewrite_bindings(ctx: PatternContext, rewriter: Replacing, func: Rewriting) 
     BuildError
         If a new value violates a rule, or its struct info is less precise than that of the old one.
     """
+    in_order("rewrite_bindings(ctx, rewriter, func)", ctx, rewriter, func)
     if not isinstance(ctx, PatternContext):
         raise MisuseError(f"expected a PatternContext, found {described(ctx)}", here())
     return settled(func, [lambda module: TogetherRewriter(ctx, rewriter)(module)], once=True)
