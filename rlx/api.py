@@ -272,7 +272,7 @@ def run(
     from rlx.semantics.run.inputs import inputs as arguments
     from rlx.semantics.run.options import FUEL, ITERATIONS, known_functions
 
-    name_or_none("entry", entry)
+    name_or_none("entry", entry, hint="; write arguments as inputs=[…]")
     functions_by_name("packed", packed)
     whole_number("seed", seed, 0)
     flag("overwrite", overwrite)

@@ -35,12 +35,12 @@ def flag(name: str, found: object) -> None:
         raise TypeError(f"{name}: expected True or False, found {shown(found)}")
 
 
-def name_or_none(name: str, found: object) -> None:
-    """Make sure that an argument is a name, if there is one. Raises TypeError if it is something
-    else than a text.
+def name_or_none(name: str, found: object, hint: str = "") -> None:
+    """Make sure that an argument is a name, if there is one. Raises TypeError, which ends in the
+    hint, if it is something else than a text.
     """
     if found is not None and not isinstance(found, str):
-        raise TypeError(f"{name}: expected a name, found {shown(found)}")
+        raise TypeError(f"{name}: expected a name, found {shown(found)}{hint}")
 
 
 def functions_by_name(name: str, found: object) -> None:

@@ -166,6 +166,8 @@ def f(x: R.Tensor(("n",), "float32"), t: R.Tuple(R.Tensor(("n",), "int8"), R.Pri
         rlx.run(text, inputs=[1, 2, 3, 4])
     with pytest.raises(TypeError, match="found ndarray"):
         rlx.run(text, inputs=x)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"expected a name, found list .*inputs=\["):
+        rlx.run(text, [x])  # type: ignore[arg-type]
 
 
 def test_runs_that_return_nothing_say_why() -> None:
