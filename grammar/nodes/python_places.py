@@ -142,8 +142,9 @@ def _misspelt(
     function: Callable[..., object], args: tuple[object, ...], keywords: dict[str, object]
 ) -> str | None:
     """What is wrong with the arguments of a call; None if the function can be called with them."""
-    from difflib import get_close_matches
     from inspect import signature
+
+    from rlx.grammar.suggest import closest, did_you_mean
 
     taken = signature(function)
     try:
@@ -156,8 +157,7 @@ def _misspelt(
             return f"{name}: {error}; its parameters are {', '.join(names)}"
         free = [each for each in names if each not in keywords]
         near = [each for each in free if unknown[0] in each.split("_")]
-        near = near or get_close_matches(unknown[0], free, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(names)}"
+        hint = did_you_mean(near or closest(unknown[0], free)) or f"it has {', '.join(names)}"
         return f"{name} has no parameter {unknown[0]!r}; {hint}"
     return None
 

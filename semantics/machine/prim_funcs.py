@@ -201,19 +201,24 @@ class PrimFuncs:
                 array[...] = content
             return None
 
+    def _compiled(self, func: tir.PrimFunc) -> Kernel | None:
+        """The kernel of a PrimFunc, if there is one already."""
+        found = self._runners.get(func)
+        return None if isinstance(found, Exception) else found
+
     def filled(self, func: tir.PrimFunc) -> frozenset[int]:
         """The parameters whose every element a PrimFunc writes before reading it, if no array is
         empty.
         """
         found = self._fills.get(func)
         if found is None:
-            runner = self._runners.get(func)
-            if runner is None or isinstance(runner, Exception):
+            kernel = self._compiled(func)
+            if kernel is None:
                 from rlx.semantics.native.write_analysis import filled  # it imports the prover
 
                 found = filled(func)
             else:
-                found = runner.filled
+                found = kernel.filled
             self._fills[func] = found
         return found
 
@@ -235,12 +240,8 @@ class PrimFuncs:
         """
         found = self._writes.get(func)
         if found is None:
-            runner = self._runners.get(func)
-            if runner is None or isinstance(runner, Exception):
-                found = _writes(func)
-            else:
-                found = runner.written
-            self._writes[func] = found
+            kernel = self._compiled(func)
+            found = self._writes[func] = _writes(func) if kernel is None else kernel.written
         return found
 
 

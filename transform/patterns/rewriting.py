@@ -64,7 +64,7 @@ def rewrite(module: Rewriting, pattern: Pattern, replacement: Replacement) -> Re
     BuildError
         If a new value violates a rule.
     """
-    in_order("rewrite(module, pattern, replacement)", module, pattern, replacement)
+    in_order("rewrite", module=module, pattern=pattern, replacement=replacement)
     return _Replacing(pattern, callable_of(replacement, "a match", 1))(module)
 
 
@@ -90,34 +90,35 @@ def rewrite_call(
     PatternError
         If the replacements match again and again.
     """
-    in_order("rewrite_call(pattern, rewriter, func)", pattern, rewriter, func)
+    in_order("rewrite_call", pattern=pattern, rewriter=rewriter, func=func)
     asked = callable_of(rewriter, "an expression and a match", 2)
     return settled(func, [replacing(pattern, lambda match: asked(match.value, match))])
 
 
-def in_order(form: str, *given: object) -> None:
-    """Raise MisuseError if the arguments of a function that rewrites are swapped. `form`: the call
-    with its parameters.
+def in_order(name: str, **given: object) -> None:
+    """Raise MisuseError if the arguments of a function that rewrites are swapped.
+
+    Parameters
+    ----------
+    name
+        The function.
+    given
+        What its parameters got, in their order.
     """
-    words = form[form.index("(") + 1 : -1].split(", ")
-    kinds = [
-        "pattern"
-        if isinstance(each, Pattern)
-        else "ctx"
-        if isinstance(each, PatternContext)
-        else "func"
-        if isinstance(each, IRModule | ast.Function)
-        else "rewriter"
-        if callable(each)
-        else "?"
-        for each in given
-    ]
-    wanted = [_ROLES.get(word, word) for word in words]
+    kinds = [next((k for k, kind in enumerate(_KINDS) if kind(v)), -1) for v in given.values()]
+    wanted = [_ROLES[parameter] for parameter in given]
     if kinds != wanted and sorted(kinds) == sorted(wanted):
-        raise MisuseError(f"the arguments are swapped: write {form}", here())
+        raise MisuseError(f"the arguments are swapped: write {name}({', '.join(given)})", here())
 
 
-_ROLES = {"module": "func", "replacement": "rewriter"}
+# A Relax function can be called, too: it is asked for before what is only a callable.
+_KINDS: tuple[Callable[[object], bool], ...] = (
+    lambda each: isinstance(each, Pattern | PatternContext),
+    lambda each: isinstance(each, IRModule | ast.Function),
+    callable,
+)
+_ROLES = {"pattern": 0, "ctx": 0, "module": 1, "func": 1, "replacement": 2, "rewriter": 2}
+"""Which of the kinds a parameter takes."""
 
 
 def replacing(pattern: Pattern, replacement: Replacement) -> Callable[[IRModule], IRModule]:

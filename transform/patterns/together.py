@@ -55,7 +55,7 @@ def rewrite_bindings(ctx: PatternContext, rewriter: Replacing, func: Rewriting) 
     BuildError
         If a new value violates a rule, or its struct info is less precise than that of the old one.
     """
-    in_order("rewrite_bindings(ctx, rewriter, func)", ctx, rewriter, func)
+    in_order("rewrite_bindings", ctx=ctx, rewriter=rewriter, func=func)
     if not isinstance(ctx, PatternContext):
         raise MisuseError(f"expected a PatternContext, found {described(ctx)}", here())
     return settled(func, [lambda module: TogetherRewriter(ctx, rewriter)(module)], once=True)
