@@ -51,7 +51,7 @@ COMMON = (
 KNOWN = f"{', '.join(COMMON)}, shift_left, shift_right and casts like int32 are"
 
 
-def made(name: str, operands: Sequence[PrimExpr]) -> PrimExpr:
+def call_of(name: str, operands: Sequence[PrimExpr]) -> PrimExpr:
     """The expression for a call with these operands. Raises ValueError if there is no such call, or
     it has another number of operands.
     """

@@ -206,7 +206,7 @@ class _QuestionReader:
             operands = [self._condition(operand, name) for operand in operands]
         if name.lower() in ("select", "if_then_else"):
             self._condition(operands[0], name)
-        return calls.made(name, operands)
+        return calls.call_of(name, operands)
 
     def _condition(self, operand: PrimExpr, of: str) -> PrimExpr:
         """An operand that has to be true or false; a variable may be a Boolean one, that is said

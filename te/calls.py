@@ -57,8 +57,6 @@ def staged(
     outputs: Any,
     inputs: Sequence[Tensor],
     held: Mapping[ast.Var, tir.Var] = {},
-    *,
-    check: bool = True,
 ) -> Staged:
     """The PrimFunc that computes the outputs, and the arguments of its call. Raises
     TensorExpressionError if a placeholder that is read has no Relax value, or as
@@ -90,9 +88,9 @@ def staged(
     ops = [*(t.op for t in passed if t.op not in found), *found]
     numbers = unbound([*passed, *given], ops)
     scalars = [Scalar(var, var.dtype) for var in numbers]
-    undecided = check_reads(ops) if check else []
+    undecided = check_reads(ops)
     function = of_operations([*passed, *scalars, *given], ops, INT64, store_identities=True)
-    proved = check and not undecided and all(map(is_plain, ops))
+    proved = not undecided and all(map(is_plain, ops))
     infos = tuple(_info(tensor) for tensor in given)
     result: StructInfo = infos[0] if len(infos) == 1 else TupleStructInfo(infos)
     args = tuple(tensor.value for tensor in passed if tensor.value is not None)

@@ -40,7 +40,7 @@ from rlx.semantics.values import (
 from rlx.vm.batch_numbers import LARGEST, NoPlan, Number, NumberWriter, Sizes, constant
 from rlx.vm.batches import HEAPS, Batch
 from rlx.vm.instructions import VM_STATE, Argument, ArgumentKind, CallInstruction
-from rlx.vm.library import CALL_TIR_DYN, UINT8, WITH_STATE, MachineState, fields, told
+from rlx.vm.library import CALL_TIR_DYN, UINT8, WITH_STATE, MachineState, fields, reporting
 from rlx.vm.linking import Linker
 
 FLAGS = 0x501
@@ -333,7 +333,7 @@ class BatchWriter:
         passed = [self._state, *given] if name in WITH_STATE else args
         if name not in ("vm.builtin.alloc_tensor", *WITH_STATE):
             passed = given
-        made = told(name)(*passed)
+        made = reporting(name)(*passed)
         self._follow(name.removeprefix("vm.builtin."), given, made)
         return made
 

@@ -209,7 +209,7 @@ TAKES: dict[str, str] = {
 """Descriptions of the arguments of each function."""
 
 
-def told(name: str) -> Callable[..., Value]:
+def reporting(name: str) -> Callable[..., Value]:
     """A run-time function that reports the expected arguments if it gets others."""
     call, takes = LIBRARY[name], TAKES[name]
 

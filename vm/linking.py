@@ -34,7 +34,7 @@ from rlx.vm.callees import (
     packed_function,
 )
 from rlx.vm.executable_parts import ExecutableParts
-from rlx.vm.library import LIBRARY, WITH_STATE, MachineState, told
+from rlx.vm.library import LIBRARY, WITH_STATE, MachineState, reporting
 
 
 class Linker:
@@ -142,7 +142,7 @@ class Linker:
             call = _operator(name, self.executable.operators[name])
             return OutsideFunction(name, self._reading(call, "E-evaluate-written"), False, True)
         if name in LIBRARY:
-            call = told(name)
+            call = reporting(name)
             if name in READING:
                 call = self._reading(call, "E-packed-written")
             if name == "vm.builtin.reshape":

@@ -50,7 +50,7 @@ class CProgram:
     @property
     def text(self) -> str:
         """A whole C file."""
-        return whole(self.kernel, self.vector)
+        return c_file(self.kernel, self.vector)
 
 
 def parameters(func: tir.PrimFunc) -> list[tuple[tir.Var, tir.Buffer | None]]:
@@ -58,7 +58,7 @@ def parameters(func: tir.PrimFunc) -> list[tuple[tir.Var, tir.Buffer | None]]:
     return [(var, func.buffer_map.get(var)) for var in func.params]
 
 
-def whole(kernel: str, vector: int | None = None) -> str:
+def c_file(kernel: str, vector: int | None = None) -> str:
     """A C file: the necessary part of the prelude, then a kernel."""
     head = "" if vector is None else f"#define RLX_VECTOR {vector}\n"
     return f"{head}{prelude.text(kernel, apart=GUARDED)}\n{kernel}"

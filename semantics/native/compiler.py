@@ -338,10 +338,10 @@ def flags_for(source: str, flags: tuple[str, ...]) -> tuple[str, ...]:
 def _loaded(source: str, chain: Toolchain) -> tuple[Any, Any]:
     flags = flags_for(source, chain[1])
     with scratch(beside()) as own:  # a name of its own: the system loads each name only once
-        return ffi().dlopen(str(made(source, chain, flags, own))), ffi()
+        return ffi().dlopen(str(library_of(source, chain, flags, own))), ffi()
 
 
-def made(source: str, chain: Toolchain, flags: Sequence[str], own: Path) -> Path:
+def library_of(source: str, chain: Toolchain, flags: Sequence[str], own: Path) -> Path:
     """The library of C code, in the folder ``own``. Raises what :func:`run_compiler` does."""
 
     def make(target: Path) -> None:

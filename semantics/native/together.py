@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from rlx.semantics.native import compiler, prelude
 from rlx.semantics.native.arrays import GUARDED
-from rlx.semantics.native.c_program import CProgram, whole
+from rlx.semantics.native.c_program import CProgram, c_file
 from rlx.semantics.native.interface import ffi
 from rlx.writing import scratch, scribble
 
@@ -146,7 +146,7 @@ def _compiled(
         def make(part: _Part, own: Path) -> Path | None:
             source = _source([missing[name] for name in part.names])
             with suppress(compiler.CompilerGaveUp, OSError):
-                return compiler.made(source, chain, part.flags, own)
+                return compiler.library_of(source, chain, part.flags, own)
             return None
 
         if len(parts) > 1 and main_thread().is_alive():  # a process that ends takes no new threads
@@ -204,7 +204,7 @@ def _source(programs: Sequence[CProgram]) -> str:
         "int32_t rlx_kernel(int64_t *v, void **p) {\n"
         f"void *const kernels[] = {{{table}}};\nmemcpy(p, kernels, sizeof kernels);\nreturn 0;\n}}\n"
     )
-    return whole("\n".join([*kernels, given]), programs[0].vector)
+    return c_file("\n".join([*kernels, given]), programs[0].vector)
 
 
 _OWN = re.compile(r"\brlx_(?:body|kernel)\b")
