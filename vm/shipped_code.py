@@ -57,6 +57,6 @@ def _files(executable: ExecutableParts) -> Iterator[str]:
     for name in executable.kernels:
         shown = name.replace("*/", "* /").replace("\n", " ")
         if name in code:
-            yield f"/* PrimFunc {shown} */\n{c_program.whole(code[name])}"
+            yield f"/* PrimFunc {shown} */\n{c_program.c_file(code[name])}"
         else:
             yield f"/* PrimFunc {shown}: no C; the reference evaluator runs it */\n"
