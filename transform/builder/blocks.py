@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import groupby
 
 from rlx.grammar.nodes import ast
@@ -49,6 +50,15 @@ class GrowingBlocks:
     def kind(self) -> type[ast.BindingBlock]:
         """The kind of the last block."""
         return self._last.kind
+
+    @property
+    def last(self) -> OpenBlock:
+        """The last block."""
+        return self._last
+
+    def __iter__(self) -> Iterator[OpenBlock]:
+        """The blocks so far."""
+        return iter(self._blocks)
 
     def open(
         self,

@@ -28,6 +28,7 @@ from rlx.grammar.nodes.visit import LEAVES, is_leaf
 from rlx.grammar.nodes.visit import free_vars as free_vars_of
 from rlx.solver.order import compatibility, free_shape_vars
 from rlx.transform.builder import states
+from rlx.transform.builder.apart import Apart
 from rlx.transform.builder.blocks import GrowingBlocks
 from rlx.transform.builder.errors import BuildError, at_python, violation, warn
 from rlx.transform.builder.known_calls import (
@@ -127,7 +128,9 @@ class Frame:
         self._plain: dict[StructInfo, tuple[tir.Var, ...]] = {}
         self.in_dataflow = False
         self._normalizer = _Emitting(self)
-        if original is None or original.params is not head.params:
+        self._outermost, self._apart = self.blocks, None
+        self._is_begun = original is None or original.params is not head.params
+        if self._is_begun:
             self._begin(original)
         else:
             self._kept.append(partial(Frame._begin, original=original))
@@ -173,16 +176,38 @@ class Frame:
         self._kept.append(binding)
         if binding.var is not None:
             self.values[binding.var] = binding.value
+            if self._apart is not None:
+                self._apart.enter([binding.var], self.blocks.last)
         self.blocks.bindings.append(binding)
 
     def _replay(self) -> None:
         """Check the bindings that were kept."""
         kept, self._kept, self.is_untouched = self._kept, [], False
+        self._is_begun, self._apart = True, None
         for each in kept:
             if not isinstance(each, ast.Binding):
                 each(self)
             elif type(each) is not VarBinding or not self._stays_legal(each):
                 self._check(each, self.place, quiet=True)
+
+    _apart: Apart | None
+
+    def _told_apart(self, value: Expr) -> tuple[Expr, StructInfo | None]:
+        """A new value and what it gives, if for this no kept binding has to be checked."""
+        if self._is_begun or not self.is_untouched or self.blocks is not self._outermost:
+            return value, None
+        apart = self._apart
+        if apart is None:
+            apart = self._apart = Apart(self.signatures, self.values, self.infos)
+            apart.enter(self.head.params, None)
+            for block in self.blocks:
+                apart.enter([b.var for b in block.bindings if b.var is not None], block)
+        value = apart.settled(value)
+        return value, apart.info(value, self.blocks.last)
+
+    def _is_bound(self, info: StructInfo) -> bool:
+        """Whether the signature binds all shape variables of a struct info; a rule may make new ones."""
+        return {*self.head.shape_vars}.issuperset(free_shape_vars(info))
 
     # ------------------------------------------------------------ blocks
 
@@ -233,6 +258,13 @@ class Frame:
         """Bind a value to a new variable. Raises BuildError if the binding violates a rule."""
         if self.adopts:
             self.adopt(value)
+        value, info = self._told_apart(value)
+        if info is not None and is_formed(info) and self._is_bound(info):
+            local = not output and self.is_dataflow
+            name = self.names.new(hint or ("lv" if local else "gv"))
+            var = (DataflowVar if local else ast.Var)(name, info, place, place)
+            self.keep(VarBinding(var, value, place, place))
+            return var
         walk = self.walk
         mark, count = len(walk.added), len(self.blocks.bindings)
         local = not output and walk.block is not None
@@ -528,6 +560,11 @@ class Frame:
         variable. Raises BuildError if the binding violates a rule.
         """
         var, wanted = binding.var, binding.var.struct_info_annotation
+        if wanted is not None:
+            value, info = self._told_apart(value)
+            if info is not None and info is self.infos.shared(wanted):
+                self.keep(VarBinding(var, value, place, place))
+                return var
         state, shared = self.state, self.infos.shared
         key = self._key(value)
         if key is None:

@@ -25,6 +25,7 @@ from rlx.grammar.nodes.visit import bindings, bound_vars, called_globals
 from rlx.grammar.stack import recursion_room
 from rlx.solver.budget import undisturbed
 from rlx.transform.builder import taken
+from rlx.transform.builder.apart import is_kept_apart
 from rlx.transform.builder.builder import BlockBuilder
 from rlx.transform.builder.errors import BuildError, misuse
 from rlx.transform.builder.finish import finish
@@ -197,8 +198,11 @@ class ExprMutator:
                 assert isinstance(body, ast.SeqExpr)
                 result = self._sequence(body)
                 blocks = same(body.blocks, frame.blocks.finished())
-                if frame.is_untouched and blocks is body.blocks and result is body.body:
-                    new = changed(normal, params=params)
+                stands = blocks is body.blocks or (
+                    not self.strengthens and is_kept_apart(body.blocks, blocks)
+                )
+                if frame.is_untouched and stands and result is body.body:
+                    new = changed(normal, params=params, body=changed(body, blocks=blocks))
                 else:
                     new = finish(frame, result, place, normal)
             finally:
