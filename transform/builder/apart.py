@@ -34,11 +34,17 @@ class Apart:
     """
 
     def __init__(
-        self, signatures: states.Signatures, values: Mapping[Var, Expr], infos: SharedInfos
+        self,
+        signatures: states.Signatures,
+        head: ast.Function,
+        values: Mapping[Var, Expr],
+        infos: SharedInfos,
     ) -> None:
         self._state = states.derivation(signatures, values)
+        self._state.bind_shape_vars(head.shape_vars)
         self._infos, self._known = infos, KnownCalls()
         self._scope: dict[Var, object] = {}
+        self.enter(head.params, None)
 
     def enter(self, variables: Iterable[Var], block: object) -> None:
         """Variables are in scope; those that are local to their dataflow block in this one."""

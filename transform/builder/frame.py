@@ -198,8 +198,7 @@ class Frame:
             return value, None
         apart = self._apart
         if apart is None:
-            apart = self._apart = Apart(self.signatures, self.values, self.infos)
-            apart.enter(self.head.params, None)
+            apart = self._apart = Apart(self.signatures, self.head, self.values, self.infos)
             for block in self.blocks:
                 apart.enter([b.var for b in block.bindings if b.var is not None], block)
         value = apart.settled(value)
@@ -259,7 +258,7 @@ class Frame:
         if self.adopts:
             self.adopt(value)
         value, info = self._told_apart(value)
-        if info is not None and is_formed(info) and self._is_bound(info):
+        if info is not None and self._is_bound(info):
             local = not output and self.is_dataflow
             name = self.names.new(hint or ("lv" if local else "gv"))
             var = (DataflowVar if local else ast.Var)(name, info, place, place)
