@@ -11,6 +11,7 @@ import sys
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 os.environ["RLX_NATIVE_GUARD"] = "1"
 os.environ.setdefault("RLX_PARANOID", "100")
@@ -29,6 +30,10 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("rlx")
+
+# Hypothesis reads all files of the product for constants that it may draw. This takes half a minute, and what is drawn would
+# depend on which files were imported before.
+providers.is_local_module_file = lambda path: False
 
 
 def stack(context: int = 1) -> list[inspect.FrameInfo]:
