@@ -260,8 +260,8 @@ class Frame:
         value, info = self._told_apart(value)
         if info is not None and self._is_bound(info):
             local = not output and self.is_dataflow
-            name = self.names.new(hint or ("lv" if local else "gv"))
-            var = (DataflowVar if local else ast.Var)(name, info, place, place)
+            unused = self.names.new(hint or ("lv" if local else "gv"))
+            var = (DataflowVar if local else ast.Var)(unused, info, place, place)
             self.keep(VarBinding(var, value, place, place))
             return var
         walk = self.walk
