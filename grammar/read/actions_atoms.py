@@ -204,14 +204,16 @@ class AtomActions(ExpressionActions):
         else:
             quotes = self.coerce.quotes
             entry = self.context.read_info(*span)
-            if entry is None:
-                raise Rejected("", *span)  # reported where it goes wrong
             known = len(self.scope.unknown)
             try:
+                if entry is None:
+                    raise Rejected("", *span)  # reported where it goes wrong
                 made = self.coerce.info(entry)
             except Rejected as error:
                 error.within = span[0]
-                raise
+                if self.scope.in_prim_func():
+                    raise
+                return self.context.unread_info(error, span)
             if len(self.scope.unknown) > known:
                 return made  # each `_` is another, also in the same words
             if self.coerce.quotes > quotes:

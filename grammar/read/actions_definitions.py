@@ -324,7 +324,7 @@ class DefinitionActions:
         if ret is not None and ret.value is not None:
             signature.ret_span = ret.span
             if signature.kind == "function":
-                signature.ret = without_unknown(self.coerce.info(ret), self.scope.unknown)
+                signature.ret = without_unknown(self.context.info(ret), self.scope.unknown)
             else:
                 signature.ret = PrimBuffers(self.context).annotated_type(ret)
         if signature.kind == "prim_func":

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
 
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Span
-from rlx.grammar.read.entries import Token, unquote
+from rlx.grammar.read.entries import Token
 from rlx.grammar.read.lexer import KEYWORDS
 from rlx.grammar.read.reports import ReadContext
-from rlx.grammar.read.source_tokens import end_of_target, parts_of, statements
+from rlx.grammar.read.source_tokens import end_of_target, identifiers_in, statements
 
 _LETTERS = frozenset("RTI")
 _CAST = "match_"
@@ -30,7 +29,7 @@ def lose(context: ReadContext, span: Span) -> list[ast.Binding]:
     if not known:
         scope.missing += 1
     casts = any(_CAST in token.value for statement in read for token in statement)
-    for name in _words(context.text, span) if casts else ():
+    for name in identifiers_in(context.text, span) if casts else ():
         if name not in scope.names:
             scope.shape_var(name, span)
     error = ast.ErrorExpr(casts or not known, span)
@@ -42,14 +41,6 @@ def lose(context: ReadContext, span: Span) -> list[ast.Binding]:
             scope.bind(name, var)
             found.append(ast.VarBinding(var, error, span, span))
     return found
-
-
-def _words(text: str, span: Span) -> Iterator[str]:
-    """The names in a text, quoted ones and those inside of annotations included."""
-    for token in parts_of(text, span):
-        word = unquote(token.value) if token.type == "STRING" else token.value
-        if token.type in ("NAME", "STRING") and word.isidentifier():
-            yield word
 
 
 def _targets(statement: list[Token]) -> set[str]:

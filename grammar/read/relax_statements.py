@@ -62,7 +62,7 @@ class RelaxStatements(BranchReader):
             var = ast.Var(name.value, None, None, name.span)
             self.scope.bind_parameter(var, False)
             return var
-        var = ast.Var(name.value, self.coerce.info(annotation), annotation.span, name.span)
+        var = ast.Var(name.value, self.context.info(annotation), annotation.span, name.span)
         unquoted = (
             self.scope.shapes.get(name.value) in self.coerce.implicit
         )  # older texts quote dimensions
@@ -111,7 +111,7 @@ class RelaxStatements(BranchReader):
                 self.scope.bind(name.value, value.value or NONE)
                 return None
             return self._bind(name, None, None, value, (name.start, value.end))
-        info = without_unknown(self.coerce.info(annotation), self.scope.unknown)
+        info = without_unknown(self.context.info(annotation), self.scope.unknown)
         return self._bind(name, info, annotation.span, value, span)
 
     def declare(self, name: Entry, annotation: Entry, span: Span) -> None:

@@ -12,7 +12,7 @@ from rlx.grammar.lines import line_end, line_start, next_line
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.read.coerce import Coerce
-from rlx.grammar.read.entries import Entry, Token
+from rlx.grammar.read.entries import Entry, Rejected, Token
 from rlx.grammar.read.lexer import LAYOUT, words_of_line
 from rlx.grammar.read.outline import indentation, logical_lines, width
 from rlx.grammar.read.scope import Scope
@@ -239,6 +239,9 @@ class PartReader(Protocol):
     def read_quoted(self, text: str) -> Entry | None:
         """Parse the text of a quoted dimension."""
 
+    def unread_info(self, error: Rejected, span: Span) -> ast.StructInfo:
+        """Report what is wrong with an annotation; what stands in its place."""
+
 
 class ReadContext:
     """The state of parsing one text.
@@ -266,8 +269,17 @@ class ReadContext:
         self.reports = Reports(text, scope)
         self.coerce = Coerce(scope, text, parts.read_quoted)
         self.read_info: Callable[[int, int], Entry | None] = parts.read_info
+        self.unread_info: Callable[[Rejected, Span], ast.StructInfo] = parts.unread_info
         self.around: PythonAround | None = None
         self.metadata: Metadata = {}
+
+    def info(self, entry: Entry) -> ast.StructInfo:
+        """The annotation of a parameter, a result or a variable of Relax; what is none is reported."""
+        try:
+            return self.coerce.info(entry)
+        except Rejected as error:
+            error.within = entry.start
+            return self.unread_info(error, entry.span)
 
     def text_of(self, span: Span) -> str:
         """The source in a stretch of the text."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from rlx.grammar.nodes.node import Span
-from rlx.grammar.read.entries import Token, token
+from rlx.grammar.read.entries import Token, token, unquote
 from rlx.grammar.read.lexer import OPENING, Lexer, words_of
 
 _NAMED = frozenset(["NAME", "DOTTED", "HEAD", "INFO", "TARGET"])
@@ -139,3 +139,11 @@ def closing(tokens: Sequence[Token], at: int) -> int | None:
 
 def _ignore(message: str, start: int, end: int) -> None:
     """Ignore a character that begins no token: it is reported when the text is read."""
+
+
+def identifiers_in(text: str, span: Span) -> Iterator[str]:
+    """The names in a text, quoted ones and those inside of annotations included."""
+    for part in parts_of(text, span):
+        word = unquote(part.value) if part.type == "STRING" else part.value
+        if part.type in ("NAME", "STRING") and word.isidentifier():
+            yield word

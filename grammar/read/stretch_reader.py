@@ -35,6 +35,7 @@ from rlx.grammar.read.python_names import postpones_annotations
 from rlx.grammar.read.relax_statements import RelaxStatements
 from rlx.grammar.read.reports import NOT_UNDERSTOOD, ReadContext, shown_span
 from rlx.grammar.read.scope import Scope
+from rlx.grammar.read.source_tokens import identifiers_in
 from rlx.grammar.read.syntax_messages import explain_unexpected, misspelt_keyword, python_statement
 from rlx.grammar.stack import recursion_room
 from rlx.grammar.suggest import closest_names, did_you_mean
@@ -242,6 +243,20 @@ class StretchReader:
             self.reports.note(NOT_UNDERSTOOD, error.span)
         elif error.message and not self._is_wrong(error):
             self.reports.error(error.message, error.span, error.help, layout=error.layout)
+
+    def unread_info(self, error: Rejected, span: Span) -> ast.StructInfo:
+        """Report what is wrong with an annotation. In its place stands one of which nothing is
+        known, so that the rest of the function is read; all that it mentions may be a dimension.
+        """
+        self.rejected(error)
+        self.excuse(span)
+        for name in identifiers_in(self.text, span):
+            if name not in self.scope.names:
+                self.scope.shape_var(name, span)
+        self.scope.doubtful = span
+        found = ast.ObjectStructInfo(span)
+        self.context.coerce.captured.add(found)
+        return found
 
     def _is_wrong(self, error: Rejected) -> bool:
         """Whether an error was reported in the first line of what is rejected; in an annotation,
