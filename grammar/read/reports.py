@@ -279,6 +279,7 @@ class ReadContext:
             return self.coerce.info(entry)
         except Rejected as error:
             error.within = entry.start
+            self.scope.doubtful = entry.span  # dimensions were meant to stand there
             return self.unread_info(error, entry.span)
 
     def text_of(self, span: Span) -> str:

@@ -250,12 +250,14 @@ class StretchReader:
         """
         self.rejected(error)
         self.excuse(span)
-        for name in identifiers_in(self.text, span):
-            if name not in self.scope.names:
-                self.scope.shape_var(name, span)
-        self.scope.doubtful = span
         found = ast.ObjectStructInfo(span)
-        self.context.coerce.captured.add(found)
+        mentioned = [
+            name for name in identifiers_in(self.text, span) if name not in self.scope.names
+        ]
+        self.context.coerce.captured |= {
+            found,
+            *(self.scope.shape_var(name, span) for name in mentioned),
+        }
         return found
 
     def _is_wrong(self, error: Rejected) -> bool:

@@ -75,6 +75,43 @@ def test_both_mistakes_are_reported(path: Path, second: str) -> None:
         assert {lines[one], lines[other]} <= said, (shown[lines[one]], shown[lines[other]], said)
 
 
+ANNOTATIONS = {
+    "an unknown data type": ('"float32"', '"flot32"'),
+    "an unknown keyword": ('dtype="', 'dtpe="'),
+    "an unknown word": ("R.Tensor(", "R.Tensr("),
+    "another keyword": ("R.Tensor((", "R.Tensor(rank=2, shape=("),
+}
+
+
+@pytest.mark.parametrize("mistake", ANNOTATIONS)
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_an_annotation_with_a_mistake_hides_none_behind_it(path: Path, mistake: str) -> None:
+    text, (right, wrong) = path.read_text(), ANNOTATIONS[mistake]
+    chance = random.Random(f"{path.stem} {mistake}")
+    places = list(uses(text))
+    for use in chance.sample(places, min(TRIES, len(places))):
+        before = text.rfind(right, 0, use[0])
+        line = text[text.rfind("\n", 0, before) + 1 : before]
+        if before < 0 or "#" in line or "const(" in line:
+            continue
+        if [d.code for d in errors(changed(text, {use: UNKNOWN}))] != ["WF02-undefined"]:
+            continue  # the annotation might have bound a dimension of this name
+        made = changed(text, {use: UNKNOWN, (before, before + len(right)): wrong})
+        assert len(errors(made)) == 2, made[before : before + 80]
+
+
+def test_each_annotation_of_a_signature_is_read() -> None:
+    found = errors("""
+@R.function
+def f(x: R.Tensor((4,), "flot32"), y: "float32", k: int, z: R.Tensor((4,), dim=1)) -> R.Tenso:
+    w: R.Tensor((n,), "float32", nim=2) = R.add(x, unknown)
+    return w
+""")
+    said = [d.message for d in sorted(found, key=lambda d: d.span or (0, 0))]
+    wanted = ["'flot32'", "'float32'", "'int'", "'dim'", "`R.Tenso`", "'nim'", "'unknown'"]
+    assert [word in message for word, message in zip(wanted, said, strict=True)] == [True] * 7
+
+
 FUNCTION = """    @R.function
     def NAME(x: R.Tensor((n, 4), "float32"), c: R.Tensor((), "bool")) -> R.Tensor((n, 8), "float32"):
         with R.dataflow():
