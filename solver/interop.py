@@ -26,6 +26,7 @@ _BITS = {
     "LShift": "shift_left",
     "RShift": "shift_right",
 }
+_LOADS = ("BufferLoad", "TensorLoad")
 _SHARED = 40_000
 """The maximum number of nodes that are kept for later questions."""
 _PURE = 2
@@ -48,7 +49,8 @@ class Foreign:
 
     A variable of TVM becomes one variable. A value that is no integer arithmetic, such as an
     element of a buffer, a call or a cast of a float, becomes one unknown integer, the same wherever
-    TVM's expressions are structurally equal; so loads of one element count as equal, as in TVM. What
+    TVM's expressions are structurally equal, or equal but for arguments and indices of one normal
+    form; so loads of one element count as equal, as in TVM. What
     is no integer either makes its question unknown. Arithmetic on types other than int32 and int64
     wraps; in these two, TVM assumes that nothing overflows.
     """
@@ -60,6 +62,7 @@ class Foreign:
         self._wraps = False
         self._lets = 0
         self._shared: dict[tuple[object, ...], PrimExpr] = {}
+        self._engine: Any = None
 
     def read(self, expr: object) -> PrimExpr:
         """Our expression for one of TVM. Raises TypeError if it is not an expression of TVM."""
@@ -138,6 +141,8 @@ class Foreign:
                 kind = _dtype(node) if all(_type(each) for each in operands) else None
                 words = f"{name} with {prim_exprs.named(odd)}"
                 return self._opaque(node, strange, tir.Call(words, (), kind))
+            if name in _LOADS:
+                return self._opaque(node, strange, None, operands)
             match name, operands:
                 case _, (a, b) if name in BY_NAME:
                     return self._wrapped(node, BY_NAME[name](a, b))
@@ -158,7 +163,7 @@ class Foreign:
                         return call
                     if prim_exprs.has_call([call]):
                         return self._wrapped(node, call)
-                    return self._opaque(node, strange, call)
+                    return self._opaque(node, strange, call, operands)
             if name in _BITS:
                 return self._wrapped(node, tir.Call(_BITS[name], operands, _dtype(node)))
         elif name in ("Var", "SizeVar"):
@@ -179,8 +184,16 @@ class Foreign:
             return self._one(tir.IntImm, int(node.value), kind)
         return self._opaque(node, strange)
 
-    def _opaque(self, node: Any, strange: set[PrimExpr], call: tir.Call | None = None) -> PrimExpr:
-        """A value that is not computed here; one for all that are structurally equal."""
+    def _opaque(
+        self,
+        node: Any,
+        strange: set[PrimExpr],
+        call: tir.Call | None = None,
+        operands: tuple[PrimExpr, ...] = (),
+    ) -> PrimExpr:
+        """A value that is not computed here; one for all that are structurally equal, or have
+        ``operands`` of the same normal forms.
+        """
         if call is None:
             name, kind = type(node).__name__, _dtype(node)
             if name == "Call":
@@ -188,16 +201,44 @@ class Foreign:
             # The type of what depends on a call that changes the state is not told, so that it is
             # no integer.
             call = tir.Call(name, (), kind if _pure(node) else None)
-        found: PrimExpr = call
-        if self._lets == 0:
-            import tvm_ffi
+        import tvm_ffi
 
-            found = self._values.setdefault(tvm_ffi.StructuralKey(node), call)  # type: ignore[call-arg]
-        self._keep(found, node, strange)
+        same: Any = None if self._lets else tvm_ffi.StructuralKey(node)  # type: ignore[call-arg]
+        found = self._values.get(same)
+        if found is None:
+            found = call
+            forms = self._forms(operands) if strange.isdisjoint(operands) else ()
+            if forms:
+                head = tvm_ffi.StructuralKey(_head(node))  # type: ignore[call-arg]
+                found = self._values.setdefault((head, call.dtype, forms), call)
+            if same is not None:
+                self._values[same] = found
+        # The variables of a Let mean nothing outside of it.
+        self._keep(found, node if same is not None else None, strange)
         return found
 
+    def _forms(self, operands: tuple[PrimExpr, ...]) -> tuple[object, ...]:
+        """The normal forms of operands, for variables of any value; none if they take too much
+        work.
+        """
+        from rlx.solver import normal_form
+        from rlx.solver.budget import FUEL
+        from rlx.solver.poly import TooMuchWorkError
+
+        if self._engine is None:
+            self._engine = normal_form.Engine(FUEL)
+        self._engine.fuel = FUEL
+        try:
+            return tuple(
+                normal_form.normalize(self._engine, each) for each in prim_exprs.expand([*operands])
+            )
+        except (TooMuchWorkError, RecursionError):
+            self._engine = None
+            return ()
+
     def _keep(self, found: PrimExpr, node: Any, strange: set[PrimExpr]) -> None:
-        self._origin.setdefault(found, node)
+        if node is not None:
+            self._origin.setdefault(found, node)
         kind = found.dtype if isinstance(found, (tir.Call, tir.Var)) else None
         if kind is None or not prim_exprs.scalar(kind):
             strange.add(found)
@@ -304,7 +345,19 @@ def _operands(node: Any) -> tuple[Any, ...]:
             return (node.value, _Definition(node.var, node.value), node.body)
         case "Call" if _pure(node):
             return tuple(node.args)
+        case "BufferLoad" | "TensorLoad":
+            return tuple(node.indices)
     return ()
+
+
+def _head(node: Any) -> Any:
+    """What a call or a load is besides its arguments and its type."""
+    match type(node).__name__:
+        case "TensorLoad":
+            return node.source
+        case "BufferLoad":
+            return node.buffer
+    return (node.op, node.attrs)
 
 
 def _type(found: PrimExpr) -> DataType | None:

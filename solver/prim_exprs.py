@@ -243,6 +243,18 @@ def _unknown_integer(node: PrimExpr) -> bool:
     return node.dtype is not None and scalar(node.dtype)
 
 
+def unknown_limits(node: PrimExpr) -> tuple[int, int] | tuple[None, None]:
+    """The limits of a call or a load of which only the type is known; a signed one of 64 bits counts
+    as an exact integer, which has none.
+    """
+    kind = node.buffer.dtype if isinstance(node, tir.BufferLoad) else None
+    if isinstance(node, tir.Call):
+        kind = node.dtype
+    if kind is None or not scalar(kind) or (kind.code == "int" and kind.bits >= BITS):
+        return (None, None)
+    return dtype_range(kind)
+
+
 def uninterpreted(nodes: Iterable[PrimExpr]) -> PrimExpr | None:
     """The first node that the prover does not interpret."""
     return next((node for node in nodes if not interpreted(node) or stranger([node])), None)

@@ -19,7 +19,7 @@ from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.stack import roomy
 from rlx.solver import prim_exprs
-from rlx.solver.context import Components, ContextState, Range, constraints, within_word
+from rlx.solver.context import Components, ContextState, Range, constraints, within_dtype, within_word
 from rlx.solver.expression_text import show
 from rlx.solver.poly import TooMuchWorkError
 from rlx.solver.proofs.checker import RefusedError, check
@@ -126,7 +126,7 @@ def _told(condition: PrimExpr) -> PrimExpr:
 
 
 def _over_atoms(conditions: Sequence[PrimExpr]) -> tuple[list[PrimExpr], set[tir.Var]]:
-    """Conditions in which each part that is no integer arithmetic is a variable of any value, and
+    """Conditions in which each part that is no integer arithmetic is a variable of its type, and
     these variables: what is proved then holds whatever they are. Conditions on other values than
     numbers are left out, but not the first one.
     """
@@ -277,7 +277,7 @@ def certificate(goal: PrimExpr, state: ContextState, means: str) -> dict[str, An
     (expanded, *known), atoms = _over_atoms([*asked])
 
     def range_of(var: tir.Var) -> Range:
-        return (None, None) if var in atoms else state.range_of(var)
+        return within_dtype(var, None, None) if var in atoms else state.range_of(var)
 
     near, far = Components(known).split(tir.free_vars(expanded))
     by = f"by {'SMT' if means.startswith('smt') else means}, {UNCHECKED}"
