@@ -163,7 +163,7 @@ class Foreign:
                         return call
                     if prim_exprs.has_call([call]):
                         return self._wrapped(node, call)
-                    return self._opaque(node, strange, call, operands)
+                    return self._opaque(node, strange, None, operands)
             if name in _BITS:
                 return self._wrapped(node, tir.Call(_BITS[name], operands, _dtype(node)))
         elif name in ("Var", "SizeVar"):

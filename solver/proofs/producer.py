@@ -134,7 +134,8 @@ def _over_atoms(conditions: Sequence[PrimExpr]) -> tuple[list[PrimExpr], set[tir
     taken = {var.name for var in tir.free_vars(*conditions)}
 
     def atom(each: PrimExpr) -> PrimExpr:
-        each = tir.interned(each)
+        if not any(isinstance(below, (tir.Call, tir.BufferLoad)) for below in tir.postorder(each)):
+            each = tir.interned(each)
         if each not in known:
             word = re.sub(r"\W+", "_", prim_exprs.named(each)).strip("_") or "value"
             name = next(n for k in itertools.count(1) if (n := f"{word}_{k}") not in taken)
@@ -153,7 +154,7 @@ def _over_atoms(conditions: Sequence[PrimExpr]) -> tuple[list[PrimExpr], set[tir
             return None
         return tir.with_operands(each, operands) if operands else each  # type: ignore[arg-type]
 
-    found = [tir.fold(tir.interned(each), node) for each in conditions]
+    found = [tir.fold(each, node) for each in conditions]
     kept = [each for each in found[1:] if each is not None]
     return [found[0] or conditions[0], *kept], set(known.values())
 
