@@ -5,6 +5,7 @@ Reading an expression does not need TVM itself.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -63,6 +64,7 @@ class Foreign:
         self._lets = 0
         self._shared: dict[tuple[object, ...], PrimExpr] = {}
         self._engine: Any = None
+        self._arguments: dict[PrimExpr, tuple[Any, tuple[PrimExpr, ...]]] = {}
 
     def read(self, expr: object) -> PrimExpr:
         """Our expression for one of TVM. Raises TypeError if it is not an expression of TVM."""
@@ -206,16 +208,45 @@ class Foreign:
         same: Any = None if self._lets else tvm_ffi.StructuralKey(node)  # type: ignore[call-arg]
         found = self._values.get(same)
         if found is None:
-            found = call
-            forms = self._forms(operands) if strange.isdisjoint(operands) else ()
-            if forms:
-                head = tvm_ffi.StructuralKey(_head(node))  # type: ignore[call-arg]
-                found = self._values.setdefault((head, call.dtype, forms), call)
+            known = bool(operands) and strange.isdisjoint(operands)
+            found = self._applied(node, call, operands) if known else call
             if same is not None:
                 self._values[same] = found
         # The variables of a Let mean nothing outside of it.
         self._keep(found, node if same is not None else None, strange)
         return found
+
+    def _applied(self, node: Any, call: PrimExpr, operands: tuple[PrimExpr, ...]) -> PrimExpr:
+        """The value of a call or a load with these arguments; ``call`` if it is a new one."""
+        import tvm_ffi
+
+        forms = self._forms(operands)
+        found = call
+        if forms:
+            head = tvm_ffi.StructuralKey(_head(node))  # type: ignore[call-arg]
+            found = self._values.setdefault((head, tir.type_of(call), forms), call)
+        self._arguments.setdefault(found, (node, operands))
+        return found
+
+    def arguments(self, expr: PrimExpr) -> list[PrimExpr]:
+        """The arguments and indices of the calls and loads in an expression."""
+        if not self._arguments:
+            return []
+        inside = (self._arguments.get(node) for node in tir.postorder(expr))
+        return [each for _, operands in filter(None, inside) for each in operands]
+
+    def with_arguments(self, expr: PrimExpr, change: Callable[[PrimExpr], PrimExpr]) -> PrimExpr:
+        """The expression with other arguments of its calls and loads."""
+
+        def changed(node: PrimExpr) -> PrimExpr | None:
+            if node not in self._arguments or not isinstance(node, tir.Call):
+                return None
+            given, operands = self._arguments[node]
+            return self._applied(
+                given, tir.Call(node.op, (), node.dtype), tuple(map(change, operands))
+            )
+
+        return tir.transform([expr], changed)[0]
 
     def _forms(self, operands: tuple[PrimExpr, ...]) -> tuple[object, ...]:
         """The normal forms of operands, for variables of any value; none if they take too much
@@ -255,26 +286,39 @@ class Foreign:
         kind = _dtype(node)
         return found if _overflows_never(kind) else tir.Cast(kind, found)
 
-    def write(self, expr: PrimExpr, original: object) -> Any:
+    def write(
+        self,
+        expr: PrimExpr,
+        original: object,
+        short: Callable[[PrimExpr], PrimExpr] = lambda each: each,
+    ) -> Any:
         """TVM's expression of the type of another one, for what its variables are known to be.
 
-        It is None where the type cannot hold a value that occurs in it.
+        It is None where the type cannot hold a value that occurs in it. ``short`` gives the form in
+        which arguments of calls and loads are written.
         """
         from tvm import prim, tirx  # type: ignore[import-not-found,unused-ignore]
 
         wanted = _dtype(_object(original))
-        leaves = [self._origin[node] for node in tir.postorder(expr) if node in self._origin]
-        kinds = [kind for kind in map(_dtype, leaves) if kind != BOOL]
+        leaves = {
+            node: self._leaf(node, short)
+            for node in tir.postorder(expr)
+            if node in self._origin or node in self._arguments
+        }
+        if any(leaf is None for leaf in leaves.values()):
+            return None
+        kinds = [kind for kind in map(_dtype, leaves.values()) if kind != BOOL]
         width = max((kind.bits for kind in kinds), default=64) if wanted == BOOL else wanted.bits
         if wanted != BOOL and not _overflows_never(wanted) and not isinstance(expr, tir.IntImm):
-            return self._origin.get(expr)
+            return leaves.get(expr)
         number = wanted if wanted != BOOL else INT32 if width <= 32 else INT64
         if any(k.bits > number.bits or (k.bits == number.bits and k != number) for k in kinds):
             return None
         low, high = prim_exprs.dtype_range(number)
         values: dict[PrimExpr, Any] = {}
-        for node in tir.postorder(expr, known=self._origin):
-            below = [self._written(child, values, number) for child in tir.children(node)]
+        values |= leaves
+        for node in tir.postorder(expr, known=leaves):
+            below = [_of_type(values[child], number) for child in tir.children(node)]
             match node:
                 case tir.IntImm(value=value, dtype=kind):
                     if not low <= value <= high:
@@ -296,17 +340,23 @@ class Foreign:
                     values[node] = getattr(tirx, op)(*below)
                 case _:
                     return None
-        found = self._written(expr, values, number)
+        found = _of_type(values[expr], number)
         kind = _dtype(found)
         return found if kind == wanted else None
 
-    def _written(self, node: PrimExpr, values: dict[PrimExpr, Any], number: DataType) -> Any:
-        """An operand in TVM; a narrower one is cast to the type of the arithmetic."""
-        from tvm import prim
-
-        leaf = self._origin[node] if node in self._origin else values[node]
-        kind = _dtype(leaf)
-        return leaf if kind in (number, BOOL) else prim.Cast(str(number), leaf)
+    def _leaf(self, node: PrimExpr, short: Callable[[PrimExpr], PrimExpr]) -> Any:
+        """A variable, a call or a load in TVM, the latter two with short arguments; None if an
+        argument cannot be written.
+        """
+        given, operands = self._arguments.get(node, (None, ()))
+        arguments = [short(each) for each in operands]
+        written = self._origin.get(node)
+        if written is not None and all(map(operator.is_, arguments, operands)):
+            return written
+        originals = _operands(given)
+        written = [self.write(*each, short) for each in zip(arguments, originals, strict=True)]
+        known = all(each is not None for each in written)
+        return _with_arguments(given, written) if known else None
 
 
 _WRITTEN = frozenset(f"bitwise_{op}" for op in ("and", "or", "xor", "not"))
@@ -348,6 +398,22 @@ def _operands(node: Any) -> tuple[Any, ...]:
         case "BufferLoad" | "TensorLoad":
             return tuple(node.indices)
     return ()
+
+
+def _of_type(written: Any, number: DataType) -> Any:
+    """An operand in TVM; a narrower one is cast to the type of the arithmetic."""
+    from tvm import prim
+
+    return written if _dtype(written) in (number, BOOL) else prim.Cast(str(number), written)
+
+
+def _with_arguments(node: Any, arguments: list[Any]) -> Any:
+    """A call or a load with other arguments."""
+    from tvm import tirx
+
+    if type(node).__name__ == "Call":
+        return type(node)(node.op, arguments, attrs=node.attrs, ret_ty=node.ty)
+    return tirx.BufferLoad(_head(node), arguments)
 
 
 def _head(node: Any) -> Any:

@@ -231,7 +231,10 @@ class Analyzer:
             )
         if not _is_of_tvm(expr):
             return found
-        written = None if found is plain else self._foreign.write(found, expr)
+        whole = found is plain and all(
+            self._prover.simplify(each) is each for each in self._foreign.arguments(plain)
+        )
+        written = None if whole else self._foreign.write(found, expr, self._prover.simplify)
         return self._given(expr, plain, read) if written is None else written
 
     def rewrite_simplify(self, expr: Expression) -> Any:
@@ -477,8 +480,12 @@ class Analyzer:
         return self._valued(self._plain(expr))
 
     def _valued(self, read: PrimExpr) -> PrimExpr:
+        if not self._values:
+            return read
+        if any(self._valued(each) is not each for each in self._foreign.arguments(read)):
+            read = self._foreign.with_arguments(read, self._valued)
         # The values of values, too: none is in a circle.
-        while self._values and any(var in self._values for var in tir.free_vars(read)):
+        while any(var in self._values for var in tir.free_vars(read)):
             read = tir.substitute(read, self._values)
         return read
 

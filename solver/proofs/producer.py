@@ -19,7 +19,14 @@ from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.stack import roomy
 from rlx.solver import prim_exprs
-from rlx.solver.context import Components, ContextState, Range, constraints, within_dtype, within_word
+from rlx.solver.context import (
+    Components,
+    ContextState,
+    Range,
+    constraints,
+    within_dtype,
+    within_word,
+)
 from rlx.solver.expression_text import show
 from rlx.solver.poly import TooMuchWorkError
 from rlx.solver.proofs.checker import RefusedError, check

@@ -12,7 +12,7 @@ from tvm import ir, sym, tirx
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import dtype
-from rlx.solver import Context, Prover
+from rlx.solver import Context, Proved, Prover
 from rlx.solver.prim_exprs import dtype_range
 from rlx.solver.question_parser import show
 from rlx.tvm import Analyzer, Bound, CompareResult, Interval, Residue
@@ -166,6 +166,43 @@ def test_the_verdict_has_reason_counterexample_and_certificate() -> None:
     assert analyzer.verdict.certificate["goal"]
     assert not analyzer.can_prove(LOAD >= 0)
     assert "not integer arithmetic" in str(analyzer.verdict)
+
+
+def test_loads_of_one_element_are_equal_however_it_is_written() -> None:
+    table = tirx.decl_buffer((N, M), "int64", "table")
+
+    def at(*indices: Any) -> Any:
+        return tirx.BufferLoad(table, list(indices))
+
+    analyzer = Analyzer()
+    assert analyzer.can_prove_equal(at(N + M - M, M * 8 // 8), at(N, M))
+    assert analyzer.can_prove_equal(at(at(N + M - M, M), M), at(at(N, M), M))
+    assert not analyzer.can_prove_equal(at(N, M), at(M, N))
+    assert str(analyzer.simplify(at(N + M - M, N % 1))) == "table[n, T.int64(0)]"
+    s = tirx.Var("s", "int64")
+    inner = tirx.Let(s, N + 1, at(s, s - N))
+    assert analyzer.can_prove_equal(inner, at(N + 1, 1))
+    assert str(analyzer.simplify(inner + s - s)) == "table[n + T.int64(1), T.int64(1)]"
+    analyzer.bind(N, M + 1)
+    assert analyzer.can_prove_equal(at(N, M), at(M + 1, M))
+    assert analyzer.can_prove_equal(tirx.popcount(N), tirx.popcount(M + 1))
+    assert str(analyzer.simplify(at(N, N))) == "table[m + T.int64(1), m + T.int64(1)]"
+
+
+def test_a_load_is_within_its_type() -> None:
+    analyzer = Analyzer()
+    byte = tirx.BufferLoad(tirx.decl_buffer((N,), "uint8", "B"), [N])
+    assert analyzer.can_prove(tirx.Cast("int32", byte) * 2 < 511)
+    assert not analyzer.can_prove(tirx.Cast("int32", byte) * 2 < 510)
+    assert analyzer.can_prove(LOAD <= 2**31 - 1)
+
+
+def test_a_certificate_tells_two_loads_apart() -> None:
+    other = tirx.BufferLoad(tirx.decl_buffer((N,), "int32", "B"), [N])
+    analyzer = Analyzer()
+    assert analyzer.can_prove(tirx.Or(LOAD > other, LOAD <= other))
+    assert isinstance(analyzer.verdict, Proved)
+    assert len(analyzer.verdict.certificate["variables"]) == 2
 
 
 def test_scopes_nest_and_end() -> None:
