@@ -29,27 +29,28 @@ from rlx.solver.context import (
 )
 from rlx.solver.expression_text import show
 from rlx.solver.poly import TooMuchWorkError
-from rlx.solver.proofs.checker import RefusedError, check
+from rlx.solver.proofs.checker import Cond, RefusedError, beside, check
 from rlx.solver.proofs.closing import Closing
-from rlx.solver.proofs.draft import Below, Found, NotFoundError, distinct_names
+from rlx.solver.proofs.draft import Below, Found, NotFoundError, distinct_names, parts_of
 from rlx.solver.verdict import CONTRADICTORY, PARANOID
 
 _SPLITS = 8
+_SIGNED = 3
+"""The most variables whose signs are distinguished first."""
 
 
 class Draft(Closing):
     """A proof that becomes a certificate."""
+
+    distinguishing = False
+    """Whether the signs of variables in divisions are distinguished first."""
 
     def certificate(self) -> dict[str, Any]:
         """The finished certificate, without what is not needed. Raises NotFoundError if no proof is
         found.
         """
         if not self.closed:
-            try:
-                scope = self.scope(())
-            except (TooMuchWorkError, RecursionError):
-                scope = None
-            self.close(_SPLITS, scope, [])
+            self.by_signs(self.signed()[:_SIGNED] if self.distinguishing else [], [])
         proof = self.emitted(_needed(self.steps)[0], {n: n for n in range(self.known)}, self.known)
         words = set(re.findall(r"\w+", " ".join(_texts(proof))))
         checker = self.checker
@@ -63,6 +64,44 @@ class Draft(Closing):
         names = {checker.names[index]: self.definition(index) for index in sorted(needed)}
         found = {**self.claimed, "names": names, "proof": proof}
         return found
+
+    def by_signs(self, variables: list[int], conds: list[Cond]) -> None:
+        """Close the present case, by those of the signs of variables."""
+        if variables:
+            index, *others = variables
+            number = self.index.get(beside("ne", {(index,): 1}))
+            if number is None:
+                ((maximum,),) = self.checker.binary("max", {(index,): 1}, {})
+                number = self.alternatives(maximum)
+            self.cases(number, lambda part: self.by_signs(others, [*conds, parts_of(part)[0]]))
+            return
+        try:
+            scope = self.scope(conds)
+        except (TooMuchWorkError, RecursionError):
+            scope = None
+        self.close(_SPLITS, scope, conds)
+
+    @property
+    def choosing(self) -> bool:
+        """Whether there are maxima or choices."""
+        return any(kind in ("max", "choice") for kind, _ in self.checker.atoms)
+
+    def signed(self) -> list[int]:
+        """The variables in divisions that may be positive and negative; divisors come first."""
+        divisions = [parts for kind, parts in self.checker.atoms if kind == "div"]
+        inside = [
+            index
+            for place in (1, 0)
+            for parts in divisions
+            for index in self.below(dict(parts[place]))
+        ]
+        lows, highs = self.lows(), self.lows(-1)
+        return [
+            index
+            for index in dict.fromkeys(inside)
+            if self.checker.atoms[index][0] == "var"
+            and lows.get(index, (-1, 0))[0] < 0 > highs.get(index, (-1, 0))[0]
+        ]
 
     def emitted(
         self, steps: list[Found], numbers: dict[int, int], count: int
@@ -166,6 +205,18 @@ def _over_atoms(conditions: Sequence[PrimExpr]) -> tuple[list[PrimExpr], set[tir
     return [found[0] or conditions[0], *kept], set(known.values())
 
 
+_ATTEMPTS = (
+    (False, False, True),
+    (False, False, None),
+    (False, False, False),
+    (True, False, None),
+    (True, True, None),
+)
+"""Whether each attempt is thorough and forgetful; whether it is one that distinguishes signs first, for
+goals with maxima or choices (as divisions that round towards zero are) or for others.
+"""
+
+
 def found(
     goal: PrimExpr, facts: Sequence[PrimExpr], ranges: Sequence[tuple[tir.Var, Range]]
 ) -> dict[str, Any] | None:
@@ -174,7 +225,7 @@ def found(
     """
     if any(_wraps_unseen(node) for node in tir.postorder(goal, *facts)):
         return None
-    attempts = (_attempt(goal, facts, ranges, number) for number in range(3))
+    attempts = (_attempt(goal, facts, ranges, *each) for each in _ATTEMPTS)
     made = next((each for each in attempts if each is not None), None)
     if made is None:
         return None
@@ -191,12 +242,17 @@ def _attempt(
     goal: PrimExpr,
     facts: Sequence[PrimExpr],
     ranges: Sequence[tuple[tir.Var, Range]],
-    number: int,
+    thorough: bool,
+    forgetful: bool,
+    choosing: bool | None,
 ) -> dict[str, Any] | None:
-    """A certificate that is not checked yet, or None. `number`: that of the attempt."""
+    """A certificate that is not checked yet, or None."""
     try:
         draft = Draft(goal, facts, ranges)
-        draft.thorough, draft.forgetful = number > 0, number > 1
+        draft.distinguishing = choosing is not None
+        if draft.distinguishing and (draft.choosing != choosing or not draft.signed()):
+            return None
+        draft.thorough, draft.forgetful = thorough, forgetful
         return draft.certificate()
     except (NotFoundError, RefusedError, TooMuchWorkError, RecursionError):
         return None
