@@ -35,6 +35,8 @@ from rlx.solver.proofs.draft import Below, Found, NotFoundError, distinct_names,
 from rlx.solver.verdict import CONTRADICTORY, PARANOID
 
 _SPLITS = 8
+_EFFORT = 950_000
+"""The effort of all attempts together, more than a certificate was seen to need."""
 _SIGNED = 3
 """The most variables whose signs are distinguished first."""
 
@@ -225,8 +227,10 @@ def found(
     """
     if any(_wraps_unseen(node) for node in tir.postorder(goal, *facts)):
         return None
-    attempts = (_attempt(goal, facts, ranges, *each) for each in _ATTEMPTS)
-    made = next((each for each in attempts if each is not None), None)
+    made, left = None, _EFFORT
+    for attempt in _ATTEMPTS:
+        if made is None and left > 0:
+            made, left = _attempt(goal, facts, ranges, left, *attempt)
     if made is None:
         return None
     try:
@@ -242,22 +246,27 @@ def _attempt(
     goal: PrimExpr,
     facts: Sequence[PrimExpr],
     ranges: Sequence[tuple[tir.Var, Range]],
+    effort: int,
     thorough: bool,
     forgetful: bool,
     choosing: bool | None,
-) -> dict[str, Any] | None:
-    """A certificate that is not checked yet, or None."""
+) -> tuple[dict[str, Any] | None, int]:
+    """A certificate that is not checked yet, or None, and the effort that is left."""
     try:
         draft = Draft(goal, facts, ranges)
         draft.distinguishing = choosing is not None
         if draft.distinguishing and (draft.choosing != choosing or not draft.signed()):
-            return None
+            return None, effort
         draft.thorough, draft.forgetful = thorough, forgetful
-        return draft.certificate()
+        granted = draft.checker.effort = min(draft.checker.effort, effort)
+        try:
+            return draft.certificate(), 0
+        finally:
+            effort -= granted - draft.checker.effort
     except (NotFoundError, RefusedError, TooMuchWorkError, RecursionError):
-        return None
+        return None, effort
     except (SyntaxError, MemoryError):  # Python's parser, which the checker uses, nests no deeper
-        return None
+        return None, effort
 
 
 def _wraps_unseen(node: PrimExpr) -> bool:
