@@ -65,6 +65,38 @@ class Foreign:
         self._shared: dict[tuple[object, ...], PrimExpr] = {}
         self._engine: Any = None
         self._arguments: dict[PrimExpr, tuple[Any, tuple[PrimExpr, ...]]] = {}
+        self._lanes: dict[int, tir.Var] = {}
+        self._by_lane = False
+
+    def lane(self, expr: object) -> tuple[PrimExpr, tir.Var, int]:
+        """One lane of a vector of TVM, the variable of its number, and how many there are: a ramp is
+        a sum. What is no ramp of integers, such as a load of several elements, is no integer.
+        """
+        count = self.lanes(expr)
+        number = self._lanes.setdefault(count, tir.Var("lane", INT64))
+        self._by_lane = True
+        try:
+            return self.read(expr), number, count
+        finally:
+            self._by_lane = False
+
+    def lanes(self, expr: Any) -> int:
+        """How many values an expression of TVM has."""
+        return _dtype(_object(expr)).lanes
+
+    def write_lanes(
+        self, base: PrimExpr, stride: PrimExpr, original: Any, short: Callable[[PrimExpr], PrimExpr]
+    ) -> Any:
+        """A vector of TVM of the type of another one; None as for :meth:`write`."""
+        from tvm import prim, tirx  # type: ignore[import-not-found,unused-ignore]
+
+        number = prim.IntImm(str(_element(_dtype(_object(original)))), 0)
+        first, step = self.write(base, number, short), self.write(stride, number, short)
+        if first is None or step is None:
+            return None
+        count = self.lanes(original)
+        still = isinstance(stride, tir.IntImm) and not stride.value
+        return tirx.Broadcast(first, count) if still else tirx.Ramp(first, step, count)
 
     def read(self, expr: object) -> PrimExpr:
         """Our expression for one of TVM. Raises TypeError if it is not an expression of TVM."""
@@ -90,7 +122,7 @@ class Foreign:
                 if key in done:
                     continue
                 kind = BY_NAME.get(type(node).__name__)
-                below = _operands(node) if kind is None else (node.a, node.b)
+                below = self._below(node) if kind is None else (node.a, node.b)
                 if below:
                     stack.append((node, below))
                     stack.extend((operand, None) for operand in reversed(below))
@@ -112,6 +144,19 @@ class Foreign:
                 else:
                     done[key] = self._one(kind, *operands)
         return done[hash(root)]
+
+    def _below(self, node: Any) -> tuple[Any, ...]:
+        """The operands of a node; those of vectors if one lane of them is read."""
+        name = type(node).__name__
+        if self._by_lane and name == "Broadcast":
+            return (node.value,)
+        if self._by_lane and name == "Ramp" and type(node.lanes).__name__ in ("int", "IntImm"):
+            return (node.base, node.stride)
+        return _operands(node)
+
+    def _kind(self, node: Any) -> DataType:
+        """The type of a node, or of one lane of it."""
+        return _element(_dtype(node)) if self._by_lane else _dtype(node)
 
     def _one(self, kind: Callable[..., PrimExpr], *parts: Any) -> PrimExpr:
         """A node that stands for all of its kind and parts, so that answers and normal forms are
@@ -146,10 +191,14 @@ class Foreign:
             if name in _LOADS:
                 return self._opaque(node, strange, None, operands)
             match name, operands:
+                case "Broadcast", (a,):
+                    return a
+                case "Ramp", (a, b):
+                    return tir.Add(a, tir.Mul(b, self._lanes[_dtype(node).lanes]))
                 case _, (a, b) if name in BY_NAME:
                     return self._wrapped(node, BY_NAME[name](a, b))
                 case "Cast", (value,):
-                    cast = tir.Cast(_dtype(node), value)
+                    cast = tir.Cast(self._kind(node), value)
                     if not prim_exprs.scalar(cast.dtype):
                         strange.add(cast)
                     self._meet(cast.dtype)
@@ -167,7 +216,7 @@ class Foreign:
                         return self._wrapped(node, call)
                     return self._opaque(node, strange, None, operands)
             if name in _BITS:
-                return self._wrapped(node, tir.Call(_BITS[name], operands, _dtype(node)))
+                return self._wrapped(node, tir.Call(_BITS[name], operands, self._kind(node)))
         elif name in ("Var", "SizeVar"):
             found = self._variables.get(node)
             if found is None:
@@ -283,7 +332,7 @@ class Foreign:
     def _wrapped(self, node: Any, found: PrimExpr) -> PrimExpr:
         if not self._wraps or isinstance(found, (tir.Comparison, tir.And, tir.Or)):
             return found
-        kind = _dtype(node)
+        kind = self._kind(node)
         return found if _overflows_never(kind) else tir.Cast(kind, found)
 
     def write(
@@ -443,6 +492,11 @@ def _dtype(node: Any) -> DataType:
     """Newer TVM keeps the data type in ``ty``, older in ``dtype``; a handle is no number."""
     found = getattr(getattr(node, "ty", None), "dtype", None) or getattr(node, "dtype", None)
     return _HANDLE if found is None else _named(str(found))
+
+
+def _element(kind: DataType) -> DataType:
+    """The type of one value of a vector."""
+    return kind if kind.lanes == 1 else dtype(str(kind).rpartition("x")[0])
 
 
 @cache

@@ -189,6 +189,22 @@ def test_loads_of_one_element_are_equal_however_it_is_written() -> None:
     assert str(analyzer.simplify(at(N, N))) == "table[m + T.int64(1), m + T.int64(1)]"
 
 
+def test_vectors_are_asked_lane_by_lane() -> None:
+    ramp, fours = tirx.Ramp(I * 4, 1, 4), tirx.Broadcast(tirx.IntImm("int32", 4), 4)
+    analyzer = Analyzer()
+    assert analyzer.can_prove(tirx.Ramp(0, 1, 4) < fours)
+    assert not analyzer.can_prove(tirx.Ramp(1, 1, 4) < fours)
+    assert analyzer.verdict is not None
+    assert analyzer.verdict.counterexample == {"lane": 3}
+    assert analyzer.can_prove_equal(ramp + fours, tirx.Ramp(I * 4 + 4, 1, 4))
+    assert not analyzer.can_prove_equal(ramp, tirx.Broadcast(I * 4, 4))
+    assert not analyzer.can_prove_equal(tirx.Broadcast(I, 4), tirx.Broadcast(I, 8))
+    for vector in (ramp // fours, ramp % fours, ramp + ramp, ramp * 3, tirx.Ramp(I, I, 4) - I):
+        assert str(analyzer.simplify(vector)) == str(sym.Analyzer().simplify(vector))
+    analyzer.bind(I, ir.Range(0, 8))
+    assert str(analyzer.const_int_bound(ramp)) == str(sym.ConstIntBound(0, 31))
+
+
 def test_a_load_is_within_its_type() -> None:
     analyzer = Analyzer()
     byte = tirx.BufferLoad(tirx.decl_buffer((N,), "uint8", "B"), [N])
