@@ -106,18 +106,18 @@ class Foreign:
             raise TypeError(f"{_EXPECTED}, found {described(expr)}")
         root = _object(expr)
         # By the address of the object: TVM's `==` makes an expression.
-        done: dict[int, PrimExpr] = {}
+        done: dict[object, PrimExpr] = {}
         strange: set[PrimExpr] = set()
         stack: list[tuple[Any, Any]] = [(root, None)]
         while stack:
             node, below = stack.pop()
             if isinstance(node, _Definition):
                 node.outer = self._variables.get(node.var), done
-                self._variables[node.var] = done[hash(node.value)]
+                self._variables[node.var] = done[_key(node.value)]
                 self._lets += 1
                 done = {}  # the variable has another value inside
                 continue
-            key = hash(node)
+            key = _key(node)
             if below is None:
                 if key in done:
                     continue
@@ -129,21 +129,21 @@ class Foreign:
                     continue
             if type(node).__name__ == "Let":
                 _, definition, body = below
-                whole = done[hash(body)]
+                whole = done[_key(body)]
                 done = self._leave(definition)
-                value = done[hash(definition.value)]
+                value = done[_key(definition.value)]
                 if whole not in strange and partial(*prim_exprs.expand([value])):
                     # It is evaluated where the body does not use it, too.
                     whole = tir.Select(tir.EQ(value, value), whole, whole)
                 done[key] = whole
             else:
-                operands = tuple([done[hash(operand)] for operand in below])
+                operands = tuple([done[_key(operand)] for operand in below])
                 kind = BY_NAME.get(type(node).__name__)
                 if kind is None or strange or self._wraps:
                     done[key] = self._node(node, operands, strange)
                 else:
                     done[key] = self._one(kind, *operands)
-        return done[hash(root)]
+        return done[_key(root)]
 
     def _below(self, node: Any) -> tuple[Any, ...]:
         """The operands of a node; those of vectors if one lane of them is read."""
@@ -170,7 +170,7 @@ class Foreign:
             found = self._shared[key] = kind(*parts)
         return found
 
-    def _leave(self, definition: _Definition) -> dict[int, PrimExpr]:
+    def _leave(self, definition: _Definition) -> dict[object, PrimExpr]:
         assert definition.outer is not None
         self._lets -= 1
         before, done = definition.outer
@@ -418,7 +418,7 @@ class _Definition:
 
     def __init__(self, var: Any, value: Any) -> None:
         self.var, self.value = var, value
-        self.outer: tuple[PrimExpr | None, dict[int, PrimExpr]] | None = None
+        self.outer: tuple[PrimExpr | None, dict[object, PrimExpr]] | None = None
 
 
 def _object(expr: Any) -> Any:
@@ -427,6 +427,13 @@ def _object(expr: Any) -> Any:
     """
     expr = expr.asobject() if hasattr(expr, "asobject") else expr
     return expr.var if type(expr).__name__ == "IterVar" else expr
+
+
+def _key(node: Any) -> object:
+    """What a node is known by while an expression is read: its address, which is its hash, but for a
+    number, whose hash is its value, and for -1 that of -2.
+    """
+    return (int(node.value), _dtype(node)) if type(node).__name__ == "IntImm" else hash(node)
 
 
 def _operands(node: Any) -> tuple[Any, ...]:

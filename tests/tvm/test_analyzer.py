@@ -189,6 +189,20 @@ def test_loads_of_one_element_are_equal_however_it_is_written() -> None:
     assert str(analyzer.simplify(at(N, N))) == "table[m + T.int64(1), m + T.int64(1)]"
 
 
+def test_literals_are_told_apart_by_value_and_type() -> None:
+    """Python's hashes of -1 and -2 are equal, and so are those of numbers 2**61 - 1 apart."""
+    minus_one, minus_two = (tirx.IntImm("int64", value) for value in (-1, -2))
+    analyzer = Analyzer()
+    assert analyzer.can_prove_equal(tirx.Sub(minus_one, minus_two), 1)
+    assert analyzer.can_prove_equal(tirx.Select(N < 0, minus_one, minus_two), -1) is False
+    assert not analyzer.can_prove_equal(tirx.Max(N * minus_one, N * minus_two), N * minus_one)
+    near, far = tirx.IntImm("int64", 7), tirx.IntImm("int64", 2**61 + 6)
+    assert analyzer.can_prove(tirx.LT(near + N, far + N))
+    byte, wide = tirx.IntImm("uint8", 200), tirx.IntImm("int64", 200)
+    sum_of_bytes = tirx.Cast("int64", tirx.Add(byte, tirx.Cast("uint8", wide)))
+    assert analyzer.can_prove_equal(sum_of_bytes + wide, 344)
+
+
 def test_vectors_are_asked_lane_by_lane() -> None:
     ramp, fours = tirx.Ramp(I * 4, 1, 4), tirx.Broadcast(tirx.IntImm("int32", 4), 4)
     analyzer = Analyzer()
