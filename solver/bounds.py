@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import intervals, normal_form, prim_exprs
-from rlx.solver.context import Range
 from rlx.solver.normal_form import Engine
 from rlx.solver.poly import Poly, TooMuchWorkError
+from rlx.solver.prim_exprs import Range
 
 if TYPE_CHECKING:
     from rlx.solver.session import Session

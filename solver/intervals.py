@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from rlx.grammar.nodes import tir
 from rlx.solver import prim_exprs
 from rlx.solver.atom_values import negative_somewhere
-from rlx.solver.context import Range
 from rlx.solver.known_store import KnownStore, split
 from rlx.solver.poly import Atom, Cond, Mono, Poly, Terms, quotient
+from rlx.solver.prim_exprs import Range
 
 _ANY: Range = (None, None)
 EFFORT = 3

@@ -9,9 +9,10 @@ from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.nodes.prim_operators import INTEGER_DIVISIONS
 from rlx.solver import condition_proofs, differences, intervals, normal_form, prim_exprs, smt
-from rlx.solver.context import ContextState, Range
+from rlx.solver.context import ContextState
 from rlx.solver.generalize import generalizations
 from rlx.solver.poly import TooMuchWorkError
+from rlx.solver.prim_exprs import Range
 from rlx.solver.question import Question, Samples
 from rlx.solver.verdict import Proved, Refuted, Unknown, Verdict
 

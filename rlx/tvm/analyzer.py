@@ -12,9 +12,10 @@ from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs, usage_errors
 from rlx.solver.api import script_of
 from rlx.solver.budget import Work
-from rlx.solver.context import Context, ContextState, Range, within_dtype
+from rlx.solver.context import Context, ContextState, within_dtype
 from rlx.solver.definedness import defined
 from rlx.solver.interop import is_expression
+from rlx.solver.prim_exprs import Range
 from rlx.solver.prover import Prover
 from rlx.solver.reading import Expression
 from rlx.solver.session import Session

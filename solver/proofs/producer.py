@@ -19,16 +19,10 @@ from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.stack import roomy
 from rlx.solver import prim_exprs
-from rlx.solver.context import (
-    Components,
-    ContextState,
-    Range,
-    constraints,
-    within_dtype,
-    within_word,
-)
+from rlx.solver.context import Components, ContextState, constraints, within_dtype, within_word
 from rlx.solver.expression_text import show
 from rlx.solver.poly import TooMuchWorkError
+from rlx.solver.prim_exprs import Range
 from rlx.solver.proofs.checker import Cond, RefusedError, beside, check
 from rlx.solver.proofs.closing import Closing
 from rlx.solver.proofs.draft import Below, Found, NotFoundError, distinct_names, parts_of
