@@ -13,9 +13,10 @@ from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import intervals, normal_form, prim_exprs
 from rlx.solver.atom_values import holds
 from rlx.solver.budget import FUEL, Work
-from rlx.solver.context import NO_ORDERS, ContextState, Orders, Range, demands, divisors
+from rlx.solver.context import NO_ORDERS, ContextState, Orders, demands, divisors
 from rlx.solver.normal_form import Engine
 from rlx.solver.poly import Atom, Cond, Poly, TooMuchWorkError, leading
+from rlx.solver.prim_exprs import Range
 from rlx.solver.verdict import NEVER_DEFINED, Proved
 
 _ROUNDS = 12

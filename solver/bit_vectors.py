@@ -10,7 +10,7 @@ from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.prim_operators import INTEGER_DIVISIONS
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import coarse_intervals, prim_exprs, smt
-from rlx.solver.context import Range
+from rlx.solver.prim_exprs import Range
 from rlx.solver.smt import Query, Writer, Written
 
 _WIDEST = 260

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import intervals, normal_form, prim_exprs
-from rlx.solver.context import Range
 from rlx.solver.normal_form import Engine
 from rlx.solver.poly import Poly, TooMuchWorkError
+from rlx.solver.prim_exprs import Range
 
 if TYPE_CHECKING:
     from rlx.solver.session import Session
@@ -105,10 +105,7 @@ def _of_node(session: Session, node: PrimExpr, below: list[Range]) -> Range:
                 None if low is None or least is None else min(low, least),
                 None if high is None or most is None else max(high, most),
             )
-        case tir.Call(dtype=kind) if kind is not None and prim_exprs.scalar(kind):
-            low, high = prim_exprs.dtype_range(kind)
-            return _ANY if kind.bits >= 64 and kind.code == "int" else (low, high)
-    return _ANY
+    return prim_exprs.unknown_limits(node)
 
 
 def _sum(a: Range, b: Range) -> Range:

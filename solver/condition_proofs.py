@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import product
-from math import lcm, prod
+from itertools import chain, combinations, product
+from math import gcd, lcm, prod
 
 from rlx.solver import assumptions, intervals
 from rlx.solver.atom_values import poly_value
@@ -17,6 +18,9 @@ _GRID = 3_000
 """The maximum number of points at which a polynomial is evaluated."""
 _MODULUS = 1 << 20
 _SPLITS = 6
+_TERMS = 8
+_FACTORS = 12
+"""The maximum number of terms whose common factors are looked at, and of these."""
 _INEQUALITIES = 12
 """The maximum number of inequalities that are compared with the others in a case."""
 
@@ -65,6 +69,8 @@ def _attempt(engine: Engine, cond: Cond) -> str | None:
                 return "floor"
             if _never_zero_modulo(engine, poly):
                 return "residues"
+            if _apart(engine, poly):
+                return "bounds"
     if _by_residues(engine, cond):
         return "residues"
     exact = _exact(engine, cond)
@@ -128,6 +134,37 @@ def _between_multiples(engine: Engine, poly: Poly) -> bool:
     return False
 
 
+def _apart(engine: Engine, poly: Poly) -> bool:
+    """``D*P + R != 0`` where R is less than D and more than -D: it is 0 only if P and R are."""
+    for size in _common_factors(engine, poly):
+        upper, rest = split(engine, poly, size)
+        if upper is engine.zero or rest is engine.zero:
+            continue
+        signs = (1, -1)
+        less = (engine.combine(((1, size), (-1, engine.one), (s, rest))) for s in signs)
+        if not all(intervals.nonneg(engine, each) for each in less):
+            continue
+        for part in (upper, rest):
+            apart = engine.equate(part, equal=False)
+            if apart is engine.true or (apart is not engine.false and _attempt(engine, apart)):
+                return True
+    return False
+
+
+def _common_factors(engine: Engine, poly: Poly) -> list[Poly]:
+    """The largest products that two terms of a polynomial have in common, and their variables."""
+    terms = [(mono, coef) for mono, coef in poly.terms.items() if mono][:_TERMS]
+    found: dict[Poly, None] = {}
+    for (mono, coef), (other, size) in combinations(terms, 2):
+        shared = Counter(mono) & Counter(other)
+        common = tuple(sorted(shared.elements()))
+        for factor in dict.fromkeys((gcd(coef, size), 1)):
+            for each in (common, *((index,) for index in shared)):
+                if each or factor > 1:
+                    found[engine.of_mono(each, factor)] = None
+    return [*found][:_FACTORS]
+
+
 # Residues
 
 
@@ -163,9 +200,18 @@ def _by_residues(engine: Engine, cond: Cond) -> bool:
             i: engine.shift(engine.scale(m, fresh[i]), r)
             for (i, m), r in zip(periods.items(), residues, strict=True)
         }
-        if not _decided(engine, engine.replace_in(cond, mapping)):
+        if not _decided(engine, engine.replace_in(cond, mapping)) and not _excluded(
+            engine, mapping
+        ):
             return False
     return True
+
+
+def _excluded(engine: Engine, mapping: dict[int, Poly]) -> bool:
+    """Whether a fact does not hold in a class of residues."""
+    equations = (engine.equate(engine.replace(each, mapping)) for each in engine.equations)
+    others = (engine.replace_in(each, mapping) for each in engine.others)
+    return any(each is engine.false for each in chain(equations, others))
 
 
 def _zero_on_classes(engine: Engine, poly: Poly, periods: dict[int, int]) -> bool | None:

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
-from rlx.solver.context import ContextState, Range
+from rlx.solver.context import ContextState
 from rlx.solver.evaluate import UndefinedError, evaluate
+from rlx.solver.prim_exprs import Range
 from rlx.solver.search import Tape
 
 _SIMPLE = ((1, 0), (4, 0), (0, 0), (0, 1), (48, -1), (0, 48))

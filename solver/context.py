@@ -12,10 +12,8 @@ from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.prim_operators import INTEGER_DIVISIONS
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs, usage_errors
+from rlx.solver.prim_exprs import Range
 from rlx.solver.reading import Expression, Vocabulary
-
-Range = tuple[int | None, int | None]
-"""The smallest and largest value of a variable; None for no limit."""
 
 
 class ContextState(Record):

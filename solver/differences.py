@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.solver.context import Range
+from rlx.solver.prim_exprs import Range
 
 _LINEAR = 12
 """The maximum number of nodes of a side of a comparison."""

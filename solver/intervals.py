@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from rlx.grammar.nodes import tir
+from rlx.solver import prim_exprs
 from rlx.solver.atom_values import negative_somewhere
-from rlx.solver.context import Range
 from rlx.solver.known_store import KnownStore, split
 from rlx.solver.poly import Atom, Cond, Mono, Poly, Terms, quotient
+from rlx.solver.prim_exprs import Range
 
 _ANY: Range = (None, None)
 EFFORT = 3
@@ -83,6 +85,8 @@ def _derived(engine: KnownStore, atom: Atom) -> Range:
             )
         case "and" | "or" | "xor" as op, parts:
             return of_bits(op, [interval(engine, p) for p in parts if isinstance(p, Poly)])
+        case "opaque", _ if isinstance(atom.key, tir.PrimExpr):
+            return prim_exprs.unknown_limits(atom.key)
     return _ANY
 
 

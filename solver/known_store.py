@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rlx.solver.context import Range
 from rlx.solver.poly import Cond, Mono, Part, Poly, PolyStore, leading, quotient
+from rlx.solver.prim_exprs import Range
 
 
 class KnownStore(PolyStore):

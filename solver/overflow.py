@@ -10,9 +10,10 @@ from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import coarse_intervals, intervals, prim_exprs
 from rlx.solver.budget import Statistics
 from rlx.solver.consistency import nearest
-from rlx.solver.context import ContextState, Int64State, Range
+from rlx.solver.context import ContextState, Int64State
 from rlx.solver.definedness import both, everywhere
 from rlx.solver.evaluate import INT64_MAX, INT64_MIN, INT64_VALUES, UndefinedError, evaluate
+from rlx.solver.prim_exprs import Range
 from rlx.solver.question import Question, named
 from rlx.solver.search import smaller
 from rlx.solver.session import Session

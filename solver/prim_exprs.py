@@ -10,6 +10,8 @@ from rlx.grammar.nodes.dtype import BOOL, INT64, DataType
 from rlx.grammar.nodes.prim_operators import ON_INTEGERS
 from rlx.grammar.nodes.tir import PrimExpr
 
+Range = tuple[int | None, int | None]
+"""A smallest and a largest value; None for no limit."""
 ZERO = tir.IntImm(0)
 ONE = tir.IntImm(1)
 TWO = tir.IntImm(2)
@@ -241,6 +243,18 @@ def _unknown_integer(node: PrimExpr) -> bool:
     if interpreted(node) or (node.op, len(node.args)) in _INTRINSICS:
         return node.dtype is None or scalar(node.dtype)
     return node.dtype is not None and scalar(node.dtype)
+
+
+def unknown_limits(node: PrimExpr) -> Range:
+    """The limits of a call or a load of which only the type is known; a signed one of 64 bits counts
+    as an exact integer, which has none.
+    """
+    kind = node.buffer.dtype if isinstance(node, tir.BufferLoad) else None
+    if isinstance(node, tir.Call):
+        kind = node.dtype
+    if kind is None or not scalar(kind) or (kind.code == "int" and kind.bits >= BITS):
+        return (None, None)
+    return dtype_range(kind)
 
 
 def uninterpreted(nodes: Iterable[PrimExpr]) -> PrimExpr | None:

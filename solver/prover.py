@@ -13,8 +13,9 @@ from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs, usage_errors
 from rlx.solver.bounds import limits, residue
 from rlx.solver.budget import NODES, Statistics
-from rlx.solver.context import Context, ContextState, Range
+from rlx.solver.context import Context, ContextState
 from rlx.solver.definedness import partial as may_be_undefined
+from rlx.solver.prim_exprs import Range
 from rlx.solver.reading import Expression
 from rlx.solver.verdict import Evidence, Proved, Refuted, Relation, Unknown, Verdict
 

@@ -12,10 +12,11 @@ from rlx.solver import assumptions, intervals, normal_form, prim_exprs, search, 
 from rlx.solver.assumptions import SharedNormalForm
 from rlx.solver.atom_values import poly_value
 from rlx.solver.budget import FUEL, LARGE, Work
-from rlx.solver.context import ContextState, Range, demands, divisors, order, within_word
+from rlx.solver.context import ContextState, demands, divisors, order, within_word
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.normal_form import Engine
 from rlx.solver.poly import TooMuchWorkError
+from rlx.solver.prim_exprs import Range
 from rlx.solver.rebuild import rebuilt
 from rlx.solver.search import Point, Tape
 from rlx.solver.verdict import CONTRADICTORY, NEVER_DEFINED, Refuted

@@ -17,7 +17,7 @@ from rlx.grammar.nodes.dtype import BOOL
 from rlx.grammar.nodes.prim_operators import ON_INTEGERS, exact
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
-from rlx.solver.context import Range
+from rlx.solver.prim_exprs import Range
 
 Point = tuple[int, ...]
 

@@ -14,7 +14,8 @@ from rlx.solver import prim_exprs
 from rlx.solver.assumptions import SharedNormalForm
 from rlx.solver.budget import LARGE, NODES, Statistics, Work, undisturbed
 from rlx.solver.consistency import empty_range, possible_after_moves, simple_values
-from rlx.solver.context import Components, ContextState, Range, constraints
+from rlx.solver.context import Components, ContextState, constraints
+from rlx.solver.prim_exprs import Range
 from rlx.solver.question import Question, named
 from rlx.solver.search import fails_somewhere
 from rlx.solver.tactics import (

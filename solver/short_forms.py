@@ -14,8 +14,8 @@ from rlx.grammar.nodes.dtype import BOOL, INT64
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
 from rlx.solver.bounds import limits
-from rlx.solver.context import Range
 from rlx.solver.definedness import partial as may_be_undefined
+from rlx.solver.prim_exprs import Range
 
 if TYPE_CHECKING:
     from rlx.solver.session import Session

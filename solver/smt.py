@@ -24,7 +24,7 @@ from rlx.grammar.nodes.prim_operators import BY_NODE
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.processes import safe_environment
 from rlx.solver import prim_exprs
-from rlx.solver.context import Range
+from rlx.solver.prim_exprs import Range
 
 _INLINE = 160
 EMERGENCY = 0.8

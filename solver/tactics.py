@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.node import Record, replace
+from rlx.grammar.nodes.prim_operators import INTEGER_DIVISIONS
 from rlx.solver import condition_proofs, differences, intervals, normal_form, prim_exprs, smt
-from rlx.solver.context import ContextState, Range
+from rlx.solver.context import ContextState
 from rlx.solver.generalize import generalizations
 from rlx.solver.poly import TooMuchWorkError
+from rlx.solver.prim_exprs import Range
 from rlx.solver.question import Question, Samples
 from rlx.solver.verdict import Proved, Refuted, Unknown, Verdict
 
@@ -21,6 +24,8 @@ _MORE = 600
 """The numbers of points tried at sight, first and later."""
 _SMT_NODES = 1500
 _GENERALIZED = 400
+_SIGNED = 3
+"""The maximum number of variables whose signs are distinguished."""
 _SMT_DEGREE = 8
 _SMT_ONCE = 60_000
 _SMT_AGAIN = 200_000
@@ -139,6 +144,18 @@ def by_generalization(question: Question) -> Verdict | None:
     return None
 
 
+def by_signs(question: Question) -> Verdict | None:
+    """Proofs for each sign of the variables in divisions that may be positive and negative."""
+    if question.size > _GENERALIZED or question.foreign is not None:
+        return None
+    cases = [*_signs(question)]
+    for ranges in cases:
+        state = ContextState(ranges, tuple(question.facts), {})
+        if _conditions(Question(question.goal, state, question.facts.copy, question.work)) is None:
+            return None
+    return Proved("cases", tuple(question.divisors)) if cases else None
+
+
 def by_smt(question: Question) -> Verdict | None:
     """Z3's answer on one of its encodings."""
     if question.foreign is not None:
@@ -187,6 +204,7 @@ _LAST = (
     Tactic(
         "generalization", "it holds with a variable for what occurs repeatedly", by_generalization
     ),
+    Tactic("signs", "it holds for each sign of the variables in divisions", by_signs),
     Tactic("SMT", "Z3 decides one of its encodings", by_smt),
 )
 TACTICS = (
@@ -274,6 +292,28 @@ def _generalized(question: Question) -> Iterator[Question]:
         yield Question(
             goal, ContextState(ranges | limits, tuple(near), {}), near.copy, question.work
         )
+
+
+def _signs(question: Question) -> Iterator[dict[tir.Var, Range]]:
+    """The ranges for each case of the signs of variables in divisions, if there are such; a divisor
+    may be 0 where it is not evaluated.
+    """
+    divisions = [
+        node
+        for node in tir.postorder(question.goal, *question.facts)
+        if isinstance(node, INTEGER_DIVISIONS)
+    ]
+    below = tir.free_vars(*(node.b for node in divisions))
+    inside = dict.fromkeys((*below, *tir.free_vars(*(node.a for node in divisions))))
+    ranges: dict[tir.Var, Range] = dict(zip(question.variables, question.ranges, strict=True))
+    parts: dict[tir.Var, list[Range]] = {}
+    for var in inside:
+        low, high = ranges[var]
+        if len(parts) < _SIGNED and (low is None or low < 0) and (high is None or high > 0):
+            zero: list[Range] = [(0, 0)] if var in below else []
+            parts[var] = [(len(zero), high), *zero, (low, -1)]
+    for limits in product(*parts.values()) if parts else ():
+        yield ranges | dict(zip(parts, limits, strict=True))
 
 
 # SMT

@@ -12,12 +12,14 @@ from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs, usage_errors
 from rlx.solver.api import script_of
 from rlx.solver.budget import Work
-from rlx.solver.context import Context, ContextState, Range, within_dtype
+from rlx.solver.context import Context, ContextState, within_dtype
 from rlx.solver.definedness import defined
+from rlx.solver.interop import is_expression
+from rlx.solver.prim_exprs import Range
 from rlx.solver.prover import Prover
 from rlx.solver.reading import Expression
 from rlx.solver.session import Session
-from rlx.solver.verdict import CONTRADICTORY, Proved, Refuted, Verdict
+from rlx.solver.verdict import CONTRADICTORY, Proved, Refuted, Unknown, Verdict
 
 POS_INF = (1 << 63) - 1
 NEG_INF = -POS_INF
@@ -172,19 +174,19 @@ class Analyzer:
         """
         if strength not in (0, 1):
             raise ValueError(f"strength: expected 0 or 1, found {usage_errors.described(strength)}")
-        return self._proves(self._condition(expr))
+        return self._proves(self._condition(expr, self._lane))
 
     def can_prove_equal(self, lhs: Expression, rhs: Expression) -> bool:
         """Whether two expressions have the same value."""
-        return self._proves(tir.EQ(self._read(lhs), self._read(rhs)))
+        return self._compares(tir.EQ, lhs, rhs)
 
     def can_prove_greater_equal(self, expr: Expression, least: Expression) -> bool:
         """Whether an expression is at least ``least``."""
-        return self._proves(tir.GE(self._read(expr), self._read(least)))
+        return self._compares(tir.GE, expr, least)
 
     def can_prove_less(self, expr: Expression, limit: Expression) -> bool:
         """Whether an expression is less than ``limit``."""
-        return self._proves(tir.LT(self._read(expr), self._read(limit)))
+        return self._compares(tir.LT, expr, limit)
 
     def try_compare(
         self, lhs: Expression, rhs: Expression, propagate_inequalities: bool = True
@@ -218,6 +220,10 @@ class Analyzer:
         """
         if not isinstance(steps, int) or isinstance(steps, bool):
             raise TypeError(f"steps: expected an integer, found {usage_errors.described(steps)}")
+        if self._lanes(expr) > 1 and steps > 0:
+            vector = self._simplified_lanes(expr)
+            if vector is not None:
+                return vector
         plain = self._plain(expr)
         read = self._valued(plain)
         if steps <= 0 or isinstance(expr, int):
@@ -231,7 +237,10 @@ class Analyzer:
             )
         if not _is_of_tvm(expr):
             return found
-        written = None if found is plain else self._foreign.write(found, expr)
+        whole = found is plain and all(
+            self._prover.simplify(each) is each for each in self._foreign.arguments(plain)
+        )
+        written = None if whole else self._foreign.write(found, expr, self._prover.simplify)
         return self._given(expr, plain, read) if written is None else written
 
     def rewrite_simplify(self, expr: Expression) -> Any:
@@ -362,7 +371,7 @@ class Analyzer:
 
     def const_int_bound(self, expr: Expression) -> Any:
         """The smallest and largest value, as TVM's ``ConstIntBound`` or our :class:`Bound`."""
-        low, high = self._prover.limits(self._read(expr))
+        low, high = self._prover.limits(self._lane(expr))
         least = NEG_INF if low is None else min(max(low, NEG_INF), POS_INF)
         most = POS_INF if high is None else max(min(high, POS_INF), NEG_INF)
         if not _is_of_tvm(expr):
@@ -378,7 +387,7 @@ class Analyzer:
 
     def modular_set(self, expr: Expression) -> Any:
         """The residues, as TVM's ``ModularSet`` or our :class:`Residue`."""
-        coeff, base = self._prover.residue(self._read(expr))
+        coeff, base = self._prover.residue(self._lane(expr))
         if not _is_of_tvm(expr):
             return Residue(coeff, base)
         from tvm import sym
@@ -477,8 +486,12 @@ class Analyzer:
         return self._valued(self._plain(expr))
 
     def _valued(self, read: PrimExpr) -> PrimExpr:
+        if not self._values:
+            return read
+        if any(self._valued(each) is not each for each in self._foreign.arguments(read)):
+            read = self._foreign.with_arguments(read, self._valued)
         # The values of values, too: none is in a circle.
-        while self._values and any(var in self._values for var in tir.free_vars(read)):
+        while any(var in self._values for var in tir.free_vars(read)):
             read = tir.substitute(read, self._values)
         return read
 
@@ -497,8 +510,53 @@ class Analyzer:
         written = None if read is plain else self._foreign.write(read, expr)
         return expr if written is None else written
 
-    def _condition(self, expr: Expression) -> PrimExpr:
-        read = self._read(expr)
+    def _lanes(self, expr: Expression) -> int:
+        """How many values an expression has."""
+        return self._foreign.lanes(expr) if is_expression(expr) else 1
+
+    def _lane(self, expr: Expression) -> PrimExpr:
+        """An expression with the values of its variables; any lane of a vector."""
+        if self._lanes(expr) == 1:
+            return self._read(expr)
+        self._read(expr)  # so that texts may name its variables
+        read, number, count = self._foreign.lane(expr)
+        if number not in self._bounds:
+            self._bounds[number] = (0, count - 1)
+            self._renew()
+        return self._valued(read)
+
+    def _compares(self, kind: type[tir.Comparison], lhs: Expression, rhs: Expression) -> bool:
+        """Whether two expressions compare so, in each lane if they are vectors."""
+        a, b = self._lane(lhs), self._lane(rhs)
+        counts = {self._lanes(each) for each in (lhs, rhs) if is_expression(each)}
+        if len(counts) > 1:
+            self.verdict = Unknown(f"a vector of {max(counts)} lanes, and one of {min(counts)}")
+            return False
+        return self._proves(kind(a, b))
+
+    def _simplified_lanes(self, expr: Any) -> Any:
+        """A vector as a ramp, or as copies of one value; None if it is neither."""
+        read, simplify = self._lane(expr), self._prover.simplify
+        if prim_exprs.stranger(tir.postorder(read)) is not None:
+            return None
+        _, number, _ = self._foreign.lane(expr)
+        base, after = (
+            simplify(tir.substitute(read, {number: at})) for at in (prim_exprs.ZERO, prim_exprs.ONE)
+        )
+        stride: PrimExpr = prim_exprs.ZERO
+        if prim_exprs.is_boolean(read):
+            same: PrimExpr = tir.Or(tir.And(read, base), tir.And(tir.Not(read), tir.Not(base)))
+        else:
+            stride = simplify(tir.Sub(after, base))
+            same = tir.EQ(read, tir.Add(base, tir.Mul(stride, number)))
+        if not self._prover.always(same).proved:
+            return None
+        return self._foreign.write_lanes(base, stride, expr, simplify)
+
+    def _condition(
+        self, expr: Expression, reading: Callable[[Expression], PrimExpr] | None = None
+    ) -> PrimExpr:
+        read = (reading or self._read)(expr)
         if prim_exprs.may_be_condition(read):
             return read
         if isinstance(expr, str):

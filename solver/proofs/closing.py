@@ -16,6 +16,8 @@ from rlx.solver.proofs.inequalities import without
 from rlx.solver.proofs.rewriting import CaseScope
 
 _CLASSES = 600
+_FEW_CLASSES = 32
+"""The most residues that are looked at, and those of facts alone."""
 _DIGITS = 4
 """The most values of a digit that are looked at one by one, and the most such digits at once."""
 _VALUES = 65
@@ -40,6 +42,8 @@ class Closing(Congruence):
             return
         kept = len(self.steps), dict(self.index), len(self.checker.facts), len(self.notes)
         self.saturate()
+        if self.closed:
+            return
         for cond in self.targets:
             if cond[0] == "or" and self.index[cond] not in self.done:
                 self.cases(self.index[cond], lambda part: self.aimed(splits, scope, conds, part))
@@ -209,6 +213,8 @@ class Closing(Congruence):
                 self.note(self.masked, cond, True)
                 self.same_bits(dict(cond[1]), self.index[cond])
                 self.upper_part(dict(cond[1]), self.index[cond])
+                if self.closed:
+                    return
         equations = [cond for cond in self.index if cond[0] == "eq" and len(cond[1]) > 1]
         for cond in equations:
             poly = dict(cond[1])
@@ -228,7 +234,9 @@ class Closing(Congruence):
             part: Poly = {m: c // coef for m, c in upper.items()}
             part = without(part, mono[0]) if mono else part
             rest = combine((1, poly), (-1, upper))
-            if not upper or not rest or () in part or beside("eq", part) in self.index:
+            if not upper or not rest or (not mono and () in part):
+                continue
+            if beside("eq", part) in self.index:
                 continue
             before, self.linear = self.linear, True
             try:
@@ -241,7 +249,8 @@ class Closing(Congruence):
                     limits.append(self.number(self.apply("cut", None, terms, [above, *uses])))
                 self.apply("squeeze", uses=limits)
             except NotFoundError:
-                continue
+                if self.closed:
+                    return
             finally:
                 self.linear = before
 
@@ -392,6 +401,9 @@ class Closing(Congruence):
         if scope is not None and self.valued_digits < _DIGITS:
             yield from self.open_digits([*normal, *polys])
         periods = self.periods([*normal, *polys])
+        if not periods and self.thorough:
+            periods = self.periods(claimed)
+            periods = periods if prod(size for _, size in periods) <= _FEW_CLASSES else []
         if periods and not self.tabled:
             yield periods, self.tables
         unequal = [cond for cond in self.index if cond[0] == "ne"]

@@ -15,8 +15,8 @@ from unicodedata import normalize
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.solver.context import Range
 from rlx.solver.expression_text import show
+from rlx.solver.prim_exprs import Range
 from rlx.solver.proofs.checker import (
     FALSE,
     RULES,

@@ -41,6 +41,8 @@ _TERMS = 10
 _EQUATIONS = 12
 _PAIRS = 6
 """The maximum number of pairs of quotients that are compared."""
+_ROUNDS = 6
+"""How often equations are put into a product."""
 _DEPTH = 3
 """How often one inequality may lead to others."""
 
@@ -512,18 +514,45 @@ class Inequalities(Steps):
     def squares(self, poly: Poly) -> bool:
         """Facts that squares of atoms and of their differences are not negative, if such may help."""
         doubled = [mono[0] for mono, coef in poly.items() if len(mono) == 2 == mono.count(mono[0])]
-        found = False
         lows = self.lows()
+        least = {i: lows[i][0] for i in doubled if i in lows}
+        roots: list[Poly] = [{(i,): 1} for i in doubled]
+        found = False
         for index in doubled:
-            if lows.get(index, (-1, 0))[0] < 0:
+            if least.get(index, -1) < 0:
                 self.square({(index,): 1})
                 found = True
         for first, second in combinations(sorted(doubled), 2):
             coef = poly.get((first, second), 0)
             if coef:
-                self.square({(first,): 1, (second,): 1 if coef > 0 else -1})
+                roots.append({(first,): 1, (second,): 1 if coef > 0 else -1})
+                self.square(roots[-1])
                 found = True
+        for root in roots:
+            (index,) = next(iter(root))
+            slope, size = poly.get((index,), 0), poly[index, index]
+            middle = -slope // (2 * size) if size > 0 else 0
+            if slope and size > 0 and (len(root) > 1 or least.get(index, middle) <= middle):
+                for number in (middle, middle + 1 if slope % size else middle):
+                    self.neighbours(shift(root, -number))
+                    found = True
         return found
+
+    def neighbours(self, poly: Poly) -> None:
+        """The fact that the product of a number and the one before it is not negative."""
+        gives = beside("ge", self.checker.mul(poly, shift(poly, -1)))
+        if gives in self.index:
+            return
+        ((atom,),) = self.checker.binary("max", shift(poly, -1), {})
+        with self.case(negate(gives)) as proof:
+            opposite = self.index[negate(gives)]
+
+            def close(part: Cond) -> None:
+                number = self.index[part[1][0]]
+                self.total([(ONE, each) for each in ((opposite,), (number, number), (number,))])
+
+            self.cases(self.apply("max-cases", atom), close)
+        self.apply("lemma", proofs=[proof], gives=gives)
 
     def square(self, poly: Poly) -> None:
         """The fact that a square is not negative."""
@@ -685,6 +714,9 @@ class Inequalities(Steps):
             for mono, coef in b.items():
                 if mono and abs(coef) == 1 and mono in a:
                     sums.append([(ONE, (first,)), ({(): -a[mono] * coef}, (second,))])
+        for poly, number in known:
+            if any(len(mono) > 1 for mono in poly):
+                sums.append([(ONE, (number,)), *self.solved(poly, number)])
         for items in sums:
             poly = combine(*((1, self.product(item)) for item in items))
             size = gcd(*(coef for mono, coef in poly.items() if mono))
@@ -692,6 +724,21 @@ class Inequalities(Steps):
                 self.divide(items, size)
                 return True
         return False
+
+    def solved(self, poly: Poly, number: int) -> list[Item]:
+        """Items that replace variables in products by what other equations say they are."""
+        others = [
+            each
+            for cond, each in self.index.items()
+            if cond[0] == "eq" and each != number and all(len(mono) < 2 for mono, _ in cond[1])
+        ]
+        items: list[Item] = []
+        for _ in range(_ROUNDS):
+            poly, more = self.reduced(poly, others)
+            if not more:
+                break
+            items += self.scaled(more, {(): -1})
+        return items
 
     def divide(self, items: list[Item], size: int) -> None:
         """Close a case by an equation whose constant is no multiple of a number."""

@@ -19,30 +19,34 @@ from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.stack import roomy
 from rlx.solver import prim_exprs
-from rlx.solver.context import Components, ContextState, Range, constraints, within_word
+from rlx.solver.context import Components, ContextState, constraints, within_dtype, within_word
 from rlx.solver.expression_text import show
 from rlx.solver.poly import TooMuchWorkError
-from rlx.solver.proofs.checker import RefusedError, check
+from rlx.solver.prim_exprs import Range
+from rlx.solver.proofs.checker import Cond, RefusedError, beside, check
 from rlx.solver.proofs.closing import Closing
-from rlx.solver.proofs.draft import Below, Found, NotFoundError, distinct_names
+from rlx.solver.proofs.draft import Below, Found, NotFoundError, distinct_names, parts_of
 from rlx.solver.verdict import CONTRADICTORY, PARANOID
 
 _SPLITS = 8
+_EFFORT = 950_000
+"""The effort of all attempts together, more than a certificate was seen to need."""
+_SIGNED = 3
+"""The most variables whose signs are distinguished first."""
 
 
 class Draft(Closing):
     """A proof that becomes a certificate."""
+
+    distinguishing = False
+    """Whether the signs of variables in divisions are distinguished first."""
 
     def certificate(self) -> dict[str, Any]:
         """The finished certificate, without what is not needed. Raises NotFoundError if no proof is
         found.
         """
         if not self.closed:
-            try:
-                scope = self.scope(())
-            except (TooMuchWorkError, RecursionError):
-                scope = None
-            self.close(_SPLITS, scope, [])
+            self.by_signs(self.signed()[:_SIGNED] if self.distinguishing else [], [])
         proof = self.emitted(_needed(self.steps)[0], {n: n for n in range(self.known)}, self.known)
         words = set(re.findall(r"\w+", " ".join(_texts(proof))))
         checker = self.checker
@@ -56,6 +60,44 @@ class Draft(Closing):
         names = {checker.names[index]: self.definition(index) for index in sorted(needed)}
         found = {**self.claimed, "names": names, "proof": proof}
         return found
+
+    def by_signs(self, variables: list[int], conds: list[Cond]) -> None:
+        """Close the present case, by those of the signs of variables."""
+        if variables:
+            index, *others = variables
+            number = self.index.get(beside("ne", {(index,): 1}))
+            if number is None:
+                ((maximum,),) = self.checker.binary("max", {(index,): 1}, {})
+                number = self.alternatives(maximum)
+            self.cases(number, lambda part: self.by_signs(others, [*conds, parts_of(part)[0]]))
+            return
+        try:
+            scope = self.scope(conds)
+        except (TooMuchWorkError, RecursionError):
+            scope = None
+        self.close(_SPLITS, scope, conds)
+
+    @property
+    def choosing(self) -> bool:
+        """Whether there are maxima or choices."""
+        return any(kind in ("max", "choice") for kind, _ in self.checker.atoms)
+
+    def signed(self) -> list[int]:
+        """The variables in divisions that may be positive and negative; divisors come first."""
+        divisions = [parts for kind, parts in self.checker.atoms if kind == "div"]
+        inside = [
+            index
+            for place in (1, 0)
+            for parts in divisions
+            for index in self.below(dict(parts[place]))
+        ]
+        lows, highs = self.lows(), self.lows(-1)
+        return [
+            index
+            for index in dict.fromkeys(inside)
+            if self.checker.atoms[index][0] == "var"
+            and lows.get(index, (-1, 0))[0] < 0 > highs.get(index, (-1, 0))[0]
+        ]
 
     def emitted(
         self, steps: list[Found], numbers: dict[int, int], count: int
@@ -126,7 +168,7 @@ def _told(condition: PrimExpr) -> PrimExpr:
 
 
 def _over_atoms(conditions: Sequence[PrimExpr]) -> tuple[list[PrimExpr], set[tir.Var]]:
-    """Conditions in which each part that is no integer arithmetic is a variable of any value, and
+    """Conditions in which each part that is no integer arithmetic is a variable of its type, and
     these variables: what is proved then holds whatever they are. Conditions on other values than
     numbers are left out, but not the first one.
     """
@@ -134,7 +176,8 @@ def _over_atoms(conditions: Sequence[PrimExpr]) -> tuple[list[PrimExpr], set[tir
     taken = {var.name for var in tir.free_vars(*conditions)}
 
     def atom(each: PrimExpr) -> PrimExpr:
-        each = tir.interned(each)
+        if not any(isinstance(below, (tir.Call, tir.BufferLoad)) for below in tir.postorder(each)):
+            each = tir.interned(each)
         if each not in known:
             word = re.sub(r"\W+", "_", prim_exprs.named(each)).strip("_") or "value"
             name = next(n for k in itertools.count(1) if (n := f"{word}_{k}") not in taken)
@@ -153,9 +196,21 @@ def _over_atoms(conditions: Sequence[PrimExpr]) -> tuple[list[PrimExpr], set[tir
             return None
         return tir.with_operands(each, operands) if operands else each  # type: ignore[arg-type]
 
-    found = [tir.fold(tir.interned(each), node) for each in conditions]
+    found = [tir.fold(each, node) for each in conditions]
     kept = [each for each in found[1:] if each is not None]
     return [found[0] or conditions[0], *kept], set(known.values())
+
+
+_ATTEMPTS = (
+    (False, False, True),
+    (False, False, None),
+    (False, False, False),
+    (True, False, None),
+    (True, True, None),
+)
+"""Whether each attempt is thorough and forgetful; whether it is one that distinguishes signs first, for
+goals with maxima or choices (as divisions that round towards zero are) or for others.
+"""
 
 
 def found(
@@ -166,8 +221,10 @@ def found(
     """
     if any(_wraps_unseen(node) for node in tir.postorder(goal, *facts)):
         return None
-    attempts = (_attempt(goal, facts, ranges, number) for number in range(3))
-    made = next((each for each in attempts if each is not None), None)
+    made, left = None, _EFFORT
+    for attempt in _ATTEMPTS:
+        if made is None and left > 0:
+            made, left = _attempt(goal, facts, ranges, left, *attempt)
     if made is None:
         return None
     try:
@@ -183,17 +240,27 @@ def _attempt(
     goal: PrimExpr,
     facts: Sequence[PrimExpr],
     ranges: Sequence[tuple[tir.Var, Range]],
-    number: int,
-) -> dict[str, Any] | None:
-    """A certificate that is not checked yet, or None. `number`: that of the attempt."""
+    effort: int,
+    thorough: bool,
+    forgetful: bool,
+    choosing: bool | None,
+) -> tuple[dict[str, Any] | None, int]:
+    """A certificate that is not checked yet, or None, and the effort that is left."""
     try:
         draft = Draft(goal, facts, ranges)
-        draft.thorough, draft.forgetful = number > 0, number > 1
-        return draft.certificate()
+        draft.distinguishing = choosing is not None
+        if draft.distinguishing and (draft.choosing != choosing or not draft.signed()):
+            return None, effort
+        draft.thorough, draft.forgetful = thorough, forgetful
+        granted = draft.checker.effort = min(draft.checker.effort, effort)
+        try:
+            return draft.certificate(), 0
+        finally:
+            effort -= granted - draft.checker.effort
     except (NotFoundError, RefusedError, TooMuchWorkError, RecursionError):
-        return None
+        return None, effort
     except (SyntaxError, MemoryError):  # Python's parser, which the checker uses, nests no deeper
-        return None
+        return None, effort
 
 
 def _wraps_unseen(node: PrimExpr) -> bool:
@@ -277,7 +344,7 @@ def certificate(goal: PrimExpr, state: ContextState, means: str) -> dict[str, An
     (expanded, *known), atoms = _over_atoms([*asked])
 
     def range_of(var: tir.Var) -> Range:
-        return (None, None) if var in atoms else state.range_of(var)
+        return within_dtype(var, None, None) if var in atoms else state.range_of(var)
 
     near, far = Components(known).split(tir.free_vars(expanded))
     by = f"by {'SMT' if means.startswith('smt') else means}, {UNCHECKED}"

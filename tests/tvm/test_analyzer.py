@@ -12,7 +12,7 @@ from tvm import ir, sym, tirx
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import dtype
-from rlx.solver import Context, Prover
+from rlx.solver import Context, Proved, Prover
 from rlx.solver.prim_exprs import dtype_range
 from rlx.solver.question_parser import show
 from rlx.tvm import Analyzer, Bound, CompareResult, Interval, Residue
@@ -166,6 +166,73 @@ def test_the_verdict_has_reason_counterexample_and_certificate() -> None:
     assert analyzer.verdict.certificate["goal"]
     assert not analyzer.can_prove(LOAD >= 0)
     assert "not integer arithmetic" in str(analyzer.verdict)
+
+
+def test_loads_of_one_element_are_equal_however_it_is_written() -> None:
+    table = tirx.decl_buffer((N, M), "int64", "table")
+
+    def at(*indices: Any) -> Any:
+        return tirx.BufferLoad(table, list(indices))
+
+    analyzer = Analyzer()
+    assert analyzer.can_prove_equal(at(N + M - M, M * 8 // 8), at(N, M))
+    assert analyzer.can_prove_equal(at(at(N + M - M, M), M), at(at(N, M), M))
+    assert not analyzer.can_prove_equal(at(N, M), at(M, N))
+    assert str(analyzer.simplify(at(N + M - M, N % 1))) == "table[n, T.int64(0)]"
+    s = tirx.Var("s", "int64")
+    inner = tirx.Let(s, N + 1, at(s, s - N))
+    assert analyzer.can_prove_equal(inner, at(N + 1, 1))
+    assert str(analyzer.simplify(inner + s - s)) == "table[n + T.int64(1), T.int64(1)]"
+    analyzer.bind(N, M + 1)
+    assert analyzer.can_prove_equal(at(N, M), at(M + 1, M))
+    assert analyzer.can_prove_equal(tirx.popcount(N), tirx.popcount(M + 1))
+    assert str(analyzer.simplify(at(N, N))) == "table[m + T.int64(1), m + T.int64(1)]"
+
+
+def test_literals_are_told_apart_by_value_and_type() -> None:
+    """Python's hashes of -1 and -2 are equal, and so are those of numbers 2**61 - 1 apart."""
+    minus_one, minus_two = (tirx.IntImm("int64", value) for value in (-1, -2))
+    analyzer = Analyzer()
+    assert analyzer.can_prove_equal(tirx.Sub(minus_one, minus_two), 1)
+    assert analyzer.can_prove_equal(tirx.Select(N < 0, minus_one, minus_two), -1) is False
+    assert not analyzer.can_prove_equal(tirx.Max(N * minus_one, N * minus_two), N * minus_one)
+    near, far = tirx.IntImm("int64", 7), tirx.IntImm("int64", 2**61 + 6)
+    assert analyzer.can_prove(tirx.LT(near + N, far + N))
+    byte, wide = tirx.IntImm("uint8", 200), tirx.IntImm("int64", 200)
+    sum_of_bytes = tirx.Cast("int64", tirx.Add(byte, tirx.Cast("uint8", wide)))
+    assert analyzer.can_prove_equal(sum_of_bytes + wide, 344)
+
+
+def test_vectors_are_asked_lane_by_lane() -> None:
+    ramp, fours = tirx.Ramp(I * 4, 1, 4), tirx.Broadcast(tirx.IntImm("int32", 4), 4)
+    analyzer = Analyzer()
+    assert analyzer.can_prove(tirx.Ramp(0, 1, 4) < fours)
+    assert not analyzer.can_prove(tirx.Ramp(1, 1, 4) < fours)
+    assert analyzer.verdict is not None
+    assert analyzer.verdict.counterexample == {"lane": 3}
+    assert analyzer.can_prove_equal(ramp + fours, tirx.Ramp(I * 4 + 4, 1, 4))
+    assert not analyzer.can_prove_equal(ramp, tirx.Broadcast(I * 4, 4))
+    assert not analyzer.can_prove_equal(tirx.Broadcast(I, 4), tirx.Broadcast(I, 8))
+    for vector in (ramp // fours, ramp % fours, ramp + ramp, ramp * 3, tirx.Ramp(I, I, 4) - I):
+        assert str(analyzer.simplify(vector)) == str(sym.Analyzer().simplify(vector))
+    analyzer.bind(I, ir.Range(0, 8))
+    assert str(analyzer.const_int_bound(ramp)) == str(sym.ConstIntBound(0, 31))
+
+
+def test_a_load_is_within_its_type() -> None:
+    analyzer = Analyzer()
+    byte = tirx.BufferLoad(tirx.decl_buffer((N,), "uint8", "B"), [N])
+    assert analyzer.can_prove(tirx.Cast("int32", byte) * 2 < 511)
+    assert not analyzer.can_prove(tirx.Cast("int32", byte) * 2 < 510)
+    assert analyzer.can_prove(LOAD <= 2**31 - 1)
+
+
+def test_a_certificate_tells_two_loads_apart() -> None:
+    other = tirx.BufferLoad(tirx.decl_buffer((N,), "int32", "B"), [N])
+    analyzer = Analyzer()
+    assert analyzer.can_prove(tirx.Or(LOAD > other, LOAD <= other))
+    assert isinstance(analyzer.verdict, Proved)
+    assert len(analyzer.verdict.certificate["variables"]) == 2
 
 
 def test_scopes_nest_and_end() -> None:

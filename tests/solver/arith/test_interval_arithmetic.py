@@ -13,10 +13,10 @@ import pytest
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import dtype
 from rlx.solver import coarse_intervals, intervals
-from rlx.solver.context import Range
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.normal_form import Engine
 from rlx.solver.poly import Poly
+from rlx.solver.prim_exprs import Range
 
 NUMBERS = range(-2, 3)
 CLOSED = [(low, high) for low in NUMBERS for high in NUMBERS if low <= high]

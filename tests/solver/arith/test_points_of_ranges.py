@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from rlx.solver import search
-from rlx.solver.context import Range
+from rlx.solver.prim_exprs import Range
 
 LIMITS: tuple[Range, ...] = (
     *((0, None), (0, None), (0, None), (1, None), (None, None), (None, None), (None, -1)),

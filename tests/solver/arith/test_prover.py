@@ -82,6 +82,21 @@ def test_assumptions_and_lower_limits() -> None:
     assert prove("m >= 1", assume=["n % m == 0"]).status == "proved"
 
 
+def test_divisions_of_both_signs() -> None:
+    signed = {"x": None, "a": None, "b": None}
+    nonzero = ["a != 0", "b != 0"]
+    # Quotients that are rounded towards zero nest with divisors of any sign, and others do not.
+    towards_zero = "truncdiv(truncdiv(x, a), b) == truncdiv(x, a*b)"
+    assert prove(towards_zero, nonzero, signed).proved
+    down = prove("x//a//b == x//(a*b)", nonzero, signed)
+    assert isinstance(down, Refuted)
+    x, a, b = (down.example[name] for name in "xab")
+    assert x // a // b != x // (a * b)
+    guarded = "if_then_else(a == 0, 0, x % a)*a >= 0"
+    assert prove(guarded, lower={"x": None, "a": None}).proved
+    assert prove(guarded.replace(">= 0", ">= 1"), lower={"x": None, "a": None}).refuted
+
+
 def test_the_counterexample_satisfies_all_assumptions() -> None:
     assert prove("n == m", assume=["k >= 3", "j == k + 1"]).counterexample == {
         "n": 0,

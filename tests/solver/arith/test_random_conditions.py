@@ -11,8 +11,9 @@ from rlx.grammar.nodes.dtype import dtype
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
 from rlx.solver.budget import Work
-from rlx.solver.context import ContextState, Range
+from rlx.solver.context import ContextState
 from rlx.solver.evaluate import UndefinedError, evaluate
+from rlx.solver.prim_exprs import Range
 from rlx.solver.question import Question
 from rlx.solver.question_parser import parse
 from rlx.solver.search import Tape

@@ -12,10 +12,10 @@ import pytest
 from rlx.grammar.nodes import tir
 from rlx.solver import assumptions, intervals
 from rlx.solver.atom_values import poly_value
-from rlx.solver.context import Range
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.normal_form import Engine, variable
 from rlx.solver.poly import DEPTH_LIMIT, Poly, TooMuchWorkError
+from rlx.solver.prim_exprs import Range
 from rlx.solver.question_parser import parse
 
 SEEDS = 150
