@@ -14,7 +14,7 @@ from rlx.grammar.nodes.ast import Expr, IRModule, StructInfo
 from rlx.grammar.nodes.dtype import array_of, numpy_type
 from rlx.grammar.nodes.equal import first_difference
 from rlx.grammar.nodes.node import Node, changed, replace
-from rlx.grammar.nodes.python_places import MisuseError, described, here
+from rlx.grammar.nodes.python_places import MisuseError, described, here, spelt
 from rlx.grammar.nodes.rewrite import Rewriter, rebuild
 from rlx.grammar.nodes.tir import PrimFunc
 from rlx.operators.registry import Operator, lookup
@@ -28,6 +28,7 @@ Program = IRModule | PrimFunc | Expr | StructInfo
 """A module, a function, or a part of one."""
 
 
+@spelt
 def structural_equal(one: Program, other: Program) -> bool:
     """Whether two modules or functions are the same program, or two expressions or struct infos
     the same.
@@ -45,6 +46,7 @@ def structural_equal(one: Program, other: Program) -> bool:
     return difference(one, other) is None
 
 
+@spelt
 def assert_structural_equal(one: Program, other: Program) -> None:
     """Check that two programs are the same, as :func:`structural_equal` says.
 

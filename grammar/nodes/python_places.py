@@ -150,7 +150,8 @@ def _misspelt(
     try:
         taken.bind(*args, **keywords)
     except TypeError as error:
-        name = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
+        made = function.__qualname__.removesuffix(".__init__").removesuffix(".__call__")
+        name = made.rpartition(".")[2]
         names = [each for each in taken.parameters if each != "self"]
         unknown = [each for each in keywords if each not in names]
         if not unknown:

@@ -78,6 +78,7 @@ class BlockBuilder(ModuleFunctions):
     True
     """
 
+    @spelt
     def __init__(self, module: ast.IRModule | None = None) -> None:
         super().__init__(module)
         self._begun: list[Frame | None] = []

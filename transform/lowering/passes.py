@@ -143,8 +143,8 @@ class PassContext:
         given = {} if config is None else of_kind(config, Mapping, "config: values by name")  # type: ignore[type-abstract]
         self.config = dict(given)
         self.opt_level = of_kind(opt_level, int, "an opt_level such as 2")
-        self.required_pass = frozenset(listed(required_pass, "required_pass: names of passes", str))
-        self.disabled_pass = frozenset(listed(disabled_pass, "disabled_pass: names of passes", str))
+        self.required_pass = _names(required_pass, "required_pass")
+        self.disabled_pass = _names(disabled_pass, "disabled_pass")
         self.instruments = _instruments(instruments)
 
     @staticmethod
@@ -187,6 +187,14 @@ class PassContext:
         """Tell the instruments that a pass has ended, and return its module."""
         self._told("run_after_pass", module, each)
         return module
+
+
+def _names(given: Sequence[str], what: str) -> frozenset[str]:
+    for each in given if isinstance(given, list | tuple) else ():
+        name = each.name if isinstance(each, ModulePass) else getattr(each, "__name__", None)
+        if not isinstance(each, str) and name is not None:
+            raise MisuseError(f"{what} has names: write {name!r}, not the pass itself", here())
+    return frozenset(listed(given, f"{what}: names of passes", str))
 
 
 def _instruments(given: Sequence[object]) -> tuple[object, ...]:
@@ -287,6 +295,7 @@ def _decorated(
         def made(*args: Any, **keywords: Any) -> ModulePass:
             return FunctionalPass(lifted(getattr(given(*args, **keywords), method)), word, level)
 
+        made.__name__ = word
         return made
     callable_of(given, *_TAKES[method])
     return FunctionalPass(lifted(given), word, level)
@@ -358,7 +367,7 @@ class Sequential(ModulePass):
         self,
         passes: Sequence[ModulePass | Callable[[IRModule], IRModule]],
         opt_level: int = 0,
-        name: str = "Sequential",
+        name: str = "sequential",
         *,
         before: Hook | None = None,
         after: Hook | None = None,

@@ -11,7 +11,7 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, IRModule, StructInfo
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.overloaded import prim
-from rlx.grammar.nodes.python_places import MisuseError, Place, described, here, of_kind
+from rlx.grammar.nodes.python_places import MisuseError, Place, described, here, of_kind, spelt
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.tir import PrimExpr, type_of
 from rlx.grammar.nodes.visit import evaluated
@@ -58,6 +58,7 @@ def functions_as_values(module: IRModule) -> set[ast.GlobalVar]:
     return {gv for gv, times in mentions.items() if times > calls[gv]}
 
 
+@spelt
 def bind_symbolic_vars(function: ast.Function, sizes: Sizes) -> ast.Function:
     """A function with numbers, or scalars, for shape variables of its signature.
 
@@ -99,6 +100,7 @@ def _by_name(given: Mapping[K, V], place: Place) -> Mapping[K, V]:
     return given
 
 
+@spelt
 def bind_params(function: ast.Function, values: Values) -> ast.Function:
     """A function without some of its parameters, for which constants stand.
 
@@ -167,6 +169,7 @@ class BindParams(ModulePass):
         As for :func:`bind_params`.
     """
 
+    @spelt
     def __init__(self, func_name: str, params: Values) -> None:
         self._function = of_kind(func_name, str, "the name of a function")
         self._values = _by_name(params, here())
@@ -188,6 +191,7 @@ class BindSymbolicVars(ModulePass):
         values: who calls such a function is not known, and its type is that of a value.
     """
 
+    @spelt
     def __init__(self, binding_map: Sizes, func_name: str | None = None) -> None:
         self._sizes = _by_name(binding_map, here())
         self._function = func_name and of_kind(func_name, str, "the name of a function")

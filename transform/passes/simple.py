@@ -12,7 +12,7 @@ from rlx.grammar.nodes.ast import Binding, Expr, IRModule
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import all_same, changed, nodes_in, replace, same
 from rlx.grammar.nodes.overloaded import constant
-from rlx.grammar.nodes.python_places import MisuseError, described, flag, here, listed
+from rlx.grammar.nodes.python_places import MisuseError, described, flag, here, listed, spelt
 from rlx.grammar.nodes.rewrite import Rewriter, joined
 from rlx.grammar.nodes.visit import (
     bindings,
@@ -57,6 +57,7 @@ class DeadCodeElimination(ModulePass):
         Whether unused pure bindings that may fail go, too.
     """
 
+    @spelt
     def __init__(self, entry_functions: Sequence[str] = (), *, may_fail: bool = False) -> None:
         self._entries = frozenset(listed(entry_functions, "names of functions", str))
         self._may_fail = may_fail
@@ -221,6 +222,7 @@ class EliminateCommonSubexpr(ModulePass):
         Whether tuples, their fields, and casts stay.
     """
 
+    @spelt
     def __init__(self, call_only: bool = False) -> None:
         self._call_only = flag(call_only, "call_only")
 
@@ -453,6 +455,7 @@ class ConvertToDataflow(ModulePass):
         The smallest number of bindings for a new block.
     """
 
+    @spelt
     def __init__(self, min_size: int = 2) -> None:
         if not isinstance(min_size, int):
             raise MisuseError(f"expected a number of bindings, found {described(min_size)}", here())

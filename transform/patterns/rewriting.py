@@ -201,6 +201,7 @@ def _tidy(module: IRModule, changed: Collection[ast.GlobalVar]) -> IRModule:
     )
 
 
+@spelt
 def find(subject: IRModule | ast.Function, pattern: Pattern) -> list[Match]:
     """The matches of a pattern in the order of the text, without changing the program."""
     expected(pattern)
