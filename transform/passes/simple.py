@@ -111,6 +111,7 @@ class _FoldConstants(ExprMutator):
     def __init__(self, module: IRModule) -> None:
         self._module = module
         self._names: dict[Expr, Expr] = {}
+        self._tuples: dict[Expr, ast.Tuple] = {}
         self._overwritable = overwritable(module)
 
     def visit_var_binding(self, binding: ast.VarBinding) -> None:
@@ -125,9 +126,19 @@ class _FoldConstants(ExprMutator):
                         self.replace_var(var, self._names[var])
                 super().visit_var_binding(binding)
         else:
-            self._names[binding.var] = self.rebind(binding, found)
-            if binding.var not in self._overwritable:
+            var = self._names[binding.var] = self.rebind(binding, found)
+            if binding.var in self._overwritable:
+                return
+            if isinstance(found, ast.Tuple):
+                self._tuples[var] = found
+            else:
                 self.replace_var(binding.var, found)
+
+    def visit_tuple_get_item(self, expr: ast.TupleGetItem) -> Expr:
+        """A field of a tuple that folding made is the constant."""
+        made = super().visit_tuple_get_item(expr)
+        known = self._tuples.get(made.tuple_value) if isinstance(made, ast.TupleGetItem) else None
+        return made if known is None else known.fields[expr.index]
 
     def visit_call(self, call: ast.Call) -> Expr:
         """A call with constants as operands, but not where the rule of an operator reads the
