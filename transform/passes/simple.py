@@ -28,6 +28,8 @@ from rlx.operators.registry import lookup
 from rlx.semantics.values import ShapeValue, Tensor, TupleValue, Value
 from rlx.solver.order import subtype
 from rlx.solver.verdict import Proved
+from rlx.te.linear import simplified
+from rlx.te.scalar import Scalar
 from rlx.transform.builder.errors import BuildError
 from rlx.transform.builder.states import Signatures, signatures_of
 from rlx.transform.certain import FREES, Certainty
@@ -425,7 +427,8 @@ class _KnownSizes(_Canonical):
     """Also puts known dimensions in place of the shape variables of casts."""
 
     def visit_prim_expr(self, value: tir.PrimExpr) -> tir.PrimExpr:
-        return tir.substitute(value, self._dims) if self._dims else value
+        found = tir.substitute(value, self._dims) if self._dims else value
+        return value if found is value else simplified(Scalar(found, tir.type_of(found))).node
 
     def visit_var(self, var: ast.Var) -> Expr:
         dim = None if var.shape_var is None else self._dims.get(var.shape_var)
