@@ -28,7 +28,7 @@ from rlx.transform.lowering.passes import ModulePass
 from rlx.transform.passes.common_subexpressions import writes
 from rlx.transform.passes.dead_code import dead_code
 from rlx.transform.passes.parameters import WithValues, functions_as_values
-from rlx.transform.passes.simple import CanonicalizeBindings, without_unreached
+from rlx.transform.passes.simple import CanonicalizeBindings, DeadCodeElimination, without_unreached
 from rlx.transform.visitors.mutator import ExprMutator
 from rlx.transform.visitors.uses import uses
 
@@ -49,7 +49,7 @@ def _private(module: IRModule) -> Functions:
 
 def cleaned(module: IRModule) -> IRModule:
     """The module without copies, unused values, and private functions that nothing reaches."""
-    return _reached(dead_code(CanonicalizeBindings().apply(_reached(module))))
+    return DeadCodeElimination().apply(CanonicalizeBindings().apply(_reached(module)))
 
 
 def _reached(module: IRModule) -> IRModule:
@@ -80,7 +80,9 @@ class InlinePrivateFunctions(ModulePass):
             if gv not in circles and not _names_dimensions(f) and not _FORCED & f.attrs.keys()
         }
         made = _Inline(plain, writes(normal))(normal)
-        canonical = cleaned(module if made is whole else made)
+        if made is whole:
+            return module
+        canonical = cleaned(made)
         # A function that was passed to another one may be called by name now.
         more = private_functions(canonical).keys() - private.keys()
         return self.apply(canonical) if more else canonical
