@@ -679,12 +679,18 @@ class Recorded:
 
 def test_instruments() -> None:
     noted = Recorded()
-    with PassContext(instruments=[noted], disabled_pass=["ConvertToDataflow"]) as context:
+    with PassContext(instruments=[noted]) as context:
         assert PassContext.current() is context
-        assert FoldConstant()(PROGRAM) is ConvertToDataflow()(PROGRAM) is PROGRAM
+        assert FoldConstant()(PROGRAM) is PROGRAM
         CanonicalizeBindings()(PROGRAM)
     assert noted.seen == ["before CanonicalizeBindings", "after CanonicalizeBindings"]
     assert FoldConstant()(PROGRAM) is not PROGRAM
+
+
+def test_a_sequence_leaves_out_disabled_passes() -> None:
+    with PassContext(disabled_pass=["FoldConstant"]):
+        assert Sequential([FoldConstant()])(PROGRAM) is PROGRAM
+        assert FoldConstant()(PROGRAM) is not PROGRAM  # which runs by itself, as in TVM
 
 
 def test_instruments_that_are_replaced() -> None:

@@ -120,7 +120,7 @@ class PassContext:
     instruments
         Objects with the methods of :class:`PassInstrument`, called in order around each pass.
     disabled_pass
-        The names of passes that leave the module as it is.
+        The names of passes that a :class:`Sequential` leaves out.
     opt_level
         A :class:`Sequential` leaves out passes of higher levels.
     required_pass
@@ -173,12 +173,14 @@ class PassContext:
         self._told("enter_pass_ctx")
 
     def wants(self, each: ModulePass) -> bool:
-        """Whether a pass of a sequence runs at this level."""
+        """Whether a pass of a sequence runs."""
+        if each.name in self.disabled_pass:
+            return False
         return each.opt_level <= self.opt_level or each.name in self.required_pass
 
     def begins(self, each: ModulePass, module: IRModule) -> bool:
         """Tell the instruments that a pass begins; whether it runs."""
-        if each.name in self.disabled_pass or not all(self._told("should_run", module, each)):
+        if not all(self._told("should_run", module, each)):
             return False
         self._told("run_before_pass", module, each)
         return True
