@@ -45,6 +45,7 @@ MISTAKES: dict[str, Callable[[], object]] = {
         (4,), fcompue=lambda i: i
     ),
     "const has no parameter 'dtpe'; did you mean 'dtype'?": lambda: LIBRARY.const(1, dtpe="int8"),
+    "Var has no parameter 'ty'; did you mean 'struct_info'?": lambda: LIBRARY.Var("x", ty="R.Any"),
     "did you mean 'entry_functions'?": lambda: ANY.DeadCodeElimination(entry_function=["main"]),
     "did you mean 'func_name'?": lambda: ANY.BindParams(func="main", params={}),
     "write rewrite_call(pattern, rewriter, func)": lambda: ANY.rewrite_call(
