@@ -61,6 +61,9 @@ def scalar(given: object, place: Place, scope: Mapping[str, tir.Var] | None = No
     """
     if not isinstance(given, str):
         return prim(given, place=place)
+    if given.isascii() and given.isidentifier() and not iskeyword(given):
+        var = (scope or {}).get(given)
+        return _dims.setdefault(given, tir.Var(given)) if var is None else var
     names = {**_dims, **(scope or {})}
     found = _read(parse_prim_expr, given, "not a scalar", names, place)
     _remember(names, scope)
