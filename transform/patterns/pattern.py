@@ -324,6 +324,27 @@ class OrPattern(Pattern):
                 yield from attempt.standing(self, expr)
 
 
+class _Alternative(Pattern):
+    """One side of an :class:`OrPattern`, which stands for the whole."""
+
+    def __init__(self, side: Pattern, whole: Pattern) -> None:
+        self.side, self.whole, self.heads = side, whole, side.heads
+
+    def matches(self, expr: Expr, attempt: Attempt) -> Iterator[None]:
+        for _ in self.side.matches(expr, attempt):
+            yield from attempt.standing(self.whole, expr)
+
+
+def alternatives(pattern: Pattern) -> Iterator[Pattern]:
+    """The patterns of which one has to match, in order."""
+    if not isinstance(pattern, OrPattern):
+        yield pattern
+        return
+    for side in (pattern.left, pattern.right):
+        for each in alternatives(side):
+            yield _Alternative(each, pattern)
+
+
 class AndPattern(Pattern):
     """Matches where both of two patterns do.
 
