@@ -975,3 +975,24 @@ def main(j: R.Prim(value="j"), x: R.Tensor(("n",), "float32")):
             for program in (module, each(module))
         ]
         assert not any(outcome.ok for outcome in ended), each
+
+
+def test_an_inlined_local_function_still_captures_its_size() -> None:
+    module = rlx.parse("""
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n",), "float32")) -> R.Tensor(("n",), "float32"):
+        n = T.int64()
+        add: R.Callable((R.Tensor((n,), "float32"),), R.Tensor((n,), "float32")) = Module.adder(x)
+        return add(x)
+    @R.function(private=True)
+    def adder(x: R.Tensor(("n",), "float32")) -> R.Callable((R.Tensor(("n",), "float32"),), R.Tensor(("n",), "float32")):
+        n = T.int64()
+        @R.function
+        def add(y: R.Tensor((n,), "float32")) -> R.Tensor((n,), "float32"):
+            return R.add(x, y)
+        return add
+""")
+    made = InlinePrivateFunctions()(module)
+    assert rlx.check(made).ok and "adder" not in rlx.show(made)

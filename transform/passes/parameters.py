@@ -45,7 +45,6 @@ class WithValues(Rewriter):
     def __init__(self, values: Mapping[ast.Var, Expr], dims: Mapping[tir.Var, PrimExpr]) -> None:
         super().__init__()
         self.values, self.dims = dict(values), dict(dims)
-        self._new = {v for dim in self.dims.values() for v in tir.free_vars(dim)}
 
     def var(self, var: ast.Var) -> Expr:
         found = self.values.get(var)
@@ -53,12 +52,8 @@ class WithValues(Rewriter):
 
     def function(self, function: ast.Function) -> ast.Function:
         made = super().function(function)
-        infos = [p.struct_info_annotation for p in made.params]
-        alone = (v for info in infos if info is not None for v in binding_positions(info))
-        named = (v for v in alone if isinstance(v, tir.Var) and v in self._new)
-        left = dict.fromkeys(v for v in made.shape_vars if v not in self.dims)
-        left |= dict.fromkeys(named)
-        return made if tuple(left) == made.shape_vars else replace(made, shape_vars=tuple(left))
+        left = tuple(v for v in made.shape_vars if v not in self.dims)
+        return made if left == made.shape_vars else replace(made, shape_vars=left)
 
     def match_cast(self, binding: ast.MatchCast) -> tuple[ast.Binding, ...]:
         (made,) = super().match_cast(binding)
@@ -119,6 +114,11 @@ def bind_symbolic_vars(function: ast.Function, sizes: Sizes) -> ast.Function:
     if not dims:
         return function
     made = WithValues({}, dims).function(function)
+    new = {v for dim in dims.values() for v in tir.free_vars(dim)}
+    said = [p.struct_info_annotation for p in made.params if p.struct_info_annotation is not None]
+    alone = (v for info in said for v in binding_positions(info) if isinstance(v, tir.Var))
+    bound = dict.fromkeys((*made.shape_vars, *(v for v in alone if v in new)))
+    made = replace(made, shape_vars=tuple(bound))
     loose = set(free_symbolic_vars(made)) - set(free_symbolic_vars(function))
     if loose:
         names = ", ".join(sorted(v.name for v in loose))
