@@ -124,10 +124,10 @@ _ROLES = {"pattern": 0, "ctx": 0, "module": 1, "func": 1, "replacement": 2, "rew
 
 def replacing(pattern: Pattern, replacement: Replacement) -> Callable[[IRModule], IRModule]:
     """A step for :func:`settled`, which removes what becomes unused."""
-    return _Step(pattern, replacement)
+    return _Round(pattern, replacement)
 
 
-class _Step:
+class _Round:
     """One round of replacements. Of alternatives, ``p | q``, a later one is tried only where no
     earlier one matches anything.
 
@@ -176,7 +176,7 @@ def settled(
         if module is before:
             return before
         old = before.functions
-        replaced = {v for step in steps for v in (step.replaced if type(step) is _Step else ())}
+        replaced = {v for step in steps for v in (step.replaced if type(step) is _Round else ())}
         changed = {gv for gv, f in module.functions.items() if f is not old.get(gv)}
         module = _tidy(module, changed, replaced)
         new = module.functions.items()
