@@ -72,11 +72,11 @@ class Normalizer:
         if isinstance(expr, ast.SeqExpr) and self.is_normal(expr):
             return expr
         blocks = Blocks(self)
-        leaf = self._flatten(expr, blocks)
+        leaf = self.flatten(expr, blocks)
         where = expr.body_span if isinstance(expr, ast.SeqExpr) else span
         return ast.SeqExpr(blocks.finish(), leaf, where, getattr(expr, "span", None))
 
-    def _flatten(self, expr: ast.Expr, blocks: Blocks) -> ast.Expr:
+    def flatten(self, expr: ast.Expr, blocks: Blocks) -> ast.Expr:
         """Add the bindings of an expression to ``blocks``; return the leaf that is its value.
 
         Inside of a dataflow block all of them join it: its variables must live on behind them.
@@ -177,7 +177,7 @@ class Normalizer:
         return self.function(expr)
 
     def nested(self, expr: ast.SeqExpr, blocks: Blocks) -> ast.Expr:
-        return self._flatten(expr, blocks)
+        return self.flatten(expr, blocks)
 
     # ------------------------------------------------------------ fast path
 

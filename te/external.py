@@ -9,6 +9,7 @@ from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import INT32, DataType
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Node
+from rlx.grammar.nodes.python_places import spelt
 from rlx.grammar.nodes.rewrite import rebuild
 from rlx.te.errors import fail, here
 from rlx.te.intrinsics import if_then_else
@@ -66,6 +67,7 @@ def external(shape: Any, read: Sequence[Tensor], fill: Fill, name: str, dtype: D
     return op.output(0)
 
 
+@spelt
 def extern(
     shape: Any,
     inputs: Sequence[Tensor],
@@ -222,6 +224,7 @@ def _touched(body: tir.Stmt) -> tuple[set[tir.Buffer], set[tir.Buffer]]:
     return written, loaded
 
 
+@spelt
 def scan(
     init: Tensor | Sequence[Tensor],
     update: Tensor | Sequence[Tensor],

@@ -9,7 +9,7 @@ from typing import Any
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import HANDLE, INT32, DataType
 from rlx.grammar.nodes.node import Record
-from rlx.grammar.nodes.python_places import described
+from rlx.grammar.nodes.python_places import described, spelt
 from rlx.grammar.nodes.tir_stmts import in_order
 from rlx.te.check import check_reads
 from rlx.te.errors import fail
@@ -26,6 +26,7 @@ NO_ALIAS = "tirx.noalias"
 LAYOUT_FREE = "layout_free_placeholders"
 
 
+@spelt
 def create_prim_func(
     args: Sequence[Any],
     index_dtype_override: str | None = None,

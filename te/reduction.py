@@ -9,6 +9,7 @@ from typing import Any
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import DataType
 from rlx.grammar.nodes.node import Record
+from rlx.grammar.nodes.python_places import spelt
 from rlx.te import intrinsics
 from rlx.te.errors import TensorExpressionError, fail, here
 from rlx.te.scalar import Scalar, cast, common, condition, const, scalar
@@ -113,6 +114,7 @@ class Reducer:
     def __repr__(self) -> str:
         return f"te.{self.name}"
 
+    @spelt
     def __call__(self, expr: Any, axis: Any = None, where: Any = None, init: Any = None) -> Any:
         """Join all values that an expression takes along axes.
 
@@ -208,6 +210,7 @@ def _axes(axis: Any, name: str) -> tuple[ReduceAxis, ...]:
     return tuple(given)
 
 
+@spelt
 def comm_reducer(
     fcombine: Callable[[Any, Any], Any],
     fidentity: Callable[..., Any] | None = None,

@@ -13,6 +13,7 @@ from typing import Any
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import INT32, INT64, DataType, fits
 from rlx.grammar.nodes.node import Record, complete, replace
+from rlx.grammar.nodes.python_places import spelt
 from rlx.te.errors import Place, fail, here
 from rlx.te.intrinsics import if_then_else
 from rlx.te.reduction import ALONE, ReduceAxis, Reduced, Reduction
@@ -254,6 +255,7 @@ class Tensor:
         return f"Tensor({self.name}: ({shape}{',' * (self.ndim == 1)}), {self.dtype})"
 
 
+@spelt
 def var(name: str, dtype: str = "int64") -> Scalar:
     """A shape variable of 64 bits, as in Relax."""
     kind = kind_of(dtype)
@@ -291,6 +293,7 @@ def shape_of(given: Any) -> tuple[Scalar, ...]:
     return (dimension(given),)
 
 
+@spelt
 def placeholder(shape: Any, dtype: str | DataType = "float32", name: str = "placeholder") -> Tensor:
     """An input tensor.
 
@@ -320,6 +323,7 @@ def buffer_name(name: object) -> str:
     return found
 
 
+@spelt
 def compute(
     shape: Any,
     fcompute: Callable[..., Any],
@@ -399,6 +403,7 @@ def output_names(name: str, count: int) -> list[str]:
     return [name] if count == 1 else [f"{name}_v{k}" for k in range(count)]
 
 
+@spelt
 def running(
     shape: Any,
     fcompute: Callable[..., Any],
@@ -498,6 +503,7 @@ def _is_simple(function: FunctionType, count: int) -> bool:
     return code.co_argcount == count and not (code.co_kwonlyargcount or variable or wraps)
 
 
+@spelt
 def reduce_axis(dom: Any, name: str = "rv") -> ReduceAxis:
     """An axis for a reduction.
 
@@ -511,6 +517,8 @@ def reduce_axis(dom: Any, name: str = "rv") -> ReduceAxis:
     TensorExpressionError
         If it is not a pair of integers.
     """
+    if isinstance(name, int | Scalar):
+        fail(f"expected both bounds as a pair: te.reduce_axis(({dom}, {name}))")
     bounds = tuple(dom) if isinstance(dom, tuple | list) else (0, dom)
     if len(bounds) != 2:
         fail(f"expected a first value and an exclusive end, found {len(bounds)} bounds")

@@ -7,7 +7,15 @@ from collections.abc import Collection, Mapping
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Binding, Expr, IRModule
 from rlx.grammar.nodes.node import Node, replace
-from rlx.grammar.nodes.python_places import MisuseError, described, flag, here, module_of, of_kind
+from rlx.grammar.nodes.python_places import (
+    MisuseError,
+    described,
+    flag,
+    here,
+    module_of,
+    of_kind,
+    spelt,
+)
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.unused_names import Names
 from rlx.grammar.nodes.visit import bindings, evaluated, expressions, free_vars
@@ -36,6 +44,7 @@ class DataflowBlockRewrite:
         If the block is not one of the function.
     """
 
+    @spelt
     def __init__(self, dfb: ast.DataflowBlock, root_fn: ast.Function) -> None:
         if not isinstance(dfb, ast.DataflowBlock) or not isinstance(root_fn, ast.Function):
             found = f"{described(dfb)} and {described(root_fn)}"
@@ -57,6 +66,7 @@ class DataflowBlockRewrite:
         found = (*bindings[:where], binding, *bindings[where:])
         self._changed(_Change(self.dfb, ast.DataflowBlock(found, self.dfb.span)))
 
+    @spelt
     def add(self, expr: Expr, name: str | None = None, is_dfvar: bool = False) -> ast.Var:
         """Add a binding of a new variable, as :meth:`add_binding` does.
 
@@ -100,6 +110,7 @@ class DataflowBlockRewrite:
                 raise MisuseError(f"{words}: give {new}'s value to add(…)", here())
         self._changed(_Change(self.dfb, uses={old_var: new_var}))
 
+    @spelt
     def remove_unused(self, var: ast.Var, allow_undef: bool = False) -> None:
         """Remove the binding of a variable that is not used.
 

@@ -14,7 +14,7 @@ from rlx.grammar.nodes.ast import Expr, IRModule, StructInfo
 from rlx.grammar.nodes.dtype import array_of, numpy_type
 from rlx.grammar.nodes.equal import first_difference
 from rlx.grammar.nodes.node import Node, changed, replace
-from rlx.grammar.nodes.python_places import MisuseError, described, here
+from rlx.grammar.nodes.python_places import MisuseError, described, flag, here, spelt
 from rlx.grammar.nodes.rewrite import Rewriter, rebuild
 from rlx.grammar.nodes.tir import PrimFunc
 from rlx.operators.registry import Operator, lookup
@@ -24,28 +24,35 @@ from rlx.transform.arguments import argument, operands
 from rlx.transform.builder.given import ARGUMENTS
 from rlx.transform.visitors.dispatch import module_around
 
-Program = IRModule | PrimFunc | Expr | StructInfo
+Program = IRModule | PrimFunc | Expr | StructInfo | ast.BindingBlock | ast.Binding
 """A module, a function, or a part of one."""
 
 
-def structural_equal(one: Program, other: Program) -> bool:
-    """Whether two modules or functions are the same program, or two expressions or struct infos
-    the same.
+@spelt
+def structural_equal(one: Program, other: Program, map_free_vars: bool = False) -> bool:
+    """Whether two modules or functions are the same program, or two expressions, blocks, bindings
+    or struct infos the same.
 
     The names of variables do not count, nor do annotations that say what is derived anyway,
     ``T.reads`` and ``T.writes``, and how a call or a dimension is spelled: positions, keywords,
-    defaults, ``2`` for ``[2, 2]``, ``n + n`` for ``n * 2``. Nor do the names of two functions. The
-    variables of two expressions are the same objects.
+    defaults, ``2`` for ``[2, 2]``, ``n + n`` for ``n * 2``. Nor do the names of two functions.
+
+    Parameters
+    ----------
+    map_free_vars
+        Whether variables that are not bound may be paired one to one. They are otherwise the same
+        objects.
 
     Raises
     ------
     MisuseError
         If they are not of one of these kinds, or only one is a module.
     """
-    return difference(one, other) is None
+    return difference(one, other, map_free_vars) is None
 
 
-def assert_structural_equal(one: Program, other: Program) -> None:
+@spelt
+def assert_structural_equal(one: Program, other: Program, map_free_vars: bool = False) -> None:
     """Check that two programs are the same, as :func:`structural_equal` says.
 
     Raises
@@ -55,12 +62,12 @@ def assert_structural_equal(one: Program, other: Program) -> None:
     MisuseError
         As :func:`structural_equal`.
     """
-    found = difference(one, other)
+    found = difference(one, other, map_free_vars)
     if found is not None:
         raise AssertionError(found)
 
 
-def difference(one: Program, other: Program) -> str | None:
+def difference(one: Program, other: Program, map_free_vars: bool = False) -> str | None:
     """The first difference of two programs, or None if they are the same.
 
     Raises
@@ -70,11 +77,13 @@ def difference(one: Program, other: Program) -> str | None:
     """
     for given in (one, other):
         if not isinstance(given, Program):
-            raise MisuseError(f"expected a module or a function, found {described(given)}", here())
+            words = "expected a module, a function or a part of one, found"
+            raise MisuseError(f"{words} {described(given)}", here())
     if isinstance(one, IRModule) != isinstance(other, IRModule):
         raise MisuseError("expected two modules, or two functions, found one of each", here())
     is_whole = isinstance(one, IRModule | ast.Function | PrimFunc)
-    return first_difference(_spelled_out(one), _spelled_out(other), is_whole)
+    free = flag(map_free_vars, "map_free_vars") or is_whole
+    return first_difference(_spelled_out(one), _spelled_out(other), free)
 
 
 def _spelled_out(program: Program) -> Program:
@@ -84,6 +93,10 @@ def _spelled_out(program: Program) -> Program:
             return _module(program)
         case StructInfo():
             return _Spelled({}).struct_info(program)
+        case ast.BindingBlock():
+            return _Spelled({}).block(program)
+        case ast.Binding():
+            return _Spelled({}).block(ast.BindingBlock((program,)))
         case PrimFunc():
             found: ast.Function | PrimFunc = _without_regions(program)
         case ast.Function():

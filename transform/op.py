@@ -18,7 +18,9 @@ from rlx.transform.builder.given import Dimension
 from rlx.transform.builder.operators import member, members
 
 
-def call_packed(func: Any, *args: Any, sinfo_args: Any = (), **attrs: Any) -> Call:
+def call_packed(
+    func: Any, *args: Any, sinfo_args: Any = (), ty_args: Any = (), **attrs: Any
+) -> Call:
     """A call of a packed function that may have effects: ``R.call_packed``.
 
     Parameters
@@ -26,8 +28,9 @@ def call_packed(func: Any, *args: Any, sinfo_args: Any = (), **attrs: Any) -> Ca
     func
         Its name, or an expression for it.
     sinfo_args
-        The struct info of the result; any value if there is none.
+        The struct info of the result; any value if there is none. `ty_args` is TVM's name for it.
     """
+    sinfo_args = sinfo_args or ty_args
     made: Call = member("", "call_pure_packed")(func, *args, sinfo_args=sinfo_args)  # type: ignore[assignment]
     callee, *rest = made.args
     infos = made.sinfo_args if sinfo_args else ()

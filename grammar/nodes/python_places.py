@@ -150,17 +150,23 @@ def _misspelt(
     try:
         taken.bind(*args, **keywords)
     except TypeError as error:
-        name = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
+        made = function.__qualname__.removesuffix(".__init__").removesuffix(".__call__")
+        name = made.rpartition(".")[2]
         names = [each for each in taken.parameters if each != "self"]
         unknown = [each for each in keywords if each not in names]
         if not unknown:
             return f"{name}: {error}; its parameters are {', '.join(names)}"
         free = [each for each in names if each not in keywords]
-        near = [each for each in free if unknown[0] in each.split("_")]
+        word = _OF_TVM.get(unknown[0], unknown[0])
+        near = [each for each in free if word in each.split("_") or each in word.split("_")]
+        near = [word] if word in free else near
         hint = did_you_mean(near or closest(unknown[0], free)) or f"it has {', '.join(names)}"
         return f"{name} has no parameter {unknown[0]!r}; {hint}"
     return None
 
+
+_OF_TVM = {"ty": "struct_info", "mod": "module", "ops": "args", "ty_func": "change"}
+"""TVM's names of parameters that have another name."""
 
 _places: dict[int, tuple[CodeType, dict[int, Place] | None]] = {}
 """The locations in each code object, by the offset of the instruction; None for code of rlx."""

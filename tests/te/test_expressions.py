@@ -264,3 +264,8 @@ def test_each_index_is_of_the_index_type(
     assert loads and {str(tir.type_of(i)) for each in loads for i in each.indices} == {"int64"}
     given = np.array([2, 0, 1], kind), np.arange(4, dtype=np.float32)
     assert value(function, *given, shape=(3,)).tolist() == expected
+
+
+def test_both_bounds_of_an_axis_are_one_argument() -> None:
+    call: Any = te.reduce_axis
+    assert "te.reduce_axis((0, 4))" in wrong(lambda: call(0, 4)).message

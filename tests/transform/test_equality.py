@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import rlx
+from rlx.grammar.nodes import ast
 from rlx.transform import assert_structural_equal, structural_equal
 
 HEAD = """
@@ -95,7 +96,25 @@ def test_parts_of_programs() -> None:
 
 def test_what_can_be_compared() -> None:
     module = program("return x")
-    with pytest.raises(rlx.MisuseError, match="expected a module or a function, found str"):
+    with pytest.raises(
+        rlx.MisuseError, match="expected a module, a function or a part of one, found str"
+    ):
         structural_equal(module, "x")  # type: ignore[arg-type]
     with pytest.raises(rlx.MisuseError, match="two modules, or two functions"):
         structural_equal(module, module["main"])
+
+
+def test_parts_of_functions_are_compared_too() -> None:
+    """Blocks and bindings; variables that are not bound are paired on request."""
+    x, y = rlx.Var("x", ["n", 4], "float32"), rlx.Var("y", ["n", 4], "float32")
+
+    def block(name: str, of: ast.Var) -> ast.BindingBlock:
+        var = rlx.Var(name)
+        first = ast.VarBinding(var, rlx.op.add(of, of))
+        return ast.BindingBlock((first, ast.VarBinding(rlx.Var("r"), rlx.op.exp(var))))
+
+    assert structural_equal(block("a", x), block("b", x))
+    assert not structural_equal(block("a", x), block("a", y))
+    assert structural_equal(block("a", x), block("a", y), map_free_vars=True)
+    assert structural_equal(block("a", x).bindings[0], block("b", x).bindings[0])
+    assert not structural_equal(rlx.op.add(x, x), rlx.op.add(x, y), map_free_vars=True)

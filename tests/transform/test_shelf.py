@@ -629,6 +629,38 @@ def test_constants_for_parameters() -> None:
         BindParams("other", {})(SIZES)
 
 
+def test_sizes_of_casts_and_sizes_by_other_sizes() -> None:
+    module = rlx.parse("""
+@R.function
+def main(x: R.Tensor(("n", "k"), "float32"), y: R.Tensor(ndim=1, dtype="float32")):
+    k, m = T.int64(), T.int64()
+    z = R.match_cast(y, R.Tensor((m,), "float32"))
+    return (R.zeros(R.shape([m + k]), "float32"), x, z)
+""")
+    made = BindSymbolicVars({"m": 4, "k": rlx.dim("p")})(module)
+    assert "R.match_cast(y, R.Tensor((4,)" in rlx.show(made)
+    assert "main(x: R.Tensor((n, p)" in rlx.show(made) and "R.shape([p + 4])" in rlx.show(made)
+    assert rlx.check(made).ok
+    function: Any = module["main"]
+    n = function.shape_vars[0]
+    with pytest.raises(rlx.MisuseError, match="n has two sizes"):
+        function.bind_symbolic_vars({"n": 1, n: 2})
+    with pytest.raises(rlx.MisuseError, match="p is no dimension of a parameter"):
+        function.bind_symbolic_vars({"n": rlx.dim("p") * 2})
+
+
+def test_a_variable_for_a_parameter_gives_its_dimensions() -> None:
+    function: Any = SIZES["main"]
+    made = function.bind_params({"x": rlx.Var("v", [2, 4], "float32")})
+    assert "R.matmul(v, w)" in rlx.show(made) and "R.shape([8])" in rlx.show(made)
+    with pytest.raises(rlx.MisuseError, match="the value of x is"):
+        function.bind_params({"x": rlx.Var("v", [2, 5], "float32")})
+    with pytest.raises(rlx.MisuseError, match="x has two values"):
+        function.bind_params({"x": np.ones((2, 4)), function.params[0]: np.ones((2, 4))})
+    with pytest.raises(ValueError, match="called has callers, which pass all arguments"):
+        BindParams("called", {"x": np.ones((2, 4), "float32")})(rlx.parse(HELD))
+
+
 class Recorded:
     """An instrument that notes the passes."""
 
@@ -647,12 +679,18 @@ class Recorded:
 
 def test_instruments() -> None:
     noted = Recorded()
-    with PassContext(instruments=[noted], disabled_pass=["ConvertToDataflow"]) as context:
+    with PassContext(instruments=[noted]) as context:
         assert PassContext.current() is context
-        assert FoldConstant()(PROGRAM) is ConvertToDataflow()(PROGRAM) is PROGRAM
+        assert FoldConstant()(PROGRAM) is PROGRAM
         CanonicalizeBindings()(PROGRAM)
     assert noted.seen == ["before CanonicalizeBindings", "after CanonicalizeBindings"]
     assert FoldConstant()(PROGRAM) is not PROGRAM
+
+
+def test_a_sequence_leaves_out_disabled_passes() -> None:
+    with PassContext(disabled_pass=["FoldConstant"]):
+        assert Sequential([FoldConstant()])(PROGRAM) is PROGRAM
+        assert FoldConstant()(PROGRAM) is not PROGRAM  # which runs by itself, as in TVM
 
 
 def test_instruments_that_are_replaced() -> None:
@@ -937,3 +975,24 @@ def main(j: R.Prim(value="j"), x: R.Tensor(("n",), "float32")):
             for program in (module, each(module))
         ]
         assert not any(outcome.ok for outcome in ended), each
+
+
+def test_an_inlined_local_function_still_captures_its_size() -> None:
+    module = rlx.parse("""
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n",), "float32")) -> R.Tensor(("n",), "float32"):
+        n = T.int64()
+        add: R.Callable((R.Tensor((n,), "float32"),), R.Tensor((n,), "float32")) = Module.adder(x)
+        return add(x)
+    @R.function(private=True)
+    def adder(x: R.Tensor(("n",), "float32")) -> R.Callable((R.Tensor(("n",), "float32"),), R.Tensor(("n",), "float32")):
+        n = T.int64()
+        @R.function
+        def add(y: R.Tensor((n,), "float32")) -> R.Tensor((n,), "float32"):
+            return R.add(x, y)
+        return add
+""")
+    made = InlinePrivateFunctions()(module)
+    assert rlx.check(made).ok and "adder" not in rlx.show(made)

@@ -27,6 +27,8 @@ def in_function(call: Callable[[Any], object]) -> None:
         call(bb)
 
 
+LIBRARY: Any = rlx
+TE: Any = rlx.te
 ANY: Any = transform  # calls that a type checker refuses, too
 
 MISTAKES: dict[str, Callable[[], object]] = {
@@ -36,6 +38,16 @@ MISTAKES: dict[str, Callable[[], object]] = {
     "PassContext has no parameter 'optlevel'; did you mean 'opt_level'?": lambda: ANY.PassContext(
         optlevel=3
     ),
+    "disabled_pass has names: write 'Normalize', not the pass": lambda: ANY.PassContext(
+        disabled_pass=[transform.Normalize()]
+    ),
+    "compute has no parameter 'fcompue'; did you mean 'fcompute'?": lambda: TE.compute(
+        (4,), fcompue=lambda i: i
+    ),
+    "const has no parameter 'dtpe'; did you mean 'dtype'?": lambda: LIBRARY.const(1, dtpe="int8"),
+    "Var has no parameter 'ty'; did you mean 'struct_info'?": lambda: LIBRARY.Var("x", ty="R.Any"),
+    "did you mean 'entry_functions'?": lambda: ANY.DeadCodeElimination(entry_function=["main"]),
+    "did you mean 'func_name'?": lambda: ANY.BindParams(func="main", params={}),
     "write rewrite_call(pattern, rewriter, func)": lambda: ANY.rewrite_call(
         SUM,
         MODULE,

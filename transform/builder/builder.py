@@ -78,6 +78,7 @@ class BlockBuilder(ModuleFunctions):
     True
     """
 
+    @spelt
     def __init__(self, module: ast.IRModule | None = None) -> None:
         super().__init__(module)
         self._begun: list[Frame | None] = []
@@ -416,7 +417,7 @@ class BlockBuilder(ModuleFunctions):
         return None
 
     def struct_info(self, value: Given) -> StructInfo:
-        """The struct info of a value in the current function.
+        """The struct info of a value in the current function, or outside of functions.
 
         Raises
         ------
@@ -424,10 +425,16 @@ class BlockBuilder(ModuleFunctions):
             If the value violates a rule; nothing is emitted.
         """
         place = here()
-        frame = self._open("struct_info", place)
-        given = taken.value(value, place)
-        found = frame.state.info_of.get(given)
-        return frame.derived(given, place) if found is None else found
+        given, frame = taken.value(value, place), self._innermost
+        if frame is not None and frame.finished is None:
+            found = frame.state.info_of.get(given)
+            return frame.derived(given, place) if found is None else found
+        frame = self._lone(place)
+        try:
+            frame.adopt(given)
+            return frame.derived(given, place)
+        finally:
+            self.end_again(frame)
 
     def prove(self, condition: PrimExpr | str) -> Verdict:
         """Whether a condition on shape variables always holds at the current position.

@@ -822,6 +822,18 @@ class _Emitting(Normalizer):
         """As in general; a sequence that the function has closed is in normal form."""
         return seq in self._frame.walk.walked or super().is_normal(seq)
 
+    def flatten(self, expr: Expr, blocks: Blocks) -> Expr:
+        """As in general; the bindings of a sequence that the function has closed, such as a branch
+        that stands for its If, move out of it.
+        """
+        walk = self._frame.walk
+        if isinstance(expr, ast.SeqExpr) and expr in walk.walked:
+            walk.walked.discard(expr)
+            for block in expr.blocks:
+                for binding in block.bindings:
+                    walk.bound.pop(binding.var, None)  # type: ignore[arg-type]
+        return super().flatten(expr, blocks)
+
 
 class _EmittedBlocks(Blocks):
     """Blocks that are emitted as they grow."""

@@ -32,7 +32,11 @@ from rlx.transform.builder.given import (
 )
 
 def call_packed(
-    func: object, *args: object, sinfo_args: Info | Sequence[Info] = (), **attrs: object
+    func: object,
+    *args: object,
+    sinfo_args: Info | Sequence[Info] = (),
+    ty_args: Info | Sequence[Info] = (),
+    **attrs: object,
 ) -> Call:
     """A call of a packed function that may have effects: ``R.call_packed``."""
 

@@ -12,7 +12,7 @@ from rlx.grammar.nodes.ast import StructInfo, TensorStructInfo
 from rlx.grammar.nodes.dtype import BOOL, VOID, DataType, fits, lacking
 from rlx.grammar.nodes.dtype import dtype as named_type
 from rlx.grammar.nodes.overloaded import constant, element_type, prim
-from rlx.grammar.nodes.python_places import MisuseError, Place, described, here
+from rlx.grammar.nodes.python_places import MisuseError, Place, described, here, spelt
 from rlx.grammar.nodes.struct_infos import all_parts
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.read.parser import ParseError, parse_prim_expr, parse_struct_info
@@ -25,6 +25,7 @@ _infos: dict[str, StructInfo] = {}
 """
 
 
+@spelt
 def dim(text: str, scope: Mapping[str, tir.Var] | None = None) -> PrimExpr:
     """A dimension: the shape variable of a name, or an expression such as ``"n // 4 * 4"``.
 
@@ -60,6 +61,9 @@ def scalar(given: object, place: Place, scope: Mapping[str, tir.Var] | None = No
     """
     if not isinstance(given, str):
         return prim(given, place=place)
+    if given.isascii() and given.isidentifier() and not iskeyword(given):
+        var = (scope or {}).get(given)
+        return _dims.setdefault(given, tir.Var(given)) if var is None else var
     names = {**_dims, **(scope or {})}
     found = _read(parse_prim_expr, given, "not a scalar", names, place)
     _remember(names, scope)
@@ -170,6 +174,7 @@ def _plain_tensor(text: str, scope: Mapping[str, tir.Var] | None) -> TensorStruc
     return found
 
 
+@spelt
 def Var(
     name: str,
     struct_info: StructInfo | str | Sequence[object] | None = None,
@@ -210,6 +215,7 @@ def Var(
     return ast.Var(name, info, place, place)
 
 
+@spelt
 def const(value: Any, dtype: DataType | str | None = None) -> ast.Expr:
     """A tensor constant; a call of ``R.zeros`` if a text cannot express its shape.
 

@@ -19,7 +19,7 @@ from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Node, Record, replace, walk
 from rlx.grammar.nodes.prim_operators import divides_by_zero
-from rlx.grammar.nodes.python_places import module_of
+from rlx.grammar.nodes.python_places import module_of, spelt
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.struct_infos import fields_or_itself, numbers, rebuilt, with_numbers
 from rlx.grammar.nodes.unused_names import Names
@@ -67,6 +67,7 @@ class Legalized(Record):
     left: tuple[Left, ...]
 
 
+@spelt
 def legalize(module: IRModule) -> IRModule:
     """Replace operators with a tensor expression definition by calls of PrimFuncs.
 
@@ -84,6 +85,7 @@ def legalize(module: IRModule) -> IRModule:
     return legalized(module).module
 
 
+@spelt
 def legalized(module: IRModule) -> Legalized:
     """Like :func:`legalize`, with the list of remaining calls.
 

@@ -120,7 +120,7 @@ class PassContext:
     instruments
         Objects with the methods of :class:`PassInstrument`, called in order around each pass.
     disabled_pass
-        The names of passes that leave the module as it is.
+        The names of passes that a :class:`Sequential` leaves out.
     opt_level
         A :class:`Sequential` leaves out passes of higher levels.
     required_pass
@@ -143,8 +143,8 @@ class PassContext:
         given = {} if config is None else of_kind(config, Mapping, "config: values by name")  # type: ignore[type-abstract]
         self.config = dict(given)
         self.opt_level = of_kind(opt_level, int, "an opt_level such as 2")
-        self.required_pass = frozenset(listed(required_pass, "required_pass: names of passes", str))
-        self.disabled_pass = frozenset(listed(disabled_pass, "disabled_pass: names of passes", str))
+        self.required_pass = _names(required_pass, "required_pass")
+        self.disabled_pass = _names(disabled_pass, "disabled_pass")
         self.instruments = _instruments(instruments)
 
     @staticmethod
@@ -173,12 +173,14 @@ class PassContext:
         self._told("enter_pass_ctx")
 
     def wants(self, each: ModulePass) -> bool:
-        """Whether a pass of a sequence runs at this level."""
+        """Whether a pass of a sequence runs."""
+        if each.name in self.disabled_pass:
+            return False
         return each.opt_level <= self.opt_level or each.name in self.required_pass
 
     def begins(self, each: ModulePass, module: IRModule) -> bool:
         """Tell the instruments that a pass begins; whether it runs."""
-        if each.name in self.disabled_pass or not all(self._told("should_run", module, each)):
+        if not all(self._told("should_run", module, each)):
             return False
         self._told("run_before_pass", module, each)
         return True
@@ -187,6 +189,14 @@ class PassContext:
         """Tell the instruments that a pass has ended, and return its module."""
         self._told("run_after_pass", module, each)
         return module
+
+
+def _names(given: Sequence[str], what: str) -> frozenset[str]:
+    for each in given if isinstance(given, list | tuple) else ():
+        name = each.name if isinstance(each, ModulePass) else getattr(each, "__name__", None)
+        if not isinstance(each, str) and name is not None:
+            raise MisuseError(f"{what} has names: write {name!r}, not the pass itself", here())
+    return frozenset(listed(given, f"{what}: names of passes", str))
 
 
 def _instruments(given: Sequence[object]) -> tuple[object, ...]:
@@ -287,6 +297,7 @@ def _decorated(
         def made(*args: Any, **keywords: Any) -> ModulePass:
             return FunctionalPass(lifted(getattr(given(*args, **keywords), method)), word, level)
 
+        made.__name__ = word
         return made
     callable_of(given, *_TAKES[method])
     return FunctionalPass(lifted(given), word, level)
@@ -358,7 +369,7 @@ class Sequential(ModulePass):
         self,
         passes: Sequence[ModulePass | Callable[[IRModule], IRModule]],
         opt_level: int = 0,
-        name: str = "Sequential",
+        name: str = "sequential",
         *,
         before: Hook | None = None,
         after: Hook | None = None,

@@ -10,6 +10,7 @@ from rlx.checker.normalize import normalize
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import IRModule
 from rlx.grammar.nodes.node import changed, replace, same
+from rlx.grammar.nodes.python_places import spelt
 from rlx.grammar.nodes.struct_infos import OBJECT, numbers, with_children
 from rlx.grammar.print.pieces import struct_info_printer
 from rlx.grammar.print.show import show
@@ -33,6 +34,7 @@ class VMShapeLower(ModulePass):
         Whether to emit checks even if they are proved.
     """
 
+    @spelt
     def __init__(self, *, keep_redundant: bool = False) -> None:
         self.keep_redundant = keep_redundant
 

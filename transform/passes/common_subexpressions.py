@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache, cached_property
@@ -103,6 +104,10 @@ def _may_merge(operator: str) -> bool:
     return operator == _KERNEL or not operator.startswith(_CALLS_OUT)
 
 
+_FEW = 1 << 10
+"""Constants of more elements are equal only if they are the same: their texts would be large."""
+
+
 def _leaf(given: object) -> object:
     """A variable itself; a shape by its variables and its text; all else by its text, with its
     kind.
@@ -115,9 +120,11 @@ def _leaf(given: object) -> object:
         case ast.Tuple(fields=parts):
             return (ast.Tuple, *map(_leaf, parts))
         case ast.Constant(data=data):
-            if data.shape == () and data.value is not None:
-                return (ast.Constant, str(data.dtype), repr(data.value))
-            return given  # its data may be large, and texts leave data out
+            made = (ast.Constant, str(data.dtype), data.shape, str(given.distribution))
+            if type(data.content) is bytes:
+                return (*made, data.content)
+            few = data.shape is not None and math.prod(data.shape) <= _FEW
+            return (*made, repr(data.value)) if few and data.value is not None else given
         case ast.ShapeExpr(values=parts):
             return (ast.ShapeExpr, *map(_scalar, parts))
         case ast.PrimValue(value=part):

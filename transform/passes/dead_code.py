@@ -5,6 +5,7 @@ from __future__ import annotations
 from rlx.checker.normalize import normalize
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, IRModule
+from rlx.grammar.nodes.python_places import spelt
 from rlx.transform.builder.states import Signatures, signatures_of
 from rlx.transform.certain import Certainty
 from rlx.transform.visitors.uses import Without, unneeded
@@ -19,6 +20,7 @@ def _unneeded(function: ast.Function, around: Signatures, may_fail: bool) -> set
     return unneeded(function, may_go)
 
 
+@spelt
 def dead_code(module: IRModule, *, may_fail: bool = False) -> IRModule:
     """Remove the unused bindings of a module.
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import IRModule, StructInfo
 from rlx.grammar.nodes.node import changed, replace, same
-from rlx.grammar.nodes.python_places import callable_of
+from rlx.grammar.nodes.python_places import callable_of, spelt
 from rlx.solver.order import free_shape_vars
 from rlx.transform.builder.frame import head_of
 from rlx.transform.builder.values import struct_info
@@ -27,6 +27,7 @@ class UpdateParamType(ModulePass):
         Called with each parameter of each Relax function; returns its new struct info, or None.
     """
 
+    @spelt
     def __init__(self, change: Change) -> None:
         self._change = callable_of(change, "a parameter", 1)
 

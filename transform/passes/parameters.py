@@ -11,14 +11,23 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, IRModule, StructInfo
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.overloaded import prim
-from rlx.grammar.nodes.python_places import MisuseError, Place, described, here, of_kind
+from rlx.grammar.nodes.python_places import MisuseError, Place, described, here, of_kind, spelt
 from rlx.grammar.nodes.rewrite import Rewriter
+from rlx.grammar.nodes.struct_infos import binding_positions
 from rlx.grammar.nodes.tir import PrimExpr, type_of
-from rlx.grammar.nodes.visit import evaluated
-from rlx.solver.order import bind, free_shape_vars, substitute, substitute_prim, subtype
+from rlx.grammar.nodes.visit import bindings, called_globals, evaluated
+from rlx.solver.order import (
+    bind,
+    free_shape_vars,
+    substitute,
+    substitute_prim,
+    subtype,
+)
 from rlx.solver.prover import Prover
 from rlx.te.linear import simplified
 from rlx.te.scalar import Scalar
+from rlx.transform.analysis import defined_symbolic_vars, free_symbolic_vars
+from rlx.transform.builder.builder import BlockBuilder
 from rlx.transform.builder.values import const
 from rlx.transform.lowering.passes import ModulePass
 
@@ -46,6 +55,11 @@ class WithValues(Rewriter):
         left = tuple(v for v in made.shape_vars if v not in self.dims)
         return made if left == made.shape_vars else replace(made, shape_vars=left)
 
+    def match_cast(self, binding: ast.MatchCast) -> tuple[ast.Binding, ...]:
+        (made,) = super().match_cast(binding)
+        left = tuple(v for v in binding.shape_vars if v not in self.dims)
+        return (made if left == binding.shape_vars else replace(made, shape_vars=left),)
+
     def prim_expr(self, expr: PrimExpr) -> PrimExpr:
         found = substitute_prim(expr, self.dims)
         return expr if found is expr else simplified(Scalar(found, type_of(found))).node
@@ -58,8 +72,10 @@ def functions_as_values(module: IRModule) -> set[ast.GlobalVar]:
     return {gv for gv, times in mentions.items() if times > calls[gv]}
 
 
+@spelt
 def bind_symbolic_vars(function: ast.Function, sizes: Sizes) -> ast.Function:
-    """A function with numbers, or scalars, for shape variables of its signature.
+    """A function with numbers, or scalars, for shape variables that its signature or its casts
+    bind.
 
     Parameters
     ----------
@@ -69,28 +85,46 @@ def bind_symbolic_vars(function: ast.Function, sizes: Sizes) -> ast.Function:
     Raises
     ------
     MisuseError
-        If the function has no such shape variable, or two of this name, or a size cannot be one.
+        If the function has no such shape variable, or two of this name, or a size cannot be one, or
+        the function does not bind the variables of a size.
     """
     place = here()
     of_kind(function, ast.Function, "a function")
     dims: dict[tir.Var, PrimExpr] = {}
+    own = defined_symbolic_vars(function)
+    infos = [param.struct_info_annotation for param in function.params]
+    infos += [b.struct_info for b in bindings(function) if isinstance(b, ast.MatchCast)]
     for key, size in _by_name(sizes, place).items():
-        named = [v for v in function.shape_vars if v is key or v.name == key]
+        named = [v for v in own if v is key or v.name == key]
         if len(named) != 1:
-            known = ", ".join(v.name for v in function.shape_vars) or "none"
+            known = ", ".join(v.name for v in own) or "none"
             word = getattr(key, "name", key)
             what = "several" if named else "no"
             raise MisuseError(f"{what} shape variables {word!r}; there are: {known}", place)
         (var,) = named
+        if var in dims:
+            raise MisuseError(f"{var.name} has two sizes, by its name and by itself", place)
         dims[var] = found = prim(size, var.dtype, place)
-        infos = [param.struct_info_annotation for param in function.params]
         of = "" if may_be_negative((var,), infos) else " of at least 0"
         negative = isinstance(found, tir.IntImm) and found.value < 0
         if type_of(found).code != "int" or (of and negative):
             raise MisuseError(
                 f"{var.name}: expected an integer{of}, found {described(size)}", place
             )
-    return WithValues({}, dims).function(function) if dims else function
+    if not dims:
+        return function
+    made = WithValues({}, dims).function(function)
+    new = {v for dim in dims.values() for v in tir.free_vars(dim)}
+    said = [p.struct_info_annotation for p in made.params if p.struct_info_annotation is not None]
+    alone = (v for info in said for v in binding_positions(info) if isinstance(v, tir.Var))
+    bound = dict.fromkeys((*made.shape_vars, *(v for v in alone if v in new)))
+    made = replace(made, shape_vars=tuple(bound))
+    loose = set(free_symbolic_vars(made)) - set(free_symbolic_vars(function))
+    if loose:
+        names = ", ".join(sorted(v.name for v in loose))
+        words = "is no dimension of a parameter, nor of a cast"
+        raise MisuseError(f"{names} {words} of the function", place)
+    return made
 
 
 def _by_name(given: Mapping[K, V], place: Place) -> Mapping[K, V]:
@@ -99,14 +133,16 @@ def _by_name(given: Mapping[K, V], place: Place) -> Mapping[K, V]:
     return given
 
 
+@spelt
 def bind_params(function: ast.Function, values: Values) -> ast.Function:
     """A function without some of its parameters, for which constants stand.
 
     Parameters
     ----------
     values
-        Arrays, numbers or constants, by parameter or by its name. The shape variables in the
-        parameters' annotations get the dimensions of the arrays.
+        Arrays, numbers or expressions, by parameter or by its name. The shape variables in the
+        parameters' annotations get the dimensions of the values. Arrays and numbers get the element
+        types of their parameters.
 
     Raises
     ------
@@ -124,6 +160,9 @@ def bind_params(function: ast.Function, values: Values) -> ast.Function:
             what = "several parameters" if named else "no parameter"
             raise MisuseError(f"{what} {word!r}; there are: {known}", place)
         (param,) = named
+        if param in found:
+            name = param.name_hint
+            raise MisuseError(f"{name} has two values, by its name and by itself", place)
         info = param.struct_info_annotation
         kind = info.dtype if isinstance(info, ast.TensorStructInfo) else None
         if kind is not None and kind.is_void:
@@ -137,15 +176,14 @@ def bind_params(function: ast.Function, values: Values) -> ast.Function:
 
 
 def _dimensions(found: Mapping[ast.Var, Expr], place: Place) -> dict[tir.Var, PrimExpr]:
-    """The shape variables that constants determine."""
+    """The shape variables that values determine."""
     pairs: dict[ast.Var, tuple[StructInfo, StructInfo]] = {}
+    builder = BlockBuilder()
     for param, value in found.items():
         wanted = param.struct_info_annotation
-        if wanted is not None and isinstance(value, ast.Constant):
-            shape = tuple(tir.IntImm(size) for size in value.data.shape or ())
-            made = ast.TensorStructInfo(ast.ShapeExpr(shape), value.data.dtype, len(shape))
-            pairs[param] = wanted, made
-    prover, several = Prover(), pairs.values()
+        if wanted is not None:
+            pairs[param] = wanted, builder.struct_info(value)
+    prover, several = Prover(), tuple(pairs.values())
     names = frozenset(v for wanted, _ in several for v in free_shape_vars(wanted))
     images = bind(tuple(w for w, _ in several), tuple(k for _, k in several), names, prover).mapping
     for param, (wanted, known) in pairs.items():
@@ -167,12 +205,16 @@ class BindParams(ModulePass):
         As for :func:`bind_params`.
     """
 
+    @spelt
     def __init__(self, func_name: str, params: Values) -> None:
         self._function = of_kind(func_name, str, "the name of a function")
         self._values = _by_name(params, here())
 
     def apply(self, module: IRModule) -> IRModule:
         """The module with the changed function."""
+        if self._values and any(gv.name_hint == self._function for gv in called_globals(module)):
+            mend = "bind the values in the calls"
+            raise self.refuse(self._function, "callers, which pass all arguments", mend)
         return _with(module, self._function, lambda f: bind_params(f, self._values))
 
 
@@ -188,6 +230,7 @@ class BindSymbolicVars(ModulePass):
         values: who calls such a function is not known, and its type is that of a value.
     """
 
+    @spelt
     def __init__(self, binding_map: Sizes, func_name: str | None = None) -> None:
         self._sizes = _by_name(binding_map, here())
         self._function = func_name and of_kind(func_name, str, "the name of a function")
@@ -201,7 +244,8 @@ class BindSymbolicVars(ModulePass):
         values = functions_as_values(module)
         for gv, function in functions.items():
             if isinstance(function, ast.Function) and gv not in values:
-                own = {*function.shape_vars, *(v.name for v in function.shape_vars)}
+                bound = defined_symbolic_vars(function)
+                own = {*bound, *(v.name for v in bound)}
                 sizes = {key: size for key, size in self._sizes.items() if key in own}
                 functions[gv] = bind_symbolic_vars(function, sizes)
                 known |= own

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import nullcontext
 
 from rlx.checker.normalize import normalize
 from rlx.grammar.nodes import ast, tir
@@ -27,7 +28,7 @@ from rlx.transform.lowering.passes import ModulePass
 from rlx.transform.passes.common_subexpressions import writes
 from rlx.transform.passes.dead_code import dead_code
 from rlx.transform.passes.parameters import WithValues, functions_as_values
-from rlx.transform.passes.simple import CanonicalizeBindings, without_unreached
+from rlx.transform.passes.simple import CanonicalizeBindings, DeadCodeElimination, without_unreached
 from rlx.transform.visitors.mutator import ExprMutator
 from rlx.transform.visitors.uses import uses
 
@@ -46,8 +47,12 @@ def _private(module: IRModule) -> Functions:
     return {gv: f for gv, f in module.relax_functions.items() if f.attrs.get("private")}
 
 
+def cleaned(module: IRModule) -> IRModule:
+    """The module without copies, unused values, and private functions that nothing reaches."""
+    return DeadCodeElimination().apply(CanonicalizeBindings().apply(_reached(module)))
+
+
 def _reached(module: IRModule) -> IRModule:
-    """The module without the private functions that nothing reaches."""
     return without_unreached(module, tuple(module.functions.keys() - _private(module).keys()))
 
 
@@ -75,10 +80,9 @@ class InlinePrivateFunctions(ModulePass):
             if gv not in circles and not _names_dimensions(f) and not _FORCED & f.attrs.keys()
         }
         made = _Inline(plain, writes(normal))(normal)
-        found = _reached(made)
-        if made is normal:
-            return module if found is whole else found
-        canonical = dead_code(CanonicalizeBindings().apply(found))
+        if made is whole:
+            return module
+        canonical = cleaned(made)
         # A function that was passed to another one may be called by name now.
         more = private_functions(canonical).keys() - private.keys()
         return self.apply(canonical) if more else canonical
@@ -139,8 +143,10 @@ class _Inline(ExprMutator):
             args = tuple(emit(arg) if isinstance(arg, new) else arg for arg in args)
         copy = _Copy(dict(zip(function.params, args, strict=True)), dims)
         for inner in body.blocks:
-            for each in inner.bindings:
-                self._emit(copy, each)
+            dataflow = isinstance(inner, ast.DataflowBlock) and not block
+            with self.builder.dataflow() if dataflow else nullcontext():
+                for each in inner.bindings:
+                    self._emit(copy, each, dataflow and type(each.var) is ast.Var)
         result = copy.expr(body.body)
         if function.ret_struct_info is not None:
             wanted = copy.struct_info(function.ret_struct_info)
@@ -149,21 +155,22 @@ class _Inline(ExprMutator):
                 return self.builder.emit_match_cast(result, wanted)
         return result
 
-    def _emit(self, copy: _Copy, binding: ast.Binding) -> None:
-        """Emit a binding of the body under a new variable."""
+    def _emit(self, copy: _Copy, binding: ast.Binding, leaves: bool) -> None:
+        """Emit a binding of the body under a new variable, which may leave its dataflow block."""
         if isinstance(binding, ast.VarBinding):
             value = copy.expr(binding.value)
             inlined = self._inlined(value)
-            if isinstance(inlined, ast.Var):
+            if isinstance(inlined, ast.Var) and not leaves:
                 copy.put(binding.var, inlined)
                 return
+            emit = self.builder.emit_output if leaves else self.builder.emit
             value = value if inlined is None else inlined
-            copy.put(binding.var, self.builder.emit(value, binding.var.name_hint))
+            copy.put(binding.var, emit(value, binding.var.name_hint))
         elif isinstance(binding, ast.MatchCast):
             info = copy.casted(binding)
             var = self.builder.emit_match_cast(copy.expr(binding.value), info)
             if binding.var is not None:
-                copy.put(binding.var, var)
+                copy.put(binding.var, self.builder.emit_output(var) if leaves else var)
 
     def _dims(self, function: ast.Function, call: ast.Call) -> dict[tir.Var, PrimExpr] | None:
         """The dimensions for the shape variables of the signature; None if a parameter's annotation
@@ -245,7 +252,7 @@ class RemoveUnusedParameters(ModulePass):
                 kept[gv], passed[gv] = stay, dims
         if not kept:
             return module
-        return _reached(dead_code(_chosen(normal, kept, {}, passed, checked.dims)))
+        return dead_code(_chosen(normal, kept, {}, passed, checked.dims))
 
 
 class _Checked(ExprMutator):
@@ -360,7 +367,7 @@ class RemoveUnusedOutputs(ModulePass):
             if gv in asked and len(asked[gv]) < len(_fields(f) or ())
         }
         made = _chosen(normal, {}, kept, {}, {}) if kept else module
-        return _reached(dead_code(CanonicalizeBindings().apply(made)))
+        return cleaned(made)
 
 
 def _fields(function: ast.Function) -> tuple[Expr, ...] | None:

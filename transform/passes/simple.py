@@ -12,7 +12,7 @@ from rlx.grammar.nodes.ast import Binding, Expr, IRModule
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import all_same, changed, nodes_in, replace, same
 from rlx.grammar.nodes.overloaded import constant
-from rlx.grammar.nodes.python_places import MisuseError, described, flag, here, listed
+from rlx.grammar.nodes.python_places import MisuseError, described, flag, here, listed, spelt
 from rlx.grammar.nodes.rewrite import Rewriter, joined
 from rlx.grammar.nodes.visit import (
     bindings,
@@ -28,6 +28,8 @@ from rlx.operators.registry import lookup
 from rlx.semantics.values import ShapeValue, Tensor, TupleValue, Value
 from rlx.solver.order import subtype
 from rlx.solver.verdict import Proved
+from rlx.te.linear import simplified
+from rlx.te.scalar import Scalar
 from rlx.transform.builder.errors import BuildError
 from rlx.transform.builder.states import Signatures, signatures_of
 from rlx.transform.certain import FREES, Certainty
@@ -57,6 +59,7 @@ class DeadCodeElimination(ModulePass):
         Whether unused pure bindings that may fail go, too.
     """
 
+    @spelt
     def __init__(self, entry_functions: Sequence[str] = (), *, may_fail: bool = False) -> None:
         self._entries = frozenset(listed(entry_functions, "names of functions", str))
         self._may_fail = may_fail
@@ -110,6 +113,7 @@ class _FoldConstants(ExprMutator):
     def __init__(self, module: IRModule) -> None:
         self._module = module
         self._names: dict[Expr, Expr] = {}
+        self._tuples: dict[Expr, ast.Tuple] = {}
         self._overwritable = overwritable(module)
 
     def visit_var_binding(self, binding: ast.VarBinding) -> None:
@@ -124,9 +128,19 @@ class _FoldConstants(ExprMutator):
                         self.replace_var(var, self._names[var])
                 super().visit_var_binding(binding)
         else:
-            self._names[binding.var] = self.rebind(binding, found)
-            if binding.var not in self._overwritable:
+            var = self._names[binding.var] = self.rebind(binding, found)
+            if binding.var in self._overwritable:
+                return
+            if isinstance(found, ast.Tuple):
+                self._tuples[var] = found
+            else:
                 self.replace_var(binding.var, found)
+
+    def visit_tuple_get_item(self, expr: ast.TupleGetItem) -> Expr:
+        """A field of a tuple that folding made is the constant."""
+        made = super().visit_tuple_get_item(expr)
+        known = self._tuples.get(made.tuple_value) if isinstance(made, ast.TupleGetItem) else None
+        return made if known is None else known.fields[expr.index]
 
     def visit_call(self, call: ast.Call) -> Expr:
         """A call with constants as operands, but not where the rule of an operator reads the
@@ -221,6 +235,7 @@ class EliminateCommonSubexpr(ModulePass):
         Whether tuples, their fields, and casts stay.
     """
 
+    @spelt
     def __init__(self, call_only: bool = False) -> None:
         self._call_only = flag(call_only, "call_only")
 
@@ -412,7 +427,8 @@ class _KnownSizes(_Canonical):
     """Also puts known dimensions in place of the shape variables of casts."""
 
     def visit_prim_expr(self, value: tir.PrimExpr) -> tir.PrimExpr:
-        return tir.substitute(value, self._dims) if self._dims else value
+        found = tir.substitute(value, self._dims) if self._dims else value
+        return value if found is value else simplified(Scalar(found, tir.type_of(found))).node
 
     def visit_var(self, var: ast.Var) -> Expr:
         dim = None if var.shape_var is None else self._dims.get(var.shape_var)
@@ -453,6 +469,7 @@ class ConvertToDataflow(ModulePass):
         The smallest number of bindings for a new block.
     """
 
+    @spelt
     def __init__(self, min_size: int = 2) -> None:
         if not isinstance(min_size, int):
             raise MisuseError(f"expected a number of bindings, found {described(min_size)}", here())

@@ -9,7 +9,7 @@ from rlx.checker.normalize import normalize
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Binding, IRModule
 from rlx.grammar.nodes.node import Node, changed
-from rlx.grammar.nodes.python_places import MisuseError, here
+from rlx.grammar.nodes.python_places import MisuseError, here, spelt
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.visit import bindings
 from rlx.transform.lowering.passes import ModulePass
@@ -32,6 +32,7 @@ class TopologicalSort(ModulePass):
         ``"from-inputs"``: a binding comes as early as possible; ``"from-outputs"``: as late.
     """
 
+    @spelt
     def __init__(self, order: str = "depth-first", direction: str = "from-inputs") -> None:
         given = (("order", order, _ORDERS), ("direction", direction, _DIRECTIONS))
         for name, value, known in given:

@@ -9,9 +9,7 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, GlobalVar, IRModule, StructInfo
 from rlx.grammar.nodes.node import replace
 from rlx.transform.lowering.passes import ModulePass
-from rlx.transform.passes.dead_code import dead_code
-from rlx.transform.passes.private_functions import Functions, private_functions
-from rlx.transform.passes.simple import CanonicalizeBindings
+from rlx.transform.passes.private_functions import Functions, cleaned, private_functions
 from rlx.transform.visitors.mutator import ExprMutator
 
 
@@ -19,7 +17,7 @@ class ExpandTupleArguments(ModulePass):
     """Private functions take the fields of tuples, also of nested ones, in place of the tuples.
 
     A function stays as it is if one of its calls passes a value that is not known to be such a
-    tuple. Changed functions are made canonical, without dead code.
+    tuple. Then copies go, and what is unused, as by TVM's pass.
     """
 
     def apply(self, module: IRModule) -> IRModule:
@@ -35,16 +33,12 @@ class ExpandTupleArguments(ModulePass):
             }
         )
         asked(normal)
-        if not asked.functions:
-            return module
         flat = {
             gv: _flat(f) if isinstance(f, ast.Function) and gv in asked.functions else f
             for gv, f in normal.functions.items()
         }
         made = _Expanded(asked.functions)(replace(normal, functions=flat))
-        kept = {gv: f for gv, f in made.functions.items() if f is normal.functions[gv]}
-        canonical = dead_code(CanonicalizeBindings()(made)).functions
-        return replace(made, functions={**canonical, **kept})
+        return cleaned(made if asked.functions else module)
 
 
 class _Arguments(ExprMutator):

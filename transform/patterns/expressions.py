@@ -8,7 +8,15 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr
 from rlx.grammar.nodes.dtype import DataType
 from rlx.grammar.nodes.equal import structural_equal
-from rlx.grammar.nodes.python_places import MisuseError, described, flag, here, listed, of_kind
+from rlx.grammar.nodes.python_places import (
+    MisuseError,
+    described,
+    flag,
+    here,
+    listed,
+    of_kind,
+    spelt,
+)
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.nodes.visit import bindings
 from rlx.grammar.suggest import did_you_mean
@@ -43,11 +51,13 @@ def reject(pattern: Pattern) -> NotPattern:
     return ~expected(pattern)
 
 
+@spelt
 def has_dtype(dtype: str | DataType, pattern: Pattern | None = None) -> Pattern:
     """A tensor of this element type."""
     return _given(pattern).has_dtype(dtype)
 
 
+@spelt
 def has_attr(attrs: Mapping[str, object], pattern: Pattern | None = None) -> Pattern:
     """A call with these attributes."""
     return _given(pattern).has_attr(attrs)
@@ -113,21 +123,25 @@ class _FunctionName(_Named):
     kinds = (ast.GlobalVar, ast.ExternFunc)
 
 
+@spelt
 def is_var(name: str = "") -> VarPattern:
     """A variable, with the given name if any; its value is not matched."""
     return VarPattern(name)
 
 
+@spelt
 def is_dfv(name: str = "") -> DataflowVarPattern:
     """A variable that is local to its dataflow block, with the given name if any."""
     return DataflowVarPattern(name)
 
 
+@spelt
 def is_gv(name: str = "") -> GlobalVarPattern:
     """The name of a function of the module, this one if given."""
     return GlobalVarPattern(name)
 
 
+@spelt
 def is_function(name: str) -> Pattern:
     """A function of the module, or a packed function, with this name."""
     return _FunctionName(name)
@@ -136,6 +150,7 @@ def is_function(name: str) -> Pattern:
 # ------------------------------------------------------------ calls
 
 
+@spelt
 def is_op(op_name: str) -> OpPattern:
     """A call of an operator. Called with patterns, it also matches the operands.
 
@@ -339,6 +354,7 @@ def is_call(callee: Pattern, *args: Pattern) -> CallPattern:
     return CallPattern(callee, args)
 
 
+@spelt
 def is_call_packed(func_name: str, args: Sequence[Pattern] | None = None) -> CallPattern:
     """A call of a packed function; with any arguments if none are given."""
     return CallPattern(
@@ -348,6 +364,7 @@ def is_call_packed(func_name: str, args: Sequence[Pattern] | None = None) -> Cal
     )
 
 
+@spelt
 def is_call_tir(func_name: str, args: Sequence[Pattern] | Pattern | None = None) -> CallPattern:
     """A call of a PrimFunc of the module, by `R.call_tir`.
 
@@ -359,6 +376,7 @@ def is_call_tir(func_name: str, args: Sequence[Pattern] | Pattern | None = None)
     return _call_of("call_tir", GlobalVarPattern(func_name), args)
 
 
+@spelt
 def is_call_dps_packed(
     func_name: str, args: Sequence[Pattern] | Pattern | None = None
 ) -> CallPattern:
@@ -432,6 +450,7 @@ class ConstantPattern(Pattern):
             yield from attempt.standing(self, expr)
 
 
+@spelt
 def is_const(value: object = None) -> ConstantPattern:
     """A constant; if a value is given, all elements must equal it."""
     return ConstantPattern(value)
@@ -479,6 +498,7 @@ class PrimArrPattern(Pattern):
             yield from attempt.standing(self, expr)
 
 
+@spelt
 def is_shape(shape: Sequence[int | str | PrimExpr] | None = None) -> PrimArrPattern:
     """A shape literal; if dimensions are given, they must be proved equal to its own, as for
     :meth:`Pattern.has_shape`.
@@ -507,6 +527,7 @@ class ExprPattern(Pattern):
                 return
 
 
+@spelt
 def is_expr(expr: Expr) -> ExprPattern:
     """An expression that is equal to this one; variables are equal to themselves."""
     return ExprPattern(expr)
@@ -567,6 +588,7 @@ class UnorderedTuplePattern(TuplePattern):
                 yield from self._matched(patterns[1:], [*exprs[:at], *exprs[at + 1 :]], attempt)
 
 
+@spelt
 def is_tuple(fields: Sequence[Pattern] | None = None, unordered: bool = False) -> TuplePattern:
     """A tuple whose fields match these patterns; any tuple if none are given.
 
@@ -604,6 +626,7 @@ class TupleGetItemPattern(Pattern):
                 yield from attempt.standing(self, expr)
 
 
+@spelt
 def is_tuple_get_item(tuple_value: Pattern, index: int | None = None) -> TupleGetItemPattern:
     """A field of a tuple, with the given index if any.
 

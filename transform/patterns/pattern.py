@@ -10,7 +10,7 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, StructInfo, TensorStructInfo
 from rlx.grammar.nodes.dtype import DataType, lacking
 from rlx.grammar.nodes.overloaded import element_type, python_number
-from rlx.grammar.nodes.python_places import MisuseError, described, here, listed, located
+from rlx.grammar.nodes.python_places import MisuseError, described, here, listed, located, spelt
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.operators.registry import lookup
 from rlx.solver.order import bind, free_shape_vars, substitute, subtype
@@ -132,6 +132,7 @@ class Pattern:
         """A value that the other pattern uses, perhaps among others."""
         return self.used_by(user)
 
+    @spelt
     def has_attr(self, attrs: Mapping[str, object]) -> AttrPattern:
         """Require these attributes of a call, by name; defaults count as given. For a function:
         these attributes of the function.
@@ -143,6 +144,7 @@ class Pattern:
         """
         return AttrPattern(self, attrs)
 
+    @spelt
     def has_dtype(self, dtype: str | DataType) -> DataTypePattern:
         """Require a tensor of this element type.
 
@@ -153,6 +155,7 @@ class Pattern:
         """
         return DataTypePattern(self, dtype)
 
+    @spelt
     def has_shape(self, shape: Sequence[int | str | PrimExpr]) -> ShapePattern:
         """Require a tensor whose dimensions are proved equal to these.
 
@@ -162,6 +165,7 @@ class Pattern:
         """
         return ShapePattern(self, shape)
 
+    @spelt
     def has_struct_info(self, info: StructInfo | str) -> StructInfoPattern:
         """Require a value whose struct info is at least this precise. In a text, each name of a
         dimension matches one dimension; the shape variables of a node match themselves.
@@ -171,10 +175,12 @@ class Pattern:
     has_ty = has_struct_info
     """TVM's name of :meth:`has_struct_info`."""
 
+    @spelt
     def where(self, condition: Callable[[Expr], bool]) -> Pattern:
         """Require that a user-defined predicate holds for the expression."""
         return _Where(self, condition)
 
+    @spelt
     def used_by(self, other: Pattern, index: int | None = None) -> PatternSeq:
         """Require that a value matching the other pattern uses this value.
 
@@ -185,6 +191,7 @@ class Pattern:
         """
         return PatternSeq([self]).used_by(other, index)
 
+    @spelt
     def only_used_by(self, other: Pattern, index: int | None = None) -> PatternSeq:
         """Require that the value is used, and only by values matching the other pattern."""
         return PatternSeq([self]).only_used_by(other, index)
@@ -315,6 +322,27 @@ class OrPattern(Pattern):
         for each in (self.left, self.right):
             for _ in each.matches(expr, attempt):
                 yield from attempt.standing(self, expr)
+
+
+class _Alternative(Pattern):
+    """One side of an :class:`OrPattern`, which stands for the whole."""
+
+    def __init__(self, side: Pattern, whole: Pattern) -> None:
+        self.side, self.whole, self.heads = side, whole, side.heads
+
+    def matches(self, expr: Expr, attempt: Attempt) -> Iterator[None]:
+        for _ in self.side.matches(expr, attempt):
+            yield from attempt.standing(self.whole, expr)
+
+
+def alternatives(pattern: Pattern) -> Iterator[Pattern]:
+    """The patterns of which one has to match, in order."""
+    if not isinstance(pattern, OrPattern):
+        yield pattern
+        return
+    for side in (pattern.left, pattern.right):
+        for each in alternatives(side):
+            yield _Alternative(each, pattern)
 
 
 class AndPattern(Pattern):

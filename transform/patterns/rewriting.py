@@ -36,7 +36,8 @@ from rlx.transform.builder.states import Signatures, signatures_of
 from rlx.transform.certain import Certainty
 from rlx.transform.patterns.attempt import Attempt, Match, MatchedValues, Users
 from rlx.transform.patterns.context import PatternContext, fits_head
-from rlx.transform.patterns.pattern import Pattern, PatternError, expected
+from rlx.transform.patterns.expressions import CallPattern, TupleGetItemPattern, TuplePattern
+from rlx.transform.patterns.pattern import Pattern, PatternError, alternatives, expected
 from rlx.transform.visitors.dispatch import module_around
 from rlx.transform.visitors.mutator import ExprMutator
 from rlx.transform.visitors.uses import Without, unneeded
@@ -123,7 +124,33 @@ _ROLES = {"pattern": 0, "ctx": 0, "module": 1, "func": 1, "replacement": 2, "rew
 
 def replacing(pattern: Pattern, replacement: Replacement) -> Callable[[IRModule], IRModule]:
     """A step for :func:`settled`, which removes what becomes unused."""
-    return lambda module: _Replacing(pattern, replacement, cleans=False)(module)
+    return _Round(pattern, replacement)
+
+
+class _Round:
+    """One round of replacements. Of alternatives, ``p | q``, a later one is tried only where no
+    earlier one matches anything.
+
+    Attributes
+    ----------
+    replaced
+        The variables of what the pattern computes, which the new values stand for.
+    """
+
+    def __init__(self, pattern: Pattern, replacement: Replacement) -> None:
+        self._ways = [*alternatives(expected(pattern))]
+        self._replacement = replacement
+        self.replaced: set[ast.Var] = set()
+
+    def __call__(self, module: IRModule) -> IRModule:
+        self.replaced = set()
+        for way in self._ways:
+            mutator = _Replacing(way, self._replacement, cleans=False)
+            found = mutator(module)
+            if found is not module:
+                self.replaced = mutator.replaced
+                return found
+        return module
 
 
 def settled(
@@ -149,7 +176,9 @@ def settled(
         if module is before:
             return before
         old = before.functions
-        module = _tidy(module, {gv for gv, f in module.functions.items() if f is not old.get(gv)})
+        replaced = {v for step in steps for v in (step.replaced if type(step) is _Round else ())}
+        changed = {gv for gv, f in module.functions.items() if f is not old.get(gv)}
+        module = _tidy(module, changed, replaced)
         new = module.functions.items()
         if all(f is old.get(gv) or (gv in old and _equal(f, old[gv])) for gv, f in new):
             return before
@@ -179,9 +208,11 @@ def _size(module: IRModule) -> int:
     return sum(1 for f in module.relax_functions.values() for _ in bindings(f))
 
 
-def _tidy(module: IRModule, changed: Collection[ast.GlobalVar]) -> IRModule:
+def _tidy(
+    module: IRModule, changed: Collection[ast.GlobalVar], replaced: Collection[ast.Var]
+) -> IRModule:
     """A module in which the functions that changed have no copies, equal values and unused
-    values.
+    values; those that were replaced go even if they may fail.
     """
     from rlx.transform.passes.common_subexpressions import Common, writes
     from rlx.transform.passes.dead_code import dead_code
@@ -195,12 +226,18 @@ def _tidy(module: IRModule, changed: Collection[ast.GlobalVar]) -> IRModule:
         merged = part if writes(part) else Common(calls=False)(part)
         found = CanonicalizeBindings().apply(merged)
         done, part = found is merged, dead_code(found)
+    if replaced:
+        around = signatures_of(part)
+        part = part.map_relax_functions(
+            lambda gv, f: without(f, around, replaced, True) if gv in changed else f
+        )
     return replace(
         module,
         functions={gv: part.functions[gv] if gv in changed else f for gv, f in every.items()},
     )
 
 
+@spelt
 def find(subject: IRModule | ast.Function, pattern: Pattern) -> list[Match]:
     """The matches of a pattern in the order of the text, without changing the program."""
     expected(pattern)
@@ -252,16 +289,43 @@ def without_idle(builder: BlockBuilder, gv: ast.GlobalVar, idle: Collection[ast.
     """Remove those of some variables of a function that are unused now and cannot fail."""
     function = builder.lookup_func(gv)
     assert isinstance(function, ast.Function)
-    certain = Certainty(function, builder.signatures)
-    gone = unneeded(function, lambda var, v: var in idle and certain.cannot_fail(v))
-    builder.put(gv, Without(gone).function(function), keep=True)
+    builder.put(gv, without(function, builder.signatures, idle, False), keep=True)
+
+
+def without(
+    function: ast.Function, around: Signatures, idle: Collection[ast.Var], may_fail: bool
+) -> ast.Function:
+    """A function without those of some variables that are unused.
+
+    Parameters
+    ----------
+    may_fail
+        Whether pure values that may fail go, too.
+    """
+    certain = Certainty(function, around)
+
+    def may_go(var: ast.Var, value: Expr) -> bool:
+        return var in idle and (certain.cannot_fail(value) or (may_fail and certain.is_pure(value)))
+
+    gone = unneeded(function, may_go)
+    return Without(gone).function(function) if gone else function
 
 
 _WITH_BLOCKS = (ast.Function, ast.If, ast.SeqExpr)
 
 
+_COMPUTED = (CallPattern, TuplePattern, TupleGetItemPattern)
+"""The patterns of what a rule replaces; all others may match its operands."""
+
+
 class _Replacing(ExprMutator):
-    """Looks at each binding with the pattern; ``cleans`` is whether what becomes unused goes."""
+    """Looks at each binding with the pattern.
+
+    Parameters
+    ----------
+    cleans
+        Whether matched values that are unused then and cannot fail go.
+    """
 
     def __init__(self, pattern: Pattern, replacement: Replacement, cleans: bool = True) -> None:
         self.cleans = cleans
@@ -272,6 +336,8 @@ class _Replacing(ExprMutator):
         self.pending_var: ast.Var | None = None
         self.pending_value: Expr | None = None
         self.idle: set[ast.Var] = set()
+        self.replaced: set[ast.Var] = set()
+        """Those that the pattern computes, of all functions."""
         self.old: dict[ast.Var, ast.Var] = {}
         self.changed = False
         """Whether a function became another one for its callers."""
@@ -311,8 +377,11 @@ class _Replacing(ExprMutator):
             found = self.replacement(match)
             if found is not None and found is not value:
                 found = taken.value(found, self.place)
-                self.idle.update(e for e in match.values() if isinstance(e, ast.Var))
+                inside = [(p, each) for p, each in match.items() if isinstance(each, ast.Var)]
+                self.idle.update(each for _, each in inside)
+                self.replaced.update(each for p, each in inside if isinstance(p, _COMPUTED))
                 self.idle.discard(binding.var)
+                self.replaced.discard(binding.var)
                 break
             del emitted[before:]
             found = None

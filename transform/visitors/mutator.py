@@ -95,12 +95,17 @@ class ExprMutator:
     """The changed functions, and those of another type."""
     _vars: dict[ast.Var, Expr]
     _place: Place | None
+    _opened: tuple[ast.Function, GlobalVar | ast.Var] | None
+    """The function that :meth:`visit_function` is to visit next, with its name."""
+    _closed: ast.Function
+    """What it made of it."""
 
     def __new__(cls, *args: Any, **keywords: Any) -> Self:
         """Set up the state of the walk before ``__init__`` of a subclass, which may not call ours."""
         refuse_arguments(cls, bool(args or keywords), "")
         made = super().__new__(cls)
         made._vars, made._place, made._changed, made._retyped = {}, None, set(), set()
+        made._opened = None
         made._inside = _Inside(made)
         return made
 
@@ -182,7 +187,19 @@ class ExprMutator:
         return bottom_up(functions, {g for g, f in functions.items() if f.ret_struct_info is None})
 
     def visit_global_function(self, gv: GlobalVar, function: ast.Function) -> None:
-        """Visit a function of the module and replace it by the result."""
+        """Visit a function of the module by :meth:`visit_function`, and replace it by the result."""
+        with self._begun():
+            self._opened, self._closed = (function, gv), function
+            made = self._method("visit_function")(function)
+            if not isinstance(made, ast.Function):
+                raise self._wrong("visit_function", made, "the function")
+            if made is not self._closed:  # the method changed it, or made its own
+                self.builder.update_func(gv, made)
+                self._changed.add(gv)
+                self._retyped.add(gv)
+
+    def _whole(self, gv: GlobalVar, function: ast.Function) -> ast.Function:
+        """Make a function of the module anew, and store it; the new function."""
         normal = normalize_function(function)
         with self._begun() as place:
             params = same(normal.params, map(self._bound_var, normal.params))
@@ -212,7 +229,9 @@ class ExprMutator:
                 self._changed.add(gv)
                 if not _is_typed_as(new, normal):
                     self._retyped.add(gv)
-            self.builder.put(gv, function if kept else new, keep=kept)
+            self._closed = function if kept else new
+            self.builder.put(gv, self._closed, keep=kept)
+            return self._closed
 
     @contextmanager
     def _begun(self) -> Iterator[Place]:
@@ -283,6 +302,8 @@ class ExprMutator:
         new = self.visit_var_def(var)
         if not isinstance(new, ast.Var):
             raise self._wrong("visit_var_def", new, "the variable to bind")
+        if new is not var:
+            self._vars.setdefault(var, new)
         if type(var) is ast.DataflowVar and type(new) is ast.Var:
             new = ast.DataflowVar(new.name_hint, new.struct_info_annotation, None, new.span)
             self._vars[var] = new
@@ -395,13 +416,25 @@ class ExprMutator:
         return close_sequence(frame, before, result, self.place, seq)
 
     def visit_function(self, function: ast.Function) -> Expr:
-        """A function that is used as a value."""
-        return self._local(function, None)
+        """A function of the module, or a local one."""
+        opened, name = self._opened or (None, None)
+        if function is not opened:
+            return self._local(function, None)
+        self._opened = None
+        if isinstance(name, GlobalVar):
+            return self._whole(name, function)
+        self._closed = self._local(function, name)
+        return self._closed
 
     def _local_function(self, binding: ast.VarBinding, function: ast.Function) -> None:
         """A local function may mention itself, so its variable is there first."""
         var = self._bound_var(binding.var)
-        new = self._local(function, var)
+        self._opened = function, var
+        new = self.visit_expr(function)
+        if new is not self._closed:
+            frame = self._frame
+            for param in self._closed.params:  # which the method's function may bind again
+                frame.walk.bound.pop(param, None)
         self._frame.bind(changed(binding, var=var, value=new), self.place)
 
     def _local(self, function: ast.Function, var: ast.Var | None) -> ast.Function:

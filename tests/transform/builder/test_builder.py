@@ -383,6 +383,8 @@ def test_a_packed_function_with_effects() -> None:
     text = rlx.show(bb.get())
     assert rlx.check(bb.get()).ok
     assert str(y.struct_info) == str(x.struct_info) and str(z.struct_info) == "R.Any"
+    one, other = rlx.op.call_packed("f", x, sinfo_args=F), rlx.op.call_packed("f", x, ty_args=F)
+    assert str(one) == str(other)
     assert 'R.call_packed("g", gv, 1)' in text, text
 
 

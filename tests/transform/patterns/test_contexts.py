@@ -17,6 +17,7 @@ from rlx.transform import (
     find,
     get_var2val,
     has_dtype,
+    is_call_dps_packed,
     is_call_tir,
     is_const,
     is_dfv,
@@ -418,3 +419,45 @@ def main{head.replace("a:", "x:").replace("b:", "y:")}:
         assert rlx.check(made).ok and (len(made.functions) == 2) is replaced
         assert replaced or made is module  # the packed function may overwrite x
         assert rlx.refines(module, made).status == "proved"
+
+
+def test_a_later_alternative_is_tried_where_no_earlier_one_matches() -> None:
+    """As by TVM: the longer pattern wins, though the shorter one matches a binding before it."""
+    module = rlx.parse("""
+@R.function
+def main(x: R.Tensor((4,), "float32")):
+    with R.dataflow():
+        a = R.negative(x)
+        b = R.exp(a)
+        c = R.negative(b)
+        R.output(c)
+    return c
+""")
+    operand = wildcard()
+    inner = is_op("negative")(operand)
+    outer = is_op("exp")(inner)
+    either = outer | inner
+
+    def replaced(_: ast.Expr, match: Match) -> ast.Expr:
+        assert either in match
+        return rlx.op.sin(match[operand]) if outer in match else rlx.op.cos(match[operand])
+
+    text = rlx.show(rewrite_call(either, replaced, module))
+    assert "b = R.sin(x)" in text.replace(': R.Tensor((4,), dtype="float32")', "")
+    assert "R.cos(b)" in text and "R.negative" not in text
+
+
+def test_what_the_pattern_computes_goes_even_if_it_may_fail() -> None:
+    """The new value stands for all of it, as by TVM; other values that may fail stay."""
+    module = rlx.parse("""
+@R.function
+def main(x: R.Tensor((4,), "float32")):
+    other = R.call_dps_packed("g", (x,), out_ty=R.Tensor((4,), "float32"))
+    a = R.call_dps_packed("f", (x,), out_ty=R.Tensor((4,), "float32"))
+    b = R.exp(a)
+    return b
+""")
+    operand = wildcard()
+    pattern = is_op("exp")(is_call_dps_packed("f", [operand]))
+    text = rlx.show(rewrite_call(pattern, lambda _, match: rlx.op.sin(match[operand]), module))
+    assert 'call_dps_packed("g"' in text and 'call_dps_packed("f"' not in text

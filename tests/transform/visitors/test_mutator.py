@@ -389,3 +389,65 @@ def test_a_method_that_returns_nothing_is_named(method: str, words: str) -> None
     forgetful = type("Forgetful", (rlx.ExprMutator,), {method: lambda self, node: None})
     with pytest.raises(rlx.BuildError, match=words):
         forgetful()(module)
+
+
+BRANCHES = """
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((4,), "float32"), c: R.Tensor((), "bool")) -> R.Tensor((4,), "float32"):
+        @R.function
+        def inner(y: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+            return R.add(y, x)
+        if c:
+            n = T.int64()
+            q = R.match_cast(inner(x), R.Tensor((n,), "float32"))
+            r = R.zeros(R.shape([n]), "float32")
+        else:
+            r = R.exp(x)
+        return r
+    @R.function
+    def other(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+        return R.exp(x)
+"""
+
+
+@pytest.mark.parametrize("branch", ["true_branch", "false_branch"])
+def test_a_branch_may_stand_for_its_if(branch: str) -> None:
+    class Chosen(rlx.ExprMutator):
+        def visit_if(self, expr: ast.If) -> Expr:
+            return self.visit_expr(getattr(expr, branch))
+
+    made = Chosen()(rlx.parse(BRANCHES))
+    text = rlx.show(made)
+    assert rlx.check(made).ok and "if c" not in text
+    assert ("R.exp(x)" in text.split("def other")[0]) == (branch == "false_branch")
+    assert ("R.match_cast" in text) == (branch == "true_branch")
+
+
+def test_all_functions_are_visited_by_one_method() -> None:
+    """The functions of the module, and local ones: what the method returns takes their place."""
+    module = rlx.parse(BRANCHES)
+
+    class Marked(rlx.ExprMutator):
+        def visit_function(self, function: ast.Function) -> Expr:
+            made = super().visit_function(function)
+            assert isinstance(made, ast.Function)
+            return made.with_attr("mark", 1)
+
+    class Kept(rlx.ExprMutator):
+        def visit_function(self, function: ast.Function) -> Expr:
+            return super().visit_function(function)
+
+    made = Marked()(module)
+    assert rlx.show(made).count('R.func_attr({"mark": 1})') == 3 and rlx.check(made).ok
+    assert Kept()(module) is module
+
+
+def test_variables_of_other_names_are_replaced_where_they_are_used() -> None:
+    class Renamed(rlx.ExprMutator):
+        def visit_var_def(self, var: ast.Var) -> ast.Var:
+            return rlx.Var(f"{var.name_hint}_new", var.struct_info_annotation)
+
+    made = Renamed()(rlx.parse(BRANCHES))
+    assert rlx.check(made).ok and "inner_new(x_new)" in rlx.show(made)
