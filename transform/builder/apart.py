@@ -26,7 +26,7 @@ from rlx.transform.builder.numbers import settled
 _ATOMS = frozenset([Var, DataflowVar, ast.Constant, ast.StringImm, ast.DataTypeImm])
 
 
-class Apart:
+class AnnotatedScope:
     """What annotations say of the variables in scope of a function.
 
     Facts about dimensions are left out: a rule that finds nothing wrong without them finds nothing

@@ -28,7 +28,7 @@ from rlx.grammar.nodes.visit import LEAVES, is_leaf
 from rlx.grammar.nodes.visit import free_vars as free_vars_of
 from rlx.solver.order import compatibility, free_shape_vars
 from rlx.transform.builder import states
-from rlx.transform.builder.apart import Apart
+from rlx.transform.builder.apart import AnnotatedScope
 from rlx.transform.builder.blocks import GrowingBlocks
 from rlx.transform.builder.errors import BuildError, at_python, violation, warn
 from rlx.transform.builder.known_calls import (
@@ -190,7 +190,7 @@ class Frame:
             elif type(each) is not VarBinding or not self._stays_legal(each):
                 self._check(each, self.place, quiet=True)
 
-    _apart: Apart | None
+    _apart: AnnotatedScope | None
 
     def _told_apart(self, value: Expr) -> tuple[Expr, StructInfo | None]:
         """A new value and what it gives, if for this no kept binding has to be checked."""
@@ -198,7 +198,9 @@ class Frame:
             return value, None
         apart = self._apart
         if apart is None:
-            apart = self._apart = Apart(self.signatures, self.head, self.values, self.infos)
+            apart = self._apart = AnnotatedScope(
+                self.signatures, self.head, self.values, self.infos
+            )
             for block in self.blocks:
                 apart.enter([b.var for b in block.bindings if b.var is not None], block)
         value = apart.settled(value)

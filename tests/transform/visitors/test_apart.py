@@ -13,6 +13,7 @@ from rlx.generate import modules
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Call, Expr
 from rlx.grammar.nodes.equal import structural_equal
+from rlx.grammar.nodes.visit import bindings
 from rlx.transform.visitors.mutator import ExprMutator
 
 TWO_BLOCKS = """
@@ -64,7 +65,7 @@ def test_what_is_emitted_before_it_has_an_unused_name() -> None:
     found = Instead("d", lambda own: rlx.op.tanh(own.builder.emit(rlx.op.exp(own.seen["c"]), "e")))(
         rlx.parse(TWO_BLOCKS)
     )
-    names = [b.var.name_hint for block in found["main"].body.blocks for b in block.bindings]
+    names = [b.var.name_hint for b in bindings(found["main"]) if b.var is not None]
     assert len(names) == len({*names}) == 6
     assert not rlx.check(found).diagnostics
 
