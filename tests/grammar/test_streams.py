@@ -201,9 +201,13 @@ def test_nothing_else_prints() -> None:
     for room in ROOMS:
         for path in sorted((ROOT / room).rglob("*.py")):
             name = str(path.relative_to(ROOT))
-            if name not in MAY_PRINT and not path.is_symlink():
-                tree = ast.parse(path.read_text(encoding="utf-8"))
-                places += [f"{name}:{line}" for line in printing(tree)]
+            text = path.read_text(encoding="utf-8")
+            if (
+                name not in MAY_PRINT
+                and not path.is_symlink()
+                and ("print(" in text or "write" in text)
+            ):
+                places += [f"{name}:{line}" for line in printing(ast.parse(text))]
     assert places == []
 
 
