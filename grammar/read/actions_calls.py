@@ -29,6 +29,7 @@ from rlx.grammar.read.prototype import OPERATORS_OF_2022, PROTOTYPE_OPERATORS, i
 from rlx.grammar.read.reports import NOT_UNDERSTOOD
 from rlx.grammar.read.source_tokens import on_one_line
 from rlx.grammar.suggest import closest, did_you_mean
+from rlx.grammar.wording import counted
 
 _MASKS = {"r": 1, "w": 2, "rw": 3, "wr": 3}
 
@@ -439,6 +440,12 @@ class SubscriptActions(ExpressionActions):
                 return ast.ErrorExpr(False, span)
             case ast.Expr():
                 return _get_item(value, items, span)
+            case Sequence(items=parts) if len(items) == 1 and not any(
+                isinstance(part.value, ast.Expr) for part in parts
+            ):
+                return self._item(value, items[0], span)  # of Python's own numbers and texts
+            case str() if len(items) == 1:
+                return self._item(value, items[0], span)
             case Sequence() if not self.scope.in_prim_func():
                 return _get_item(self.coerce.expr(owner), items, span)
         if type(value) is tir.BufferLoad and self.context.text_of(owner.span) == value.buffer.name:
@@ -458,18 +465,22 @@ class SubscriptActions(ExpressionActions):
         python = isinstance(value, dict | Sequence | str)  # it is computed before TVM sees it
         raise Rejected(f"{describe(value)} cannot be indexed", *span, kept=python)
 
-    def _item(self, value: Sequence, at: Entry, span: Span) -> Any:
-        """An item of a tuple or list in a PrimFunc, or some of them, which Python takes."""
+    def _item(self, value: Sequence | str, at: Entry, span: Span) -> Any:
+        """An item of a tuple, a list or a text of Python, or some of them, which Python takes."""
+        items = value if isinstance(value, str) else value.items
         match at.value:
-            case int(index) if -len(value.items) <= index < len(value.items):
-                return value.items[index].value
+            case int(index) if -len(items) <= index < len(items):
+                found = items[index]
+                return found if isinstance(found, str) else found.value
             case int(index):
-                words = f"this tuple has {len(value.items)} items, but the index is {index}"
+                kind = "text" if isinstance(value, str) else "tuple"
+                words = f"this {kind} has {counted(len(items), 'item')}, but the index is {index}"
                 raise Rejected(words, *span, certain=True)
             case Slice(start=Entry(value=start), stop=Entry(value=stop), step=None) if all(
                 end is None or isinstance(end, int) for end in (start, stop)
             ):
-                return Sequence(value.items[start:stop])
+                some = items[start:stop]
+                return some if isinstance(some, str) else type(value)(some)
         raise Rejected(f"{describe(value)} cannot be indexed", *span, kept=True)
 
     def _subscripted_name(self, name: Entry, items: list[Entry], span: Span) -> Any:

@@ -145,3 +145,20 @@ def test_a_comment_between_parameters_hides_none() -> None:
         assert note.code == "PARSE-captured"
     (found,) = check_text(text % "R.add(x, n)", "a.py").diagnostics
     assert found.code == "WF02-undefined"
+
+
+def test_an_item_of_a_tuple_or_a_text_of_python_is_taken() -> None:
+    text = """
+from tvm.script import relax as R
+
+SHAPE, NAMES = (4, 8), ["float32", "int8"]
+
+
+@R.function
+def f(x: R.Tensor((SHAPE[0], SHAPE[-1]), NAMES[0])) -> R.Tensor((8, 4), "float32"):
+    y: R.Tensor(SHAPE[0:2], NAMES[0][:]) = R.exp(x)
+    return R.reshape(y, (SHAPE[1], SHAPE[0]))
+"""
+    assert not [d for d in check_text(text, "file.py").diagnostics if d.is_error]
+    (found,) = check_text(text.replace("SHAPE[-1]", "SHAPE[2]"), "file.py").diagnostics[:1]
+    assert found.message == "this tuple has 2 items, but the index is 2"
