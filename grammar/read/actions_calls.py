@@ -440,8 +440,8 @@ class SubscriptActions(ExpressionActions):
                 return ast.ErrorExpr(False, span)
             case ast.Expr():
                 return _get_item(value, items, span)
-            case Sequence(items=parts) if len(items) == 1 and not any(
-                isinstance(part.value, ast.Expr) for part in parts
+            case Sequence(items=parts) if len(items) == 1 and all(
+                isinstance(part.value, int | float | str) for part in parts
             ):
                 return self._item(value, items[0], span)  # of Python's own numbers and texts
             case str() if len(items) == 1:
