@@ -33,7 +33,7 @@ settings.load_profile("rlx")
 
 # Hypothesis reads all files of the product for constants that it may draw. This takes half a minute, and what is drawn would
 # depend on which files were imported before.
-setattr(providers, "is_local_module_file", lambda path: False)  # noqa: B010 - a name of its own
+setattr(providers, "is_local_module_file", lambda path: False)  # noqa: B010 - mypy knows no such name
 
 
 def stack(context: int = 1) -> list[inspect.FrameInfo]:

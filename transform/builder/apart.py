@@ -12,6 +12,7 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Binding, BindingBlock, DataflowVar, Expr, StructInfo, Var
 from rlx.transform.builder import states
 from rlx.transform.builder.known_calls import (
+    ATOMS,
     Key,
     KnownCall,
     KnownCalls,
@@ -22,8 +23,6 @@ from rlx.transform.builder.known_calls import (
     says_shapes,
 )
 from rlx.transform.builder.numbers import settled
-
-_ATOMS = frozenset([Var, DataflowVar, ast.Constant, ast.StringImm, ast.DataTypeImm])
 
 
 class AnnotatedScope:
@@ -95,7 +94,7 @@ def _is_atom(arg: Expr) -> bool:
     """Whether an argument mentions nothing but variables of Relax and literals."""
     if type(arg) is ast.Tuple:
         return all(map(_is_atom, arg.fields))
-    return type(arg) in _ATOMS
+    return type(arg) in ATOMS
 
 
 def _says_all(info: StructInfo) -> bool:
@@ -121,7 +120,7 @@ def is_kept_apart(old: Sequence[BindingBlock], new: Sequence[BindingBlock]) -> b
 
 
 def _is_remembered(binding: Binding) -> bool:
-    value = getattr(binding, "value", None)
+    value = binding.value
     if type(value) is not ast.Call or type(value.op) is not ast.Op:
         return False
     return not is_ordinary(value.op.op_name)

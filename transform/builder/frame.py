@@ -32,6 +32,7 @@ from rlx.transform.builder.apart import AnnotatedScope
 from rlx.transform.builder.blocks import GrowingBlocks
 from rlx.transform.builder.errors import BuildError, at_python, violation, warn
 from rlx.transform.builder.known_calls import (
+    ATOMS,
     NOWHERE,
     Key,
     KnownCall,
@@ -191,6 +192,9 @@ class Frame:
                 self._check(each, self.place, quiet=True)
 
     _apart: AnnotatedScope | None
+    """What annotations say, from the first new value on until something else is asked."""
+    _is_begun: bool
+    """Whether the signature is checked, and all bindings so far."""
 
     def _told_apart(self, value: Expr) -> tuple[Expr, StructInfo | None]:
         """A new value and what it gives, if for this no kept binding has to be checked."""
@@ -378,7 +382,7 @@ class Frame:
         if type(value) is not ast.Call:
             return False
         if not (
-            _ATOMS.issuperset(map(type, value.args)) or all(map(self._says_nothing, value.args))
+            ATOMS.issuperset(map(type, value.args)) or all(map(self._says_nothing, value.args))
         ):
             return False
         return not (state.doubts or state.signed) and is_plain(value.op.op_name)  # type: ignore[attr-defined]
@@ -402,7 +406,7 @@ class Frame:
     def _says_nothing(self, arg: Expr) -> bool:
         """Whether no rule has to be asked of an argument whose variables are in scope."""
         kind = type(arg)
-        if kind in _ATOMS:
+        if kind in ATOMS:
             return True
         if kind is ast.Tuple:
             return all(map(self._says_nothing, arg.fields))  # type: ignore[attr-defined]
@@ -790,10 +794,6 @@ class Frame:
     def shape_vars(self) -> Mapping[str, tir.Var]:
         """The shape variables in scope, by name."""
         return {var.name: var for var in self.walk.shape_vars}
-
-
-_ATOMS = frozenset([ast.Var, DataflowVar, ast.Constant, ast.StringImm, ast.DataTypeImm])
-"""The kinds of arguments that mention nothing but themselves."""
 
 
 _NESTED = 20

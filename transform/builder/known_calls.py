@@ -19,6 +19,8 @@ from rlx.operators import lookup
 
 Key = tuple[object, ...]
 NOWHERE = object()
+ATOMS = frozenset([ast.Var, ast.DataflowVar, ast.Constant, ast.StringImm, ast.DataTypeImm])
+"""The kinds of arguments that mention nothing but themselves."""
 _PLAIN = frozenset([int, bool, float, str, type(None)])
 
 

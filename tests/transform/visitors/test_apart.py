@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 
 import pytest
@@ -32,10 +33,13 @@ def main(x: R.Tensor(("n", 4), "float32"), y: R.Tensor((3,), "float32")):
 """
 
 
+Make = Callable[["Instead"], Expr | None]
+
+
 class Instead(rlx.ExprMutator):
     """Puts what ``make`` returns in place of the activation bound to ``name``."""
 
-    def __init__(self, name: str, make: object) -> None:
+    def __init__(self, name: str, make: Make) -> None:
         self.name, self.make = name, make
         self.seen: dict[str, ast.Var] = {}
 
@@ -49,7 +53,7 @@ class Instead(rlx.ExprMutator):
         if binding.var.name_hint != self.name:
             super().visit_var_binding(binding)
             return
-        new = self.make(self)  # type: ignore[operator]
+        new = self.make(self)
         if new is not None:
             self.rebind(binding, new)
 
@@ -80,7 +84,7 @@ def test_what_is_emitted_before_it_has_an_unused_name() -> None:
         pytest.param(lambda own: None, "d", id="none, and it is used"),
     ],
 )
-def test_what_breaks_a_rule_is_refused(make: object, words: str) -> None:
+def test_what_breaks_a_rule_is_refused(make: Make, words: str) -> None:
     with pytest.raises(rlx.BuildError, match=words):
         Instead("d", make)(rlx.parse(TWO_BLOCKS))
 
