@@ -360,7 +360,7 @@ class Matcher(NormalForms):
         views = [
             t for cut in cuts if isinstance(cut, Lambda) for t in terms.tensors_of(cut.element)
         ]
-        self.frozen = frozenset([*cuts, *views])
+        self.frozen = frozenset([t for t in (*cuts, *views) if not self.of_indices(t)])
         outer, self.limit = self.limit, min(self.limit, self.steps + steps)
         self.asked_before = self.facts.asked
         found, ended, place = False, False, self.trail.attempt()

@@ -180,6 +180,21 @@ class NormalForms:
             self._depths[at] = 1 + max((self._depths[t] for t in below), default=0)
         return self._depths[tensor]
 
+    def of_indices(self, tensor: TensorTerm) -> bool:
+        """Whether the elements of a tensor are computed of their indices alone, by few definitions:
+        those of ``R.arange``, say. It costs little to look below it, and where such a tensor is the
+        index of another one, no read is known to be inside without.
+        """
+        if self.depth(tensor) > _INDICES:
+            return False
+        stack = [tensor]
+        while stack:
+            found = self.definition(stack.pop())
+            if not isinstance(found, Lambda):
+                return False
+            stack += terms.tensors_of(found.element)
+        return True
+
     def deepest(self, atom: PrimExpr) -> int:
         """The depth of the deepest tensor that an atom reads and that has a definition."""
         return max(

@@ -54,6 +54,42 @@ def test_modules_and_functions_of_tvm(module: Any) -> None:
     assert rlx.refines(module["main"], TEXT, entry="main").proved
 
 
+MASKED = """
+@I.ir_module
+class Module:
+    @R.function
+    def main(
+        q: R.Tensor((8, 8, 8), "float32"), k: R.Tensor((8, 8, 8), "float32"),
+        v: R.Tensor((8, 8, 8), "float32"), sent: R.Tensor((2, 8), "bool"),
+    ):
+        with R.dataflow():
+            place = R.arange(0, 8, 1, dtype="int64")
+            row = R.reshape(R.arange(0, 2, 1, dtype="int64"), R.shape([2, 1]))
+            here = R.index_tensor(sent, (row, place))
+            there = R.index_tensor(sent, (row, R.arange(0, 8, 1, dtype="int64")))
+            same = R.equal(R.reshape(here, R.shape([2, 8, 1])), R.reshape(there, R.shape([2, 1, 8])))
+            earlier = R.less_equal(place, R.reshape(place, R.shape([8, 1])))
+            seen = R.reshape(R.bitwise_and(earlier, same), R.shape([2, 1, 8, 8]))
+            mask = R.where(seen, R.const(0.0, "float32"), R.const(-3e38, "float32"))
+            scores = R.reshape(R.matmul(q, R.permute_dims(k, [0, 2, 1])), R.shape([2, 4, 8, 8]))
+            share = R.nn.softmax(R.add(R.multiply(scores, R.const(0.35, "float32")), mask), axis=-1)
+            out = R.matmul(R.reshape(share, R.shape([8, 8, 8])), v)
+            scores1 = R.reshape(R.matmul(out, R.permute_dims(k, [0, 2, 1])), R.shape([2, 4, 8, 8]))
+            share1 = R.nn.softmax(R.add(R.multiply(scores1, R.const(0.35, "float32")), mask), axis=-1)
+            out1 = R.matmul(R.reshape(share1, R.shape([8, 8, 8])), v)
+            R.output(out1)
+        return out1
+"""
+
+
+def test_a_mask_of_indices() -> None:
+    """Two layers of attention under the mask that PyTorch exports: what `R.arange` counts is the
+    index of a tensor, which is inside only because of what the numbers are.
+    """
+    module = tvm.script.from_source(MASKED)
+    assert rlx.refines(module, legalized(module), floats="real").proved
+
+
 def test_schedules_keep_the_meaning() -> None:
     """TVM's schedules of kernels are proved for all sizes, but a few of them, and none is refuted."""
     answers = [rlx.refines(one, other, floats="real") for _, one, other in pairs(30, seed=0)]
