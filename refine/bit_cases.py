@@ -77,8 +77,8 @@ def equal(matcher: Matcher, x: PrimExpr, y: PrimExpr) -> bool:
     except _TooLarge:
         return False
     question.lines.append(f"(assert (distinct {one} {other}))")
-    matcher.bit_questions += 1
     if smt.solve("\n".join(question.lines), RLIMIT).status != "unsat":
+        matcher.bit_questions += 1
         return False
     matcher.trail.note("bits", x, y)
     return True

@@ -159,12 +159,8 @@ def _candidates(
         found.sort(key=lambda candidate: _functions(matcher, candidate, frontier) != wanted)
     if not layouts:
         return found
-    return [
-        view
-        for candidate in found
-        for view in (*(_view(candidate, each) for each in layouts), candidate)
-        if view.shape == tensor.shape
-    ]
+    views = [_view(candidate, each) for candidate in found for each in layouts]
+    return [each for each in (*found, *views) if each.shape == tensor.shape]
 
 
 def _layouts(rank: int) -> tuple[tuple[int, ...], ...]:
@@ -230,7 +226,8 @@ def _functions(matcher: Matcher, tensor: TensorTerm, frontier: set[TensorTerm]) 
     found: set[str] = set()
     stack, seen = [tensor], set(frontier)
     while stack:
-        term = stack.pop()
+        below = stack.pop()
+        term = matcher.representatives.get(below, below)
         if term in seen:
             continue
         seen.add(term)

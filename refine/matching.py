@@ -114,7 +114,7 @@ class Matcher(NormalForms):
     partial
         Whether the elements of tensors are defined for real numbers in part, where it was looked at.
     real_questions, bit_questions
-        How often Z3 was asked about real numbers, and about bits.
+        How often Z3 was asked about real numbers, and about bits, in vain.
     """
 
     def __init__(

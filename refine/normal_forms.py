@@ -12,7 +12,7 @@ from itertools import product
 from typing import Any
 
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.dtype import BOOL, INT64, DataType, limits
+from rlx.grammar.nodes.dtype import BOOL, FLOAT32, INT64, DataType, limits
 from rlx.grammar.nodes.prim_operators import BY_NODE
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine import terms
@@ -518,6 +518,9 @@ class NormalForms:
                 case tir.Cast(dtype=kind, value=inner):
                     opened = self.head(tir.interned(inner))
                     found = _converted(opened, kind)
+                    if found is None and kind.code == "int" and kind.bits >= 32:
+                        counted = self._counted(opened)
+                        found = counted and tir.interned(tir.converted(counted, kind, None))
                     if embeds(kind, tir.type_of(inner)) and (first := self._widened(opened, kind)):
                         found = first
                     if found is None:
@@ -601,6 +604,27 @@ class NormalForms:
             case tir.Cast(value=inner):
                 return tir.type_of(inner).is_integer or tir.type_of(inner) == BOOL
         return False
+
+    def _counted(self, x: PrimExpr) -> PrimExpr | None:
+        """The int64 that a float is, if it is computed of indices by sums and products that are exact
+        in all types from float32 on, as what ``R.arange`` counts by a float.
+        """
+        if not tir.type_of(x).is_float or tir.type_of(x).bits < FLOAT32.bits:
+            return None
+        found: PrimExpr | None = None
+        match x:
+            case tir.FloatImm():
+                found = _converted(x, INT64)
+            case tir.Cast(value=inner) if tir.type_of(inner).code == "int":
+                found = tir.converted(inner, INT64, None) if self.facts.is_index(inner) else None
+            case tir.Add(a=a, b=b) | tir.Sub(a=a, b=b) | tir.Mul(a=a, b=b):
+                one, other = (self._counted(self.head(tir.interned(each))) for each in (a, b))
+                found = None if one is None or other is None else type(x)(one, other)
+        if found is None:
+            return None
+        inside = (tir.LT(tir.IntImm(-_EXACT), found), tir.LT(found, tir.IntImm(_EXACT)))
+        exact = all(self.facts.holds(tir.interned(each)) is True for each in inside)
+        return tir.interned(found) if exact else None
 
     def _is_one(self, x: PrimExpr) -> bool:
         """Whether an element is the constant 1 of floats, by which a product is exact."""

@@ -31,7 +31,7 @@ POINTS = 6
 CLOSE = 1e-6
 """Up to this part of them, the values of two sums differ by rounding."""
 QUESTIONS = 12
-"""The most questions for one pair of functions."""
+"""The most questions in vain for one pair of functions."""
 _FUNCTIONS = ("exp", "log", "sqrt", "fabs")
 _COMPARISONS = {tir.LT: "<", tir.LE: "<=", tir.GT: ">", tir.GE: ">=", tir.EQ: "="}
 
@@ -66,8 +66,8 @@ def equal(matcher: Matcher, x: Sum, y: Sum, normal: Normal, parts: Parts, partia
         if _compares_floats(condition):
             question.suppose(condition, value)
     question.differ(x, y)
-    matcher.real_questions += 1
     if smt.solve("\n".join(question.lines), RLIMIT).status != "unsat":
+        matcher.real_questions += 1
         return False
     sides = [tuple(dict.fromkeys(atom for mono in side for atom in mono)) for side in (x, y)]
     matcher.trail.note("cases", *sides)
