@@ -147,3 +147,25 @@ def identifiers_in(text: str, span: Span) -> Iterator[str]:
         word = unquote(part.value) if part.type == "STRING" else part.value
         if part.type in ("NAME", "STRING") and word.isidentifier():
             yield word
+
+
+def parameters_in(text: str, span: Span) -> tuple[list[Token], bool]:
+    """The names of parameters in a part of the head of a function, where it has a mistake: those in
+    front of a `:`, of an annotation, or of a comma; and whether one may be missing.
+    """
+    depth, before, names, missing = 0, "COMMA", [], False
+    found = list(parts_of(text, span))
+    for part, after in zip(found, [*found[1:], None], strict=True):
+        kind = part.type
+        if kind == "ARROW":
+            break
+        depth += OPENING.get(kind, 0)
+        first = depth == 0 and before == "COMMA"
+        annotated = after is not None and (
+            after.type == "COLON" or after.value.startswith(("R.", "T."))
+        )
+        if (kind == "NAME" and (first or annotated)) or (kind == "TARGET" and first):
+            names.append(part)
+        missing = missing or (kind == "COLON" and first)
+        before = kind
+    return names, missing

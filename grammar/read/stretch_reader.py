@@ -4,6 +4,7 @@ the next statement.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from keyword import iskeyword
@@ -25,6 +26,7 @@ from rlx.grammar.read.actions_calls import CallActions, SubscriptActions
 from rlx.grammar.read.actions_definitions import DefinitionActions
 from rlx.grammar.read.actions_statements import StatementActions
 from rlx.grammar.read.automaton import Action, Callbacks, read
+from rlx.grammar.read.coerce import BARE_INFOS
 from rlx.grammar.read.entries import END, Entry, Rejected, Token, token
 from rlx.grammar.read.lexer import HEADS, OPENING, VALUES, Lexer
 from rlx.grammar.read.module_statements import ModuleStatements
@@ -35,7 +37,7 @@ from rlx.grammar.read.python_names import postpones_annotations
 from rlx.grammar.read.relax_statements import RelaxStatements
 from rlx.grammar.read.reports import NOT_UNDERSTOOD, ReadContext, shown_span
 from rlx.grammar.read.scope import Scope
-from rlx.grammar.read.source_tokens import identifiers_in
+from rlx.grammar.read.source_tokens import identifiers_in, parameters_in, parts_of
 from rlx.grammar.read.syntax_messages import explain_unexpected, misspelt_keyword, python_statement
 from rlx.grammar.stack import recursion_room
 from rlx.grammar.suggest import closest_names, did_you_mean
@@ -117,6 +119,7 @@ class StretchReader:
         self.reports = self.context.reports
         self.actions = Actions(self.context)
         self._annotation = 0
+        self._contained = 0  # up to here, a mistake is one of an annotation and of nothing else
 
     # ------------------------------------------------------------ reading
 
@@ -249,10 +252,17 @@ class StretchReader:
         known, so that the rest of the function is read; all that it mentions may be a dimension.
         """
         self.rejected(error)
+        return self._unknown_info(span)
+
+    def _unknown_info(self, span: Span) -> ast.StructInfo:
         self.excuse(span)
+        if self._closes_its_brackets(span):
+            self._contained = max(self._contained, span[1])
         found = ast.ObjectStructInfo(span)
         mentioned = [
-            name for name in identifiers_in(self.text, span) if name not in self.scope.names
+            name
+            for name in identifiers_in(self.text, span)
+            if name not in self.scope.names and name not in BARE_INFOS and name != "_"
         ]
         self.context.coerce.captured |= {
             found,
@@ -260,12 +270,21 @@ class StretchReader:
         }
         return found
 
+    def _closes_its_brackets(self, annotation: Span) -> bool:
+        """Whether a whole annotation has no mistake that reaches beyond it."""
+        start, end = annotation
+        before = self.text[max(0, start - 99) : start].rstrip()[-1:]
+        behind = _BEHIND_ANNOTATION.get(before)
+        if behind is None or behind.match(self.text, end) is None:
+            return False
+        return not sum(OPENING.get(part.type, 0) for part in parts_of(self.text, annotation))
+
     def _is_wrong(self, error: Rejected) -> bool:
         """Whether an error was reported in the first line of what is rejected; in an annotation,
         within it.
         """
         end = min(error.span[1], line_end(self.text, error.span[0]))
-        start = max(self._annotation, error.within, line_start(self.text, end))
+        start = max(self._annotation, self._contained, error.within, line_start(self.text, end))
         return self.reports.has_errors_in((start, end))
 
     def _lacks_its_if(self, token: Token) -> bool:
@@ -287,8 +306,30 @@ class StretchReader:
             written = (a for a, b in above if self.text[a:b].lstrip()[:1] not in ("", "#"))
             first = next(written, first)
         elif start is not None:
-            first = min(first, start)
+            first = max(min(first, start), self._contained)
         return self.reports.has_errors_in((first, token.start))
+
+    def instead_of(self, goal: str, given_up: list[Entry], start: int, end: int) -> Any:
+        """An annotation of which nothing is known, so that what stands beside it is read; the head
+        of a function with the parameters that it seems to have, so that the body is read.
+        """
+        if self.scope.frame.kind == "module" or self.scope.in_prim_func():
+            return None
+        self.scope.doubtful = (start, end)  # dimensions were meant to stand there
+        if goal == "annotation":
+            return self._unknown_info((start, end))
+        opened = next((e for e in given_up if isinstance(e.value, Open)), None)
+        if opened is None:
+            return None
+        if not self.scope.in_head:  # what is wrong stands behind the head
+            return opened.value
+        self._rest_of_head(given_up[-1].end, end)
+        self._unknown_info((start, end))
+        listed = next((e for e in given_up if _are_variables(e.value)), None)
+        behind = (opened if listed is None else listed).end
+        found, lacks_names = parameters_in(self.text, (behind, end))
+        self.scope.missing += lacks_names
+        return self.actions.definitions.unread_head(opened, listed, found, (behind, end))
 
     def skipped(self, given_up: list[Entry], stack: list[Entry], start: int, end: int) -> Any:
         """The replacement of an abandoned statement: its variable, so that later uses are known."""
@@ -416,6 +457,17 @@ class StretchReader:
             self.reports.error(words, signature.name_span)
         if signature.var is not None:
             self.scope.bind(name, ast.ErrorExpr(False, signature.name_span))
+
+
+_BEHIND_ANNOTATION = {
+    ":": re.compile(r"(?<=[)\]])\s*(?:,\s*\w+\s*:|,?\s*\)\s*(?:->|:)|=)"),
+    ">": re.compile(r"(?<=[)\]])\s*:"),
+}
+"""What stands behind an annotation whose brackets are all there, by the sign in front of it."""
+
+
+def _are_variables(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(each, ast.Var) for each in value)
 
 
 def _undeclared(name: str, span: Span, declaration: str, known: Iterable[str]) -> Diagnostic:
