@@ -213,8 +213,6 @@ class AtomActions(ExpressionActions):
                 error.within = span[0]
                 if self.scope.in_prim_func():
                     raise
-                if entry is None:
-                    self.scope.doubtful = span  # a dimension may be lost
                 return self.context.unread_info(error, span)
             if len(self.scope.unknown) > known:
                 return made  # each `_` is another, also in the same words

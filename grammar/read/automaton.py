@@ -385,7 +385,7 @@ class _Run:
                 after = self.tables.actions[behind_it]
                 found = _to_end_of_annotation(lost, after, rest, passed)
             else:
-                found = _to_block(rest, passed)
+                found = _to_block(lost, rest, passed)
             behind = passed[found:]
             if found is not None:
                 start, end = (lost or passed)[0].start, passed[max(0, found - 1)].end
@@ -447,17 +447,25 @@ def _to_end_of_annotation(
     return None
 
 
-def _to_block(tokens: Iterator[Token], passed: list[Token]) -> int | None:
+def _to_block(lost: Sequence[Entry], tokens: Iterator[Token], passed: list[Token]) -> int | None:
     """Read the rest of the head of a function, and the beginning of its block; return how many
     tokens belong to the head, None where no block begins under it.
     """
-    for found in tokens:
+    depth = 0
+    last = lost[-1].type if lost and isinstance(lost[-1], Token) else ""
+    for number, found in enumerate(tokens):
         passed.append(found)
-        match [token.type for token in passed[-3:]]:
-            case ["_NEWLINE", "_INDENT"] | ["COLON", "_NEWLINE", "_INDENT"]:
-                return len(passed) - 2
-            case [*_, "_INDENT" | "_DEDENT"] | [*_, "_NEWLINE", _]:
+        kind = found.type
+        if number and passed[number - 1].type == "_NEWLINE":
+            last = passed[number - 2].type if number > 1 else last
+            open_ended = last in _CLOSING or last in ("COMMA", "DEF")
+            if kind == "_INDENT" and not depth and (last == "COLON" or number == 1 > open_ended):
+                return number - 1
+            if not (open_ended or kind in (*_CLOSING.values(), "ARROW", "_DEDENT")):
                 return None
+        depth += {"_INDENT": 1, "_DEDENT": -1}.get(kind, 0)
+        if depth < 0:
+            return None
     return None
 
 

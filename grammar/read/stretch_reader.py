@@ -119,6 +119,7 @@ class StretchReader:
         self.reports = self.context.reports
         self.actions = Actions(self.context)
         self._annotation = 0
+        self._unexpected = -1  # the last token that did not fit
         self._contained = 0  # up to here, a mistake is one of an annotation and of nothing else
 
     # ------------------------------------------------------------ reading
@@ -144,7 +145,7 @@ class StretchReader:
             first = last = ""  # token of this line
             inline = False
             for found in lexer:
-                if inline and found.type != "_INDENT":
+                if inline and found.type != "_INDENT" and not self._goes_on(found.start):
                     yield token(END, "", end, end)
                     return
                 inline = False
@@ -155,7 +156,7 @@ class StretchReader:
                         depth += 1
                     case "_DEDENT":
                         depth -= 1
-                        if depth == 0:
+                        if depth == 0 and not self._goes_on(found.start):
                             yield token(END, "", end, end)
                             return
                     case "_NEWLINE":
@@ -168,6 +169,10 @@ class StretchReader:
         if found is None and self.scope.in_head:
             self._rest_of_head(end, len(self.text))
         return found, end
+
+    def _goes_on(self, at: int) -> bool:
+        """Whether a line begins with what ends a head: a bracket above is closed too early."""
+        return self.text.startswith((")", "]", "->"), at)
 
     def read_expression(self, start: int, end: int, info: bool = True) -> Entry | None:
         """Parse an expression that fills a stretch of the text."""
@@ -218,6 +223,7 @@ class StretchReader:
 
     def unexpected(self, token: Token, expected: frozenset[str], start: int | None = None) -> None:
         """Report an unexpected token, unless its statement already has an error."""
+        self._unexpected = token.start
         # Wrong indentation is no Python, so that no version can read it.
         layout = token.type in ("_INDENT", "_DEDENT") or "_INDENT" in expected
         if self.scope.in_prim_body() and not self.scope.in_head and not layout:
@@ -256,6 +262,8 @@ class StretchReader:
 
     def _unknown_info(self, span: Span) -> ast.StructInfo:
         self.excuse(span)
+        if span[0] <= self._unexpected <= span[1]:
+            self.scope.doubtful = span  # a dimension may be lost
         if self._closes_its_brackets(span):
             self._contained = max(self._contained, span[1])
         found = ast.ObjectStructInfo(span)
@@ -313,14 +321,16 @@ class StretchReader:
         """An annotation of which nothing is known, so that what stands beside it is read; the head
         of a function with the parameters that it seems to have, so that the body is read.
         """
-        if self.scope.frame.kind == "module" or self.scope.in_prim_func():
+        if self.scope.in_prim_func():
             return None
-        self.scope.doubtful = (start, end)  # dimensions were meant to stand there
         if goal == "annotation":
-            return self._unknown_info((start, end))
+            return None if self.scope.frame.kind == "module" else self._unknown_info((start, end))
         opened = next((e for e in given_up if isinstance(e.value, Open)), None)
         if opened is None:
+            opened = self._open_without_bracket(given_up)
+        if opened is None or opened.value.kind != "function":
             return None
+        self.scope.doubtful = (start, end)
         if not self.scope.in_head:  # what is wrong stands behind the head
             return opened.value
         self._rest_of_head(given_up[-1].end, end)
@@ -330,6 +340,17 @@ class StretchReader:
         found, lacks_names = parameters_in(self.text, (behind, end))
         self.scope.missing += lacks_names
         return self.actions.definitions.unread_head(opened, listed, found, (behind, end))
+
+    def _open_without_bracket(self, given_up: list[Entry]) -> Entry | None:
+        """The beginning of a head in which no bracket follows the name of the function."""
+        definition = next((e for e in given_up if isinstance(e, Token) and e.type == "DEF"), None)
+        if definition is None or self.text.startswith(":", definition.end):  # `def fx: …`
+            return None
+        try:
+            opened = self.actions.definitions.do_def_open(definition.span, definition, None)
+        except Rejected:
+            return None
+        return Entry(opened, *definition.span)
 
     def skipped(self, given_up: list[Entry], stack: list[Entry], start: int, end: int) -> Any:
         """The replacement of an abandoned statement: its variable, so that later uses are known."""
