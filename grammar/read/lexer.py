@@ -534,7 +534,7 @@ _IS_NOT = re.compile(r"[ \t]++not\b")
 _NEXT_LINE = re.compile(r"(?>[ \t]*(?:#[^\n]*)?\r?\n)++([ \t]*)(?=\S)")
 _INFO_HEAD = re.compile(r"R\.\w+\(?")
 _STATEMENT = re.compile(
-    rf"@|def[ \t]+{MEMBER}[ \t]*\(|class[ \t]+{_WORD}|return[ \t]|with[ \t]+R\.|"
+    rf"@|def[ \t]+{MEMBER}[ \t]*\(|class[ \t]+{_WORD}|return[ \t]|with[ \t]+R\.|R\.outputs?\(|"
     r"(?:else|(?:for|with|while|if|elif)[ \t][^\n#]*):[ \t]*(?:#[^\n]*)?\r?\n|"
     rf"{_WORD}(?:[ \t]*:[ \t]*R\.[^\n=#]*(?:=[^ \n#][^\n=#]*)*)?[ ]=[ ]"
 )

@@ -282,6 +282,10 @@ class ReadContext:
             self.scope.doubtful = entry.span  # dimensions were meant to stand there
             return self.unread_info(error, entry.span)
 
+    def is_around(self, name: str) -> bool:
+        """Whether the surrounding Python code binds a name."""
+        return self.around is not None and self.around.holds(name)
+
     def text_of(self, span: Span) -> str:
         """The source in a stretch of the text."""
         return self.text[span[0] : span[1]]

@@ -107,19 +107,32 @@ _CLOSES = {"RPAR": "(", "RSQB": "[", "RBRACE": "{"}
 
 def end_of_target(text: str, statement: Sequence[Token]) -> int | None:
     """Where the `=` of a statement ends, if there is no doubt which name it binds, whatever stands
-    behind: it closes its brackets, and no second sign says that the end of a line is missing.
+    behind: no second sign says that the end of a line is missing.
     """
     kinds = [token.type for token in statement]
-    opened = Counter(_OPENS[kind] for kind in kinds if kind in _OPENS)
-    closed = Counter(_CLOSES[kind] for kind in kinds if kind in _CLOSES)
-    if opened != closed or not (kinds[:1] == ["TARGET"] or kinds[:2] == ["NAME", "COLON"]):
-        return None
     signs = [
         token.end
         for number, token in enumerate(statement)
         if token.type in ("EQUAL", "TARGET") and (number == 0 or _stands_apart(text, token.end))
     ]
-    return signs[0] if len(signs) == 1 else None
+    binds = kinds[:1] == ["TARGET"] or kinds[:2] == ["NAME", "COLON"]
+    return signs[0] if binds and len(signs) == 1 else None
+
+
+def binds_nothing(statement: Sequence[Token]) -> bool:
+    """Whether a statement is one that binds no name, such as a call alone."""
+    kinds = [token.type for token in statement]
+    return kinds[0] in ("HEAD", "RETURN") and {"EQUAL", "COLON"}.isdisjoint(kinds)
+
+
+def lacks_its_head(statement: Sequence[Token]) -> bool:
+    """Whether the word in front of a value may be missing: its bracket is closed, but not opened."""
+    behind = (t.type for t in statement[1:] if t.type in ("HEAD", "NAME", "LPAR", "LSQB"))
+    if statement[0].type == "TARGET" and next(behind, "") == "HEAD":
+        return False
+    opened = Counter(_OPENS[token.type] for token in statement if token.type in _OPENS)
+    closed = Counter(_CLOSES[token.type] for token in statement if token.type in _CLOSES)
+    return bool(closed - opened)
 
 
 def _stands_apart(text: str, end: int) -> bool:

@@ -25,6 +25,9 @@ SECOND: dict[str, Callable[[str], str]] = {
     "a sign that is none": lambda name: f"{name} $",
     "a word of Python": lambda name: f"{name} class",
     "no name": lambda _: ",",
+    "a bracket that is not closed": lambda name: f"({name}",
+    "a bracket that is not opened": lambda name: f"{name})",
+    "another bracket": lambda name: f"[{name})",
 }
 
 
@@ -202,15 +205,14 @@ MODULE = (
     'n = TypeVar("n")\n\n@I.ir_module\nclass M:\n' + FUNCTION + FUNCTION.replace("NAME", "other")
 )
 PAIRS = 60
-BRACKETS = frozenset("()[]{}")
 
 
 def damages(text: str) -> list[tuple[Place, str]]:
-    """One token lost, doubled, or exchanged. Brackets stay: an open one hides what is behind it."""
+    """One token lost, doubled, or exchanged."""
     found = []
     for start, end in tokens(text):
         token = text[start:end]
-        if token.strip() and BRACKETS.isdisjoint(token):
+        if token.strip():
             found += [((start, end), made) for made in ("", f"{token} {token}", UNKNOWN)]
     return found
 
@@ -226,7 +228,11 @@ def test_mistakes_in_two_functions_are_told_as_each_alone() -> None:
     # A mistake of layout reaches to the next decorator, so these stay.
     begin, half, rest = MODULE.index("    def"), MODULE.rindex("    @"), MODULE.rindex("    def")
     one = [damage for damage in damages(MODULE) if begin <= damage[0][0] < half]
-    other = [damage for damage in damages(MODULE) if damage[0][0] >= rest]
+    other = [
+        (place, made.replace(UNKNOWN, "zz_other"))
+        for place, made in damages(MODULE)
+        if place[0] >= rest
+    ]
     tried = 0
     for first, second in ((chance.choice(one), chance.choice(other)) for _ in range(PAIRS)):
         alone = [told(changed(MODULE, dict([each]))) for each in (first, second)]
