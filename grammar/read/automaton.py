@@ -41,8 +41,8 @@ class Recovery(Protocol):
         """Report that an action rejected its operands."""
 
     def instead_of(self, goal: str, given_up: list[Entry], start: int, end: int) -> Any:
-        """The value in the place of an annotation, or of the head of a function, from the part that
-        was read; None if nothing can stand there.
+        """The value in the place of an annotation, a decorator, or the head of a function, from the
+        part that was read; None if nothing can stand there.
         """
 
     def skipped(self, given_up: list[Entry], stack: list[Entry], start: int, end: int) -> Any:
@@ -301,6 +301,13 @@ class _Run:
                     self._reduce(number)
                 self._unexpected(token)
                 given_up: list[Entry] = []
+                if kind == "_NEWLINE" and self._accepts("COLON"):
+                    following = next(tokens, None)
+                    behind = [token] if following is None else [token, following]
+                    if following is not None and following.type == "_INDENT":
+                        colon = TERMINALS["COLON"](":", token.start, token.start)
+                        return chain((colon, *behind), tokens)
+                    tokens = chain(behind[1:], tokens)
             except Rejected as error:
                 self.owner.rejected(error)
                 given_up = self.operands
@@ -371,12 +378,12 @@ class _Run:
         behind it.
         """
         around = self._depth("statement")
-        for goal in "annotation", "def_head":
+        for goal in "annotation", "decorator", "def_head":
             depth = self._depth(goal)
             if depth is None or (around is not None and depth < around):
                 continue
             behind_it = self.tables.gotos[self.states[depth]][goal]
-            if goal == "annotation" and behind_it in self.states[depth + 1 :]:
+            if goal != "def_head" and behind_it in self.states[depth + 1 :]:
                 continue  # it is complete
             lost = [*self.stack[depth:], *given_up]
             passed: list[Token] = []
@@ -384,16 +391,20 @@ class _Run:
             if goal == "annotation":
                 after = self.tables.actions[behind_it]
                 found = _to_end_of_annotation(lost, after, rest, passed)
+            elif goal == "decorator":
+                found = _to_end_of_line(lost, rest, passed)
             else:
                 found = _to_block(lost, rest, passed)
             behind = passed[found:]
             if found is not None:
-                start, end = (lost or passed)[0].start, passed[max(0, found - 1)].end
+                read = [*lost, *passed[:found]] or passed
+                start, end = read[0].start, read[-1].end
                 made = self.owner.instead_of(goal, lost, start, end)
                 if made is not None:
                     self._give_up(depth, goal, Entry(made, start, end))
-                    return chain(behind, tokens)
-            token, tokens = passed[0], chain(passed[1:], tokens)
+                    return chain(behind if passed else (token,), tokens)
+            if passed:
+                token, tokens = passed[0], chain(passed[1:], tokens)
         if around is None:
             return None
         given_up = self.stack[around:] + given_up
@@ -444,6 +455,18 @@ def _to_end_of_annotation(
             or (kind in ("COLON", "ARROW") and not {"RSQB", "RBRACE"}.intersection(opened))
         ):
             break
+    return None
+
+
+def _to_end_of_line(
+    lost: Sequence[Entry], tokens: Iterator[Token], passed: list[Token]
+) -> int | None:
+    """Read the rest of a line, and its end; return how many tokens there are."""
+    for number, found in enumerate(chain(lost[-1:], tokens)):
+        if number:
+            passed.append(found)
+        if isinstance(found, Token) and found.type in _LAYOUT:
+            return number if found.type == "_NEWLINE" else None
     return None
 
 

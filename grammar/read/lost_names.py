@@ -10,7 +10,13 @@ from rlx.grammar.nodes.node import Span
 from rlx.grammar.read.entries import Token
 from rlx.grammar.read.lexer import KEYWORDS, OPENING, VALUES
 from rlx.grammar.read.reports import ReadContext
-from rlx.grammar.read.source_tokens import binds_nothing, end_of_target, identifiers_in, lacks_its_head, statements
+from rlx.grammar.read.source_tokens import (
+    binds_nothing,
+    end_of_target,
+    identifiers_in,
+    lacks_its_head,
+    statements,
+)
 
 _LETTERS = frozenset("RTI")
 _BEFORE = frozenset(["HEAD", "LPAR", "LSQB", "COMMA", "TARGET"])

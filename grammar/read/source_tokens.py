@@ -13,6 +13,7 @@ from rlx.grammar.read.lexer import OPENING, Lexer, words_of
 _NAMED = frozenset(["NAME", "DOTTED", "HEAD", "INFO", "TARGET"])
 _WHOLE = frozenset(["INFO", "OPAQUE"])
 _VALUES = frozenset(["STRING", "INT", "FLOAT", "INTS"])
+_OF_PYTHON = frozenset(["global", "nonlocal", "del", "raise", "break", "continue"])
 _LAMBDA = "lambda"
 _LAYOUT = frozenset(["_NEWLINE", "_INDENT", "_DEDENT", "$END"])
 
@@ -115,14 +116,17 @@ def end_of_target(text: str, statement: Sequence[Token]) -> int | None:
         for number, token in enumerate(statement)
         if token.type in ("EQUAL", "TARGET") and (number == 0 or _stands_apart(text, token.end))
     ]
-    binds = kinds[:1] == ["TARGET"] or kinds[:2] == ["NAME", "COLON"]
+    first = next((at for at, kind in enumerate(kinds) if kind in ("TARGET", "COLON")), 0)
+    only_names = {"NAME", "COMMA"}.issuperset(kinds[:first]) and kinds[:1] != ["COMMA"]
+    binds = (kinds[:1] == ["TARGET"] or first > 0) and only_names
     return signs[0] if binds and len(signs) == 1 else None
 
 
 def binds_nothing(statement: Sequence[Token]) -> bool:
     """Whether a statement is one that binds no name, such as a call alone."""
     kinds = [token.type for token in statement]
-    return kinds[0] in ("HEAD", "RETURN") and {"EQUAL", "COLON"}.isdisjoint(kinds)
+    first = kinds[0] in ("HEAD", "RETURN", "ASSERT") or statement[0].value in _OF_PYTHON
+    return first and {"EQUAL", "COLON"}.isdisjoint(kinds)
 
 
 def lacks_its_head(statement: Sequence[Token]) -> bool:

@@ -30,7 +30,7 @@ from rlx.grammar.read.coerce import BARE_INFOS
 from rlx.grammar.read.entries import END, Entry, Rejected, Token, token
 from rlx.grammar.read.lexer import HEADS, OPENING, VALUES, Lexer
 from rlx.grammar.read.module_statements import ModuleStatements
-from rlx.grammar.read.partial_nodes import Open, Signature
+from rlx.grammar.read.partial_nodes import Form, Name, Open, Signature
 from rlx.grammar.read.prim_statements import PrimStatements
 from rlx.grammar.read.prototype import is_prototype
 from rlx.grammar.read.python_names import postpones_annotations
@@ -318,9 +318,19 @@ class StretchReader:
         return self.reports.has_errors_in((first, token.start))
 
     def instead_of(self, goal: str, given_up: list[Entry], start: int, end: int) -> Any:
-        """An annotation of which nothing is known, so that what stands beside it is read; the head
-        of a function with the parameters that it seems to have, so that the body is read.
+        """An annotation of which nothing is known, so that what stands beside it is read; a decorator
+        without arguments; the head of a function with the parameters that it seems to have, so that the body is read.
         """
+        if goal == "decorator":
+            word = _DECORATOR.match(self.text, start)
+            if word is None:
+                return None
+            flags = {}
+            if word[1].startswith("R.f") and _FLAG.search(
+                self.text, start, end
+            ):  # it may say that the function has effects
+                flags["pure"] = Entry(False, start, end)
+            return Entry(Form(word[1], [], flags) if flags else Name(word[1]), *word.span(1))
         if self.scope.in_prim_func():
             return None
         if goal == "annotation":
@@ -480,6 +490,8 @@ class StretchReader:
             self.scope.bind(name, ast.ErrorExpr(False, signature.name_span))
 
 
+_FLAG = re.compile(r"\b(?:pure|False)\b")
+_DECORATOR = re.compile(r"@[ \t]*((?:R|T|I)\.\w+)")
 _BEHIND_ANNOTATION = {
     ":": re.compile(r"(?<=[)\]])\s*(?:,\s*\w+\s*:|,?\s*\)\s*(?:->|:)|=)"),
     ">": re.compile(r"(?<=[)\]])\s*:"),

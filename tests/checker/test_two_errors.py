@@ -269,3 +269,43 @@ def test_a_mistake_behind_an_escape_does_not_hide_it(returned: str) -> None:
 @pytest.mark.parametrize("output", ["R.ou", "R.output(a b)", "R.output(a, $)", "R.output(a, b"])
 def test_an_output_that_was_not_read_may_export_everything(output: str) -> None:
     assert codes(output, "return c") == ["PARSE"]
+
+
+STATEMENTS = """@R.function
+def f(c: R.Tensor((), "bool"), x: R.Tensor((4, 8), "float32")):
+    with R.dataflow():
+        a = R.exp(x)
+        R.output(a)
+    if c:
+        b = R.exp(a)
+    else:
+        b = R.negative(one)
+    d = R.add(b, two)
+    return d
+"""
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("@R.function", "@R.function(True)"),
+        ("@R.function", "@R.function(private=)"),
+        ("@R.function", "@R.function(private=True"),
+        ("@R.function", "@R.function(pure=Fals)"),
+        ("if c:", "if c"),
+        ("else:", "else"),
+        ("R.dataflow():", "R.dataflow()"),
+        ("R.dataflow():", "R.dataflow:"),
+        ("R.dataflow():", "R.dataflow(1):"),
+        ("R.dataflow():", "R.dataflow() as y:"),
+        ("    d =", "      d ="),
+        ("    d =", "   d ="),
+        ("    d =", "    del x\n    d ="),
+        ("    d =", "    assert x\n    d ="),
+        ("    d =", "    p = R.add(x, R.exp(x)\n    d ="),
+    ],
+)
+def test_a_mistake_hides_no_unknown_name(right: str, wrong: str) -> None:
+    assert [d.code for d in errors(STATEMENTS)] == ["WF02-undefined"] * 2
+    found = [d.code for d in errors(STATEMENTS.replace(right, wrong))]
+    assert sorted(found) == ["PARSE", "WF02-undefined", "WF02-undefined"]
