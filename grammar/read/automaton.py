@@ -462,11 +462,12 @@ def _to_end_of_line(
     lost: Sequence[Entry], tokens: Iterator[Token], passed: list[Token]
 ) -> int | None:
     """Read the rest of a line, and its end; return how many tokens there are."""
-    for number, found in enumerate(chain(lost[-1:], tokens)):
-        if number:
-            passed.append(found)
-        if isinstance(found, Token) and found.type in _LAYOUT:
-            return number if found.type == "_NEWLINE" else None
+    if lost and isinstance(lost[-1], Token) and lost[-1].type == "_NEWLINE":
+        return 0
+    for found in tokens:
+        passed.append(found)
+        if found.type in _LAYOUT:
+            return len(passed) if found.type == "_NEWLINE" else None
     return None
 
 
