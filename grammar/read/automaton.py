@@ -301,7 +301,7 @@ class _Run:
                     self._reduce(number)
                 self._unexpected(token)
                 given_up: list[Entry] = []
-                if kind == "_NEWLINE" and self._accepts("COLON"):
+                if kind == "_NEWLINE" and self._accepts("COLON") and not self._in_head():
                     following = next(tokens, None)
                     behind = [token] if following is None else [token, following]
                     if following is not None and following.type == "_INDENT":
@@ -363,6 +363,11 @@ class _Run:
         states, gotos = self.states, self.tables.gotos
         places = reversed(range(len(states)))
         return next((at for at in places if goal in gotos[states[at]]), None)
+
+    def _in_head(self) -> bool:
+        """Whether the head of a function is being read."""
+        head, around = self._depth("def_head"), self._depth("statement")
+        return head is not None and (around is None or head > around)
 
     def _statement(self) -> int | None:
         """Where the innermost statement begins that is being read."""
