@@ -85,6 +85,10 @@ def _bind_function(state: DerivationState, binding: ast.VarBinding, literal: ast
     if unfinished:
         state.doubt(binding.var)
     found = state.info(literal)
+    if binding.var in state.captured:  # its head could not be read
+        state.doubt(binding.var)
+        state.bind(binding.var, ast.FuncStructInfo(None, OBJECT, False))
+        return
     if unfinished:
         state.doubts.pop(binding.var, None)
     _bind_value(state, binding, found)

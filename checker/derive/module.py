@@ -340,12 +340,14 @@ def module_(state: DerivationState) -> None:
         else:
             relax[gv] = function
             state.info_of[gv] = signature(function)
-            if function.ret_struct_info is None:
+            if gv in state.captured:  # its head could not be read
+                state.info_of[gv] = ast.FuncStructInfo(None, OBJECT, False)
+            if function.ret_struct_info is None or gv in state.captured:
                 state.doubt(gv)
     for gv in bottom_up(relax, relax):
         function = relax[gv]
         info = state.info(function)
-        if function.ret_struct_info is None:
+        if function.ret_struct_info is None and gv not in state.captured:
             state.info_of[gv] = info
             state.doubts.pop(gv, None)
         if state.poisoned(function):

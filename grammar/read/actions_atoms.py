@@ -213,8 +213,6 @@ class AtomActions(ExpressionActions):
                 error.within = span[0]
                 if self.scope.in_prim_func():
                     raise
-                if entry is None:
-                    self.scope.doubtful = span  # a dimension may be lost
                 return self.context.unread_info(error, span)
             if len(self.scope.unknown) > known:
                 return made  # each `_` is another, also in the same words
@@ -325,15 +323,14 @@ class AtomActions(ExpressionActions):
     def do_keyword(self, span: Span, name: Entry, value: Entry) -> Keyword:
         return Keyword(name.value, value)
 
-    def do_slice(self, span: Span, start: Entry, stop: Entry) -> Slice:
-        return Slice(start, stop)
+    def do_slice(self, span: Span, start: Entry | None, stop: Entry | None) -> Slice:
+        return self.do_stepped_slice(span, start, stop, None)
 
-    def do_stepped_slice(self, span: Span, start: Entry, stop: Entry, step: Entry) -> Slice:
-        return Slice(start, stop, step)
-
-    def do_full_slice(self, span: Span) -> Slice:
+    def do_stepped_slice(
+        self, span: Span, start: Entry | None, stop: Entry | None, step: Entry | None
+    ) -> Slice:
         none = Entry(None, *span)
-        return Slice(none, none)
+        return Slice(start or none, stop or none, step)
 
     # ------------------------------------------------------------ operators
 

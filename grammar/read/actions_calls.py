@@ -446,6 +446,8 @@ class SubscriptActions(ExpressionActions):
                 return self._item(value, items[0], span)  # of Python's own numbers and texts
             case str() if len(items) == 1:
                 return self._item(value, items[0], span)
+            case Sequence() if len(items) == 1 and isinstance(items[0].value, Slice):
+                return self._item(value, items[0], span)
             case Sequence() if not self.scope.in_prim_func():
                 return _get_item(self.coerce.expr(owner), items, span)
         if type(value) is tir.BufferLoad and self.context.text_of(owner.span) == value.buffer.name:
@@ -476,11 +478,13 @@ class SubscriptActions(ExpressionActions):
                 kind = "text" if isinstance(value, str) else "tuple"
                 words = f"this {kind} has {counted(len(items), 'item')}, but the index is {index}"
                 raise Rejected(words, *span, certain=True)
-            case Slice(start=Entry(value=start), stop=Entry(value=stop), step=None) if all(
-                end is None or isinstance(end, int) for end in (start, stop)
-            ):
-                some = items[start:stop]
-                return some if isinstance(some, str) else type(value)(some)
+            case Slice(start=start, stop=stop, step=step):
+                ends = [None if end is None else end.value for end in (start, stop, step)]
+                if ends[2] == 0:
+                    raise Rejected("the step of a slice cannot be zero", *at.span, certain=True)
+                if all(end is None or isinstance(end, int) for end in ends):
+                    some = items[slice(*ends)]
+                    return some if isinstance(some, str) else type(value)(some)
         raise Rejected(f"{describe(value)} cannot be indexed", *span, kept=True)
 
     def _subscripted_name(self, name: Entry, items: list[Entry], span: Span) -> Any:
@@ -523,8 +527,11 @@ class SubscriptActions(ExpressionActions):
             value = item.value
             if not isinstance(value, Slice):
                 found.append(self.coerce.prim(item, INT32))
-            elif value.start.value is None:
-                found.append(tir.OpaqueExpr(":", item.span))
+            elif value.start.value is None or value.stop.value is None:
+                if value.step is not None:
+                    words = "a slice with a step needs its start and its stop"
+                    raise Rejected(words, *item.span, certain=True)
+                found.append(tir.OpaqueExpr(on_one_line(self.context.text, item.span), item.span))
             else:
                 start, stop = (self.coerce.prim(end, INT32) for end in (value.start, value.stop))
                 step = None if value.step is None else self.coerce.prim(value.step, INT32)

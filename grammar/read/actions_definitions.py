@@ -9,13 +9,13 @@ from typing import Any
 
 from rlx.grammar.lines import lines_above
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.node import Span
+from rlx.grammar.nodes.node import Span, complete
 from rlx.grammar.nodes.struct_infos import bind_callable
 from rlx.grammar.read import misspelt
 from rlx.grammar.read.actions_atoms import plain_data
 from rlx.grammar.read.actions_statements import StatementActions, annotation_by_name
 from rlx.grammar.read.comments import PRINTED
-from rlx.grammar.read.entries import Entry, Rejected
+from rlx.grammar.read.entries import Entry, Rejected, Token
 from rlx.grammar.read.forms_info import without_unknown
 from rlx.grammar.read.function_bodies import FUNCTION_WORDS, PRIM_WORDS, add_function
 from rlx.grammar.read.lexer import no_name
@@ -340,6 +340,33 @@ class DefinitionActions:
                 if info is not None:
                     bind_callable(info, self.scope.bound)
         return head
+
+    def unread_head(
+        self, opened: Entry, listed: Entry | None, names: Iterable[Token], rest: Span
+    ) -> Open:
+        """A head with a mistake: it has the parameters in front of the mistake, and others of which
+        only the names are known, as of the one beside it. Nothing is known of calls.
+        """
+        signature: Signature = opened.value.value[0]
+        parameters: list[Any] = [] if listed is None else listed.value
+        for beside in parameters[-1:]:
+            complete(beside, struct_info_annotation=self._unknown(beside.span))
+        for name in names:
+            var = ast.Var(name.value, self._unknown(name.span), name.span, name.span)
+            self.scope.bind_parameter(var, False)
+            parameters.append(var)
+        self.coerce.captured.add(
+            signature.var or self.scope.global_var(signature.name, signature.name_span)
+        )
+        span = (opened.start, opened.end)
+        head = self.do_def_head(span, opened, Entry(parameters, *span), None)
+        signature.ret, signature.ret_span = self._unknown(rest), rest
+        return head
+
+    def _unknown(self, span: Span) -> ast.StructInfo:
+        found = ast.ObjectStructInfo(span)
+        self.coerce.captured.add(found)
+        return found
 
     def _refuse_shared_names(self, params: Iterable[ast.Var], bound: Iterable[tir.Var]) -> None:
         """Refuse parameters with the name of a dimension of the head that is another value."""

@@ -16,6 +16,7 @@ from rlx.grammar.read.partial_nodes import (
     KnownInteger,
     Name,
     Negation,
+    Sequence,
     UnresolvedOperation,
 )
 from rlx.grammar.read.precedence import Chain
@@ -81,6 +82,7 @@ _SYMBOLS: dict[ast.Expr, str] = {
 }
 """The operators of Relax that correspond to scalar arithmetic."""
 RELAX_PREFIX = {"-": "relax.negative", "~": "relax.bitwise_not", "not": "relax.logical_not"}
+_MOST_ITEMS = 1000
 NEVER = frozenset(["@", "==", "!=", "&", "|", "^", "<<", ">>", "and", "or", "not", "~"])
 """Operators that no version of TVM accepts on tensors; there are functions for them."""
 
@@ -163,6 +165,9 @@ def binary(coerce: Operands, operator: str, left: Entry, right: Entry) -> Any:
         known = _known(operator, a, b)
         if known is not None:
             return known
+    joined = _joined(operator, a, b)
+    if joined is not None:
+        return joined
     if _is_value(coerce, a) or _is_value(coerce, b):
         return relax(coerce, operator, (left, right), span)
     is_open = _is_open(coerce, a) or _is_open(coerce, b)
@@ -178,6 +183,16 @@ def _known(operator: str, a: Any, b: Any) -> KnownInteger | None:
     if isinstance(a, int) and isinstance(b, int):
         found = integer(operator, int(a), int(b))
         return None if found is None else KnownInteger(found)
+    return None
+
+
+def _joined(operator: str, a: Any, b: Any) -> Sequence | None:
+    """The tuple that Python makes of two, or of one and the number of times that it is repeated."""
+    match operator, a, b:
+        case "+", Sequence(items=items), Sequence(items=others):
+            return Sequence([*items, *others])
+        case ("*", Sequence(items=items), int(times)) | ("*", int(times), Sequence(items=items)):
+            return Sequence(items * times) if len(items) * times <= _MOST_ITEMS else None
     return None
 
 

@@ -5,14 +5,14 @@ and recovery at statements.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from rlx.grammar.read.entries import END, Entry, Rejected, Token
+from rlx.grammar.read.entries import END, TERMINALS, Entry, Rejected, Token
 
 TABLES = Path(__file__).with_name("relax.tables")
 
@@ -39,6 +39,11 @@ class Recovery(Protocol):
 
     def rejected(self, error: Rejected) -> None:
         """Report that an action rejected its operands."""
+
+    def instead_of(self, goal: str, given_up: list[Entry], start: int, end: int) -> Any:
+        """The value in the place of an annotation, a decorator, or the head of a function, from the
+        part that was read; None if nothing can stand there.
+        """
 
     def skipped(self, given_up: list[Entry], stack: list[Entry], start: int, end: int) -> Any:
         """The value of an abandoned statement, from the part that was read and what stays open."""
@@ -231,9 +236,9 @@ def read(
     """Parse tokens from a start rule and return the value. ``owners`` are the objects whose methods
     the actions are.
 
-    Errors are reported to ``owner``, and parsing resumes at the next statement of an enclosing
-    block. If there is none (as for a single expression), or at the end of the text, the result is
-    None.
+    Errors are reported to ``owner``, and parsing resumes behind the annotation or the head of a
+    function, or at the next statement of an enclosing block. If there is none of these (as for a
+    single expression), or at the end of the text, the result is None.
     """
     return _Run(start, callbacks, owners, owner).run(iter(tokens))
 
@@ -247,6 +252,8 @@ class _Run:
         The states that lead to here, and the values between them.
     operands
         What was reduced last.
+    value
+        The value of the whole text, when it has been read.
     """
 
     def __init__(
@@ -257,10 +264,18 @@ class _Run:
         self.states = [self.tables.start[start]]
         self.stack: list[Entry] = []
         self.operands: list[Entry] = []
+        self.value: Any = None
         self.end = self.tables.end[start]
         self._given_up_to: int | None = None
 
     def run(self, tokens: Iterator[Token]) -> Any:
+        rest: Iterator[Token] | None = tokens
+        while rest is not None:
+            rest = self._run_to_error(rest)
+        return self.value
+
+    def _run_to_error(self, tokens: Iterator[Token]) -> Iterator[Token] | None:
+        """Read as far as possible; return the tokens where reading goes on, None if it does not."""
         rows, gotos, callbacks = self.tables.actions, self.tables.gotos, self.callbacks
         states, stack = self.states, self.stack
         for token in tokens:
@@ -277,7 +292,8 @@ class _Run:
                     stack.append(token)
                     continue
                 if kind == END and states[-1] == self.end:
-                    return stack[-1].value
+                    self.value = stack[-1].value
+                    return None
                 # Reduce what is complete whatever comes, so that a mistake in it is found before
                 # one behind it.
                 settled = self.tables.settled
@@ -285,11 +301,17 @@ class _Run:
                     self._reduce(number)
                 self._unexpected(token)
                 given_up: list[Entry] = []
+                if kind == "_NEWLINE" and self._accepts("COLON") and not self._in_head():
+                    following = next(tokens, None)
+                    behind = [token] if following is None else [token, following]
+                    if following is not None and following.type == "_INDENT":
+                        colon = TERMINALS["COLON"](":", token.start, token.start)
+                        return chain((colon, *behind), tokens)
+                    tokens = chain(behind[1:], tokens)
             except Rejected as error:
                 self.owner.rejected(error)
                 given_up = self.operands
-            if not self._recover(given_up, token, tokens):
-                return None
+            return self._recover(given_up, token, tokens)
         return None
 
     def _reduce(self, number: int) -> None:
@@ -334,34 +356,146 @@ class _Run:
                 return True
         return False
 
-    def _depth(self) -> int | None:
-        """How much of the stack is in front of the innermost
-        statement that is being read; None outside of all.
+    def _depth(self, goal: str) -> int | None:
+        """How much of the stack is in front of the innermost part of a kind that is being read;
+        None outside of all.
         """
         states, gotos = self.states, self.tables.gotos
         places = reversed(range(len(states)))
-        return next((at for at in places if "statement" in gotos[states[at]]), None)
+        return next((at for at in places if goal in gotos[states[at]]), None)
+
+    def _in_head(self) -> bool:
+        """Whether the head of a function is being read."""
+        head, around = self._depth("def_head"), self._depth("statement")
+        return head is not None and (around is None or head > around)
 
     def _statement(self) -> int | None:
         """Where the innermost statement begins that is being read."""
-        depth = self._depth()
+        depth = self._depth("statement")
         if depth is None or depth == len(self.stack):
             return None
         return self.stack[depth].start
 
-    def _recover(self, given_up: list[Entry], token: Token, tokens: Iterator[Token]) -> bool:
-        """Give up the current statement; stand before the next one."""
-        states, stack = self.states, self.stack
-        depth = self._depth()
-        if depth is None:
-            return False
-        given_up = stack[depth:] + given_up
+    def _recover(
+        self, given_up: list[Entry], token: Token, tokens: Iterator[Token]
+    ) -> Iterator[Token] | None:
+        """Give up the smallest part around an error that something can stand for; return the tokens
+        behind it.
+        """
+        around = self._depth("statement")
+        for goal in "annotation", "decorator", "def_head":
+            depth = self._depth(goal)
+            if depth is None or (around is not None and depth < around):
+                continue
+            behind_it = self.tables.gotos[self.states[depth]][goal]
+            if goal != "def_head" and behind_it in self.states[depth + 1 :]:
+                continue  # it is complete
+            lost = [*self.stack[depth:], *given_up]
+            passed: list[Token] = []
+            rest = chain((token,), tokens)
+            if goal == "annotation":
+                after = self.tables.actions[behind_it]
+                found = _to_end_of_annotation(lost, after, rest, passed)
+            elif goal == "decorator":
+                found = _to_end_of_line(lost, rest, passed)
+            else:
+                found = _to_block(lost, rest, passed)
+            behind = passed[found:]
+            if found is not None:
+                read = [*lost, *passed[:found]] or passed
+                start, end = read[0].start, read[-1].end
+                made = self.owner.instead_of(goal, lost, start, end)
+                if made is not None:
+                    self._give_up(depth, goal, Entry(made, start, end))
+                    return chain(behind if passed else (token,), tokens)
+            if passed:
+                token, tokens = passed[0], chain(passed[1:], tokens)
+        if around is None:
+            return None
+        given_up = self.stack[around:] + given_up
         start = given_up[0].start if given_up else token.start
         end = self._given_up_to = _skip(token, tokens)
+        made = self.owner.skipped(given_up, self.stack[:around], start, end)
+        self._give_up(around, "statement", Entry(made, start, end))
+        return tokens
+
+    def _give_up(self, depth: int, goal: str, instead: Entry) -> None:
+        """Put a value in the place of the innermost part of a kind that is being read."""
+        states, stack = self.states, self.stack
         del states[depth + 1 :], stack[depth:]
-        stack.append(Entry(self.owner.skipped(given_up, stack, start, end), start, end))
-        states.append(self.tables.gotos[states[-1]]["statement"])
-        return True
+        stack.append(instead)
+        states.append(self.tables.gotos[states[-1]][goal])
+
+
+_CLOSING = {"HEAD": "RPAR", "LPAR": "RPAR", "LSQB": "RSQB", "LBRACE": "RBRACE"}
+_LAYOUT = frozenset(["_NEWLINE", "_INDENT", "_DEDENT", "SEMICOLON", END])
+
+
+def _to_end_of_annotation(
+    lost: Sequence[Entry], after: Collection[str], tokens: Iterator[Token], passed: list[Token]
+) -> int | None:
+    """Read the rest of an annotation and the token behind it, one of those that may come after;
+    return how many tokens belong to it, None where no end is found in its line.
+    """
+    opened: list[str] = []
+    for number, found in enumerate(chain(lost, tokens), -len(lost)):
+        if not isinstance(found, Token):
+            continue
+        kind = found.type
+        if number >= 0:
+            passed.append(found)
+            if kind == "TARGET" and not opened and "EQUAL" in after:
+                kind = "EQUAL"
+                passed[-1] = TERMINALS[kind]("=", found.end - 1, found.end)
+            if kind in after and (kind == "EQUAL" or not opened) and kind not in _LAYOUT:
+                return number
+        if kind in _CLOSING:
+            opened.append(_CLOSING[kind])
+        elif kind in opened:
+            while opened.pop() != kind:  # brackets inside of these that nothing closes
+                pass
+        elif (
+            kind in _LAYOUT
+            or kind in _CLOSING.values()
+            or (kind in ("COLON", "ARROW") and not {"RSQB", "RBRACE"}.intersection(opened))
+        ):
+            break
+    return None
+
+
+def _to_end_of_line(
+    lost: Sequence[Entry], tokens: Iterator[Token], passed: list[Token]
+) -> int | None:
+    """Read the rest of a line, and its end; return how many tokens there are."""
+    if lost and isinstance(lost[-1], Token) and lost[-1].type == "_NEWLINE":
+        return 0
+    for found in tokens:
+        passed.append(found)
+        if found.type in _LAYOUT:
+            return len(passed) if found.type == "_NEWLINE" else None
+    return None
+
+
+def _to_block(lost: Sequence[Entry], tokens: Iterator[Token], passed: list[Token]) -> int | None:
+    """Read the rest of the head of a function, and the beginning of its block; return how many
+    tokens belong to the head, None where no block begins under it.
+    """
+    depth = 0
+    last = lost[-1].type if lost and isinstance(lost[-1], Token) else ""
+    for number, found in enumerate(tokens):
+        passed.append(found)
+        kind = found.type
+        if number and passed[number - 1].type == "_NEWLINE":
+            last = passed[number - 2].type if number > 1 else last
+            open_ended = last in _CLOSING or last in ("COMMA", "DEF")
+            if kind == "_INDENT" and not depth and (last == "COLON" or number == 1 > open_ended):
+                return number - 1
+            if not (open_ended or kind in (*_CLOSING.values(), "ARROW", "_DEDENT")):
+                return None
+        depth += {"_INDENT": 1, "_DEDENT": -1}.get(kind, 0)
+        if depth < 0:
+            return None
+    return None
 
 
 def _skip(token: Token, tokens: Iterator[Token]) -> int:

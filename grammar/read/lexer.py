@@ -234,6 +234,9 @@ class Lexer:
                         value = word
                     elif word in reserved:
                         kind, value, at = reserved[word], word, start + len(word)
+                case "INFO" if "\n" in value and _DEFINITION.search(value) is not None:
+                    kind, value = "HEAD", value[: value.index("(") + 1]
+                    at = start + len(value)
                 case "nothing":
                     continue
             if kind == "AT" and (word := _BROKEN_WORD.match(text, at, end)) is not None:
@@ -532,9 +535,11 @@ def _ignore(message: str, start: int, end: int) -> None:
 
 _IS_NOT = re.compile(r"[ \t]++not\b")
 _NEXT_LINE = re.compile(r"(?>[ \t]*(?:#[^\n]*)?\r?\n)++([ \t]*)(?=\S)")
+_DEFINITION = re.compile(r"\n[ \t]*(?:@|def[ \t]|class[ \t]|return[ \t])")
+"""The beginning of a line that no annotation contains."""
 _INFO_HEAD = re.compile(r"R\.\w+\(?")
 _STATEMENT = re.compile(
-    rf"@|def[ \t]+{MEMBER}[ \t]*\(|class[ \t]+{_WORD}|return[ \t]|with[ \t]+R\.|"
+    rf"@|def[ \t]+{MEMBER}[ \t]*\(|class[ \t]+{_WORD}|return[ \t]|with[ \t]+R\.|R\.outputs?\(|"
     r"(?:else|(?:for|with|while|if|elif)[ \t][^\n#]*):[ \t]*(?:#[^\n]*)?\r?\n|"
     rf"{_WORD}(?:[ \t]*:[ \t]*R\.[^\n=#]*(?:=[^ \n#][^\n=#]*)*)?[ ]=[ ]"
 )

@@ -100,7 +100,8 @@ class PrimStatements:
         if not isinstance(found, tir.BufferLoad):
             self._refuse_target(target)
             return self.bodies.opaque(span)
-        if any(isinstance(index, tir.OpaqueExpr) and index.text == ":" for index in found.indices):
+        texts = (index.text for index in found.indices if isinstance(index, tir.OpaqueExpr))
+        if any(text.startswith(":") or text.endswith(":") for text in texts):
             words = "a slice that is stored to needs its start and its stop"
             raise Rejected(words, *target.span, certain=True)
         stored = value.value

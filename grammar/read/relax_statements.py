@@ -382,11 +382,11 @@ class RelaxStatements(BranchReader):
     def open_with(self, frame: Entry, names: Entry | None, span: Span) -> Open:
         value = frame.value
         if not isinstance(value, Form) or value.head != "R.dataflow":
-            raise Rejected("expected `with R.dataflow():`", *frame.span)
-        if value.args or value.keywords:
-            raise Rejected("R.dataflow takes no arguments", *frame.span)
-        if names is not None:
-            raise Rejected("a dataflow block takes no name", *names.span)
+            self.reports.error("expected `with R.dataflow():`", frame.span)
+        elif value.args or value.keywords:
+            self.reports.error("R.dataflow takes no arguments", frame.span)
+        elif names is not None:
+            self.reports.error("a dataflow block takes no name", names.span)
         return open_scope(self.scope, value, "dataflow", span)
 
     def close_with(self, head: Open, body: list[Any], span: Span) -> Any:
@@ -399,7 +399,11 @@ class RelaxStatements(BranchReader):
         output: Output | None = None
         for item in items:
             if isinstance(item, ast.DataflowBlock):
-                raise Rejected("a dataflow block cannot contain another dataflow block", *span)
+                self.reports.error(
+                    "a dataflow block cannot contain another dataflow block", item.span or span
+                )
+                self.scope.doubtful = item.span
+                continue
             if output is not None and not is_error(item):
                 what = "a second R.output" if isinstance(item, Output) else "a binding"
                 if not self.reports.has_errors_in(output.span):  # it may name this binding

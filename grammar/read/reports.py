@@ -66,8 +66,13 @@ class Reports:
             line = words_of_line(self.text, line_begins)
             sign = None if layout else end_of_target(self.text, line)
             if sign is None or sign > start:
-                self.scope.missing += 1
+                self.scope.missing += not layout or not self._are_bindings(line_begins)
                 self.scope.doubtful = (start, end)
+
+    def _are_bindings(self, line: int) -> bool:
+        """Whether a line and the one above it bind names, so that none is missing in front."""
+        begins = (line_start(self.text, max(0, line - 1)), line)
+        return all(end_of_target(self.text, words_of_line(self.text, at)) for at in begins)
 
     def error(
         self,
@@ -281,6 +286,10 @@ class ReadContext:
             error.within = entry.start
             self.scope.doubtful = entry.span  # dimensions were meant to stand there
             return self.unread_info(error, entry.span)
+
+    def is_around(self, name: str) -> bool:
+        """Whether the surrounding Python code binds a name."""
+        return self.around is not None and self.around.holds(name)
 
     def text_of(self, span: Span) -> str:
         """The source in a stretch of the text."""

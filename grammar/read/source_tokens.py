@@ -13,6 +13,7 @@ from rlx.grammar.read.lexer import OPENING, Lexer, words_of
 _NAMED = frozenset(["NAME", "DOTTED", "HEAD", "INFO", "TARGET"])
 _WHOLE = frozenset(["INFO", "OPAQUE"])
 _VALUES = frozenset(["STRING", "INT", "FLOAT", "INTS"])
+_OF_PYTHON = frozenset(["global", "nonlocal", "del", "raise", "break", "continue"])
 _LAMBDA = "lambda"
 _LAYOUT = frozenset(["_NEWLINE", "_INDENT", "_DEDENT", "$END"])
 
@@ -107,19 +108,35 @@ _CLOSES = {"RPAR": "(", "RSQB": "[", "RBRACE": "{"}
 
 def end_of_target(text: str, statement: Sequence[Token]) -> int | None:
     """Where the `=` of a statement ends, if there is no doubt which name it binds, whatever stands
-    behind: it closes its brackets, and no second sign says that the end of a line is missing.
+    behind: no second sign says that the end of a line is missing.
     """
     kinds = [token.type for token in statement]
-    opened = Counter(_OPENS[kind] for kind in kinds if kind in _OPENS)
-    closed = Counter(_CLOSES[kind] for kind in kinds if kind in _CLOSES)
-    if opened != closed or not (kinds[:1] == ["TARGET"] or kinds[:2] == ["NAME", "COLON"]):
-        return None
     signs = [
         token.end
         for number, token in enumerate(statement)
         if token.type in ("EQUAL", "TARGET") and (number == 0 or _stands_apart(text, token.end))
     ]
-    return signs[0] if len(signs) == 1 else None
+    first = next((at for at, kind in enumerate(kinds) if kind in ("TARGET", "COLON")), 0)
+    only_names = {"NAME", "COMMA"}.issuperset(kinds[:first]) and kinds[:1] != ["COMMA"]
+    binds = (kinds[:1] == ["TARGET"] or first > 0) and only_names
+    return signs[0] if binds and len(signs) == 1 else None
+
+
+def binds_nothing(statement: Sequence[Token]) -> bool:
+    """Whether a statement is one that binds no name, such as a call alone."""
+    kinds = [token.type for token in statement]
+    first = kinds[0] in ("HEAD", "RETURN", "ASSERT") or statement[0].value in _OF_PYTHON
+    return first and {"EQUAL", "COLON"}.isdisjoint(kinds)
+
+
+def lacks_its_head(statement: Sequence[Token]) -> bool:
+    """Whether the word in front of a value may be missing: its bracket is closed, but not opened."""
+    behind = (t.type for t in statement[1:] if t.type in ("HEAD", "NAME", "LPAR", "LSQB"))
+    if statement[0].type == "TARGET" and next(behind, "") == "HEAD":
+        return False
+    opened = Counter(_OPENS[token.type] for token in statement if token.type in _OPENS)
+    closed = Counter(_CLOSES[token.type] for token in statement if token.type in _CLOSES)
+    return bool(closed - opened)
 
 
 def _stands_apart(text: str, end: int) -> bool:
@@ -147,3 +164,25 @@ def identifiers_in(text: str, span: Span) -> Iterator[str]:
         word = unquote(part.value) if part.type == "STRING" else part.value
         if part.type in ("NAME", "STRING") and word.isidentifier():
             yield word
+
+
+def parameters_in(text: str, span: Span) -> tuple[list[Token], bool]:
+    """The names of parameters in a part of the head of a function, where it has a mistake: those in
+    front of a `:`, of an annotation, or of a comma; and whether one may be missing.
+    """
+    depth, before, names, missing = 0, "COMMA", [], False
+    found = list(parts_of(text, span))
+    for part, after in zip(found, [*found[1:], None], strict=True):
+        kind = part.type
+        if kind == "ARROW":
+            break
+        depth += OPENING.get(kind, 0)
+        first = depth == 0 and before == "COMMA"
+        annotated = after is not None and (
+            after.type == "COLON" or after.value.startswith(("R.", "T."))
+        )
+        if (kind == "NAME" and (first or annotated)) or (kind == "TARGET" and first):
+            names.append(part)
+        missing = missing or (kind == "COLON" and first)
+        before = kind
+    return names, missing

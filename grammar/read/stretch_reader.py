@@ -4,6 +4,7 @@ the next statement.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from keyword import iskeyword
@@ -25,17 +26,18 @@ from rlx.grammar.read.actions_calls import CallActions, SubscriptActions
 from rlx.grammar.read.actions_definitions import DefinitionActions
 from rlx.grammar.read.actions_statements import StatementActions
 from rlx.grammar.read.automaton import Action, Callbacks, read
+from rlx.grammar.read.coerce import BARE_INFOS
 from rlx.grammar.read.entries import END, Entry, Rejected, Token, token
 from rlx.grammar.read.lexer import HEADS, OPENING, VALUES, Lexer
 from rlx.grammar.read.module_statements import ModuleStatements
-from rlx.grammar.read.partial_nodes import Open, Signature
+from rlx.grammar.read.partial_nodes import Form, Name, Open, Signature
 from rlx.grammar.read.prim_statements import PrimStatements
 from rlx.grammar.read.prototype import is_prototype
 from rlx.grammar.read.python_names import postpones_annotations
 from rlx.grammar.read.relax_statements import RelaxStatements
 from rlx.grammar.read.reports import NOT_UNDERSTOOD, ReadContext, shown_span
 from rlx.grammar.read.scope import Scope
-from rlx.grammar.read.source_tokens import identifiers_in
+from rlx.grammar.read.source_tokens import identifiers_in, parameters_in, parts_of
 from rlx.grammar.read.syntax_messages import explain_unexpected, misspelt_keyword, python_statement
 from rlx.grammar.stack import recursion_room
 from rlx.grammar.suggest import closest_names, did_you_mean
@@ -117,6 +119,8 @@ class StretchReader:
         self.reports = self.context.reports
         self.actions = Actions(self.context)
         self._annotation = 0
+        self._unexpected = -1  # the last token that did not fit
+        self._contained = 0  # up to here, a mistake is one of an annotation and of nothing else
 
     # ------------------------------------------------------------ reading
 
@@ -141,7 +145,7 @@ class StretchReader:
             first = last = ""  # token of this line
             inline = False
             for found in lexer:
-                if inline and found.type != "_INDENT":
+                if inline and found.type != "_INDENT" and not self._goes_on(found.start):
                     yield token(END, "", end, end)
                     return
                 inline = False
@@ -152,7 +156,7 @@ class StretchReader:
                         depth += 1
                     case "_DEDENT":
                         depth -= 1
-                        if depth == 0:
+                        if depth == 0 and not self._goes_on(found.start):
                             yield token(END, "", end, end)
                             return
                     case "_NEWLINE":
@@ -165,6 +169,10 @@ class StretchReader:
         if found is None and self.scope.in_head:
             self._rest_of_head(end, len(self.text))
         return found, end
+
+    def _goes_on(self, at: int) -> bool:
+        """Whether a line begins with what ends a head: a bracket above is closed too early."""
+        return self.text.startswith((")", "]", "->"), at)
 
     def read_expression(self, start: int, end: int, info: bool = True) -> Entry | None:
         """Parse an expression that fills a stretch of the text."""
@@ -215,6 +223,7 @@ class StretchReader:
 
     def unexpected(self, token: Token, expected: frozenset[str], start: int | None = None) -> None:
         """Report an unexpected token, unless its statement already has an error."""
+        self._unexpected = token.start
         # Wrong indentation is no Python, so that no version can read it.
         layout = token.type in ("_INDENT", "_DEDENT") or "_INDENT" in expected
         if self.scope.in_prim_body() and not self.scope.in_head and not layout:
@@ -249,10 +258,19 @@ class StretchReader:
         known, so that the rest of the function is read; all that it mentions may be a dimension.
         """
         self.rejected(error)
+        return self._unknown_info(span)
+
+    def _unknown_info(self, span: Span) -> ast.StructInfo:
         self.excuse(span)
+        if span[0] <= self._unexpected <= span[1]:
+            self.scope.doubtful = span  # a dimension may be lost
+        if self._closes_its_brackets(span):
+            self._contained = max(self._contained, span[1])
         found = ast.ObjectStructInfo(span)
         mentioned = [
-            name for name in identifiers_in(self.text, span) if name not in self.scope.names
+            name
+            for name in identifiers_in(self.text, span)
+            if name not in self.scope.names and name not in BARE_INFOS and name != "_"
         ]
         self.context.coerce.captured |= {
             found,
@@ -260,12 +278,21 @@ class StretchReader:
         }
         return found
 
+    def _closes_its_brackets(self, annotation: Span) -> bool:
+        """Whether a whole annotation has no mistake that reaches beyond it."""
+        start, end = annotation
+        before = self.text[max(0, start - 99) : start].rstrip()[-1:]
+        behind = _BEHIND_ANNOTATION.get(before)
+        if behind is None or behind.match(self.text, end) is None:
+            return False
+        return not sum(OPENING.get(part.type, 0) for part in parts_of(self.text, annotation))
+
     def _is_wrong(self, error: Rejected) -> bool:
         """Whether an error was reported in the first line of what is rejected; in an annotation,
         within it.
         """
         end = min(error.span[1], line_end(self.text, error.span[0]))
-        start = max(self._annotation, error.within, line_start(self.text, end))
+        start = max(self._annotation, self._contained, error.within, line_start(self.text, end))
         return self.reports.has_errors_in((start, end))
 
     def _lacks_its_if(self, token: Token) -> bool:
@@ -287,8 +314,53 @@ class StretchReader:
             written = (a for a, b in above if self.text[a:b].lstrip()[:1] not in ("", "#"))
             first = next(written, first)
         elif start is not None:
-            first = min(first, start)
+            first = max(min(first, start), self._contained)
         return self.reports.has_errors_in((first, token.start))
+
+    def instead_of(self, goal: str, given_up: list[Entry], start: int, end: int) -> Any:
+        """An annotation of which nothing is known, so that what stands beside it is read; a decorator
+        without arguments; the head of a function with the parameters that it seems to have, so that the body is read.
+        """
+        if goal == "decorator":
+            word = _DECORATOR.match(self.text, start)
+            if word is None:
+                return None
+            flags = {}
+            if word[1].startswith("R.f") and _FLAG.search(
+                self.text, start, end
+            ):  # it may say that the function has effects
+                flags["pure"] = Entry(False, start, end)
+            return Entry(Form(word[1], [], flags) if flags else Name(word[1]), *word.span(1))
+        if self.scope.in_prim_func():
+            return None
+        if goal == "annotation":
+            return None if self.scope.frame.kind == "module" else self._unknown_info((start, end))
+        opened = next((e for e in given_up if isinstance(e.value, Open)), None)
+        if opened is None:
+            opened = self._open_without_bracket(given_up)
+        if opened is None or opened.value.kind != "function":
+            return None
+        self.scope.doubtful = (start, end)
+        if not self.scope.in_head:  # what is wrong stands behind the head
+            return opened.value
+        self._rest_of_head(given_up[-1].end, end)
+        self._unknown_info((start, end))
+        listed = next((e for e in given_up if _are_variables(e.value)), None)
+        behind = (opened if listed is None else listed).end
+        found, lacks_names = parameters_in(self.text, (behind, end))
+        self.scope.missing += lacks_names
+        return self.actions.definitions.unread_head(opened, listed, found, (behind, end))
+
+    def _open_without_bracket(self, given_up: list[Entry]) -> Entry | None:
+        """The beginning of a head in which no bracket follows the name of the function."""
+        definition = next((e for e in given_up if isinstance(e, Token) and e.type == "DEF"), None)
+        if definition is None or self.text.startswith(":", definition.end):  # `def fx: …`
+            return None
+        try:
+            opened = self.actions.definitions.do_def_open(definition.span, definition, None)
+        except Rejected:
+            return None
+        return Entry(opened, *definition.span)
 
     def skipped(self, given_up: list[Entry], stack: list[Entry], start: int, end: int) -> Any:
         """The replacement of an abandoned statement: its variable, so that later uses are known."""
@@ -416,6 +488,19 @@ class StretchReader:
             self.reports.error(words, signature.name_span)
         if signature.var is not None:
             self.scope.bind(name, ast.ErrorExpr(False, signature.name_span))
+
+
+_FLAG = re.compile(r"\b(?:pure|False)\b")
+_DECORATOR = re.compile(r"@[ \t]*((?:R|T|I)\.\w+)")
+_BEHIND_ANNOTATION = {
+    ":": re.compile(r"(?<=[)\]])\s*(?:,\s*\w+\s*:|,?\s*\)\s*(?:->|:)|=)"),
+    ">": re.compile(r"(?<=[)\]])\s*:"),
+}
+"""What stands behind an annotation whose brackets are all there, by the sign in front of it."""
+
+
+def _are_variables(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(each, ast.Var) for each in value)
 
 
 def _undeclared(name: str, span: Span, declaration: str, known: Iterable[str]) -> Diagnostic:

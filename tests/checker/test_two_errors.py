@@ -14,6 +14,7 @@ from rlx.grammar.read.lexer import TOKEN
 from tests.hostile.damage import tokens
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.rlx"))
+PROTOTYPES = sorted((Path(__file__).parents[2] / "examples/prototype").glob("*.rlx"))
 UNKNOWN = "zz_unknown"
 TRIES = 3
 Place = tuple[int, int]
@@ -24,6 +25,9 @@ SECOND: dict[str, Callable[[str], str]] = {
     "a sign that is none": lambda name: f"{name} $",
     "a word of Python": lambda name: f"{name} class",
     "no name": lambda _: ",",
+    "a bracket that is not closed": lambda name: f"({name}",
+    "a bracket that is not opened": lambda name: f"{name})",
+    "another bracket": lambda name: f"[{name})",
 }
 
 
@@ -75,18 +79,33 @@ def test_both_mistakes_are_reported(path: Path, second: str) -> None:
         assert {lines[one], lines[other]} <= said, (shown[lines[one]], shown[lines[other]], said)
 
 
-ANNOTATIONS = {
+TODAY = {
     "an unknown data type": ('"float32"', '"flot32"'),
     "an unknown keyword": ('dtype="', 'dtpe="'),
     "an unknown word": ("R.Tensor(", "R.Tensr("),
     "another keyword": ("R.Tensor((", "R.Tensor(rank=2, shape=("),
 }
+OF_2022 = {
+    "an unknown data type": ('"f32"]', '"flt32"]'),
+    "an unknown keyword": (', "f32"]', ', dtpe="f32"]'),
+    "an unknown word": ("R.Tensor[", "R.Tensr["),
+    "a comma too few": (', "f32"]', ' "f32"]'),
+    "a form of no version": ("R.Tensor[", "R.Tensor[1, 2, 3, "),
+}
+ANNOTATIONS = [(path, name, *pair) for path in EXAMPLES for name, pair in TODAY.items()] + [
+    (path, name, *pair) for path in PROTOTYPES for name, pair in OF_2022.items()
+]
 
 
-@pytest.mark.parametrize("mistake", ANNOTATIONS)
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_an_annotation_with_a_mistake_hides_none_behind_it(path: Path, mistake: str) -> None:
-    text, (right, wrong) = path.read_text(), ANNOTATIONS[mistake]
+@pytest.mark.parametrize(
+    ("path", "mistake", "right", "wrong"),
+    ANNOTATIONS,
+    ids=[f"{path.stem} {mistake}" for path, mistake, _, _ in ANNOTATIONS],
+)
+def test_an_annotation_with_a_mistake_hides_none_behind_it(
+    path: Path, mistake: str, right: str, wrong: str
+) -> None:
+    text = path.read_text()
     chance = random.Random(f"{path.stem} {mistake}")
     places = list(uses(text))
     for use in chance.sample(places, min(TRIES, len(places))):
@@ -98,6 +117,60 @@ def test_an_annotation_with_a_mistake_hides_none_behind_it(path: Path, mistake: 
             continue  # the annotation might have bound a dimension of this name
         made = changed(text, {use: UNKNOWN, (before, before + len(right)): wrong})
         assert len(errors(made)) == 2, made[before : before + 80]
+
+
+HEADED = """@I.ir_module
+class M:
+    @R.function
+    def f(x: R.Tensor((n, 4), "float32"), y: R.Tensor((n, 4), "float32")) -> R.Tensor((n, 4), "float32"):
+        a = R.add(x, y)
+        b = R.add(a, unknown)
+        return b
+
+    @R.function
+    def g(u: R.Tensor((3, 4), "float32")) -> R.Tensor((3, 4), "float32"):
+        v = cls.f(u, u)
+        w: R.Tensor((3, 4), "float32") = R.exp(v)
+        return other
+"""
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("), y:", ") y:"),
+        ("), y:", ", y:"),
+        ("), y:", ")), y:"),
+        (", y:", ", *y:"),
+        (", y:", ",, y:"),
+        (", y:", ", y"),
+        (", y:", ", y: :"),
+        (", y:", ", y ="),
+        ("f(", "f "),
+        ("f(", "f(("),
+        ("x: R.Tensor((n, 4),", "x: R.Tensor((n, 4),,"),
+        ("x: R.Tensor((n, 4),", "x: R.Tensor(n, 4),"),
+        ("x: R.Tensor((n, 4),", "x: (n, 4),"),
+        (") ->", " ->"),
+        (") ->", ")) ->"),
+        (") ->", ") -"),
+        (") ->", ")"),
+        (') -> R.Tensor((n, 4), "float32"):', ") -> :"),
+        ('"float32"):\n        a', '"float32")\n        a'),
+        ('"float32"):\n        a', '"float32")):\n        a'),
+    ],
+)
+@pytest.mark.parametrize("broken_line", [False, True])
+def test_a_mistake_in_a_head_hides_none_in_the_body(
+    right: str, wrong: str, broken_line: bool
+) -> None:
+    """The function keeps its parameters, and calls of it say nothing."""
+    text = HEADED
+    if broken_line:
+        text = text.replace("f(x", "f(\n        x").replace(")) ->", ")\n    ) ->", 1)
+    text = text.replace(right, wrong, 1)
+    found = sorted(errors(text), key=lambda d: d.span or (0, 0))
+    assert [d.code for d in found] == ["PARSE", "WF02-undefined", "WF02-undefined"], found
 
 
 def test_each_annotation_of_a_signature_is_read() -> None:
@@ -132,15 +205,14 @@ MODULE = (
     'n = TypeVar("n")\n\n@I.ir_module\nclass M:\n' + FUNCTION + FUNCTION.replace("NAME", "other")
 )
 PAIRS = 60
-BRACKETS = frozenset("()[]{}")
 
 
 def damages(text: str) -> list[tuple[Place, str]]:
-    """One token lost, doubled, or exchanged. Brackets stay: an open one hides what is behind it."""
+    """One token lost, doubled, or exchanged."""
     found = []
     for start, end in tokens(text):
         token = text[start:end]
-        if token.strip() and BRACKETS.isdisjoint(token):
+        if token.strip():
             found += [((start, end), made) for made in ("", f"{token} {token}", UNKNOWN)]
     return found
 
@@ -156,7 +228,11 @@ def test_mistakes_in_two_functions_are_told_as_each_alone() -> None:
     # A mistake of layout reaches to the next decorator, so these stay.
     begin, half, rest = MODULE.index("    def"), MODULE.rindex("    @"), MODULE.rindex("    def")
     one = [damage for damage in damages(MODULE) if begin <= damage[0][0] < half]
-    other = [damage for damage in damages(MODULE) if damage[0][0] >= rest]
+    other = [
+        (place, made.replace(UNKNOWN, "zz_other"))
+        for place, made in damages(MODULE)
+        if place[0] >= rest
+    ]
     tried = 0
     for first, second in ((chance.choice(one), chance.choice(other)) for _ in range(PAIRS)):
         alone = [told(changed(MODULE, dict([each]))) for each in (first, second)]
@@ -193,3 +269,43 @@ def test_a_mistake_behind_an_escape_does_not_hide_it(returned: str) -> None:
 @pytest.mark.parametrize("output", ["R.ou", "R.output(a b)", "R.output(a, $)", "R.output(a, b"])
 def test_an_output_that_was_not_read_may_export_everything(output: str) -> None:
     assert codes(output, "return c") == ["PARSE"]
+
+
+STATEMENTS = """@R.function
+def f(c: R.Tensor((), "bool"), x: R.Tensor((4, 8), "float32")):
+    with R.dataflow():
+        a = R.exp(x)
+        R.output(a)
+    if c:
+        b = R.exp(a)
+    else:
+        b = R.negative(one)
+    d = R.add(b, two)
+    return d
+"""
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("@R.function", "@R.function(True)"),
+        ("@R.function", "@R.function(private=)"),
+        ("@R.function", "@R.function(private=True"),
+        ("@R.function", "@R.function(pure=Fals)"),
+        ("if c:", "if c"),
+        ("else:", "else"),
+        ("R.dataflow():", "R.dataflow()"),
+        ("R.dataflow():", "R.dataflow:"),
+        ("R.dataflow():", "R.dataflow(1):"),
+        ("R.dataflow():", "R.dataflow() as y:"),
+        ("    d =", "      d ="),
+        ("    d =", "   d ="),
+        ("    d =", "    del x\n    d ="),
+        ("    d =", "    assert x\n    d ="),
+        ("    d =", "    p = R.add(x, R.exp(x)\n    d ="),
+    ],
+)
+def test_a_mistake_hides_no_unknown_name(right: str, wrong: str) -> None:
+    assert [d.code for d in errors(STATEMENTS)] == ["WF02-undefined"] * 2
+    found = [d.code for d in errors(STATEMENTS.replace(right, wrong))]
+    assert sorted(found) == ["PARSE", "WF02-undefined", "WF02-undefined"]

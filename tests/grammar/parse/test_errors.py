@@ -84,7 +84,7 @@ def test_one_run_reports_several() -> None:
     )
     lines = [parsed.source.position(d.span[0])[0] for d in parsed.diagnostics if d.span]
     assert lines == [3, 5, 9]
-    assert [v.name_hint for v in parsed.modules[0].functions] == ["f", "h"]
+    assert [v.name_hint for v in parsed.modules[0].functions] == ["f", "g", "h"]
 
 
 def test_what_could_not_be_read_binds_its_name() -> None:

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from rlx.checker.check import check_text
+from rlx.grammar.print.printer import print_module
+from rlx.grammar.read.parser import parse
 from rlx.grammar.read.surroundings import PythonScope, Surroundings
 
 ROOT = Path(__file__).parents[3]
@@ -162,3 +164,60 @@ def f(x: R.Tensor((SHAPE[0], SHAPE[-1]), NAMES[0])) -> R.Tensor((8, 4), "float32
     assert not [d for d in check_text(text, "file.py").diagnostics if d.is_error]
     (found,) = check_text(text.replace("SHAPE[-1]", "SHAPE[2]"), "file.py").diagnostics[:1]
     assert found.message == "this tuple has 2 items, but the index is 2"
+
+
+TAKEN = [
+    *(
+        "SHAPE[:1]",
+        "SHAPE[1:]",
+        "SHAPE[:]",
+        "SHAPE[::2]",
+        "SHAPE[::-1]",
+        "SHAPE[0:3:2]",
+        "SHAPE[:2:]",
+    ),
+    *("SHAPE[::]", "SHAPE[-1:]", "SHAPE[1:][:1]", "SHAPE[:1] + SHAPE[2:]", "(2,) * 2 + SHAPE[:1]"),
+    *("SHAPE[3:]", "SHAPE[9:]", "SHAPE[:-9]", "2 * SHAPE", "-1 * SHAPE"),
+]
+
+
+@pytest.mark.parametrize("taken", TAKEN)
+def test_parts_of_tuples_are_those_that_python_takes(taken: str) -> None:
+    text = """from tvm.script import relax as R
+SHAPE = (4, 8, 2)
+
+
+@R.function
+def f(x: R.Tensor(TAKEN, "float32")) -> R.Tensor(TAKEN, "float32"):
+    y: R.Tensor(TAKEN, "float32x"[:-1]) = R.zeros(TAKEN, "xfloat32"[1:])
+    return R.add(x, y)
+"""
+    written = str(eval(taken, {"SHAPE": (4, 8, 2)}))
+    (one,), (other,) = (
+        parse(text.replace("TAKEN", each), "a.py").modules for each in (taken, written)
+    )
+    assert not [
+        d for d in check_text(text.replace("TAKEN", taken), "a.py").diagnostics if d.is_error
+    ]
+    assert print_module(one) == print_module(other)
+
+
+@pytest.mark.parametrize(
+    ("taken", "words"),
+    [
+        ("SHAPE[::0]", "the step of a slice cannot be zero"),
+        ('SHAPE["a":]', "a tuple cannot be indexed"),
+        ("SHAPE[3]", "this tuple has 3 items, but the index is 3"),
+    ],
+)
+def test_a_part_that_python_refuses_is_an_error(taken: str, words: str) -> None:
+    text = f"""from tvm.script import relax as R
+SHAPE = (4, 8, 2)
+
+
+@R.function
+def f(x: R.Tensor({taken}, "float32")) -> R.Tensor:
+    return R.add(x, unknown)
+"""
+    found = [d.message for d in check_text(text, "a.py").diagnostics if d.is_error]
+    assert found == [words, "'unknown' is not defined"]
