@@ -438,7 +438,7 @@ class Closing(Congruence):
             proofs = self.each_closed(values, close)
         finally:
             self.valued_digits -= 1
-        self.apply("table", None, [digit], [low, high], proofs)
+        self.by_each("table", proofs, [low, high], [digit])
 
     def distinctions(self, polys: list[Poly], inner: bool = False) -> Iterator[tuple[Any, Any]]:
         """The cases of the maxima and choices in polynomials."""
@@ -472,13 +472,9 @@ class Closing(Congruence):
     def valued(self, limits: tuple[int, Any, Any], close: Any) -> None:
         """Close a case by the values of a variable."""
         index, (low, above), (high, below) = limits
-        proofs = []
-        for number in range(low, 1 - high):
-            part = beside("eq", {(index,): 1, (): -number} if number else {(index,): 1})
-            with self.case(part) as proof:
-                close(part)
-            proofs.append(proof)
-        self.apply("table", None, [{(index,): 1}], [above, below], proofs)
+        point: Poly = {(index,): 1}
+        values = [beside("eq", shift(point, -number)) for number in range(low, 1 - high)]
+        self.by_each("table", self.each_closed(values, close), [above, below], [point])
 
     def period(self, poly: Poly, size: int, found: dict[int, int], depth: int = 4) -> None:
         """What each variable matters modulo, where a polynomial matters modulo a number; no deeper than
@@ -524,19 +520,17 @@ class Closing(Congruence):
         low = self.apply("floor-low", atom)
         high = self.apply("floor-high", atom)
         rest = combine((1, {(index,): 1}), (-size, quotient))
-        proofs = []
+        values = [beside("eq", shift(rest, -residue)) for residue in range(size)]
+
+        def inside(part: Cond) -> None:
+            if others:
+                self.tables(others, lambda more: close(("and", (part, *parts_of(more)))))
+            else:
+                close(part)
+
         before, self.tabled = self.tabled, True
         try:
-            for residue in range(size):
-                part = beside("eq", shift(rest, -residue))
-                with self.case(part) as proof:
-                    if others:
-                        self.tables(
-                            others, lambda more, part=part: close(("and", (part, *parts_of(more))))
-                        )
-                    else:
-                        close(part)
-                proofs.append(proof)
+            proofs = self.each_closed(values, inside)
         finally:
             self.tabled = before
-        self.apply("table", None, [rest], [low, high], proofs)
+        self.by_each("table", proofs, [low, high], [rest])

@@ -25,7 +25,7 @@ from rlx.solver.poly import TooMuchWorkError
 from rlx.solver.prim_exprs import Range
 from rlx.solver.proofs.checker import Cond, RefusedError, beside, check
 from rlx.solver.proofs.closing import Closing
-from rlx.solver.proofs.draft import Below, Found, NotFoundError, distinct_names, parts_of
+from rlx.solver.proofs.draft import Found, NotFoundError, distinct_names, needed, parts_of
 from rlx.solver.verdict import CONTRADICTORY, PARANOID
 
 _SPLITS = 8
@@ -47,17 +47,17 @@ class Draft(Closing):
         """
         if not self.closed:
             self.by_signs(self.signed()[:_SIGNED] if self.distinguishing else [], [])
-        proof = self.emitted(_needed(self.steps)[0], {n: n for n in range(self.known)}, self.known)
+        proof = self.emitted(needed(self.steps)[0], {n: n for n in range(self.known)}, self.known)
         words = set(re.findall(r"\w+", " ".join(_texts(proof))))
         checker = self.checker
         waiting = [i for i, name in enumerate(checker.names) if name in words or i < self.own]
-        needed: set[int] = set()
+        named: set[int] = set()
         while waiting:
             index = waiting.pop()
-            if index not in needed and checker.atoms[index][0] != "var":
-                needed.add(index)
+            if index not in named and checker.atoms[index][0] != "var":
+                named.add(index)
                 waiting += _inside(checker.atoms[index])
-        names = {checker.names[index]: self.definition(index) for index in sorted(needed)}
+        names = {checker.names[index]: self.definition(index) for index in sorted(named)}
         found = {**self.claimed, "names": names, "proof": proof}
         return found
 
@@ -285,28 +285,6 @@ def _inside(part: Any) -> list[int]:
 
 def _bracketed(text: str) -> str:
     return text if text.isidentifier() or text.isdecimal() else f"({text})"
-
-
-def _needed(steps: list[Found]) -> tuple[list[Found], set[int]]:
-    """The steps that a proof needs, and the facts that these need from outside."""
-    needed: set[int] = set()
-    kept: list[Found] = []
-    for given, number in reversed(steps):
-        if number is not None and number not in needed:
-            continue
-        needed.discard(-1 if number is None else number)
-        step = dict(given)
-        for use in step.get("uses", ()):
-            needed |= set(use) if isinstance(use, list) else {use}
-        if "proofs" in step:
-            proofs = []
-            for below in step["proofs"]:
-                inner, outside = _needed(below.steps)
-                needed |= {n for n in outside if n < below.first}
-                proofs.append(Below(inner, below.first, below.facts))
-            step["proofs"] = proofs
-        kept.append(Found(step, number))
-    return kept[::-1], needed
 
 
 def _texts(proof: list[dict[str, Any]]) -> Iterator[str]:
