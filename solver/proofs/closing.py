@@ -10,9 +10,9 @@ from typing import Any
 
 from rlx.solver.poly import TooMuchWorkError
 from rlx.solver.proofs.checker import Cond, Poly, beside, combine, negate, shift, value
-from rlx.solver.proofs.congruence import Congruence
 from rlx.solver.proofs.draft import INSIDE, ONE, SIGNS, Item, NotFoundError, leaves, parts_of
 from rlx.solver.proofs.inequalities import without
+from rlx.solver.proofs.models import Models
 from rlx.solver.proofs.rewriting import CaseScope
 
 _CLASSES = 600
@@ -24,7 +24,7 @@ _VALUES = 65
 """The most values of a variable that are looked at one by one: as many as exponents of an int64 have."""
 
 
-class Closing(Congruence):
+class Closing(Models):
     """The search for a proof of a case."""
 
     tabled = False

@@ -821,15 +821,15 @@ def _solved(poly: Poly, rows: list[Row], slack: bool) -> Multipliers | None:
         if not equation:
             lines.append(f"(assert (>= l{place} 0))")
         for mono, coef in row.items():
-            by_mono.setdefault(mono, []).append(f"(* {_literal(coef)} l{place})")
+            by_mono.setdefault(mono, []).append(f"(* {literal(coef)} l{place})")
     for mono, parts in by_mono.items():
         whole = f"(+ 0 {' '.join(parts)})" if parts else "0"
-        wanted = _literal(poly.get(mono, 0))
+        wanted = literal(poly.get(mono, 0))
         if mono:
             lines.append(f"(assert (= {whole} {wanted}))")
         else:
             lines.append(
-                f"(assert ({'<' if slack else '<='} {whole} {_literal(poly.get((), 0) + slack)}))"
+                f"(assert ({'<' if slack else '<='} {whole} {literal(poly.get((), 0) + slack)}))"
             )
     z3 = loaded_z3()
     solver = z3.SimpleSolver()
@@ -849,5 +849,6 @@ def _solved(poly: Poly, rows: list[Row], slack: bool) -> Multipliers | None:
     return found
 
 
-def _literal(number: int) -> str:
+def literal(number: int) -> str:
+    """A number in SMT-LIB."""
     return str(number) if number >= 0 else f"(- {-number})"

@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import INT64
@@ -38,6 +38,8 @@ _SIGNED = 3
 class Draft(Closing):
     """A proof that becomes a certificate."""
 
+    modelled = False
+    """Whether cases are distinguished where a linear model of the facts fails."""
     distinguishing = False
     """Whether the signs of variables in divisions are distinguished first."""
 
@@ -45,7 +47,9 @@ class Draft(Closing):
         """The finished certificate, without what is not needed. Raises NotFoundError if no proof is
         found.
         """
-        if not self.closed:
+        if self.modelled:
+            self.by_models(_SPLITS)
+        elif not self.closed:
             self.by_signs(self.signed()[:_SIGNED] if self.distinguishing else [], [])
         proof = self.emitted(needed(self.steps)[0], {n: n for n in range(self.known)}, self.known)
         words = set(re.findall(r"\w+", " ".join(_texts(proof))))
@@ -201,16 +205,30 @@ def _over_atoms(conditions: Sequence[PrimExpr]) -> tuple[list[PrimExpr], set[tir
     return [found[0] or conditions[0], *kept], set(known.values())
 
 
+class Attempt(NamedTuple):
+    """How a proof is looked for.
+
+    Attributes
+    ----------
+    choosing
+        Whether it is an attempt that distinguishes signs first, for goals with maxima or choices (as
+        divisions that round towards zero are) or for others.
+    """
+
+    thorough: bool = False
+    forgetful: bool = False
+    choosing: bool | None = None
+    modelled: bool = False
+
+
 _ATTEMPTS = (
-    (False, False, True),
-    (False, False, None),
-    (False, False, False),
-    (True, False, None),
-    (True, True, None),
+    Attempt(choosing=True),
+    Attempt(),
+    Attempt(choosing=False),
+    Attempt(modelled=True),
+    Attempt(thorough=True),
+    Attempt(thorough=True, forgetful=True),
 )
-"""Whether each attempt is thorough and forgetful; whether it is one that distinguishes signs first, for
-goals with maxima or choices (as divisions that round towards zero are) or for others.
-"""
 
 
 def found(
@@ -224,7 +242,7 @@ def found(
     made, left = None, _EFFORT
     for attempt in _ATTEMPTS:
         if made is None and left > 0:
-            made, left = _attempt(goal, facts, ranges, left, *attempt)
+            made, left = _attempt(goal, facts, ranges, left, attempt)
     if made is None:
         return None
     try:
@@ -241,17 +259,16 @@ def _attempt(
     facts: Sequence[PrimExpr],
     ranges: Sequence[tuple[tir.Var, Range]],
     effort: int,
-    thorough: bool,
-    forgetful: bool,
-    choosing: bool | None,
+    attempt: Attempt,
 ) -> tuple[dict[str, Any] | None, int]:
     """A certificate that is not checked yet, or None, and the effort that is left."""
     try:
         draft = Draft(goal, facts, ranges)
-        draft.distinguishing = choosing is not None
-        if draft.distinguishing and (draft.choosing != choosing or not draft.signed()):
+        draft.distinguishing = attempt.choosing is not None
+        if draft.distinguishing and (draft.choosing != attempt.choosing or not draft.signed()):
             return None, effort
-        draft.thorough, draft.forgetful = thorough, forgetful
+        draft.thorough, draft.forgetful = attempt.thorough, attempt.forgetful
+        draft.modelled = attempt.modelled
         granted = draft.checker.effort = min(draft.checker.effort, effort)
         try:
             return draft.certificate(), 0
