@@ -156,6 +156,7 @@ class Steps:
         self.index: dict[Cond, int] = {}
         self.failed: dict[object, int] = {}
         self.notes: list[tuple[dict[Any, Any], object]] = []
+        self.known_products: dict[tuple[int, ...], Poly] = {}
         self.programs = _PROGRAMS
         renamed: dict[tir.Var, PrimExpr] = {v: tir.Var(n, v.dtype) for v, n in self.names.items()}
         self.texts = [show(tir.substitute(fact, renamed)) for fact in (*facts, goal)]

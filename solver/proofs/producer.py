@@ -23,9 +23,16 @@ from rlx.solver.context import Components, ContextState, constraints, within_dty
 from rlx.solver.expression_text import show
 from rlx.solver.poly import TooMuchWorkError
 from rlx.solver.prim_exprs import Range
-from rlx.solver.proofs.checker import Cond, RefusedError, beside, check
+from rlx.solver.proofs.checker import Cond, Poly, RefusedError, beside, check, combine
 from rlx.solver.proofs.closing import Closing
-from rlx.solver.proofs.draft import Found, NotFoundError, distinct_names, needed, parts_of
+from rlx.solver.proofs.draft import (
+    Found,
+    NotFoundError,
+    distinct_names,
+    leaves,
+    needed,
+    parts_of,
+)
 from rlx.solver.verdict import CONTRADICTORY, PARANOID
 
 _SPLITS = 8
@@ -65,13 +72,13 @@ class Draft(Closing):
         found = {**self.claimed, "names": names, "proof": proof}
         return found
 
-    def by_signs(self, variables: list[int], conds: list[Cond]) -> None:
-        """Close the present case, by those of the signs of variables."""
-        if variables:
-            index, *others = variables
-            number = self.index.get(beside("ne", {(index,): 1}))
+    def by_signs(self, numbers: list[Poly], conds: list[Cond]) -> None:
+        """Close the present case, by those of the signs of numbers."""
+        if numbers:
+            poly, *others = numbers
+            number = self.index.get(beside("ne", poly))
             if number is None:
-                ((maximum,),) = self.checker.binary("max", {(index,): 1}, {})
+                ((maximum,),) = self.checker.binary("max", poly, {})
                 number = self.alternatives(maximum)
             self.cases(number, lambda part: self.by_signs(others, [*conds, parts_of(part)[0]]))
             return
@@ -86,8 +93,10 @@ class Draft(Closing):
         """Whether there are maxima or choices."""
         return any(kind in ("max", "choice") for kind, _ in self.checker.atoms)
 
-    def signed(self) -> list[int]:
-        """The variables in divisions that may be positive and negative; divisors come first."""
+    def signed(self) -> list[Poly]:
+        """The variables in divisions that may be positive and negative; divisors come first. Before them
+        the sums of variables whose sign decides how a division rounds.
+        """
         divisions = [parts for kind, parts in self.checker.atoms if kind == "div"]
         inside = [
             index
@@ -96,12 +105,24 @@ class Draft(Closing):
             for index in self.below(dict(parts[place]))
         ]
         lows, highs = self.lows(), self.lows(-1)
-        return [
-            index
+        found: list[Poly] = [
+            {(index,): 1}
             for index in dict.fromkeys(inside)
-            if self.checker.atoms[index][0] == "var"
+            if self.is_variable(index)
             and lows.get(index, (-1, 0))[0] < 0 > highs.get(index, (-1, 0))[0]
         ]
+        tops = {parts[0] for parts in divisions}
+        chosen = [parts[0] for kind, parts in self.checker.atoms if kind == "choice"]
+        for part in dict.fromkeys(part for cond in chosen for part in leaves(cond)):
+            poly = dict(part)
+            mixed = any(c < 0 for c in poly.values()) and any(c > 0 for c in poly.values())
+            if part in tops and mixed and all(self.is_variable(i) for m in poly for i in m):
+                if combine((-1, poly)) not in found:
+                    found.insert(0, poly)
+        return found
+
+    def is_variable(self, index: int) -> bool:
+        return self.checker.atoms[index][0] == "var"
 
     def emitted(
         self, steps: list[Found], numbers: dict[int, int], count: int
