@@ -40,7 +40,7 @@ class Closing(Models):
         """Close the present case."""
         if self.closed or self.bitwise():
             return
-        kept = len(self.steps), dict(self.index), len(self.checker.facts), len(self.notes)
+        kept = self.kept()
         self.saturate()
         if self.closed:
             return
@@ -326,38 +326,11 @@ class Closing(Models):
                     equation: Item = {(): -sign * coef}, (self.index[kind, parts],)
                     self.cut([(ONE, (limit,)), equation], size)
 
-    def strict(self) -> None:
-        """A value that is not 0 and never negative is at least 1."""
-        for cond, number in [*self.index.items()]:
-            if cond[0] != "ne":
-                continue
-            simple = cond in self.targets
-            for sign in (1, -1):
-                poly = shift(dict(cond[1]), 0, sign)
-                least = self.index.get(beside("ge", poly))
-                if least is None and beside("ge", shift(poly, -1)) not in self.index:
-                    least = self.least(poly, simple)
-                if least is not None:
-                    self.apply("strict", None, uses=[number, least])
-                    break
-
-    def least(self, poly: Poly, simple: bool) -> int | None:
-        """The fact that a polynomial is at least 0, by the limits of its atoms or, if not only such are
-        asked for, by its maxima.
-        """
-        items = self.shifted(poly)
-        if items is None and not simple and any(map(self.is_max, poly)):
-            try:
-                items = self.nonneg(poly)
-            except NotFoundError:
-                return None
-        return None if items is None else self.total(items)
-
     def by_split(self, splits: int, scope: CaseScope | None, conds: list[Cond]) -> bool:
         """Close a case by a case distinction."""
         values = self.limited() if self.thorough and not conds else ()
         for number, close in [*values, *self.questions(scope)][:2]:
-            kept = len(self.steps), dict(self.index), len(self.checker.facts), len(self.notes)
+            kept = self.kept()
 
             def inside(part: Cond) -> None:
                 more = [*conds, *(part[1] if part[0] == "and" else (part,))]
@@ -374,12 +347,6 @@ class Closing(Models):
             except (NotFoundError, TooMuchWorkError):
                 self.restore(kept)
         return False
-
-    def restore(self, kept: tuple[int, dict[Cond, int], int, int]) -> None:
-        """Take back the steps and facts since a point."""
-        del self.steps[kept[0] :]
-        self.index = dict(kept[1])
-        self.forget(*kept[2:])
 
     def questions(self, scope: CaseScope | None) -> Iterator[tuple[Any, Any]]:
         """Case distinctions that may help, the best first."""

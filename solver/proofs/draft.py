@@ -249,6 +249,16 @@ class Steps:
         self.notes.append((known, key))
         return value
 
+    def kept(self) -> tuple[int, dict[Cond, int], int, int]:
+        """What :meth:`restore` needs."""
+        return len(self.steps), dict(self.index), len(self.checker.facts), len(self.notes)
+
+    def restore(self, kept: tuple[int, dict[Cond, int], int, int]) -> None:
+        """Take back the steps and facts since a point."""
+        del self.steps[kept[0] :]
+        self.index = dict(kept[1])
+        self.forget(*kept[2:])
+
     def forget(self, facts: int, notes: int) -> None:
         """Take back facts from a number on, and the results noted since then."""
         del self.checker.facts[facts:], self.checker.used[facts:]
@@ -412,8 +422,7 @@ class Steps:
 
 
 def needed(steps: list[Found]) -> tuple[list[Found], set[int]]:
-    """The steps that a proof needs, and the facts that these need from outside.
-    """
+    """The steps that a proof needs, and the facts that these need from outside."""
     facts: set[int] = set()
     kept: list[Found] = []
     for given, number in reversed(steps):

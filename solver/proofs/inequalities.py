@@ -118,7 +118,9 @@ class Inequalities(Steps):
             product: Poly = {(): coef}
             for index in mono:
                 low = lows.get(index)
-                limit = shift({(index,): 1}, low[0]) if low else shift({(index,): -1}, -highs[index][0])
+                limit = (
+                    shift({(index,): 1}, low[0]) if low else shift({(index,): -1}, -highs[index][0])
+                )
                 product = self.checker.mul(product, limit)
             parts.append((1, product))
         total = combine(*parts)
@@ -718,6 +720,33 @@ class Inequalities(Steps):
         """The latest comparisons with 0."""
         known = [(c, number) for c, number in self.index.items() if c[0] in ("ge", "eq")]
         return [(dict(c[1]), ONE, (number,), c[0] == "eq") for c, number in known[-_ROWS:]]
+
+    def strict(self) -> None:
+        """A value that is not 0 and never negative is at least 1."""
+        for cond, number in [*self.index.items()]:
+            if cond[0] != "ne":
+                continue
+            simple = cond in self.targets
+            for sign in (1, -1):
+                poly = shift(dict(cond[1]), 0, sign)
+                least = self.index.get(beside("ge", poly))
+                if least is None and beside("ge", shift(poly, -1)) not in self.index:
+                    least = self.least(poly, simple)
+                if least is not None:
+                    self.apply("strict", None, uses=[number, least])
+                    break
+
+    def least(self, poly: Poly, simple: bool) -> int | None:
+        """The fact that a polynomial is at least 0, by the limits of its atoms or, if not only such are
+        asked for, by its maxima.
+        """
+        items = self.shifted(poly)
+        if items is None and not simple and any(map(self.is_max, poly)):
+            try:
+                items = self.nonneg(poly)
+            except NotFoundError:
+                return None
+        return None if items is None else self.total(items)
 
     def residue_clash(self) -> bool:
         """Close a case by an equation that no integers satisfy, because a number divides all but

@@ -9,14 +9,15 @@ from collections.abc import Iterator
 from contextlib import suppress
 from fractions import Fraction
 from math import floor, gcd
-from typing import Any
 
 from rlx.solver.proofs.checker import Cond, Mono, Poly, beside, combine, shift, value
 from rlx.solver.proofs.congruence import Congruence
 from rlx.solver.proofs.draft import ONE, SIGNS, NotFoundError, leaves
-from rlx.solver.proofs.inequalities import literal
+from rlx.solver.proofs.inequalities import literal, without
 from rlx.solver.smt import loaded_z3
 
+_VALUES = 3
+"""How often the values of an atom are divided, one below another."""
 _REFINED = 12
 """How often facts about products are added before a case distinction."""
 
@@ -27,10 +28,29 @@ Model = dict[Mono, Fraction]
 class Models(Congruence):
     """The search for a proof of a case by models of its facts."""
 
+    undivided = False
+    """Whether the values of some atom could be divided once more."""
+
     def by_models(self, splits: int) -> None:
         """Close the present case, by at most so many case distinctions, one below another."""
-        self.limit_atoms()
+        for values in range(_VALUES + 1):
+            kept = self.kept()
+            try:
+                self.by_cases(splits, values)
+                return
+            except NotFoundError:
+                if self.closed or not self.undivided:
+                    raise
+                self.restore(kept)
+        raise NotFoundError("the values of atoms are divided too often")
+
+    def by_cases(self, splits: int, values: int) -> None:
+        """The same, where the values of an atom are divided so often."""
+        self.undivided = False
+        model: Model = {}
         for _ in range(_REFINED):
+            self.strict()
+            self.limit_atoms()
             self.tighten()
             if self.closed or self.impossible():
                 return
@@ -39,15 +59,27 @@ class Models(Congruence):
                 break
         if self.closed:
             return
-        if any(len(mono) > 1 for mono in model):
+        if any(len(mono) > 2 for mono in model):
             with suppress(NotFoundError):
                 self.contradiction()
             if self.closed:
                 return
         number = next(self.doubts(model), None) if splits else None
-        if number is None:
-            raise NotFoundError("a model of the facts has no mistake that a case would mend")
-        self.cases(number, lambda _: self.by_models(splits - 1))
+        if number is not None:
+            self.cases(number, lambda _: self.by_cases(splits - 1, values))
+            return
+        open_values = False
+        for number in self.divided(model):
+            open_values = True
+            kept = self.kept()
+            try:
+                if values:
+                    self.cases(number, lambda _: self.by_cases(splits, values - 1))
+                    return
+            except NotFoundError:
+                self.restore(kept)
+        self.undivided = open_values or self.undivided
+        raise NotFoundError("a model of the facts has no mistake that a case would mend")
 
     def impossible(self) -> bool:
         """Close the present case if its facts contradict each other linearly."""
@@ -64,9 +96,14 @@ class Models(Congruence):
         for index in self.below(near):
             kind, operands = self.checker.atoms[index]
             self.limits_of_maximum(index)
-            if kind == "div" and value(dict(operands[1])):
-                for rule in ("floor-low", "floor-high"):
-                    self.attempt(rule, index)
+            if kind == "div":
+                below = dict(operands[1])
+                signs = [] if value(below) else [shift(below, -1, sign) for sign in (1, -1)]
+                known = [
+                    n for each in signs if (n := self.index.get(beside("ge", each))) is not None
+                ]
+                for rule in ("floor-low", "floor-high") if known or value(below) else ():
+                    self.attempt(rule, index, known[:1])
 
     def tighten(self) -> None:
         """Divide inequalities by what divides all but their constant."""
@@ -99,7 +136,9 @@ class Models(Congruence):
         values = {str(each): found[each] for each in found.decls()}
         numbers = ((mono, values.get(name)) for mono, name in names.items())
         return {
-            mono: Fraction(n.numerator_as_long(), n.denominator_as_long()) if n is not None else Fraction()
+            mono: Fraction(n.numerator_as_long(), n.denominator_as_long())
+            if n is not None
+            else Fraction()
             for mono, n in numbers
         }
 
@@ -107,6 +146,13 @@ class Models(Congruence):
         """Add facts about products that a model does not satisfy; whether there are any."""
         before = len(self.checker.facts)
         lows, highs = self.lows(), self.lows(-1)
+        for cond, number in [*self.index.items()]:
+            if cond[0] == "eq" and len(cond[1]) <= 2 and len(max(cond[1])[0]) == 1:
+                index = max(cond[1])[0][0]
+                for mono in [mono for mono in model if index in mono and len(mono) > 1]:
+                    (rest,) = without({mono: 1}, index)
+                    if self.checker.mul({rest: 1}, dict(cond[1])):
+                        self.total([({rest: 1}, (number,))])
         for mono in [mono for mono in model if len(mono) == 2]:
             first, second = mono
             if first == second:
@@ -152,7 +198,14 @@ class Models(Congruence):
                 wrong = kind == "choice" and number != int(_holds(operands[0], model))
             if wrong and (cases := self.alternatives(index)) is not None:
                 yield cases
-        yield from self.divided(model)
+        for cond, number in self.index.items():
+            if cond[0] == "ne" and number not in self.done and cond[1] in self.divisors_in(model):
+                yield number
+
+    def divisors_in(self, model: Model) -> set[object]:
+        """The divisors of the quotients in a model."""
+        atoms = (self.checker.atoms[i] for mono in model for i in mono)
+        return {parts[1] for kind, parts in atoms if kind == "div"}
 
     def divided(self, model: Model) -> Iterator[int]:
         """The fact of two cases for an atom that is no integer in a model, or in whose products the model is
@@ -180,7 +233,9 @@ class Models(Congruence):
 
 
 def _number(model: Model, poly: Poly) -> Fraction:
-    return sum((coef * (model.get(m, Fraction()) if m else 1) for m, coef in poly.items()), Fraction())
+    return sum(
+        (coef * (model.get(m, Fraction()) if m else 1) for m, coef in poly.items()), Fraction()
+    )
 
 
 def _holds(cond: Cond, model: Model) -> bool:

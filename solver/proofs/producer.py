@@ -23,7 +23,7 @@ from rlx.solver.context import Components, ContextState, constraints, within_dty
 from rlx.solver.expression_text import show
 from rlx.solver.poly import TooMuchWorkError
 from rlx.solver.prim_exprs import Range
-from rlx.solver.proofs.checker import Cond, Poly, RefusedError, beside, check, combine
+from rlx.solver.proofs.checker import Cond, Poly, RefusedError, beside, check, combine, shift
 from rlx.solver.proofs.closing import Closing
 from rlx.solver.proofs.draft import (
     Found,
@@ -77,10 +77,19 @@ class Draft(Closing):
         if numbers:
             poly, *others = numbers
             number = self.index.get(beside("ne", poly))
+            # where a choice depends on the sign, it may be another one at 0
+            second = beside("ge", shift(poly, 1)) in conds
+            after = [shift(poly, -1)] if self.choosing and number is None and not second else []
             if number is None:
                 ((maximum,),) = self.checker.binary("max", poly, {})
                 number = self.alternatives(maximum)
-            self.cases(number, lambda part: self.by_signs(others, [*conds, parts_of(part)[0]]))
+
+            def inside(part: Cond) -> None:
+                sign, *_ = parts_of(part)
+                more = after if sign == beside("ge", poly) else []
+                self.by_signs([*more, *others], [*conds, sign])
+
+            self.cases(number, inside)
             return
         try:
             scope = self.scope(conds)
@@ -116,9 +125,9 @@ class Draft(Closing):
         for part in dict.fromkeys(part for cond in chosen for part in leaves(cond)):
             poly = dict(part)
             mixed = any(c < 0 for c in poly.values()) and any(c > 0 for c in poly.values())
-            if part in tops and mixed and all(self.is_variable(i) for m in poly for i in m):
-                if combine((-1, poly)) not in found:
-                    found.insert(0, poly)
+            plain = part in tops and all(self.is_variable(i) for m in poly for i in m)
+            if plain and mixed and combine((-1, poly)) not in found:
+                found.insert(0, poly)
         return found
 
     def is_variable(self, index: int) -> bool:
@@ -359,8 +368,11 @@ def certificate(goal: PrimExpr, state: ContextState, means: str) -> dict[str, An
     asked = map(_told, prim_exprs.expand([goal, *constraints(state)]))
     (expanded, *known), atoms = _over_atoms([*asked])
 
+    limited = "vectors" in means  # of bits, which hold the variables within 64 of them
+
     def range_of(var: tir.Var) -> Range:
-        return within_dtype(var, None, None) if var in atoms else state.range_of(var)
+        limits = within_dtype(var, None, None) if var in atoms else state.range_of(var)
+        return within_word(var, *limits) if limited else limits
 
     near, far = Components(known).split(tir.free_vars(expanded))
     by = f"by {'SMT' if means.startswith('smt') else means}, {UNCHECKED}"
@@ -388,14 +400,12 @@ def certificate(goal: PrimExpr, state: ContextState, means: str) -> dict[str, An
     if refused is not None and PARANOID:
         raise RuntimeError(f"the certificate of {show(goal)} is refused: {refused}")
     names = distinct_names(tir.free_vars(expanded, *near))
-    limited = "vectors" in means  # of bits, which hold the variables within 64 of them
-    limits = {v: within_word(v, *range_of(v)) if limited else range_of(v) for v in names}
     renamed: dict[tir.Var, PrimExpr] = {v: tir.Var(name, v.dtype) for v, name in names.items()}
     return {
         "version": 1,
         "goal": show(tir.substitute(expanded, renamed)),
         "assume": [show(tir.substitute(fact, renamed)) for fact in near],
-        "variables": {name: list(limits[var]) for var, name in names.items()},
+        "variables": {name: list(range_of(var)) for var, name in names.items()},
         "names": {},
         "proof": by,
     }

@@ -491,14 +491,16 @@ class Rewriting(Inequalities):
             self.by_atoms(negate(gives), [first], 4)
         return self.number(self.apply("lemma", proofs=[proof], gives=gives))
 
-    def by_atoms(self, unequal: Cond, atoms: list[int], splits: int, part: Cond = TRUE) -> None:
-        """Close a case by the cases of maxima and choices in a disequation, and by the alternatives
-        in the latest case.
+    def by_atoms(
+        self, unequal: Cond, atoms: list[int], splits: int, alternatives: Sequence[Cond] = ()
+    ) -> None:
+        """Close a case by the cases of maxima and choices in a disequation, and by alternatives that the
+        cases before brought.
         """
         if self.closed:
             return
         asked = dict.fromkeys([*atoms, *self.branching(dict(unequal[1]))])
-        listed = [self.index.get(each) for each in parts_of(part) if each[0] == "or"]
+        listed = [self.index.get(each) for each in alternatives]
         waiting = [number for number in listed if number not in self.done]
         open_cases = (cases for index in asked if (cases := self.alternatives(index)) is not None)
         cases = next((each for each in (*waiting, *open_cases)), None) if splits else None
@@ -513,7 +515,12 @@ class Rewriting(Inequalities):
             finally:
                 self.linear = before
         if cases is not None:
-            self.cases(cases, lambda part: self.by_atoms(unequal, [], splits - 1, part))
+
+            def inside(part: Cond) -> None:
+                more = [each for each in parts_of(part) if each[0] == "or"]
+                self.by_atoms(unequal, [], splits - 1, [*more, *alternatives])
+
+            self.cases(cases, inside)
             return
         self.contradiction()
 
