@@ -70,6 +70,8 @@ class Closing(Models):
         others = [c for c in self.targets if c is not cond and c[0] != "or"]
         if scope is not None:
             yield lambda: self.against(self.scope([*conds, *others]) if others else scope, cond)
+        if cond[0] == "ne":
+            yield lambda: self.by_multiples(cond)
         if cond[0] == "ne" and self.thorough:
             yield lambda: self.congruent(cond)
             yield lambda: self.by_remainder(cond)
