@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from fractions import Fraction
-from math import floor, gcd
+from itertools import combinations, combinations_with_replacement, product
+from math import floor, gcd, prod
 
 from rlx.solver.proofs.checker import Cond, Mono, Poly, beside, combine, shift, value
 from rlx.solver.proofs.congruence import Congruence
@@ -16,7 +17,9 @@ from rlx.solver.proofs.draft import ONE, SIGNS, NotFoundError, leaves
 from rlx.solver.proofs.inequalities import literal, without
 from rlx.solver.smt import loaded_z3
 
-_VALUES = 3
+_DEGREE, _LINEAR = 4, 12
+"""The largest degree of products whose limits are multiplied, and the most inequalities that are."""
+_VALUES = 5
 """How often the values of an atom are divided, one below another."""
 _REFINED = 12
 """How often facts about products are added before a case distinction."""
@@ -161,16 +164,33 @@ class Models(Congruence):
                 for sign in (1, -1):
                     square = {(first, first): 1, (second, second): 1, mono: 2 * sign}
                     self.above(model, {(first,): 1, (second,): sign}, square)
-            pairs = {
-                (a[1], b[1])
-                for one, other in ((lows, lows), (lows, highs), (highs, lows), (highs, highs))
-                if (a := one.get(first)) and (b := other.get(second))
-            }
-            for pair in sorted(pairs):
-                product = self.product((ONE, pair))
-                if _number(model, product) < 0:
-                    self.total([(ONE, pair)])
+        for mono in [mono for mono in model if 1 < len(mono) <= _DEGREE]:
+            both = [[side[i][1] for side in (lows, highs) if i in side] for i in mono]
+            for ids in {tuple(sorted(each)) for each in product(*both)}:
+                self.if_wrong(model, ids)
+        linear = [
+            n for c, n in self.index.items() if c[0] == "ge" and all(len(m) < 2 for m, _ in c[1])
+        ]
+        for ids in combinations_with_replacement(linear[-_LINEAR:], 2):
+            self.if_wrong(model, ids)
+        for mono in [mono for mono in model if len(mono) == 3]:
+            inside = sorted({*mono})
+            roots: list[Poly] = [{(a,): 1} for a in inside]
+            roots += [{(a,): 1, (b,): sign} for a, b in combinations(inside, 2) for sign in (1, -1)]
+            for root, factor in product(roots, [i for i in inside if lows.get(i, (-1, 0))[0] >= 0]):
+                square = self.checker.mul(root, root)
+                least, known = lows[factor]
+                limit: Poly = shift({(factor,): 1}, -least)
+                if _number(model, self.checker.mul(square, limit)) < 0:
+                    self.square(root)
+                    self.total([(ONE, (self.index[beside("ge", square)], known))])
         return len(self.checker.facts) > before
+
+    def if_wrong(self, model: Model, ids: tuple[int, ...]) -> None:
+        """Add the product of some facts if it is not true in a model, and about nothing else."""
+        poly = self.multiplied(ids)
+        if all(mono in model for mono in poly if mono) and _number(model, poly) < 0:
+            self.total([(ONE, ids)])
 
     def above(self, model: Model, root: Poly, square: Poly) -> None:
         """The fact that the square of a number is on or above the line through two neighbours, if a model
@@ -214,7 +234,7 @@ class Models(Congruence):
         wrong = {
             i
             for mono in model
-            if len(mono) == 2 and model[mono] != model.get(mono[:1], 0) * model.get(mono[1:], 0)
+            if len(mono) > 1 and model[mono] != prod(model.get((i,), Fraction()) for i in mono)
             for i in mono
         }
         wrong |= {m[0] for m, number in model.items() if len(m) == 1 and number.denominator > 1}
