@@ -19,8 +19,6 @@ from rlx.solver.smt import loaded_z3
 
 _DEGREE, _LINEAR = 4, 12
 """The largest degree of products whose limits are multiplied, and the most inequalities that are."""
-_VALUES = 5
-"""How often the values of an atom are divided, one below another."""
 _REFINED = 12
 """How often facts about products are added before a case distinction."""
 
@@ -31,12 +29,14 @@ Model = dict[Mono, Fraction]
 class Models(Congruence):
     """The search for a proof of a case by models of its facts."""
 
+    most_values = 5
+    """How often the values of an atom are divided, one below another."""
     undivided = False
     """Whether the values of some atom could be divided once more."""
 
     def by_models(self, splits: int) -> None:
         """Close the present case, by at most so many case distinctions, one below another."""
-        for values in range(_VALUES + 1):
+        for values in range(self.most_values + 1):
             kept = self.kept()
             try:
                 self.by_cases(splits, values)

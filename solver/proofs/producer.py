@@ -235,6 +235,13 @@ def _over_atoms(conditions: Sequence[PrimExpr]) -> tuple[list[PrimExpr], set[tir
     return [found[0] or conditions[0], *kept], set(known.values())
 
 
+_BRIEF = 40
+"""The linear programs of the first attempt, which is made where there are maxima or choices. The
+choices of divisions that round towards zero are shorter by the normal form.
+"""
+_ROUNDED = (tir.TruncDiv, tir.TruncMod)
+
+
 class Attempt(NamedTuple):
     """How a proof is looked for.
 
@@ -249,9 +256,11 @@ class Attempt(NamedTuple):
     forgetful: bool = False
     choosing: bool | None = None
     modelled: bool = False
+    brief: bool = False
 
 
 _ATTEMPTS = (
+    Attempt(modelled=True, brief=True),
     Attempt(choosing=True),
     Attempt(),
     Attempt(choosing=False),
@@ -299,6 +308,10 @@ def _attempt(
             return None, effort
         draft.thorough, draft.forgetful = attempt.thorough, attempt.forgetful
         draft.modelled = attempt.modelled
+        if attempt.brief:
+            if not draft.choosing or any(isinstance(e, _ROUNDED) for e in tir.postorder(goal)):
+                return None, effort
+            draft.programs, draft.most_values = _BRIEF, 0
         granted = draft.checker.effort = min(draft.checker.effort, effort)
         try:
             return draft.certificate(), 0
