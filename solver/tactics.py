@@ -323,8 +323,7 @@ def _by_bit_vectors(question: Question) -> Verdict | None:
     """The question over vectors that are wide enough for all of its values."""
     from rlx.solver import bit_vectors
 
-    query = question.query()
-    query = query.within(question.word_ranges)
+    query = _fixed(question, question.query())
     bits = bit_vectors.width(query)
     if bits is None:
         question.tried.append("the values are too large for bit vectors")
@@ -339,6 +338,22 @@ def _by_bit_vectors(question: Question) -> Verdict | None:
         return _from_model(question, answer, names, style)
     question.tried.append(f"smt {style}: {answer.reason or answer.status}")
     return None
+
+
+def _fixed(question: Question, query: smt.Query) -> smt.Query:
+    """The question within 64 bits, where variables that the facts leave one value are this value."""
+    engine = question.engine()
+    ranges = list[Range]()
+    values: dict[tir.Var, PrimExpr] = {}
+    for var, limits in zip(question.variables, question.word_ranges, strict=True):
+        low, high = intervals.interval(engine, normal_form.variable(engine, var))
+        ranges.append((low, high) if low is not None and low == high else limits)
+        if low is not None and low == high:
+            values[var] = tir.IntImm(low, var.dtype)
+    if not values:
+        return query.within(question.word_ranges)
+    goal, *facts = (tir.substitute(each, values) for each in (query.goal, *query.facts))
+    return smt.Query(query.variables, tuple(ranges), tuple(facts), goal, query.positive)
 
 
 def _texts(question: Question) -> dict[str, str]:
