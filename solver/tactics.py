@@ -8,6 +8,7 @@ from itertools import product
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.nodes.prim_operators import INTEGER_DIVISIONS
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import condition_proofs, differences, intervals, normal_form, prim_exprs, smt
 from rlx.solver.context import ContextState
 from rlx.solver.generalize import generalizations

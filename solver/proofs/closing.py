@@ -307,9 +307,6 @@ class Closing(Models):
                     except NotFoundError:
                         continue
 
-    def is_bits(self, mono: tuple[int, ...]) -> bool:
-        return len(mono) == 1 and self.checker.atoms[mono[0]][0] == "bits"
-
     def rounded(self) -> None:
         """The limits of numbers that are multiples of others but for a constant: from ``n == 6*q`` and
         ``n <= 4`` follows ``q <= 0``.
