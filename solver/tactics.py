@@ -285,6 +285,16 @@ def _generalized(question: Question) -> Iterator[Question]:
         return
     engine = question.engine()
     ranges: dict[tir.Var, Range] = dict(zip(question.variables, question.ranges, strict=True))
+    if question.bitwise:
+        lowest = list[PrimExpr]()
+        conditions = [prim_exprs.shared(each) for each in (question.goal, *question.facts)]
+        for node in tir.postorder(*conditions):
+            if isinstance(node, tir.Call) and node.op == "bitwise_and" and len(node.args) == 2:
+                one, other = (normal_form.polynomial(engine, each) for each in node.args)
+                if engine.add(one, other) is engine.zero:
+                    lowest.append(node)
+        if lowest:
+            yield from _of_lowest_bits(question, conditions, lowest, ranges)
     for (goal, *near), images in generalizations([question.goal, *question.facts]):
         limits = {
             var: intervals.interval(engine, normal_form.polynomial(engine, expr))
@@ -292,6 +302,38 @@ def _generalized(question: Question) -> Iterator[Question]:
         }
         yield Question(
             goal, ContextState(ranges | limits, tuple(near), {}), near.copy, question.work
+        )
+
+
+def _of_lowest_bits(
+    question: Question,
+    conditions: Sequence[PrimExpr],
+    nodes: Sequence[PrimExpr],
+    ranges: dict[tir.Var, Range],
+) -> Iterator[Question]:
+    """The question with a variable for each ``x & -x`` of a positive x: a power of two that divides x."""
+    engine, names = question.engine(), dict[PrimExpr, PrimExpr]()
+    numbers: dict[object, tir.Var] = {}
+    known = list[PrimExpr]()
+    for node in nodes:
+        assert isinstance(node, tir.Call)
+        for whole in node.args:
+            number = normal_form.polynomial(engine, whole)
+            low, high = intervals.interval(engine, number)
+            if low is None or low < 1:
+                continue
+            if number not in numbers:
+                var = numbers[number] = tir.Var(f"lowest{len(numbers)}")
+                ranges = ranges | {var: (1, high)}
+                power = tir.Call("bitwise_and", (var, tir.Sub(var, prim_exprs.ONE)), node.dtype)
+                known.append(tir.EQ(tir.FloorMod(whole, var), prim_exprs.ZERO))
+                known.append(tir.LE(var, whole))
+                known.append(tir.EQ(power, prim_exprs.ZERO))
+            names[node] = numbers[number]
+    if names:
+        goal, *near = (tir.fold(each, tir.with_operands, names) for each in conditions)
+        yield Question(
+            goal, ContextState(ranges, (*near, *known), {}), lambda: [*near, *known], question.work
         )
 
 

@@ -54,6 +54,7 @@ class Draft(Closing):
         """The finished certificate, without what is not needed. Raises NotFoundError if no proof is
         found.
         """
+        self.lowest_bits()
         if self.modelled:
             self.by_models(_SPLITS)
         elif not self.closed:

@@ -359,6 +359,53 @@ class Rewriting(Inequalities):
                     continue
         return self.equal(difference)
 
+    def lowest_bits(self) -> None:
+        """Facts about ``x & -x`` for positive x: it is a power of two, and divides x."""
+        for index in range(len(self.checker.atoms)):
+            kind, operands = self.checker.atoms[index]
+            for whole in map(dict, operands) if kind == "bits" else ():
+                if beside("ge", shift(whole, -1)) in self.index or self.shifted(shift(whole, -1)):
+                    with suppress(NotFoundError):
+                        self.lowest_bit(index, whole)
+
+    def lowest_bit(self, index: int, whole: Poly) -> None:
+        """The same of one of them."""
+        checker, lowest = self.checker, Poly({(index,): 1})
+        if dict(checker.atoms[index][1][0]) != combine((-1, dict(checker.atoms[index][1][1]))):
+            return
+        before, below = shift(whole, -1), shift(lowest, -1)
+        self.nonneg_fact(before)
+        others = checker.common(whole, before)  # the bits of `whole` but for the lowest one
+        equal = self.by_bits(beside("eq", combine((1, lowest), (1, others), (-1, whole))))
+        self.by_bits(beside("ge", combine((1, before), (-1, others))))
+        least = self.nonneg_fact(below)
+        both = combine((1, before), (-1, others))  # it is `below`
+        back = self.number(self.total([({(): -1}, (equal,))]))
+        zeros = list[int]()
+        for number in (lowest, whole):
+            ((atom,),) = checker.common(number, below)
+            upper = [both if dict(each) == below else dict(each) for each in checker.atoms[atom][1]]
+            split = self.number(self.apply("bits-split", atom, [ONE, *upper], [equal, back]))
+            rest = self.by_bits(beside("eq", checker.common(number, both)))
+            zeros.append(self.number(self.total([(ONE, (split,)), (ONE, (rest,))])))
+        ((quotient,),) = checker.div(whole, lowest)
+        low, high = (
+            self.number(self.apply(rule, quotient, uses=[least]))
+            for rule in ("floor-low", "floor-high")
+        )
+        ((atom,),) = checker.common(whole, below)
+        first = dict(checker.atoms[atom][1][0]) == whole
+        parts: list[Poly] = [{(quotient,): 1}, {}] if first else [{}, {(quotient,): 1}]
+        limits = [low, high, least] if first else [least, low, high]
+        uses = [least, zeros[0], *limits]
+        split, limit = (
+            self.number(self.apply(rule, atom, [lowest, *parts], uses))
+            for rule in ("bits-split", "bits-limit")
+        )
+        minus: Poly = {(): -1}
+        above = self.total([(ONE, (limit,)), (ONE, (split,)), (minus, (zeros[1],))])
+        self.apply("squeeze", uses=[low, self.number(above)])
+
     def by_operands(
         self, scope: CaseScope, index: int, result: Poly, turns: Sequence[Turn | None]
     ) -> int:
