@@ -61,10 +61,11 @@ class Bits(Quotients):
             for size in {1 << high.bit_length() for high in highs}:
                 # bits that only one of them has are not common
                 one, other = (self.mod(part, self.const(size)) for part in parts)
-                sums = [(-coef, one, other), (-coef, one), (-coef, other)]
-                for times, *each in sums if coef % 2 else [(-coef // 2, one, other), *sums]:
+                both = self.add(one, other)
+                sums = [(-coef, both), (-coef, one), (-coef, other)]
+                for times, each in sums if coef % 2 else [(-coef // 2, both), *sums]:
                     if times * (size - 1) < limit:
-                        yield reduce(self.add, (self.scale(times, part) for part in each), common)
+                        yield self.add(self.scale(times, each), common)
 
     def bitwise(self, op: str, a: Poly, b: Poly) -> Poly:
         """``a & b``, ``a | b`` or ``a ^ b``, by the name of the operation."""

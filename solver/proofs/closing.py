@@ -483,8 +483,7 @@ class Closing(Models):
         (index, size), *others = periods
         quotient = self.checker.div({(index,): 1}, {(): size})
         ((atom,),) = quotient
-        low = self.apply("floor-low", atom)
-        high = self.apply("floor-high", atom)
+        low, high = (self.number(self.apply(rule, atom)) for rule in ("floor-low", "floor-high"))
         rest = combine((1, {(index,): 1}), (-size, quotient))
         values = [beside("eq", shift(rest, -residue)) for residue in range(size)]
 

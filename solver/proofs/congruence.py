@@ -52,7 +52,8 @@ class Congruence(Rewriting):
             divisor = dict(self.checker.atoms[index][1][1])
             factors: list[Poly] = [{mono: 1} for mono in sorted(monos)]
             if value(divisor) is None:
-                factors = [ONE, *({(i,): 1} for i in sorted({i for m in monos for i in m}))]
+                factors = [ONE]
+                factors += [{(i,): 1} for i in sorted({i for mono in monos for i in mono})]
             multiples = [self.checker.mul(divisor, each) for each in factors]
             counts = as_sum(poly, [*known, *multiples])
             if counts is None:
@@ -64,9 +65,6 @@ class Congruence(Rewriting):
             if abs(times) != 1:
                 continue
             result = combine((1, {(index,): 1}), (-times, many))
-            for each, count in counts.items():
-                if each < len(known) and abs(count) != 1:  # a program over numbers finds the others
-                    self.total([({(): count}, (equations[each][1],))])
             equal = self.by_its_remainder(index, result)
             items: list[Item] = [(self.checker.mul(divisor, {(): times}), (equal,))]
             items += [

@@ -162,8 +162,8 @@ class Models(Congruence):
                 self.above(model, {(first,): 1}, {mono: 1})
             elif {(first, first), (second, second)} <= model.keys():
                 for sign in (1, -1):
-                    square = {(first, first): 1, (second, second): 1, mono: 2 * sign}
-                    self.above(model, {(first,): 1, (second,): sign}, square)
+                    root: Poly = {(first,): 1, (second,): sign}
+                    self.above(model, root, self.checker.mul(root, root))
         for mono in [mono for mono in model if 1 < len(mono) <= _DEGREE]:
             both = [[side[i][1] for side in (lows, highs) if i in side] for i in mono]
             for ids in {tuple(sorted(each)) for each in product(*both)}:
@@ -177,12 +177,13 @@ class Models(Congruence):
             inside = sorted({*mono})
             roots: list[Poly] = [{(a,): 1} for a in inside]
             roots += [{(a,): 1, (b,): sign} for a, b in combinations(inside, 2) for sign in (1, -1)]
-            for root, factor in product(roots, [i for i in inside if lows.get(i, (-1, 0))[0] >= 0]):
-                square = self.checker.mul(root, root)
+            positive = [i for i in inside if lows.get(i, (-1, 0))[0] >= 0]
+            for each, factor in product(roots, positive):
+                square = self.checker.mul(each, each)
                 least, known = lows[factor]
                 limit: Poly = shift({(factor,): 1}, -least)
                 if _number(model, self.checker.mul(square, limit)) < 0:
-                    self.square(root)
+                    self.square(each)
                     self.total([(ONE, (self.index[beside("ge", square)], known))])
         return len(self.checker.facts) > before
 
@@ -203,33 +204,30 @@ class Models(Congruence):
 
     def doubts(self, model: Model) -> Iterator[int]:
         """Facts with cases none of which holds in a model, the most promising first."""
-        for cond, number in self.index.items():
-            if cond[0] in ("ne", "or") and number not in self.done and not _holds(cond, model):
-                yield number
+        for cond, fact in self.index.items():
+            if cond[0] in ("ne", "or") and fact not in self.done and not _holds(cond, model):
+                yield fact
         near = {i for mono in model for i in mono}
         conds = [leaf for cond in self.index for leaf in leaves(cond)]
         near |= {i for leaf in conds for mono, _ in leaf for i in mono}
         for index in self.below({(i,): 1 for i in near}):
             kind, operands = self.checker.atoms[index]
-            number = model.get((index,), Fraction())
+            wanted = number = model.get((index,), Fraction())
             if kind == "max":
-                wrong = number != max(_number(model, dict(operands[0])), 0)
-            else:
-                wrong = kind == "choice" and number != int(_holds(operands[0], model))
-            if wrong and (cases := self.alternatives(index)) is not None:
+                wanted = max(_number(model, dict(operands[0])), Fraction())
+            elif kind == "choice":
+                wanted = Fraction(_holds(operands[0], model))
+            if wanted != number and (cases := self.alternatives(index)) is not None:
                 yield cases
-        for cond, number in self.index.items():
-            if cond[0] == "ne" and number not in self.done and cond[1] in self.divisors_in(model):
-                yield number
-
-    def divisors_in(self, model: Model) -> set[object]:
-        """The divisors of the quotients in a model."""
-        atoms = (self.checker.atoms[i] for mono in model for i in mono)
-        return {parts[1] for kind, parts in atoms if kind == "div"}
+        atoms = [self.checker.atoms[i] for mono in model for i in mono]
+        divisors = {parts[1] for kind, parts in atoms if kind == "div"}
+        for cond, fact in self.index.items():
+            if cond[0] == "ne" and fact not in self.done and cond[1] in divisors:
+                yield fact
 
     def divided(self, model: Model) -> Iterator[int]:
-        """The fact of two cases for an atom that is no integer in a model, or in whose products the model is
-        wrong.
+        """The fact of two cases for an atom that is no integer in a model, or in whose products the model
+        is wrong.
         """
         wrong = {
             i
@@ -253,9 +251,7 @@ class Models(Congruence):
 
 
 def _number(model: Model, poly: Poly) -> Fraction:
-    return sum(
-        (coef * (model.get(m, Fraction()) if m else 1) for m, coef in poly.items()), Fraction()
-    )
+    return sum((coef * model.get(m, Fraction(not m)) for m, coef in poly.items()), Fraction())
 
 
 def _holds(cond: Cond, model: Model) -> bool:
