@@ -29,7 +29,7 @@ Model = dict[Mono, Fraction]
 class Models(Congruence):
     """The search for a proof of a case by models of its facts."""
 
-    most_values = 5
+    most_values = 8
     """How often the values of an atom are divided, one below another."""
     undivided = False
     """Whether the values of some atom could be divided once more."""
