@@ -137,7 +137,11 @@ class Below(NamedTuple):
 
     def needs_its_facts(self) -> bool:
         """Whether the proof uses what it assumes."""
-        return any(n >= self.first for n in needed(self.steps)[1])
+        return not self.assumed().isdisjoint(needed(self.steps)[1])
+
+    def assumed(self) -> set[int]:
+        """The numbers of the facts that it assumes."""
+        return {*range(self.first, self.first + self.facts)}
 
 
 class Steps:
@@ -436,7 +440,7 @@ def needed(steps: list[Found]) -> tuple[list[Found], set[int]]:
             proofs = []
             for below in step["proofs"]:
                 inner, outside = needed(below.steps)
-                facts |= {n for n in outside if n < below.first}
+                facts |= outside - below.assumed()
                 proofs.append(Below(inner, below.first, below.facts))
             step["proofs"] = proofs
         kept.append(Found(step, number))

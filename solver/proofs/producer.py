@@ -33,6 +33,7 @@ from rlx.solver.proofs.draft import (
     needed,
     parts_of,
 )
+from rlx.solver.proofs.sharing import shared
 from rlx.solver.verdict import CONTRADICTORY, PARANOID
 
 _SPLITS = 8
@@ -59,7 +60,8 @@ class Draft(Closing):
             self.by_models(_SPLITS)
         elif not self.closed:
             self.by_signs(self.signed()[:_SIGNED] if self.distinguishing else [], [])
-        proof = self.emitted(needed(self.steps)[0], {n: n for n in range(self.known)}, self.known)
+        steps = needed(shared(needed(self.steps)[0]))[0]
+        proof = self.emitted(steps, {n: n for n in range(self.known)}, self.known)
         words = set(re.findall(r"\w+", " ".join(_texts(proof))))
         checker = self.checker
         waiting = [i for i, name in enumerate(checker.names) if name in words or i < self.own]
