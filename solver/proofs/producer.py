@@ -245,14 +245,20 @@ choices of divisions that round towards zero are shorter by the normal form.
 _ROUNDED = (tir.TruncDiv, tir.TruncMod)
 
 
-class Attempt(NamedTuple):
+class ProofAttempt(NamedTuple):
     """How a proof is looked for.
 
     Attributes
     ----------
+    thorough, forgetful
+        As in :class:`~rlx.solver.proofs.inequalities.Inequalities`.
     choosing
         Whether it is an attempt that distinguishes signs first, for goals with maxima or choices (as
         divisions that round towards zero are) or for others.
+    modelled
+        Whether cases are distinguished where a linear model of the facts fails.
+    brief
+        Whether it is the first attempt, with few linear programs.
     """
 
     thorough: bool = False
@@ -263,13 +269,13 @@ class Attempt(NamedTuple):
 
 
 _ATTEMPTS = (
-    Attempt(modelled=True, brief=True),
-    Attempt(choosing=True),
-    Attempt(),
-    Attempt(choosing=False),
-    Attempt(modelled=True),
-    Attempt(thorough=True),
-    Attempt(thorough=True, forgetful=True),
+    ProofAttempt(modelled=True, brief=True),
+    ProofAttempt(choosing=True),
+    ProofAttempt(),
+    ProofAttempt(choosing=False),
+    ProofAttempt(modelled=True),
+    ProofAttempt(thorough=True),
+    ProofAttempt(thorough=True, forgetful=True),
 )
 
 
@@ -301,7 +307,7 @@ def _attempt(
     facts: Sequence[PrimExpr],
     ranges: Sequence[tuple[tir.Var, Range]],
     effort: int,
-    attempt: Attempt,
+    attempt: ProofAttempt,
 ) -> tuple[dict[str, Any] | None, int]:
     """A certificate that is not checked yet, or None, and the effort that is left."""
     try:
