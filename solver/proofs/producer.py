@@ -37,7 +37,9 @@ from rlx.solver.proofs.sharing import shared
 from rlx.solver.verdict import CONTRADICTORY, PARANOID
 
 _SPLITS = 8
-_EFFORT = 950_000
+_MODELS = 120_000
+"""The effort of an attempt by models, which finds what it finds early."""
+_EFFORT = 1_150_000
 """The effort of all attempts together, more than a certificate was seen to need."""
 _SIGNED = 3
 """The most variables whose signs are distinguished first."""
@@ -321,7 +323,8 @@ def _attempt(
             if not draft.choosing or any(isinstance(e, _ROUNDED) for e in tir.postorder(goal)):
                 return None, effort
             draft.programs, draft.most_values = _BRIEF, 0
-        granted = draft.checker.effort = min(draft.checker.effort, effort)
+        granted = min(draft.checker.effort, effort, _MODELS if attempt.modelled else effort)
+        draft.checker.effort = granted
         try:
             return draft.certificate(), 0
         finally:
