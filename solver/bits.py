@@ -9,7 +9,7 @@ so that ``a << k`` is a product and ``a >> k`` a quotient.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial, reduce
 
 from rlx.solver import intervals
@@ -40,7 +40,32 @@ class Bits(Quotients):
             if not any(coef % size for coef in high.terms.values()):
                 self.chains.setdefault(low, ("and", (a, self.const(size - 1))))
                 return self.poly({mono: coef // size for mono, coef in high.terms.items()})
+        for low in self._sums_of_bits(a, size) if size > 1 else ():
+            high = self.sub(a, low)
+            if not any(coef % size for coef in high.terms.values()):
+                return self.poly({mono: coef // size for mono, coef in high.terms.items()})
         return super().div(a, b)
+
+    def _sums_of_bits(self, poly: Poly, limit: int) -> Iterator[Poly]:
+        """What ``x ^ y``, ``x | y`` and ``x & ~y`` contribute to a polynomial, from 0 and below a limit."""
+        for mono, coef in poly.terms.items():
+            atom = self.atoms[mono[0]] if len(mono) == 1 and coef < 0 else None
+            if atom is None or atom.kind != "and" or len(atom.parts) != 2:
+                continue
+            parts = [part for part in atom.parts if isinstance(part, Poly)]
+            ends = [intervals.interval(self, part) for part in parts]
+            highs = [
+                high for low, high in ends if low is not None and low >= 0 and high is not None
+            ]
+            common = self.scale(coef, self.of_atom(atom))
+            for size in {1 << high.bit_length() for high in highs}:
+                # bits that only one of them has are not common
+                one, other = (self.mod(part, self.const(size)) for part in parts)
+                both = self.add(one, other)
+                sums = [(-coef, both), (-coef, one), (-coef, other)]
+                for times, each in sums if coef % 2 else [(-coef // 2, both), *sums]:
+                    if times * (size - 1) < limit:
+                        yield self.add(self.scale(times, each), common)
 
     def bitwise(self, op: str, a: Poly, b: Poly) -> Poly:
         """``a & b``, ``a | b`` or ``a ^ b``, by the name of the operation."""

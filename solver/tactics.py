@@ -8,6 +8,7 @@ from itertools import product
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.nodes.prim_operators import INTEGER_DIVISIONS
+from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import condition_proofs, differences, intervals, normal_form, prim_exprs, smt
 from rlx.solver.context import ContextState
 from rlx.solver.generalize import generalizations
@@ -284,6 +285,16 @@ def _generalized(question: Question) -> Iterator[Question]:
         return
     engine = question.engine()
     ranges: dict[tir.Var, Range] = dict(zip(question.variables, question.ranges, strict=True))
+    if question.bitwise:
+        lowest = list[PrimExpr]()
+        conditions = [prim_exprs.shared(each) for each in (question.goal, *question.facts)]
+        for node in tir.postorder(*conditions):
+            if isinstance(node, tir.Call) and node.op == "bitwise_and" and len(node.args) == 2:
+                one, other = (normal_form.polynomial(engine, each) for each in node.args)
+                if engine.add(one, other) is engine.zero:
+                    lowest.append(node)
+        if lowest:
+            yield from _of_lowest_bits(question, conditions, lowest, ranges)
     for (goal, *near), images in generalizations([question.goal, *question.facts]):
         limits = {
             var: intervals.interval(engine, normal_form.polynomial(engine, expr))
@@ -291,6 +302,38 @@ def _generalized(question: Question) -> Iterator[Question]:
         }
         yield Question(
             goal, ContextState(ranges | limits, tuple(near), {}), near.copy, question.work
+        )
+
+
+def _of_lowest_bits(
+    question: Question,
+    conditions: Sequence[PrimExpr],
+    nodes: Sequence[PrimExpr],
+    ranges: dict[tir.Var, Range],
+) -> Iterator[Question]:
+    """The question with a variable for each ``x & -x`` of a positive x: a power of two that divides x."""
+    engine, names = question.engine(), dict[PrimExpr, PrimExpr]()
+    numbers: dict[object, tir.Var] = {}
+    known = list[PrimExpr]()
+    for node in nodes:
+        assert isinstance(node, tir.Call)
+        for whole in node.args:
+            number = normal_form.polynomial(engine, whole)
+            low, high = intervals.interval(engine, number)
+            if low is None or low < 1:
+                continue
+            if number not in numbers:
+                var = numbers[number] = tir.Var(f"lowest{len(numbers)}")
+                ranges = ranges | {var: (1, high)}
+                power = tir.Call("bitwise_and", (var, tir.Sub(var, prim_exprs.ONE)), node.dtype)
+                known.append(tir.EQ(tir.FloorMod(whole, var), prim_exprs.ZERO))
+                known.append(tir.LE(var, whole))
+                known.append(tir.EQ(power, prim_exprs.ZERO))
+            names[node] = numbers[number]
+    if names:
+        goal, *near = (tir.fold(each, tir.with_operands, names) for each in conditions)
+        yield Question(
+            goal, ContextState(ranges, (*near, *known), {}), lambda: [*near, *known], question.work
         )
 
 
@@ -323,8 +366,7 @@ def _by_bit_vectors(question: Question) -> Verdict | None:
     """The question over vectors that are wide enough for all of its values."""
     from rlx.solver import bit_vectors
 
-    query = question.query()
-    query = query.within(question.word_ranges)
+    query = _fixed(question, question.query())
     bits = bit_vectors.width(query)
     if bits is None:
         question.tried.append("the values are too large for bit vectors")
@@ -339,6 +381,22 @@ def _by_bit_vectors(question: Question) -> Verdict | None:
         return _from_model(question, answer, names, style)
     question.tried.append(f"smt {style}: {answer.reason or answer.status}")
     return None
+
+
+def _fixed(question: Question, query: smt.Query) -> smt.Query:
+    """The question within 64 bits, where variables that the facts leave one value are this value."""
+    engine = question.engine()
+    ranges = list[Range]()
+    values: dict[tir.Var, PrimExpr] = {}
+    for var, limits in zip(question.variables, question.word_ranges, strict=True):
+        low, high = intervals.interval(engine, normal_form.variable(engine, var))
+        ranges.append((low, high) if low is not None and low == high else limits)
+        if low is not None and low == high:
+            values[var] = tir.IntImm(low, var.dtype)
+    if not values:
+        return query.within(question.word_ranges)
+    goal, *facts = (tir.substitute(each, values) for each in (query.goal, *query.facts))
+    return smt.Query(query.variables, tuple(ranges), tuple(facts), goal, query.positive)
 
 
 def _texts(question: Question) -> dict[str, str]:

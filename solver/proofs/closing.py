@@ -10,9 +10,9 @@ from typing import Any
 
 from rlx.solver.poly import TooMuchWorkError
 from rlx.solver.proofs.checker import Cond, Poly, beside, combine, negate, shift, value
-from rlx.solver.proofs.congruence import Congruence
 from rlx.solver.proofs.draft import INSIDE, ONE, SIGNS, Item, NotFoundError, leaves, parts_of
 from rlx.solver.proofs.inequalities import without
+from rlx.solver.proofs.models import Models
 from rlx.solver.proofs.rewriting import CaseScope
 
 _CLASSES = 600
@@ -24,7 +24,7 @@ _VALUES = 65
 """The most values of a variable that are looked at one by one: as many as exponents of an int64 have."""
 
 
-class Closing(Congruence):
+class Closing(Models):
     """The search for a proof of a case."""
 
     tabled = False
@@ -40,7 +40,7 @@ class Closing(Congruence):
         """Close the present case."""
         if self.closed or self.bitwise():
             return
-        kept = len(self.steps), dict(self.index), len(self.checker.facts), len(self.notes)
+        kept = self.kept()
         self.saturate()
         if self.closed:
             return
@@ -70,6 +70,8 @@ class Closing(Congruence):
         others = [c for c in self.targets if c is not cond and c[0] != "or"]
         if scope is not None:
             yield lambda: self.against(self.scope([*conds, *others]) if others else scope, cond)
+        if cond[0] == "ne":
+            yield lambda: self.by_multiples(cond)
         if cond[0] == "ne" and self.thorough:
             yield lambda: self.congruent(cond)
             yield lambda: self.by_remainder(cond)
@@ -305,9 +307,6 @@ class Closing(Congruence):
                     except NotFoundError:
                         continue
 
-    def is_bits(self, mono: tuple[int, ...]) -> bool:
-        return len(mono) == 1 and self.checker.atoms[mono[0]][0] == "bits"
-
     def rounded(self) -> None:
         """The limits of numbers that are multiples of others but for a constant: from ``n == 6*q`` and
         ``n <= 4`` follows ``q <= 0``.
@@ -326,38 +325,11 @@ class Closing(Congruence):
                     equation: Item = {(): -sign * coef}, (self.index[kind, parts],)
                     self.cut([(ONE, (limit,)), equation], size)
 
-    def strict(self) -> None:
-        """A value that is not 0 and never negative is at least 1."""
-        for cond, number in [*self.index.items()]:
-            if cond[0] != "ne":
-                continue
-            simple = cond in self.targets
-            for sign in (1, -1):
-                poly = shift(dict(cond[1]), 0, sign)
-                least = self.index.get(beside("ge", poly))
-                if least is None and beside("ge", shift(poly, -1)) not in self.index:
-                    least = self.least(poly, simple)
-                if least is not None:
-                    self.apply("strict", None, uses=[number, least])
-                    break
-
-    def least(self, poly: Poly, simple: bool) -> int | None:
-        """The fact that a polynomial is at least 0, by the limits of its atoms or, if not only such are
-        asked for, by its maxima.
-        """
-        items = self.shifted(poly)
-        if items is None and not simple and any(map(self.is_max, poly)):
-            try:
-                items = self.nonneg(poly)
-            except NotFoundError:
-                return None
-        return None if items is None else self.total(items)
-
     def by_split(self, splits: int, scope: CaseScope | None, conds: list[Cond]) -> bool:
         """Close a case by a case distinction."""
         values = self.limited() if self.thorough and not conds else ()
         for number, close in [*values, *self.questions(scope)][:2]:
-            kept = len(self.steps), dict(self.index), len(self.checker.facts), len(self.notes)
+            kept = self.kept()
 
             def inside(part: Cond) -> None:
                 more = [*conds, *(part[1] if part[0] == "and" else (part,))]
@@ -374,12 +346,6 @@ class Closing(Congruence):
             except (NotFoundError, TooMuchWorkError):
                 self.restore(kept)
         return False
-
-    def restore(self, kept: tuple[int, dict[Cond, int], int, int]) -> None:
-        """Take back the steps and facts since a point."""
-        del self.steps[kept[0] :]
-        self.index = dict(kept[1])
-        self.forget(*kept[2:])
 
     def questions(self, scope: CaseScope | None) -> Iterator[tuple[Any, Any]]:
         """Case distinctions that may help, the best first."""
@@ -438,7 +404,7 @@ class Closing(Congruence):
             proofs = self.each_closed(values, close)
         finally:
             self.valued_digits -= 1
-        self.apply("table", None, [digit], [low, high], proofs)
+        self.by_each("table", proofs, [low, high], [digit])
 
     def distinctions(self, polys: list[Poly], inner: bool = False) -> Iterator[tuple[Any, Any]]:
         """The cases of the maxima and choices in polynomials."""
@@ -472,13 +438,9 @@ class Closing(Congruence):
     def valued(self, limits: tuple[int, Any, Any], close: Any) -> None:
         """Close a case by the values of a variable."""
         index, (low, above), (high, below) = limits
-        proofs = []
-        for number in range(low, 1 - high):
-            part = beside("eq", {(index,): 1, (): -number} if number else {(index,): 1})
-            with self.case(part) as proof:
-                close(part)
-            proofs.append(proof)
-        self.apply("table", None, [{(index,): 1}], [above, below], proofs)
+        point: Poly = {(index,): 1}
+        values = [beside("eq", shift(point, -number)) for number in range(low, 1 - high)]
+        self.by_each("table", self.each_closed(values, close), [above, below], [point])
 
     def period(self, poly: Poly, size: int, found: dict[int, int], depth: int = 4) -> None:
         """What each variable matters modulo, where a polynomial matters modulo a number; no deeper than
@@ -521,22 +483,19 @@ class Closing(Congruence):
         (index, size), *others = periods
         quotient = self.checker.div({(index,): 1}, {(): size})
         ((atom,),) = quotient
-        low = self.apply("floor-low", atom)
-        high = self.apply("floor-high", atom)
+        low, high = (self.number(self.apply(rule, atom)) for rule in ("floor-low", "floor-high"))
         rest = combine((1, {(index,): 1}), (-size, quotient))
-        proofs = []
+        values = [beside("eq", shift(rest, -residue)) for residue in range(size)]
+
+        def inside(part: Cond) -> None:
+            if others:
+                self.tables(others, lambda more: close(("and", (part, *parts_of(more)))))
+            else:
+                close(part)
+
         before, self.tabled = self.tabled, True
         try:
-            for residue in range(size):
-                part = beside("eq", shift(rest, -residue))
-                with self.case(part) as proof:
-                    if others:
-                        self.tables(
-                            others, lambda more, part=part: close(("and", (part, *parts_of(more))))
-                        )
-                    else:
-                        close(part)
-                proofs.append(proof)
+            proofs = self.each_closed(values, inside)
         finally:
             self.tabled = before
-        self.apply("table", None, [rest], [low, high], proofs)
+        self.by_each("table", proofs, [low, high], [rest])

@@ -9,12 +9,15 @@ from typing import Any
 
 from rlx.solver.proofs.checker import FALSE, TRUE, Cond, Poly, combine, shift, value
 from rlx.solver.proofs.draft import ONE, SIGNS, Item, NotFoundError
+from rlx.solver.proofs.lattice import as_sum
 from rlx.solver.proofs.rewriting import Rewriting
 
 _POINTS = 40
 _ADMITTED = 4
 """At so many points where all facts hold two numbers are compared; if there are fewer, at the others."""
 _PAIRS = 8
+_EQUATIONS = 16
+"""The most equations that are added up to find multiples."""
 
 
 class Congruence(Rewriting):
@@ -36,6 +39,42 @@ class Congruence(Rewriting):
         rest, items = self.reduced(poly, equations)
         known = [*items, *self.zero(rest)]
         self.apply("clash", uses=[self.number(self.total(known)), self.index[unequal]])
+
+    def by_multiples(self, unequal: Cond) -> None:
+        """Close a case in which a number is not 0, but a sum of equations and of multiples of a divisor
+        in it: then one of its quotients is another number, which leaves a remainder as it does.
+        """
+        poly = dict(unequal[1])
+        equations = [(c, n) for c, n in self.index.items() if c[0] == "eq"][-_EQUATIONS:]
+        known = [dict(cond[1]) for cond, _ in equations]
+        monos = {mono for each in (poly, *known) for mono in each}
+        for index in [i for i in self.below(poly, 0) if self.checker.atoms[i][0] == "div"]:
+            divisor = dict(self.checker.atoms[index][1][1])
+            factors: list[Poly] = [{mono: 1} for mono in sorted(monos)]
+            if value(divisor) is None:
+                factors = [ONE]
+                factors += [{(i,): 1} for i in sorted({i for mono in monos for i in mono})]
+            multiples = [self.checker.mul(divisor, each) for each in factors]
+            counts = as_sum(poly, [*known, *multiples])
+            if counts is None:
+                continue
+            many = combine(
+                *((n, factors[i - len(known)]) for i, n in counts.items() if i >= len(known))
+            )
+            times = many.get((index,), 0)
+            if abs(times) != 1:
+                continue
+            result = combine((1, {(index,): 1}), (-times, many))
+            equal = self.by_its_remainder(index, result)
+            items: list[Item] = [(self.checker.mul(divisor, {(): times}), (equal,))]
+            items += [
+                ({(): count}, (equations[each][1],))
+                for each, count in counts.items()
+                if each < len(known)
+            ]
+            self.apply("clash", uses=[self.number(self.total(items)), self.index[unequal]])
+            return
+        raise NotFoundError("it is no sum of equations and multiples")
 
     def equal_by_operands(self, first: int, second: int) -> list[int]:
         """The facts that two quotients are equal, and their operands; none if that is not proved."""

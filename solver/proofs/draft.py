@@ -135,6 +135,14 @@ class Below(NamedTuple):
     first: int
     facts: int
 
+    def needs_its_facts(self) -> bool:
+        """Whether the proof uses what it assumes."""
+        return not self.assumed().isdisjoint(needed(self.steps)[1])
+
+    def assumed(self) -> set[int]:
+        """The numbers of the facts that it assumes."""
+        return {*range(self.first, self.first + self.facts)}
+
 
 class Steps:
     """The facts and steps of a proof."""
@@ -152,6 +160,7 @@ class Steps:
         self.index: dict[Cond, int] = {}
         self.failed: dict[object, int] = {}
         self.notes: list[tuple[dict[Any, Any], object]] = []
+        self.known_products: dict[tuple[int, ...], Poly] = {}
         self.programs = _PROGRAMS
         renamed: dict[tir.Var, PrimExpr] = {v: tir.Var(n, v.dtype) for v, n in self.names.items()}
         self.texts = [show(tir.substitute(fact, renamed)) for fact in (*facts, goal)]
@@ -243,6 +252,16 @@ class Steps:
         known[key] = value
         self.notes.append((known, key))
         return value
+
+    def kept(self) -> tuple[int, dict[Cond, int], int, int]:
+        """What :meth:`restore` needs."""
+        return len(self.steps), dict(self.index), len(self.checker.facts), len(self.notes)
+
+    def restore(self, kept: tuple[int, dict[Cond, int], int, int]) -> None:
+        """Take back the steps and facts since a point."""
+        del self.steps[kept[0] :]
+        self.index = dict(kept[1])
+        self.forget(*kept[2:])
 
     def forget(self, facts: int, notes: int) -> None:
         """Take back facts from a number on, and the results noted since then."""
@@ -336,18 +355,32 @@ class Steps:
             proofs = self.each_closed(parts, close)
         finally:
             self.done = before
-        self.apply("cases", uses=[number], proofs=proofs)
+        self.by_each("cases", proofs, [number])
 
     def each_closed(self, parts: Iterable[Cond], close: Any) -> list[Below]:
-        """The proofs below cases that assume one condition each."""
-        proofs = []
+        """The proofs below cases that assume one condition each; if one does not need it, no more."""
+        proofs = list[Below]()
         for part in parts:
             with self.case(part) as proof:
                 self.opposed(proof)
                 if not self.closed:
                     close(part)
             proofs.append(proof)
+            if not proof.needs_its_facts():
+                return [proof]
         return proofs
+
+    def by_each(
+        self, rule: str, proofs: list[Below], uses: Sequence[int], polys: Sequence[Poly] = ()
+    ) -> None:
+        """Close a case by proofs that assume one case each, or by the one that needs no such
+        assumption.
+        """
+        if proofs and not proofs[-1].needs_its_facts():
+            self.steps += proofs[-1].steps
+            self.checker.closed = True
+        else:
+            self.apply(rule, None, polys, uses, proofs)
 
     def opposed(self, proof: Below) -> None:
         """Close a case that assumes the opposite of a fact."""
@@ -390,6 +423,28 @@ class Steps:
             if left and kind in inside:
                 waiting += [(i, left - 1) for part in operands for mono, _ in part for i in mono]
         return [*found]
+
+
+def needed(steps: list[Found]) -> tuple[list[Found], set[int]]:
+    """The steps that a proof needs, and the facts that these need from outside."""
+    facts: set[int] = set()
+    kept: list[Found] = []
+    for given, number in reversed(steps):
+        if number is not None and number not in facts:
+            continue
+        facts.discard(-1 if number is None else number)
+        step = dict(given)
+        for use in step.get("uses", ()):
+            facts |= set(use) if isinstance(use, list) else {use}
+        if "proofs" in step:
+            proofs = []
+            for below in step["proofs"]:
+                inner, outside = needed(below.steps)
+                facts |= outside - below.assumed()
+                proofs.append(Below(inner, below.first, below.facts))
+            step["proofs"] = proofs
+        kept.append(Found(step, number))
+    return kept[::-1], facts
 
 
 def distinct_names(variables: Sequence[tir.Var]) -> dict[tir.Var, str]:

@@ -102,20 +102,32 @@ class Inequalities(Steps):
         return found
 
     def shifted(self, poly: Poly) -> list[Item] | None:
-        """A polynomial with no negative coefficient once each atom begins at its lower limit."""
+        """A polynomial with no negative coefficient once each atom begins at its lower limit, or ends
+        at its upper one if that is the only one.
+        """
         lows = self.lows()
-        if any(i not in lows for mono in poly for i in mono):
-            return None
+        inside = {i for mono in poly for i in mono}
+        if not inside <= lows.keys():
+            highs = self.lows(-1)
+            if not inside <= lows.keys() | highs.keys():
+                return None
+        else:
+            highs = {}
         parts: list[tuple[int, Poly]] = []
         for mono, coef in poly.items():
             product: Poly = {(): coef}
             for index in mono:
-                product = self.checker.mul(product, {(index,): 1, (): lows[index][0]})
+                low = lows.get(index)
+                limit = (
+                    shift({(index,): 1}, low[0]) if low else shift({(index,): -1}, -highs[index][0])
+                )
+                product = self.checker.mul(product, limit)
             parts.append((1, product))
         total = combine(*parts)
         if any(coef < 0 for coef in total.values()):
             return None
-        return [({(): c}, tuple(sorted(lows[i][1] for i in m))) for m, c in total.items()]
+        facts = {i: (lows.get(i) or highs[i])[1] for i in inside}
+        return [({(): c}, tuple(sorted(facts[i] for i in m))) for m, c in total.items()]
 
     def common(self, poly: Poly, least: int) -> list[int]:
         """The atoms that all terms have and that are at least ``least``."""
@@ -621,23 +633,30 @@ class Inequalities(Steps):
                         if not factor:
                             continue
                         if equation:
-                            product = self.checker.mul(poly, {factor: 1})
-                            found.setdefault((ids, factor), (product, {factor: 1}, ids, True))
-                            new |= {m for m in product if len(m) > 1}
+                            if (ids, factor) not in found:
+                                product = self.checker.mul(poly, {factor: 1})
+                                found[ids, factor] = product, {factor: 1}, ids, True
+                                new |= {m for m in product if len(m) > 1}
                             continue
                         for lows in limits if all(i in closest for i in factor) else ():
                             more = tuple(sorted((*ids, *(lows[i][1] for i in factor))))
-                            product = self.product((ONE, more))
-                            found.setdefault(more, (product, ONE, more, False))
-                            new |= {m for m in product if len(m) > 1}
+                            if more not in found:
+                                product = self.multiplied(more)
+                                found[more] = product, ONE, more, False
+                                new |= {m for m in product if len(m) > 1}
             for other in wanted:
                 for lows in limits if all(i in closest for i in other) else ():
                     ids = tuple(sorted(lows[i][1] for i in other))
-                    found.setdefault(ids, (self.product((ONE, ids)), ONE, ids, False))
+                    found.setdefault(ids, (self.multiplied(ids), ONE, ids, False))
             if len(found) > _ROWS or new <= wanted:
                 break
             wanted |= new
         return [*found.values()][:_ROWS]
+
+    def multiplied(self, ids: tuple[int, ...]) -> Poly:
+        """The product of facts."""
+        known = self.known_products.get(ids)
+        return known or self.note(self.known_products, ids, self.product((ONE, ids)))
 
     def divisors(self, poly: Poly) -> list[tuple[Poly, int]]:
         """The divisors of quotients and the atoms in a polynomial that are at least 1."""
@@ -701,6 +720,33 @@ class Inequalities(Steps):
         """The latest comparisons with 0."""
         known = [(c, number) for c, number in self.index.items() if c[0] in ("ge", "eq")]
         return [(dict(c[1]), ONE, (number,), c[0] == "eq") for c, number in known[-_ROWS:]]
+
+    def strict(self) -> None:
+        """A value that is not 0 and never negative is at least 1."""
+        for cond, number in [*self.index.items()]:
+            if cond[0] != "ne":
+                continue
+            simple = cond in self.targets
+            for sign in (1, -1):
+                poly = shift(dict(cond[1]), 0, sign)
+                least = self.index.get(beside("ge", poly))
+                if least is None and beside("ge", shift(poly, -1)) not in self.index:
+                    least = self.least(poly, simple)
+                if least is not None:
+                    self.apply("strict", None, uses=[number, least])
+                    break
+
+    def least(self, poly: Poly, simple: bool) -> int | None:
+        """The fact that a polynomial is at least 0, by the limits of its atoms or, if not only such are
+        asked for, by its maxima.
+        """
+        items = self.shifted(poly)
+        if items is None and not simple and any(map(self.is_max, poly)):
+            try:
+                items = self.nonneg(poly)
+            except NotFoundError:
+                return None
+        return None if items is None else self.total(items)
 
     def residue_clash(self) -> bool:
         """Close a case by an equation that no integers satisfy, because a number divides all but
@@ -821,15 +867,15 @@ def _solved(poly: Poly, rows: list[Row], slack: bool) -> Multipliers | None:
         if not equation:
             lines.append(f"(assert (>= l{place} 0))")
         for mono, coef in row.items():
-            by_mono.setdefault(mono, []).append(f"(* {_literal(coef)} l{place})")
+            by_mono.setdefault(mono, []).append(f"(* {literal(coef)} l{place})")
     for mono, parts in by_mono.items():
         whole = f"(+ 0 {' '.join(parts)})" if parts else "0"
-        wanted = _literal(poly.get(mono, 0))
+        wanted = literal(poly.get(mono, 0))
         if mono:
             lines.append(f"(assert (= {whole} {wanted}))")
         else:
             lines.append(
-                f"(assert ({'<' if slack else '<='} {whole} {_literal(poly.get((), 0) + slack)}))"
+                f"(assert ({'<' if slack else '<='} {whole} {literal(poly.get((), 0) + slack)}))"
             )
     z3 = loaded_z3()
     solver = z3.SimpleSolver()
@@ -849,5 +895,6 @@ def _solved(poly: Poly, rows: list[Row], slack: bool) -> Multipliers | None:
     return found
 
 
-def _literal(number: int) -> str:
+def literal(number: int) -> str:
+    """A number in SMT-LIB."""
     return str(number) if number >= 0 else f"(- {-number})"

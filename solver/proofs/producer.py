@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import INT64
@@ -23,13 +23,23 @@ from rlx.solver.context import Components, ContextState, constraints, within_dty
 from rlx.solver.expression_text import show
 from rlx.solver.poly import TooMuchWorkError
 from rlx.solver.prim_exprs import Range
-from rlx.solver.proofs.checker import Cond, RefusedError, beside, check
+from rlx.solver.proofs.checker import Cond, Poly, RefusedError, beside, check, combine, shift
 from rlx.solver.proofs.closing import Closing
-from rlx.solver.proofs.draft import Below, Found, NotFoundError, distinct_names, parts_of
+from rlx.solver.proofs.draft import (
+    Found,
+    NotFoundError,
+    distinct_names,
+    leaves,
+    needed,
+    parts_of,
+)
+from rlx.solver.proofs.sharing import shared
 from rlx.solver.verdict import CONTRADICTORY, PARANOID
 
 _SPLITS = 8
-_EFFORT = 950_000
+_MODELS = 120_000
+"""The effort of an attempt by models, which finds what it finds early."""
+_EFFORT = 1_150_000
 """The effort of all attempts together, more than a certificate was seen to need."""
 _SIGNED = 3
 """The most variables whose signs are distinguished first."""
@@ -38,6 +48,8 @@ _SIGNED = 3
 class Draft(Closing):
     """A proof that becomes a certificate."""
 
+    modelled = False
+    """Whether cases are distinguished where a linear model of the facts fails."""
     distinguishing = False
     """Whether the signs of variables in divisions are distinguished first."""
 
@@ -45,31 +57,44 @@ class Draft(Closing):
         """The finished certificate, without what is not needed. Raises NotFoundError if no proof is
         found.
         """
-        if not self.closed:
+        self.lowest_bits()
+        if self.modelled:
+            self.by_models(_SPLITS)
+        elif not self.closed:
             self.by_signs(self.signed()[:_SIGNED] if self.distinguishing else [], [])
-        proof = self.emitted(_needed(self.steps)[0], {n: n for n in range(self.known)}, self.known)
+        steps = needed(shared(needed(self.steps)[0]))[0]
+        proof = self.emitted(steps, {n: n for n in range(self.known)}, self.known)
         words = set(re.findall(r"\w+", " ".join(_texts(proof))))
         checker = self.checker
         waiting = [i for i, name in enumerate(checker.names) if name in words or i < self.own]
-        needed: set[int] = set()
+        named: set[int] = set()
         while waiting:
             index = waiting.pop()
-            if index not in needed and checker.atoms[index][0] != "var":
-                needed.add(index)
+            if index not in named and checker.atoms[index][0] != "var":
+                named.add(index)
                 waiting += _inside(checker.atoms[index])
-        names = {checker.names[index]: self.definition(index) for index in sorted(needed)}
+        names = {checker.names[index]: self.definition(index) for index in sorted(named)}
         found = {**self.claimed, "names": names, "proof": proof}
         return found
 
-    def by_signs(self, variables: list[int], conds: list[Cond]) -> None:
-        """Close the present case, by those of the signs of variables."""
-        if variables:
-            index, *others = variables
-            number = self.index.get(beside("ne", {(index,): 1}))
+    def by_signs(self, numbers: list[Poly], conds: list[Cond]) -> None:
+        """Close the present case, by those of the signs of numbers."""
+        if numbers:
+            poly, *others = numbers
+            number = self.index.get(beside("ne", poly))
+            # where a choice depends on the sign, it may be another one at 0
+            second = beside("ge", shift(poly, 1)) in conds
+            after = [shift(poly, -1)] if self.choosing and number is None and not second else []
             if number is None:
-                ((maximum,),) = self.checker.binary("max", {(index,): 1}, {})
+                ((maximum,),) = self.checker.binary("max", poly, {})
                 number = self.alternatives(maximum)
-            self.cases(number, lambda part: self.by_signs(others, [*conds, parts_of(part)[0]]))
+
+            def inside(part: Cond) -> None:
+                sign, *_ = parts_of(part)
+                more = after if sign == beside("ge", poly) else []
+                self.by_signs([*more, *others], [*conds, sign])
+
+            self.cases(number, inside)
             return
         try:
             scope = self.scope(conds)
@@ -82,8 +107,10 @@ class Draft(Closing):
         """Whether there are maxima or choices."""
         return any(kind in ("max", "choice") for kind, _ in self.checker.atoms)
 
-    def signed(self) -> list[int]:
-        """The variables in divisions that may be positive and negative; divisors come first."""
+    def signed(self) -> list[Poly]:
+        """The variables in divisions that may be positive and negative; divisors come first. Before them
+        the sums of variables whose sign decides how a division rounds.
+        """
         divisions = [parts for kind, parts in self.checker.atoms if kind == "div"]
         inside = [
             index
@@ -92,12 +119,24 @@ class Draft(Closing):
             for index in self.below(dict(parts[place]))
         ]
         lows, highs = self.lows(), self.lows(-1)
-        return [
-            index
+        found: list[Poly] = [
+            {(index,): 1}
             for index in dict.fromkeys(inside)
-            if self.checker.atoms[index][0] == "var"
+            if self.is_variable(index)
             and lows.get(index, (-1, 0))[0] < 0 > highs.get(index, (-1, 0))[0]
         ]
+        tops = {parts[0] for parts in divisions}
+        chosen = [parts[0] for kind, parts in self.checker.atoms if kind == "choice"]
+        for part in dict.fromkeys(part for cond in chosen for part in leaves(cond)):
+            poly = dict(part)
+            mixed = any(c < 0 for c in poly.values()) and any(c > 0 for c in poly.values())
+            plain = part in tops and all(self.is_variable(i) for m in poly for i in m)
+            if plain and mixed and combine((-1, poly)) not in found:
+                found.insert(0, poly)
+        return found
+
+    def is_variable(self, index: int) -> bool:
+        return self.checker.atoms[index][0] == "var"
 
     def emitted(
         self, steps: list[Found], numbers: dict[int, int], count: int
@@ -201,16 +240,45 @@ def _over_atoms(conditions: Sequence[PrimExpr]) -> tuple[list[PrimExpr], set[tir
     return [found[0] or conditions[0], *kept], set(known.values())
 
 
-_ATTEMPTS = (
-    (False, False, True),
-    (False, False, None),
-    (False, False, False),
-    (True, False, None),
-    (True, True, None),
-)
-"""Whether each attempt is thorough and forgetful; whether it is one that distinguishes signs first, for
-goals with maxima or choices (as divisions that round towards zero are) or for others.
+_BRIEF = 40
+"""The linear programs of the first attempt, which is made where there are maxima or choices. The
+choices of divisions that round towards zero are shorter by the normal form.
 """
+_ROUNDED = (tir.TruncDiv, tir.TruncMod)
+
+
+class ProofAttempt(NamedTuple):
+    """How a proof is looked for.
+
+    Attributes
+    ----------
+    thorough, forgetful
+        As in :class:`~rlx.solver.proofs.inequalities.Inequalities`.
+    choosing
+        Whether it is an attempt that distinguishes signs first, for goals with maxima or choices (as
+        divisions that round towards zero are) or for others.
+    modelled
+        Whether cases are distinguished where a linear model of the facts fails.
+    brief
+        Whether it is the first attempt, with few linear programs.
+    """
+
+    thorough: bool = False
+    forgetful: bool = False
+    choosing: bool | None = None
+    modelled: bool = False
+    brief: bool = False
+
+
+_ATTEMPTS = (
+    ProofAttempt(modelled=True, brief=True),
+    ProofAttempt(choosing=True),
+    ProofAttempt(),
+    ProofAttempt(choosing=False),
+    ProofAttempt(modelled=True),
+    ProofAttempt(thorough=True),
+    ProofAttempt(thorough=True, forgetful=True),
+)
 
 
 def found(
@@ -224,7 +292,7 @@ def found(
     made, left = None, _EFFORT
     for attempt in _ATTEMPTS:
         if made is None and left > 0:
-            made, left = _attempt(goal, facts, ranges, left, *attempt)
+            made, left = _attempt(goal, facts, ranges, left, attempt)
     if made is None:
         return None
     try:
@@ -241,18 +309,22 @@ def _attempt(
     facts: Sequence[PrimExpr],
     ranges: Sequence[tuple[tir.Var, Range]],
     effort: int,
-    thorough: bool,
-    forgetful: bool,
-    choosing: bool | None,
+    attempt: ProofAttempt,
 ) -> tuple[dict[str, Any] | None, int]:
     """A certificate that is not checked yet, or None, and the effort that is left."""
     try:
         draft = Draft(goal, facts, ranges)
-        draft.distinguishing = choosing is not None
-        if draft.distinguishing and (draft.choosing != choosing or not draft.signed()):
+        draft.distinguishing = attempt.choosing is not None
+        if draft.distinguishing and (draft.choosing != attempt.choosing or not draft.signed()):
             return None, effort
-        draft.thorough, draft.forgetful = thorough, forgetful
-        granted = draft.checker.effort = min(draft.checker.effort, effort)
+        draft.thorough, draft.forgetful = attempt.thorough, attempt.forgetful
+        draft.modelled = attempt.modelled
+        if attempt.brief:
+            if not draft.choosing or any(isinstance(e, _ROUNDED) for e in tir.postorder(goal)):
+                return None, effort
+            draft.programs, draft.most_values = _BRIEF, 0
+        granted = min(draft.checker.effort, effort, _MODELS if attempt.modelled else effort)
+        draft.checker.effort = granted
         try:
             return draft.certificate(), 0
         finally:
@@ -285,28 +357,6 @@ def _inside(part: Any) -> list[int]:
 
 def _bracketed(text: str) -> str:
     return text if text.isidentifier() or text.isdecimal() else f"({text})"
-
-
-def _needed(steps: list[Found]) -> tuple[list[Found], set[int]]:
-    """The steps that a proof needs, and the facts that these need from outside."""
-    needed: set[int] = set()
-    kept: list[Found] = []
-    for given, number in reversed(steps):
-        if number is not None and number not in needed:
-            continue
-        needed.discard(-1 if number is None else number)
-        step = dict(given)
-        for use in step.get("uses", ()):
-            needed |= set(use) if isinstance(use, list) else {use}
-        if "proofs" in step:
-            proofs = []
-            for below in step["proofs"]:
-                inner, outside = _needed(below.steps)
-                needed |= {n for n in outside if n < below.first}
-                proofs.append(Below(inner, below.first, below.facts))
-            step["proofs"] = proofs
-        kept.append(Found(step, number))
-    return kept[::-1], needed
 
 
 def _texts(proof: list[dict[str, Any]]) -> Iterator[str]:
@@ -343,8 +393,11 @@ def certificate(goal: PrimExpr, state: ContextState, means: str) -> dict[str, An
     asked = map(_told, prim_exprs.expand([goal, *constraints(state)]))
     (expanded, *known), atoms = _over_atoms([*asked])
 
+    limited = "vectors" in means  # of bits, which hold the variables within 64 of them
+
     def range_of(var: tir.Var) -> Range:
-        return within_dtype(var, None, None) if var in atoms else state.range_of(var)
+        limits = within_dtype(var, None, None) if var in atoms else state.range_of(var)
+        return within_word(var, *limits) if limited else limits
 
     near, far = Components(known).split(tir.free_vars(expanded))
     by = f"by {'SMT' if means.startswith('smt') else means}, {UNCHECKED}"
@@ -372,14 +425,12 @@ def certificate(goal: PrimExpr, state: ContextState, means: str) -> dict[str, An
     if refused is not None and PARANOID:
         raise RuntimeError(f"the certificate of {show(goal)} is refused: {refused}")
     names = distinct_names(tir.free_vars(expanded, *near))
-    limited = "vectors" in means  # of bits, which hold the variables within 64 of them
-    limits = {v: within_word(v, *range_of(v)) if limited else range_of(v) for v in names}
     renamed: dict[tir.Var, PrimExpr] = {v: tir.Var(name, v.dtype) for v, name in names.items()}
     return {
         "version": 1,
         "goal": show(tir.substitute(expanded, renamed)),
         "assume": [show(tir.substitute(fact, renamed)) for fact in near],
-        "variables": {name: list(limits[var]) for var, name in names.items()},
+        "variables": {name: list(range_of(var)) for var, name in names.items()},
         "names": {},
         "proof": by,
     }

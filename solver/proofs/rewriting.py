@@ -4,7 +4,8 @@ the remainder of what it gives lies between 0 and the divisor.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import reduce
 from itertools import permutations
 from math import gcd
@@ -20,6 +21,7 @@ from rlx.solver.proofs.checker import (
     FALSE,
     TRUE,
     Cond,
+    Mono,
     Poly,
     beside,
     combine,
@@ -43,6 +45,10 @@ _LATEST = 24
 """The maximum number of facts, the latest ones, in which the equations of a case are used."""
 _SIZES = 8
 """The maximum number of powers of two at which numbers are split."""
+
+
+Turn = Callable[[Poly], tuple[Poly, list[Item]]]
+"""Writes a polynomial in another way, with items whose sum is the difference."""
 
 
 class Recording(Engine):
@@ -252,12 +258,13 @@ class Rewriting(Inequalities):
         if kind == "power":
             return self.equal_power(scope, index, result)
         if kind == "bits":
-            for way in (self.by_bits, lambda _: self.by_operands(scope, index, result)):
-                try:
-                    return way(beside("eq", difference))
-                except NotFoundError:
-                    continue
-            return self.by_parts(scope, difference)
+            with suppress(NotFoundError):
+                return self.by_bits(beside("eq", difference))
+            with suppress(NotFoundError):
+                return self.by_operands(scope, index, result, [None, self.with_former_bits])
+            with suppress(NotFoundError):
+                return self.by_parts(scope, difference)
+            return self.by_operands(scope, index, result, [self.with_lower_bits])
         for part in operands if kind == "max" else leaves(operands[0]):
             known = self.rewritten(scope, dict(part))[1]
             if combine(*((1, self.product(item)) for item in known)):
@@ -352,10 +359,68 @@ class Rewriting(Inequalities):
                     continue
         return self.equal(difference)
 
-    def by_operands(self, scope: CaseScope, index: int, result: Poly) -> int:
-        """The fact that an atom of common bits is what the normal forms of its operands give: a number
-        is split at 1 into an equal one and 0.
+    def lowest_bits(self) -> None:
+        """Facts about ``x & -x`` for positive x: it is a power of two, and divides x."""
+        for index in range(len(self.checker.atoms)):
+            kind, operands = self.checker.atoms[index]
+            for whole in map(dict, operands) if kind == "bits" else ():
+                if beside("ge", shift(whole, -1)) in self.index or self.shifted(shift(whole, -1)):
+                    with suppress(NotFoundError):
+                        self.lowest_bit(index, whole)
+
+    def lowest_bit(self, index: int, whole: Poly) -> None:
+        """The same of one of them."""
+        checker, lowest = self.checker, Poly({(index,): 1})
+        if dict(checker.atoms[index][1][0]) != combine((-1, dict(checker.atoms[index][1][1]))):
+            return
+        before, below = shift(whole, -1), shift(lowest, -1)
+        self.nonneg_fact(before)
+        others = checker.common(whole, before)  # the bits of `whole` but for the lowest one
+        equal = self.by_bits(beside("eq", combine((1, lowest), (1, others), (-1, whole))))
+        self.by_bits(beside("ge", combine((1, before), (-1, others))))
+        least = self.nonneg_fact(below)
+        both = combine((1, before), (-1, others))  # it is `below`
+        back = self.number(self.total([({(): -1}, (equal,))]))
+        zeros = list[int]()
+        for number in (lowest, whole):
+            ((atom,),) = checker.common(number, below)
+            upper = [both if dict(each) == below else dict(each) for each in checker.atoms[atom][1]]
+            split = self.number(self.apply("bits-split", atom, [ONE, *upper], [equal, back]))
+            rest = self.by_bits(beside("eq", checker.common(number, both)))
+            zeros.append(self.number(self.total([(ONE, (split,)), (ONE, (rest,))])))
+        ((quotient,),) = checker.div(whole, lowest)
+        low, high = (
+            self.number(self.apply(rule, quotient, uses=[least]))
+            for rule in ("floor-low", "floor-high")
+        )
+        ((atom,),) = checker.common(whole, below)
+        first = dict(checker.atoms[atom][1][0]) == whole
+        parts: list[Poly] = [{(quotient,): 1}, {}] if first else [{}, {(quotient,): 1}]
+        limits = [low, high, least] if first else [least, low, high]
+        uses = [least, zeros[0], *limits]
+        split, limit = (
+            self.number(self.apply(rule, atom, [lowest, *parts], uses))
+            for rule in ("bits-split", "bits-limit")
+        )
+        minus: Poly = {(): -1}
+        above = self.total([(ONE, (limit,)), (ONE, (split,)), (minus, (zeros[1],))])
+        self.apply("squeeze", uses=[low, self.number(above)])
+
+    def by_operands(
+        self, scope: CaseScope, index: int, result: Poly, turns: Sequence[Turn | None]
+    ) -> int:
+        """The fact that an atom of common bits is what the normal forms of its operands give, turned in
+        some way.
         """
+        for turn in turns:
+            with suppress(NotFoundError):
+                return self.by_normal_operands(scope, index, result, turn)
+        raise NotFoundError("the normal forms of the operands do not give it")
+
+    def by_normal_operands(
+        self, scope: CaseScope, index: int, result: Poly, turn: Turn | None
+    ) -> int:
+        """The same: a number is split at 1 into an equal one and 0."""
         checker, items = self.checker, list[Item]()
         common: Poly = {(index,): 1}
         for operand in checker.atoms[index][1]:
@@ -363,6 +428,9 @@ class Rewriting(Inequalities):
                 break
             both = [*checker.atoms[index][1]]
             normal, known = self.rewritten(scope, dict(operand))
+            if turn is not None:
+                normal, more = turn(normal)
+                known = [*known, *more]
             if known and operand in both:
                 upper = [normal if each == operand else dict(each) for each in both]
                 equal = self.number(self.total(known))
@@ -372,10 +440,56 @@ class Rewriting(Inequalities):
                 common = checker.common(*upper)
         if not items:
             raise NotFoundError("the operands are in normal form")
-        rest, more = self.rewritten(scope, common) if common != result else (result, [])
-        if rest != result:
-            more.append((ONE, (self.by_bits(beside("eq", combine((1, rest), (-1, result)))),)))
-        return self.number(self.total([*items, *more]))
+        if turn is not None:
+            wanted, more = turn(result)
+            rest, items = common, [*items, *self.scaled(more, {(): -1})]
+        else:
+            wanted = result
+            rest, more = self.rewritten(scope, common) if common != result else (result, [])
+            items += more
+        if rest != wanted:
+            items.append((ONE, (self.by_bits(beside("eq", combine((1, rest), (-1, wanted)))),)))
+        return self.number(self.total(items))
+
+    def with_former_bits(self, poly: Poly) -> tuple[Poly, list[Item]]:
+        """A polynomial with the common bits that were there first instead of equal ones, and items whose
+        sum is the difference.
+        """
+        return self.replaced(
+            poly, [(max(bits), c) for bits, c in self.equal_bits_facts() if len(c[1]) == 2]
+        )
+
+    def with_lower_bits(self, poly: Poly) -> tuple[Poly, list[Item]]:
+        """The same with the upper and lower parts of common bits, and upper parts instead of quotients."""
+        split = [(min(bits), c) for bits, c in self.equal_bits_facts() if len(c[1]) > 2]
+        quotients = []
+        for cond in self.index:
+            atoms = sorted(mono[0] for mono, coef in cond[1] if len(mono) == 1 and abs(coef) == 1)
+            kinds = [self.checker.atoms[i][0] for i in atoms]
+            if cond[0] == "eq" and len(cond[1]) == 2 and sorted(kinds) == ["bits", "div"]:
+                quotients.append((atoms[kinds.index("div")], cond))
+        return self.replaced(poly, [*split, *quotients])
+
+    def equal_bits_facts(self) -> Iterator[tuple[list[int], Cond]]:
+        """The equations in which atoms of common bits are added once, and these atoms."""
+        for cond in self.index:
+            bits = [mono[0] for mono, coef in cond[1] if self.is_bits(mono) and abs(coef) == 1]
+            if cond[0] == "eq" and len(bits) >= 2:
+                yield bits, cond
+
+    def is_bits(self, mono: Mono) -> bool:
+        return len(mono) == 1 and self.checker.atoms[mono[0]][0] == "bits"
+
+    def replaced(self, poly: Poly, equations: list[tuple[int, Cond]]) -> tuple[Poly, list[Item]]:
+        """A polynomial in which equations replace an atom each, and items whose sum is the difference."""
+        items: list[Item] = []
+        for index, cond in equations:
+            equation: Poly = dict(cond[1])
+            count = poly.get((index,), 0) * equation[index,]
+            if count:
+                poly = combine((1, poly), (-count, equation))
+                items.append(({(): count}, (self.index[cond],)))
+        return poly, items
 
     def sizes(self, scope: CaseScope, poly: Poly) -> list[Poly]:
         """The powers of two at which numbers may be split."""
@@ -491,14 +605,16 @@ class Rewriting(Inequalities):
             self.by_atoms(negate(gives), [first], 4)
         return self.number(self.apply("lemma", proofs=[proof], gives=gives))
 
-    def by_atoms(self, unequal: Cond, atoms: list[int], splits: int, part: Cond = TRUE) -> None:
-        """Close a case by the cases of maxima and choices in a disequation, and by the alternatives
-        in the latest case.
+    def by_atoms(
+        self, unequal: Cond, atoms: list[int], splits: int, alternatives: Sequence[Cond] = ()
+    ) -> None:
+        """Close a case by the cases of maxima and choices in a disequation, and by alternatives that the
+        cases before brought.
         """
         if self.closed:
             return
         asked = dict.fromkeys([*atoms, *self.branching(dict(unequal[1]))])
-        listed = [self.index.get(each) for each in parts_of(part) if each[0] == "or"]
+        listed = [self.index.get(each) for each in alternatives]
         waiting = [number for number in listed if number not in self.done]
         open_cases = (cases for index in asked if (cases := self.alternatives(index)) is not None)
         cases = next((each for each in (*waiting, *open_cases)), None) if splits else None
@@ -513,7 +629,12 @@ class Rewriting(Inequalities):
             finally:
                 self.linear = before
         if cases is not None:
-            self.cases(cases, lambda part: self.by_atoms(unequal, [], splits - 1, part))
+
+            def inside(part: Cond) -> None:
+                more = [each for each in parts_of(part) if each[0] == "or"]
+                self.by_atoms(unequal, [], splits - 1, [*more, *alternatives])
+
+            self.cases(cases, inside)
             return
         self.contradiction()
 

@@ -100,10 +100,29 @@ def test_the_complement_of_an_unsigned_number_has_its_width() -> None:
     assert prove("~n == -n - 1").proved
 
 
-def test_an_unchecked_proof_by_bit_vectors_claims_64_bits() -> None:
+def test_a_proof_by_bit_vectors_claims_64_bits() -> None:
     verdict = prove(f"(n ^ m) + (n & m) < {2**64} and n < {2**63}")
     assert isinstance(verdict, Proved) and "vectors" in verdict.means
     assert verdict.certificate["variables"] == {"n": [0, 2**63 - 1], "m": [0, 2**63 - 1]}
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "(r*w + (c ^ (r % w)))//w == r",
+        "(r*w + (c ^ (r % w))) % w ^ (r % w) == c",
+        "(r*w + (c | (r % w)))//w == r",
+    ],
+)
+def test_a_swizzle_keeps_rows_and_columns(goal: str) -> None:
+    assert prove(goal, ["w == 8", "c < w"]).proved
+    assert prove(goal, ["w == 8", "c <= w"]).refuted
+
+
+def test_the_lowest_bit_of_a_positive_number_divides_it() -> None:
+    assert prove("x % (x & -x) == 0", ["x > 0"]).proved
+    assert prove("x // (x & -x) * (x & -x) == x", ["x > 0"]).proved
+    assert prove("x // (x & -x) == 1", ["x > 0"]).counterexample == {"x": 3}
 
 
 def test_a_proof_by_bit_vectors_says_how_wide_they_are() -> None:

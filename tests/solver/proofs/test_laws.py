@@ -7,8 +7,10 @@ import json
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from functools import reduce
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -110,6 +112,19 @@ KINDS = [
     ("n % 3 == 0", ("n*n % 3 == 0",)),
     ("n % 5 == 2 or n % 5 == 3", ("n*n % 5 == 4",)),
     ("1 == 2", ("n*n % 4 == 3",)),
+    ("a % 6 == c % 6", ("a % 2 == c % 2", "a % 3 == c % 3")),
+    ("(3*n + 5*m) % d == 0", ("(n + m) % d == 0", "(2*n + 4*m) % d == 0")),
+    ("n*n != 2", ()),
+    ("n*n + m*m != 3", ()),
+    ("n*m != 7 or n == 1 or n == 7", ()),
+    ("n + m <= 14", ("n*n + m*m <= 100",)),
+    ("n*n*n + m*m*m >= n*n*m + n*m*m", ()),
+    ("6 % n != 3", ()),
+    ("truncdiv(truncdiv(n - m, a), b) == truncdiv(n - m, a*b)", ()),
+    ("(((i ^ j) & 31) ^ (j & 31)) == (i & 31)", ()),
+    ("((r*8 + (c ^ (r % 8))) % 8) ^ (r % 8) == c", ("c < 8",)),
+    ("(r*w + (c ^ (r % w))) % w == (c ^ (r % w))", ("w == 8", "c < w")),
+    ("x % (x & -x) == 0", ("x > 0",)),
 ]
 
 
@@ -138,11 +153,20 @@ SHORT: list[tuple[str, tuple[str, ...]]] = [
     ("((a << k) | b) >> k == a", ("b < (1 << k)",)),
     ("i % c != j % c", ("i < j", "j < i + c")),
     ("(a*x)//(a*y) == x//y", ("y >= 1",)),
+    ("(row*8 + (col ^ (row % 8))) % 8 == (col ^ (row % 8))", ("col < 8",)),
+    ("(((i ^ j) & 7) ^ (j & 7)) == (i & 7)", ()),
+    (
+        "min(max(min(max(x, a), b), c), d) == min(max(x, max(a, c)), min(b, d))",
+        ("a <= b", "c <= d", "max(a, c) <= min(b, d)"),
+    ),
+    ("max(min(n, k), min(m, k)) == min(max(n, m), k)", ()),
 ]
 
 
 @pytest.mark.parametrize(("goal", "assume"), SHORT)
-def test_digits_equal_bits_and_signs_need_no_long_proof(goal: str, assume: tuple[str, ...]) -> None:
+def test_digits_bits_signs_and_maxima_need_no_long_proof(
+    goal: str, assume: tuple[str, ...]
+) -> None:
     found = certificate(goal, *assume)
     assert certified(found)
     assert len(json.dumps(found)) < 8000
@@ -190,6 +214,25 @@ def test_variables_of_one_name_are_told_apart() -> None:
     verdict = Prover(context).always(tir.GE(tir.Add(first, tir.Mul(second, second)), first))
     if isinstance(verdict, Proved):
         assert len(verdict.certificate["variables"]) == 2
+
+
+def test_what_several_cases_need_is_derived_once_before_them() -> None:
+    goal = "truncdiv(truncdiv(n - 50, 4), 8) == truncdiv(n - 50, 32)"
+
+    def repeated(steps: list[dict[str, Any]]) -> int:
+        count = 0
+        for below in (step["proofs"] for step in steps if step["rule"] in ("cases", "table")):
+            facts = Counter(
+                step["gives"] for proof in below for step in proof if "proofs" not in step
+            )
+            own = [
+                {step["gives"] for step in proof if not step.get("uses", [1])} for proof in below
+            ]
+            count += sum(facts[fact] > 1 for fact in set().union(*own))
+            count += sum(map(repeated, below))
+        return count
+
+    assert repeated(certificate(goal)["proof"]) == 0  # type: ignore[arg-type]
 
 
 def test_a_quotient_by_minus_one_has_no_residues() -> None:
