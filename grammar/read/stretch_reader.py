@@ -28,6 +28,7 @@ from rlx.grammar.read.actions_statements import StatementActions
 from rlx.grammar.read.automaton import Action, Callbacks, read
 from rlx.grammar.read.coerce import BARE_INFOS
 from rlx.grammar.read.entries import END, Entry, Rejected, Token, token
+from rlx.grammar.read.function_bodies import FUNCTION_WORDS
 from rlx.grammar.read.lexer import HEADS, OPENING, VALUES, Lexer
 from rlx.grammar.read.module_statements import ModuleStatements
 from rlx.grammar.read.partial_nodes import Form, Name, Open, Signature
@@ -326,9 +327,8 @@ class StretchReader:
             if word is None:
                 return None
             flags = {}
-            if word[1].startswith("R.f") and _FLAG.search(
-                self.text, start, end
-            ):  # it may say that the function has effects
+            # It may say that the function has effects.
+            if word[1] in FUNCTION_WORDS and _FLAG.search(self.text, start, end):
                 flags["pure"] = Entry(False, start, end)
             return Entry(Form(word[1], [], flags) if flags else Name(word[1]), *word.span(1))
         if self.scope.in_prim_func():

@@ -90,6 +90,67 @@ def test_a_mask_of_indices() -> None:
     assert rlx.refines(module, legalized(module), floats="real").proved
 
 
+CLIPPED = (
+    """
+@I.ir_module
+class Module:
+    @R.function
+    def main(x0: R.Tensor((1, 8, 4, 4), "float32"), w: R.Tensor((8, 8, 1, 1), "float32")):
+        with R.dataflow():
+"""
+    + "".join(
+        f"""
+            y{k} = R.nn.conv2d(x{k}, w)
+            x{k + 1} = R.clip(y{k}, 0.0, 6.0)
+"""
+        for k in range(16)
+    )
+    + """
+            R.output(x16)
+        return x16
+"""
+)
+PERMUTED = """
+@I.ir_module
+class Module:
+    @R.function
+    def main(
+        x: R.Tensor((1, 8, 8, 8), "float32"), v: R.Tensor((1, 8, 1, 1), "float32"),
+        g: R.Tensor((8,), "float32"), h: R.Tensor((8,), "float32"),
+    ):
+        with R.dataflow():
+            a = R.add(x, v)
+            b = R.permute_dims(a, axes=[0, 2, 3, 1])
+            c = R.nn.layer_norm(b, g, h, axes=[-1])
+            d = R.multiply(R.nn.gelu(c), h)
+            e = R.add(a, R.permute_dims(d, axes=[0, 3, 1, 2]))
+            f = R.permute_dims(e, axes=[0, 2, 3, 1])
+            i = R.nn.layer_norm(f, g, h, axes=[-1])
+            j = R.add(e, R.permute_dims(R.nn.gelu(i), axes=[0, 3, 1, 2]))
+            R.output(j)
+        return j
+"""
+COUNTED = """
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((16,), "int64")):
+        with R.dataflow():
+            y = R.add(x, R.arange(8, -8, T.float64(-1.0), dtype="int64"))
+            R.output(y)
+        return y
+"""
+
+
+@pytest.mark.parametrize("text", [CLIPPED, PERMUTED, COUNTED], ids=["clips", "cube", "count"])
+def test_networks_as_they_are_exported(text: str) -> None:
+    """A limit after each of sixteen convolutions, as MobileNet has; channels that are normalised
+    where all axes have one length, as in ConvNeXt; integers that are counted by a float, as in XLNet.
+    """
+    module = tvm.script.from_source(text)
+    assert rlx.refines(module, legalized(module), floats="real").proved
+
+
 def test_schedules_keep_the_meaning() -> None:
     """TVM's schedules of kernels are proved for all sizes, but a few of them, and none is refuted."""
     answers = [rlx.refines(one, other, floats="real") for _, one, other in pairs(30, seed=0)]
