@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
-from itertools import chain
+from itertools import chain, islice
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -243,6 +243,30 @@ def read(
     return _Run(start, callbacks, owners, owner).run(iter(tokens))
 
 
+class _Tokens:
+    """The tokens that come, some of which were read ahead."""
+
+    def __init__(self, source: Iterator[Token]) -> None:
+        self._source = source
+        self._ahead: list[Token] = []
+
+    def __iter__(self) -> Iterator[Token]:
+        ahead = self._ahead
+        while True:
+            while ahead:
+                yield ahead.pop()
+            for token in self._source:
+                yield token
+                if ahead:
+                    break
+            else:
+                return
+
+    def put_back(self, tokens: Sequence[Token]) -> None:
+        """Let tokens come again."""
+        self._ahead += reversed(tokens)
+
+
 class _Run:
     """One use of the automaton.
 
@@ -252,8 +276,6 @@ class _Run:
         The states that lead to here, and the values between them.
     operands
         What was reduced last.
-    value
-        The value of the whole text, when it has been read.
     """
 
     def __init__(
@@ -264,18 +286,12 @@ class _Run:
         self.states = [self.tables.start[start]]
         self.stack: list[Entry] = []
         self.operands: list[Entry] = []
-        self.value: Any = None
         self.end = self.tables.end[start]
         self._given_up_to: int | None = None
+        self._no_block = 0
 
-    def run(self, tokens: Iterator[Token]) -> Any:
-        rest: Iterator[Token] | None = tokens
-        while rest is not None:
-            rest = self._run_to_error(rest)
-        return self.value
-
-    def _run_to_error(self, tokens: Iterator[Token]) -> Iterator[Token] | None:
-        """Read as far as possible; return the tokens where reading goes on, None if it does not."""
+    def run(self, source: Iterator[Token]) -> Any:
+        tokens = _Tokens(source)
         rows, gotos, callbacks = self.tables.actions, self.tables.gotos, self.callbacks
         states, stack = self.states, self.stack
         for token in tokens:
@@ -292,8 +308,7 @@ class _Run:
                     stack.append(token)
                     continue
                 if kind == END and states[-1] == self.end:
-                    self.value = stack[-1].value
-                    return None
+                    return stack[-1].value
                 # Reduce what is complete whatever comes, so that a mistake in it is found before
                 # one behind it.
                 settled = self.tables.settled
@@ -302,16 +317,17 @@ class _Run:
                 self._unexpected(token)
                 given_up: list[Entry] = []
                 if kind == "_NEWLINE" and self._accepts("COLON") and not self._in_head():
-                    following = next(tokens, None)
-                    behind = [token] if following is None else [token, following]
-                    if following is not None and following.type == "_INDENT":
+                    following = list(islice(tokens, 1))
+                    tokens.put_back(following)
+                    if [each.type for each in following] == ["_INDENT"]:
                         colon = TERMINALS["COLON"](":", token.start, token.start)
-                        return chain((colon, *behind), tokens)
-                    tokens = chain(behind[1:], tokens)
+                        tokens.put_back([colon, token])
+                        continue
             except Rejected as error:
                 self.owner.rejected(error)
                 given_up = self.operands
-            return self._recover(given_up, token, tokens)
+            if not self._recover(given_up, token, tokens):
+                return None
         return None
 
     def _reduce(self, number: int) -> None:
@@ -376,11 +392,9 @@ class _Run:
             return None
         return self.stack[depth].start
 
-    def _recover(
-        self, given_up: list[Entry], token: Token, tokens: Iterator[Token]
-    ) -> Iterator[Token] | None:
-        """Give up the smallest part around an error that something can stand for; return the tokens
-        behind it.
+    def _recover(self, given_up: list[Entry], token: Token, tokens: _Tokens) -> bool:
+        """Give up the smallest part around an error that something can stand for; stand behind it.
+        Returns whether there is one.
         """
         around = self._depth("statement")
         for goal in "annotation", "decorator", "def_head":
@@ -390,34 +404,37 @@ class _Run:
             behind_it = self.tables.gotos[self.states[depth]][goal]
             if goal != "def_head" and behind_it in self.states[depth + 1 :]:
                 continue  # it is complete
+            if goal == "def_head" and token.start < self._no_block:
+                continue
             lost = [*self.stack[depth:], *given_up]
             passed: list[Token] = []
-            rest = chain((token,), tokens)
+            tokens.put_back([token])
             if goal == "annotation":
                 after = self.tables.actions[behind_it]
-                found = _to_end_of_annotation(lost, after, rest, passed)
+                found = _to_end_of_annotation(lost, after, tokens, passed)
             elif goal == "decorator":
-                found = _to_end_of_line(lost, rest, passed)
+                found = _to_end_of_line(lost, tokens, passed)
             else:
-                found = _to_block(lost, rest, passed)
-            behind = passed[found:]
+                found = _to_block(lost, tokens, passed)
+                self._no_block = passed[-1].end if found is None else self._no_block
             if found is not None:
                 read = [*lost, *passed[:found]] or passed
                 start, end = read[0].start, read[-1].end
                 made = self.owner.instead_of(goal, lost, start, end)
                 if made is not None:
                     self._give_up(depth, goal, Entry(made, start, end))
-                    return chain(behind if passed else (token,), tokens)
-            if passed:
-                token, tokens = passed[0], chain(passed[1:], tokens)
+                    tokens.put_back(passed[found:])
+                    return True
+            tokens.put_back(passed)
+            token = next(iter(tokens))
         if around is None:
-            return None
+            return False
         given_up = self.stack[around:] + given_up
         start = given_up[0].start if given_up else token.start
         end = self._given_up_to = _skip(token, tokens)
         made = self.owner.skipped(given_up, self.stack[:around], start, end)
         self._give_up(around, "statement", Entry(made, start, end))
-        return tokens
+        return True
 
     def _give_up(self, depth: int, goal: str, instead: Entry) -> None:
         """Put a value in the place of the innermost part of a kind that is being read."""
@@ -432,7 +449,7 @@ _LAYOUT = frozenset(["_NEWLINE", "_INDENT", "_DEDENT", "SEMICOLON", END])
 
 
 def _to_end_of_annotation(
-    lost: Sequence[Entry], after: Collection[str], tokens: Iterator[Token], passed: list[Token]
+    lost: Sequence[Entry], after: Collection[str], tokens: Iterable[Token], passed: list[Token]
 ) -> int | None:
     """Read the rest of an annotation and the token behind it, one of those that may come after;
     return how many tokens belong to it, None where no end is found in its line.
@@ -464,7 +481,7 @@ def _to_end_of_annotation(
 
 
 def _to_end_of_line(
-    lost: Sequence[Entry], tokens: Iterator[Token], passed: list[Token]
+    lost: Sequence[Entry], tokens: Iterable[Token], passed: list[Token]
 ) -> int | None:
     """Read the rest of a line, and its end; return how many tokens there are."""
     if lost and isinstance(lost[-1], Token) and lost[-1].type == "_NEWLINE":
@@ -476,7 +493,7 @@ def _to_end_of_line(
     return None
 
 
-def _to_block(lost: Sequence[Entry], tokens: Iterator[Token], passed: list[Token]) -> int | None:
+def _to_block(lost: Sequence[Entry], tokens: Iterable[Token], passed: list[Token]) -> int | None:
     """Read the rest of the head of a function, and the beginning of its block; return how many
     tokens belong to the head, None where no block begins under it.
     """
@@ -498,7 +515,7 @@ def _to_block(lost: Sequence[Entry], tokens: Iterator[Token], passed: list[Token
     return None
 
 
-def _skip(token: Token, tokens: Iterator[Token]) -> int:
+def _skip(token: Token, tokens: Iterable[Token]) -> int:
     """Read to the end of a statement, blocks indented under it included; return its end."""
     depth, end = 0, token.end
     for current in chain((token,), tokens):

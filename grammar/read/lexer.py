@@ -27,6 +27,9 @@ LAYOUT = frozenset([NO_BLOCK, NO_MATCH, MIXED, EMPTY])
 MAX_NESTING = 512
 """The maximum nesting depths of brackets and of indented blocks."""
 
+MOST_AHEAD = 200_000
+"""The most tokens that are read ahead to see whether brackets are closed: many lines may open one."""
+
 MAX_LINE = 4_000_000
 """The maximum length of a physical line in characters."""
 
@@ -172,6 +175,7 @@ class Lexer:
         self.canonical: Callable[[str], str] | None = None
         self._refused: set[str] = set()
         self._closed = 0  # up to where it is known that an open bracket is closed
+        self._ahead = MOST_AHEAD
 
     def __iter__(self) -> Iterator[Token]:
         return self._with_layout() if self.layout else self._flat()
@@ -384,11 +388,14 @@ class Lexer:
 
     def _closing(self, at: int) -> int:
         """Where the bracket that is open at the start of a line is closed; 0 where something stands
-        in front of that which no bracket holds.
+        in front of that which no bracket holds, or where that would be too long to look for.
         """
         depth, before = 1, ""
         for found in Lexer(self.text, at, self.end, _ignore)._raw(at):
             kind = found.type
+            self._ahead -= 1
+            if self._ahead < 0:
+                return 0
             if kind in _IN_NO_BRACKET or (before == "AT" and is_decorator(found.value)):
                 return 0
             depth += OPENING.get(kind, 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import zip_longest
 
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.read.entries import Token, token, unquote
@@ -172,7 +173,7 @@ def parameters_in(text: str, span: Span) -> tuple[list[Token], bool]:
     """
     depth, before, names, missing = 0, "COMMA", [], False
     found = list(parts_of(text, span))
-    for part, after in zip(found, [*found[1:], None], strict=True):
+    for part, after in zip_longest(found, found[1:]):
         kind = part.type
         if kind == "ARROW":
             break
