@@ -26,7 +26,7 @@ settings.register_profile(
     "rlx",
     settings(),
     deadline=None,
-    max_examples=20,
+    max_examples=12,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("rlx")
