@@ -182,17 +182,19 @@ class NormalForms:
 
     def of_indices(self, tensor: TensorTerm) -> bool:
         """Whether the elements of a tensor are computed of their indices alone, by few definitions:
-        those of ``R.arange``, say. It costs little to look below it, and where such a tensor is the
-        index of another one, no read is known to be inside without.
+        those of ``R.arange``, say. It costs little to look below it; and where it holds the indices at
+        which another tensor is read, only these numbers show that the read is inside.
         """
         if self.depth(tensor) > _INDICES:
             return False
-        stack = [tensor]
+        stack, seen = [tensor], {tensor}
         while stack:
             found = self.definition(stack.pop())
             if not isinstance(found, Lambda):
                 return False
-            stack += terms.tensors_of(found.element)
+            new = [each for each in terms.tensors_of(found.element) if each not in seen]
+            seen.update(new)
+            stack += new
         return True
 
     def deepest(self, atom: PrimExpr) -> int:
@@ -520,7 +522,8 @@ class NormalForms:
                     found = _converted(opened, kind)
                     if found is None and kind.code == "int" and kind.bits >= 32:
                         counted = self._counted(opened)
-                        found = counted and tir.interned(tir.converted(counted, kind, None))
+                        if counted is not None:
+                            found = tir.interned(tir.converted(counted, kind, None))
                     if embeds(kind, tir.type_of(inner)) and (first := self._widened(opened, kind)):
                         found = first
                     if found is None:
