@@ -16,8 +16,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 FLAGS = [
@@ -44,6 +42,8 @@ def dom_after(page: str, script: str, folder: Path) -> str:
     if browser is None:
         why = "no Chromium: `python -m tests.browser` installs one by the system's package manager"
         assert not os.environ.get("CI"), why
+        import pytest  # here: the browser is installed before there is any package
+
         pytest.skip(why)
     path = folder / "page.html"
     head, end, tail = page.rpartition("</body>")
@@ -173,12 +173,14 @@ class Page:
 
 
 def install() -> None:
-    """Install Debian's Chromium, unless there is a browser."""
-    if find() is not None:
-        return
-    root = [] if os.geteuid() == 0 else ["sudo"]
-    for what in (["update"], ["install", "--no-install-recommends", "chromium"]):
-        subprocess.run([*root, "apt-get", "-qq", "-y", *what], check=True, stdout=sys.stderr)
+    """Install Debian's Chromium, unless there is a browser; another process that does so is awaited."""
+    with open(__file__, "rb") as own:
+        fcntl.flock(own, fcntl.LOCK_EX)
+        if find() is not None:
+            return
+        root = [] if os.geteuid() == 0 else ["sudo"]
+        for what in (["update"], ["install", "--no-install-recommends", "chromium"]):
+            subprocess.run([*root, "apt-get", "-qq", "-y", *what], check=True, stdout=sys.stderr)
 
 
 if __name__ == "__main__":
