@@ -59,6 +59,8 @@ REVERSALS = 7
 """The most sets of axes of a reduction that are reversed."""
 CONSTANT = 36
 """The longest axis of a constant of which each element is looked at alone."""
+ATTEMPT = 500
+"""The most steps for one of several pairs, of which one is enough."""
 EXCHANGED = ("relax.add", "relax.multiply", "relax.equal", "relax.not_equal")
 """Operators whose arguments may be exchanged, whatever their values."""
 _COMMUTATIVE = (tir.Add, tir.Mul, tir.EQ, tir.NE, tir.And, tir.Or)
@@ -379,6 +381,22 @@ class Matcher(NormalForms):
                 self._tensors, self._applications = tensors, applications
             self.mismatch = None
         return found
+
+    def attempt(self, equal: Callable[[], bool]) -> bool:
+        """Whether two things are found to be equal, with little work. If not, nothing is remembered."""
+        tensors, applications = dict(self._tensors), dict(self._applications)
+        outer, self.limit = self.limit, min(self.limit, self.steps + ATTEMPT)
+        self.asked_before = self.facts.asked
+        place = self.trail.attempt()
+        try:
+            with suppress(Exhausted):
+                if equal():
+                    return True
+                tensors, applications = self._tensors, self._applications
+        finally:
+            self.limit, self.asked_before = outer, self.facts.asked
+        self._tensors, self._applications = tensors, applications
+        return self.trail.drop(place)
 
     def explain(self, a: TensorTerm, b: TensorTerm) -> None:
         """Find where two tensors could not be joined, which are not proved to be equal."""

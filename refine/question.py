@@ -618,16 +618,34 @@ class _FunctionPair:
 
     def _found_on_path(self, check: RunCheck, side: Execution, matcher: Matcher) -> bool:
         for known in side.checks:
-            match known.key, check.key:
-                case ("call", ApplicationTerm() as p), ("call", ApplicationTerm() as q):
-                    if p.name != q.name or not _taken(matcher, known.path, check.path):
-                        continue
-                    if matcher.applications(p, q) or _fail_alike(matcher, p, q):
-                        return True
-                case one, other:
-                    if one == other and _taken(matcher, known.path, check.path):
-                        return True
+            if known.key == check.key and _taken(matcher, known.path, check.path):
+                return True
+        match check.key:
+            case ("call", ApplicationTerm() as made):
+                return any(
+                    matcher.attempt(lambda each=each: matcher.applications(each, made))
+                    or matcher.attempt(lambda each=each: _fail_alike(matcher, each, made))
+                    for each in self._same_function(made, check.path, side, matcher)
+                )
         return False
+
+    def _same_function(
+        self, made: ApplicationTerm, path: Path, side: Execution, matcher: Matcher
+    ) -> list[ApplicationTerm]:
+        """The calls of a function that a side makes whenever a path is taken, those with the same
+        arguments first.
+        """
+        found = [
+            known.key[1]
+            for known in side.checks
+            if isinstance(known.key, tuple)
+            and known.key[0] == "call"
+            and known.key[1].name == made.name
+            and _taken(matcher, known.path, path)
+        ]
+        own = {matcher.representatives.get(each, each) for each in made.arguments}
+        found.sort(key=lambda each: len(own.difference(each.arguments)))
+        return found
 
     def _opened(self, result: ResultTerm, level: str) -> TensorTerm:
         application = result.of
