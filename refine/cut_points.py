@@ -86,7 +86,7 @@ def find(matcher: Matcher, before: Sequence[Term], after: Sequence[Term]) -> Pai
     users: dict[Term, list[Term]] = {}
     for term in _terms(before):
         for part in _below(term):
-            users.setdefault(part, []).append(term)
+            users.setdefault(matcher.representatives.get(part, part), []).append(term)
         if isinstance(term, ResultTerm | Lambda | InputTerm):
             by_type.setdefault((term.dtype, len(term.shape)), []).append(term)
     for tensor in in_order(after):
@@ -152,7 +152,7 @@ def _candidates(
             _known_lengths(candidate) == lengths
             or any(_permuted(candidate.shape, each) == tensor.shape for each in layouts)
         )
-        and (candidate in frontier or _between(candidate, frontier, direct))
+        and (candidate in frontier or _between(matcher, candidate, frontier, direct))
     ]
     if len(found) > 1:
         wanted = _functions(matcher, tensor, frontier)
@@ -277,12 +277,15 @@ def _leaves(tensor: TensorTerm) -> Iterator[TensorTerm]:
             yield term
 
 
-def _between(candidate: TensorTerm, frontier: set[TensorTerm], together: bool) -> bool:
-    """Whether a tensor is made of those of a frontier alone, and of all of them if they are ``together``."""
+def _between(
+    matcher: Matcher, candidate: TensorTerm, frontier: set[TensorTerm], together: bool
+) -> bool:
+    """Whether a tensor of BEFORE is made of those of a frontier alone, and of all of them if they are ``together``."""
     stack, seen = _below(candidate), set()
     met: set[TensorTerm] = set()
     while stack:
-        term = stack.pop()
+        below = stack.pop()
+        term = matcher.representatives.get(below, below)
         if isinstance(term, TensorTerm) and term in frontier:
             met.add(term)
             continue
@@ -291,12 +294,12 @@ def _between(candidate: TensorTerm, frontier: set[TensorTerm], together: bool) -
         seen.add(term)
         if len(seen) > BETWEEN:
             return False
-        below = _below(term)
+        parts = _below(term)
         if (
-            not below
+            not parts
             and isinstance(term, TensorTerm)
             and not isinstance(term, ConstantTerm | ResultTerm)
         ):
             return False
-        stack += below
+        stack += parts
     return met == frontier if together else bool(met)

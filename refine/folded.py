@@ -36,22 +36,20 @@ FUEL = 1 << 18
 def same_constants(
     definitions: Definitions, before: Sequence[TensorTerm], after: Sequence[TensorTerm]
 ) -> dict[TensorTerm, TensorTerm]:
-    """Constants of one program that are the results of calls in the other one: those of AFTER, each
-    with that of BEFORE.
+    """Tensors that both programs compute of constants alone, or have as constants: those of AFTER, each
+    with an equal one of BEFORE. Where several of BEFORE are equal, the first stands for the others.
     """
     calls = FoldedCalls(definitions)
+    known = set(before)
+    new = {each: made for each in after if each not in known and (made := calls.constant(each))}
+    types = {(each.shape, each.dtype) for each in new}
+    first: dict[TensorTerm, TensorTerm] = {}
     found: dict[TensorTerm, TensorTerm] = {}
-    for side, (here, there) in enumerate(((after, before), (before, after))):
-        known = {each for each in here if isinstance(each, ConstantTerm)}
-        wanted = {each for each in there if isinstance(each, ConstantTerm)} - known
-        types = {(each.shape, each.dtype) for each in wanted}
-        for tensor in here:
-            if isinstance(tensor, ResultTerm) and (tensor.shape, tensor.dtype) in types:
-                made = calls.constant(tensor)
-                if made in wanted:
-                    pair = (tensor, made) if side == 0 else (made, tensor)
-                    found.setdefault(*pair)
-    return found
+    for tensor in sorted(before, key=lambda each: not isinstance(each, ConstantTerm)):
+        if (tensor.shape, tensor.dtype) in types and (made := calls.constant(tensor)):
+            found[tensor] = first.setdefault(made, tensor)
+    found |= {each: first[made] for each, made in new.items() if made in first}
+    return {one: other for one, other in found.items() if one is not other}
 
 
 class FoldedCalls:

@@ -151,6 +151,39 @@ def test_networks_as_they_are_exported(text: str) -> None:
     assert rlx.refines(module, legalized(module), floats="real").proved
 
 
+MASKS = """
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((2, 4, 8, 8), "float32")):
+        with R.dataflow():
+            ones = R.full(R.shape([2, 8]), R.const(1.0, "float32"), dtype="float32")
+            number = R.cumsum(ones, axis=1)
+            later = R.greater(R.arange(0, 8, 1, "int64"), R.reshape(R.arange(0, 8, 1, "int64"), R.shape([8, 1])))
+            low = R.where(later, R.const(-3.4028234663852886e38, "float32"), R.const(0.0, "float32"))
+            mask = R.broadcast_to(R.reshape(low, R.shape([1, 1, 8, 8])), R.shape([2, 1, 8, 8]))
+            padded = R.equal(R.add(mask, R.reshape(ones, R.shape([2, 1, 1, 8]))), R.const(0.0, "float32"))
+            whole = R.where(padded, R.const(-3.4028234663852886e38, "float32"), mask)
+            bias = R.multiply(R.subtract(number, R.const(1.0, "float32")), ones)
+            y = R.add(R.add(x, R.reshape(bias, R.shape([2, 1, 1, 8]))), whole)
+            z = R.nn.softmax(y, axis=-1)
+            R.output(z)
+        return z
+"""
+
+
+def test_masks_that_are_folded() -> None:
+    """Masks that are computed of constants alone, several of them equal, in a kernel each and then at once."""
+    module, passes = legalized(tvm.script.from_source(MASKS)), tvm.relax.transform
+    with tvm.target.Target("llvm"):
+        folded = passes.FoldConstant()(module)
+        parts = passes.FuseOps()(passes.AnnotateTIROpPattern()(folded))
+        fused = passes.FuseTIR()(parts)
+    assert rlx.refines(module, folded).proved
+    assert rlx.refines(folded, parts).proved
+    assert rlx.refines(module, fused, floats="real").proved
+
+
 def test_schedules_keep_the_meaning() -> None:
     """TVM's schedules of kernels are proved for all sizes, but a few of them, and none is refuted."""
     answers = [rlx.refines(one, other, floats="real") for _, one, other in pairs(30, seed=0)]
