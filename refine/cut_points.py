@@ -127,6 +127,17 @@ def _known_lengths(tensor: TensorTerm) -> list[PrimExpr | None]:
     return [None if isinstance(d, tir.Var) and d not in given else d for d in tensor.shape]
 
 
+def _same_lengths(
+    matcher: Matcher, one: Sequence[PrimExpr | None], other: Sequence[PrimExpr | None]
+) -> bool:
+    return all(
+        a == b
+        or not (a is None or b is None or isinstance(a, tir.IntImm) or isinstance(b, tir.IntImm))
+        and matcher.facts.equal(a, b)
+        for a, b in zip(one, other, strict=True)
+    )
+
+
 def _candidates(
     matcher: Matcher,
     tensor: TensorTerm,
@@ -149,7 +160,7 @@ def _candidates(
         for candidate in alike
         if candidate in near
         and (
-            _known_lengths(candidate) == lengths
+            _same_lengths(matcher, _known_lengths(candidate), lengths)
             or any(_permuted(candidate.shape, each) == tensor.shape for each in layouts)
         )
         and (candidate in frontier or _between(matcher, candidate, frontier, direct))
@@ -259,10 +270,11 @@ def _cuts(
         cut = matcher.representatives.get(leaf, leaf)
         below = [] if cut is not leaf or leaf in known else list(_leaves(leaf))
         if below and len(seen) <= BETWEEN:
-            direct = False
             stack += below[::-1]
-        else:
+        elif below or cut is not leaf or leaf in known or isinstance(leaf, InputTerm):
             found[cut] = None
+            continue
+        direct = False  # what is made of constants alone is no cut point
     return list(found), direct
 
 
@@ -302,4 +314,4 @@ def _between(
         ):
             return False
         stack += parts
-    return met == frontier if together else bool(met)
+    return met == frontier if together else bool(met) or not frontier
