@@ -4,7 +4,8 @@ satisfy all assumptions refute many goals at once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from math import prod
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.tir import PrimExpr
@@ -57,39 +58,65 @@ def _failing(conditions: Sequence[PrimExpr], point: dict[tir.Var, int]) -> PrimE
     return None
 
 
-def possible_after_moves(state: ContextState, conditions: Sequence[PrimExpr]) -> bool:
-    """Whether conditions hold when the variables that stand alone on one side of those that fail
-    are moved to the other side: an axis into its range, say.
+def moved_values(
+    state: ContextState, conditions: Sequence[PrimExpr]
+) -> dict[tir.Var, int] | None:
+    """Values for which conditions hold, when the variables that stand alone on one side of those that
+    fail, or are a factor there, are moved to the other side: an axis into its range, say. None if
+    some still fail.
     """
     variables = tir.free_vars(*conditions)
     point = {variable: nearest(_SIZE, state.range_of(variable)) for variable in variables}
     for _ in range(2 * len(conditions)):
         failing = _failing(conditions, point)
         if failing is None:
-            return True
+            return point
         if not _move(state, failing, point):
-            return False
-    return False
+            return None
+    return None
 
 
 def _move(state: ContextState, failing: PrimExpr, point: dict[tir.Var, int]) -> bool:
-    """Move a variable so that a comparison holds; whether one was moved."""
+    """Move a variable so that a comparison, or one of several, holds; whether one was moved."""
+    if isinstance(failing, tir.Or):
+        return _move(state, failing.a, point) or _move(state, failing.b, point)
     comparison = failing.a if isinstance(failing, tir.Not) else failing
     if not isinstance(comparison, tir.LT | tir.LE | tir.GT | tir.GE | tir.EQ):
         return False
-    for variable, other in ((comparison.a, comparison.b), (comparison.b, comparison.a)):
-        if not isinstance(variable, tir.Var) or variable not in point:
-            continue
-        try:
-            border = evaluate(other, point)
-        except UndefinedError:
-            continue
-        for value in (border, border - 1, border + 1):
-            moved = {**point, variable: nearest(value, state.range_of(variable))}
-            if _failing((failing,), moved) is None:
-                point.update(moved)
-                return True
+    for side, other in ((comparison.a, comparison.b), (comparison.b, comparison.a)):
+        # Of a product the last variable is moved: it may depend on those before it.
+        for variable, times in _factors(side, point):
+            try:
+                border, left = divmod(evaluate(other, point), times)
+            except UndefinedError:
+                continue
+            for value in (border,) if left else (border, border - 1, border + 1):
+                moved = {**point, variable: nearest(value, state.range_of(variable))}
+                if _failing((failing,), moved) is None:
+                    point.update(moved)
+                    return True
     return False
+
+
+def _factors(product: PrimExpr, point: dict[tir.Var, int]) -> Iterator[tuple[tir.Var, int]]:
+    """The variables that a product has as factors, the last one first, each with the value of the others
+    where that is not 0.
+    """
+    factors, stack = list[PrimExpr](), [product]
+    while stack:
+        each = stack.pop()
+        if isinstance(each, tir.Mul):
+            stack += (each.b, each.a)
+        else:
+            factors.append(each)
+    for at, each in reversed([*enumerate(factors)]):
+        if isinstance(each, tir.Var) and each in point:
+            try:
+                times = prod(evaluate(other, point) for k, other in enumerate(factors) if k != at)
+            except UndefinedError:
+                return
+            if times:
+                yield each, times
 
 
 def nearest(value: int, limits: Range) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -13,7 +13,7 @@ from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
 from rlx.solver.assumptions import SharedNormalForm
 from rlx.solver.budget import LARGE, NODES, Statistics, Work, undisturbed
-from rlx.solver.consistency import empty_range, possible_after_moves, simple_values
+from rlx.solver.consistency import empty_range, moved_values, simple_values
 from rlx.solver.context import Components, ContextState, constraints
 from rlx.solver.prim_exprs import Range
 from rlx.solver.question import Question, named
@@ -58,6 +58,7 @@ class Session:
         self.relations: dict[object, Relation] = {}
         self._witnesses: dict[PrimExpr, Verdict] = {}
         self._doubtful: list[list[PrimExpr]] = []
+        self._far = False
         self._sample = self._simple_values()
         self.shared = SharedNormalForm(state, self._conditions, self._sample)
         self.trail: list[str] = []
@@ -181,15 +182,31 @@ class Session:
             order = [*dict.fromkeys(n for c in group for n in self._conditions[c])]
             values = simple_values(self.state, group, order)
             if values is None:
+                values = self._moved_values(group)
+            if values is None:
                 self._doubtful.append(group)
             else:
                 found |= values
         return found
 
+    def _moved_values(self, group: list[PrimExpr]) -> Mapping[tir.Var, int] | None:
+        """Values that satisfy assumptions which simple ones do not; they refute goals at once, since it
+        would take long to find others.
+        """
+        key = self._group(group)
+        found = self._groups.get(key)
+        if found is None:
+            values = moved_values(self.state, group)
+            if values is None:
+                return None
+            found = self._groups[key] = Refuted(named(values), values, "points")
+        if not isinstance(found, Refuted):
+            return None
+        self._far = True
+        return found.values
+
     def _impossible(self, group: list[PrimExpr]) -> bool:
         """Whether no values satisfy some assumptions."""
-        if possible_after_moves(self.state, group):
-            return False
         # The question at hand keeps what it may cost.
         kept, self.work = self.work, Work()
         witness = self._witness(group)
@@ -243,6 +260,9 @@ class Session:
                 fails = fails_somewhere(order, self.state.range_of, self._sample)
             if fails:
                 question = self.question(goal, order)
+                if self._far and self._sample.keys() >= {*question.variables}:
+                    values = {var: self._sample[var] for var in question.variables}
+                    return self.completed(Refuted(named(values), values, "points"), question)
                 refuted = decide(question, SOLUTIONS if self._conditions else POINTS)
                 self.trail += question.trail
                 if isinstance(refuted, Refuted):
@@ -353,9 +373,7 @@ class Session:
         first, *_ = group
         found = self._witnesses.get(first)
         if found is None:
-            # A group has the same witness under more facts, as long as they are about others.
-            limits = tuple(map(self.state.range_of, tir.free_vars(*group)))
-            key = (tuple(group), limits)
+            key = self._group(group)
             found = self._groups.get(key)
             if found is None:
                 opposite = tir.Not(prim_exprs.conjunction(group))
@@ -364,6 +382,12 @@ class Session:
                     self._groups[key] = found
             self._witnesses[first] = found
         return found
+
+    def _group(self, group: list[PrimExpr]) -> object:
+        """A key for connected facts: they have the same witness under more facts, as long as these are about
+        others.
+        """
+        return tuple(group), tuple(map(self.state.range_of, tir.free_vars(*group)))
 
     def witness(self, condition: PrimExpr) -> Verdict:
         """Refuted by values that make a condition true; Proved if there are none."""
