@@ -62,6 +62,8 @@ class Refinement(Record):
         proved to be equal, if the reason is such a pair.
     missing
         Looks for what is missing for a proof.
+    promised
+        The conditions on sizes that attributes of BEFORE promise: nothing is proved of other sizes.
     """
 
     status: str
@@ -72,6 +74,7 @@ class Refinement(Record):
     proofs: tuple[FunctionProof, ...] = ()
     unjoined: tuple[str, str] | None = None
     missing: Missing | None = None
+    promised: tuple[str, ...] = ()
 
     @property
     def proved(self) -> bool:
@@ -129,7 +132,8 @@ class Refinement(Record):
         names = ", ".join(self.entries)
         if self.proved:
             how = "bit for bit" if self.level == "bitwise" else "as exact real numbers"
-            return f"proved: AFTER means the same as BEFORE for all sizes, {how} ({names})"
+            sizes = ", ".join(["all sizes", *self.promised])
+            return f"proved: AFTER means the same as BEFORE for {sizes}, {how} ({names})"
         if self.counterexample is None:
             terms = zip(SIDES, self.unjoined or (), strict=False)
             return "\n".join(

@@ -60,6 +60,7 @@ from rlx.solver.context import Context
 from rlx.solver.prover import Prover
 from rlx.solver.verdict import Proved
 from rlx.spec.registry import decide, rule
+from rlx.transform.lowering.planned_piece import upper_bounds
 
 LEVELS = ("bitwise", "real")
 FAULTS = ("may vanish", "kept")
@@ -186,11 +187,12 @@ def compare(
     level, proofs = "bitwise", list[FunctionProof]()
     todo = [(name, False) for name in names]
     passed = set[str]()  # to what nobody knows, which may call them with anything
-    alike = not assume and contract is None
+    given = {name: (*assume, *promises(before[name])) for name in names}
+    alike = contract is None and not any(given.values())
     with recursion_room():
         for name, called in todo:  # grows by the functions that were taken to mean the same
             # What is assumed or agreed of entries does not hold where a function calls itself.
-            known, agreed = ((), None) if called else (assume, contract)
+            known, agreed = ((), None) if called else (given[name], contract)
             question = _FunctionPair(before, after, name, floats, faults, known, agreed, called)
             found = question.answer()
             for each in (*question.recursive, *question.passed):
@@ -208,7 +210,7 @@ def compare(
             for run in names if called and name not in passed else (name,):
                 if example is None:
                     searched = differing(
-                        *(before, after, run, contract, assume, RUNS, numbers),
+                        *(before, after, run, contract, given[run], RUNS, numbers),
                         *(special, real, faults == "kept"),
                     )
                     example = searched.example
@@ -226,7 +228,20 @@ def compare(
                 found.unjoined if example is None else None,
                 None if called else question.missing(found, example),
             )
-    return Refinement("proved", level, names, None, "", tuple(proofs))
+    promised = tuple(dict.fromkeys(each for name in names for each in promises(before[name])))
+    return Refinement("proved", level, names, None, "", tuple(proofs), promised=promised)
+
+
+def promises(function: object) -> list[str]:
+    """The conditions on sizes that the attributes ``tir_var_lower_bound`` and ``tir_var_upper_bound`` of
+    a function promise.
+    """
+    if not isinstance(function, ast.Function):
+        return []
+    low, high = (upper_bounds(function, f"tir_var_{word}_bound") for word in ("lower", "upper"))
+    return [f"{least} <= {var.name}" for var, least in low.items()] + [
+        f"{var.name} <= {most}" for var, most in high.items()
+    ]
 
 
 def _omits_data(module: ast.IRModule) -> bool:

@@ -181,9 +181,11 @@ def known_from(rows: Sequence[ast.Binding]) -> dict[tir.Var, int]:
     return known
 
 
-def upper_bounds(function: ast.Function) -> Mapping[tir.Var, int]:
-    """The upper bounds in the attribute ``tir_var_upper_bound``."""
-    said = function.attrs.get("tir_var_upper_bound")
+def upper_bounds(
+    function: ast.Function, attribute: str = "tir_var_upper_bound"
+) -> Mapping[tir.Var, int]:
+    """The bounds of shape variables in an attribute of a function."""
+    said = function.attrs.get(attribute)
     if not isinstance(said, Mapping):
         return {}
     bounds = {str(name): _integer(value) for name, value in said.items()}
