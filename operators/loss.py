@@ -11,12 +11,20 @@ from rlx.operators import arrays, exprs
 from rlx.operators.arrays import Array
 from rlx.operators.evaluation import OperatorFault
 from rlx.operators.exprs import Result, decline
-from rlx.operators.indexing import by_mode, from_zero, line, take
+from rlx.operators.indexing import by_mode, extremes, from_zero, line, take, within
 from rlx.operators.late import np, te
 from rlx.operators.operator_call import ForwardCall, OperatorCall, show, show_shape
 from rlx.operators.parameters import Tensor
 from rlx.operators.registry import computes, defines, operator
-from rlx.operators.rule_helpers import agree, choice, elements, gradient, rank, tensor
+from rlx.operators.rule_helpers import (
+    agree,
+    choice,
+    elements,
+    gradient,
+    rank,
+    stated,
+    tensor,
+)
 from rlx.spec.registry import rule
 
 
@@ -140,6 +148,8 @@ def nll_loss(
             losses(site, rest, wanted, 1)
         if weights is not None and (found := site.dims(weights)) is not None:
             losses(site, (classes,), found, 2)
+        aimed = [n for n in stated(site, site.argument(1)) if n != ignore_index]
+        within(site, 1, extremes(aimed), classes, False)
     if reduction != "none":
         return tensor((), predictions.dtype, predictions.vdevice)
     if dims is not None:

@@ -11,7 +11,7 @@ from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.nodes.tir import EQ, PrimExpr
 from rlx.operators.context import OperatorContext, Place
 from rlx.operators.dim_arithmetic import same
-from rlx.operators.parameters import OperatorSignature, Tensor
+from rlx.operators.parameters import OperatorSignature, Parameter, Tensor
 
 Dims = tuple[PrimExpr, ...]
 
@@ -35,9 +35,16 @@ class Violation(Exception):
 
 
 class OperatorCall:
-    """A call of an operator while its struct info is derived."""
+    """A call of an operator while its struct info is derived.
+
+    Attributes
+    ----------
+    skipped
+        The number of arguments in front of those that the rule counts.
+    """
 
     __slots__ = ("call", "ctx", "operator")
+    skipped = 0
 
     def __init__(self, operator: OperatorSignature, call: ast.Call, ctx: OperatorContext) -> None:
         self.operator, self.call, self.ctx = operator, call, ctx
@@ -97,6 +104,10 @@ class OperatorCall:
         """Report a warning."""
         self.ctx.report(code, "warning", f"{self.name}: {message}", at)
 
+    def error(self, code: str, message: str, at: Place = None) -> None:
+        """Report an error that leaves the struct info of the result certain: no run has a value."""
+        self.ctx.report(code, "error", f"{self.name}: {message}", at)
+
     def require(
         self,
         code: str,
@@ -133,8 +144,7 @@ class OperatorCall:
 
     def shown(self, index: int, info: StructInfo | None = None) -> str:
         """An argument with its struct info: ``x: Tensor((n, 4), float32)``."""
-        parameters = self.operator.parameters
-        name = parameters[min(index, len(parameters) - 1)].name
+        name = self._parameter(index).name
         value = self.argument(index)
         if info is None and value is not None:
             info = self.ctx.info(value)
@@ -148,11 +158,14 @@ class OperatorCall:
 
     def argument(self, index: int) -> ast.Expr | None:
         """The expression given for a parameter, by position or by keyword."""
-        if index < len(self.call.args):
-            return self.call.args[index]
-        parameters = self.operator.parameters
-        value = self.call.attrs.get(parameters[min(index, len(parameters) - 1)].name)
+        if index + self.skipped < len(self.call.args):
+            return self.call.args[index + self.skipped]
+        value = self.call.attrs.get(self._parameter(index).name)
         return value if isinstance(value, ast.Expr) else None
+
+    def _parameter(self, index: int) -> Parameter:
+        parameters = self.operator.parameters
+        return parameters[min(index + self.skipped, len(parameters) - 1)]
 
 
 class ForwardCall(OperatorCall):
@@ -161,6 +174,7 @@ class ForwardCall(OperatorCall):
     """
 
     __slots__ = ()
+    skipped = 1
 
     def position_of_axes(self) -> int | None:
         """The position among the parameters of the original operator."""
@@ -191,10 +205,6 @@ class ForwardCall(OperatorCall):
     ) -> bool:
         """Pass a proof obligation to the context."""
         return super().require(code, condition, message, _next(at))
-
-    def shown(self, index: int, info: StructInfo | None = None) -> str:
-        """An argument with its struct info."""
-        return super().shown(index + 1, info)
 
 
 def _next(at: Place) -> Place:
