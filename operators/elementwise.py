@@ -513,17 +513,17 @@ def _defined(site: OperatorCall, kind: DataType) -> None:
     match PARTIAL[site.operator.name]:
         case "divisor":
             if not need("OBL-integers-divisor", 0 not in numbers):
-                site.error("OBL-integers-divisor", "an integer is divided by zero", 1)
+                site.warn_of_fault("OBL-integers-divisor", "an integer is divided by zero", 1)
         case "exponent":
             least = min(numbers, default=0)
             if not need("OBL-integers-exponent", least >= 0):
                 words = f"an integer is raised to the power {least}, which must not be negative"
-                site.error("OBL-integers-exponent", words, 1)
+                site.warn_of_fault("OBL-integers-exponent", words, 1)
         case "shift":
             wrong = next((n for n in numbers if not 0 <= n < kind.bits), None)
             if not need("OBL-integers-shift", wrong is None):
                 words = f"a number of {kind.bits} bits is shifted by {wrong}"
-                site.error("OBL-integers-shift", words, 1)
+                site.warn_of_fault("OBL-integers-shift", words, 1)
 
 
 _WIDTHS = {"int": IntImm, "float": FloatImm}

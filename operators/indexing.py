@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import reduce
+from functools import partial, reduce
 from itertools import pairwise, zip_longest
 from typing import Any
 
@@ -51,23 +51,19 @@ def within(
             holds = (LT(value, length),)
         else:
             holds = (GE(value, ZERO), LT(value, length))
-        site.require(
-            "OBL-bounds-index",
-            holds,
-            lambda value=value: (  # type: ignore[misc]
-                f"the index {show(value)} is out of bounds for an axis of length {show(length)} "
-                f"{site.of(0)}{'' if negative else _from_the_end(value, length)}"
-            ),
-            index,
-        )
+        words = partial(_outside, site, value, length, negative)
+        site.require_of_value("OBL-bounds-index", holds, words, index)
 
 
-def _from_the_end(index: PrimExpr, length: PrimExpr) -> str:
-    """What to write for an index that was meant to count from the end."""
+def _outside(site: OperatorCall, index: PrimExpr, length: PrimExpr, negative: bool) -> str:
+    words = (
+        f"the index {show(index)} is out of bounds for an axis of length {show(length)} "
+        f"{site.of(0)}"
+    )
     number, most = literal(index), literal(length)
-    if number is None or most is None or not -most <= number < 0:
-        return ""
-    return f"; negative indices do not count from the end here: write {number + most}"
+    if negative or number is None or most is None or not -most <= number < 0:
+        return words
+    return f"{words}, and negative ones do not count from the end: write {number + most}"
 
 
 def extremes(numbers: Iterable[int | float]) -> list[PrimExpr]:
@@ -770,7 +766,7 @@ def _ascending(site: OperatorCall) -> None:
     for low, high in pairwise(stated(site, site.argument(1))):
         if not need("OBL-boundaries-order", low <= high):
             words = f"the boundaries are not in ascending order: {low} is before {high}"
-            site.error("OBL-boundaries-order", words, 1)
+            site.warn_of_fault("OBL-boundaries-order", words, 1)
 
 
 @computes("relax.bucketize")

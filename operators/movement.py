@@ -384,9 +384,9 @@ def sequences(
         )
     longest = max(map(int, stated(site, site.argument(1))), default=0)
     if dims is not None and longest > 0:
-        site.require(
+        site.require_of_value(
             "OBL-sequences-longest",
-            LE(const(longest), dims[along]),
+            (LE(const(longest), dims[along]),),
             lambda: (
                 f"a sequence has length {longest}, but axis {along} has length {show(dims[along])}"
                 f" {site.of(0)}"

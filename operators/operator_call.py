@@ -104,9 +104,26 @@ class OperatorCall:
         """Report a warning."""
         self.ctx.report(code, "warning", f"{self.name}: {message}", at)
 
-    def error(self, code: str, message: str, at: Place = None) -> None:
-        """Report an error that leaves the struct info of the result certain: no run has a value."""
-        self.ctx.report(code, "error", f"{self.name}: {message}", at)
+    def warn_of_fault(self, code: str, message: str, at: Place = None) -> None:
+        """Report that every run of the call ends in a fault.
+
+        That is a warning: the struct info of the result is certain, TVM accepts the call, a branch
+        with the call may never run, and passes put constants in place of what is computed.
+        """
+        self.warn(code, f"{message}; every run of the call faults", at)
+
+    def require_of_value(
+        self,
+        code: str,
+        conditions: Sequence[PrimExpr],
+        message: Callable[[], str],
+        at: Place = None,
+    ) -> None:
+        """The obligation that conditions on the value of an operand hold."""
+        if any(self.ctx.prover.never(condition).proved for condition in conditions):
+            self.warn_of_fault(code, message(), at)
+        else:
+            self.require(code, conditions, message, at)
 
     def require(
         self,
