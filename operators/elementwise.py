@@ -275,7 +275,7 @@ def dropout_value(x: Array, rate: float) -> tuple[Array, Array]:
 def dropout_definition(
     out: tuple[Result, Result], x: te.Tensor, rate: float
 ) -> tuple[te.Tensor, te.Tensor]:
-    kept = exprs.filled(out[0], lambda *i: x(*i), "T_dropout")
+    kept = exprs.filled(out[0], x, "T_dropout")
     mask = exprs.filled(out[1], lambda *i: te.const(1, out[1].dtype), "T_mask")
     return kept, mask
 
@@ -331,7 +331,7 @@ def _to_integer(x: Array, kind: Kind) -> Array:
 @defines("relax.astype", "relax.wrap_param")
 def astype_definition(out: Result, x: te.Tensor, dtype: DataType | None) -> te.Tensor:
     """The elements converted."""
-    return exprs.filled(out, lambda *i: exprs.convert(exprs.wide(x(*i)), out.dtype))
+    return exprs.filled(out, lambda *i: exprs.wide(x(*i)))
 
 
 @operator("relax.wrap_param", calls="x(a, b), dtype='float32' | 'float16'")
@@ -1111,13 +1111,7 @@ def _comparison_definition(name: str) -> Definition:
                 p, q = te.cast("int8", p), te.cast("int8", q)
             return scalars.binary(kind, p, q)
 
-        return te.compute(  # type: ignore[no-any-return]
-            out.shape,
-            lambda *i: exprs.convert(
-                element(exprs.broadcast(a, i), exprs.broadcast(b, i)), out.dtype
-            ),
-            name=f"T_{name}",
-        )
+        return exprs.filled(out, lambda *i: element(exprs.broadcast(a, i), exprs.broadcast(b, i)))
 
     return define
 

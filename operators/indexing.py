@@ -809,7 +809,7 @@ def bucketize_definition(
         return te.sum(te.if_then_else(below, exprs.int64(1) + checked(k), checked(k)), axis=k)
 
     made = te.compute(out.shape, element, name="T_bucket")
-    return exprs.filled(out, lambda *i: exprs.convert(made(*i), out.dtype))
+    return exprs.filled(out, made)
 
 
 @operator(
@@ -1030,6 +1030,6 @@ def _joined(
 
     def with_data(*i: te.Scalar) -> te.Scalar:
         own = exprs.wide(x(*i))
-        return exprs.convert(te.if_then_else(found[0](*i), join(own, found[1](*i)), own), out.dtype)
+        return te.if_then_else(found[0](*i), join(own, found[1](*i)), own)
 
     return exprs.filled(out, with_data)

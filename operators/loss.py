@@ -72,11 +72,11 @@ def cross_entropy_with_logits_definition(
         name="T_sum",
     )
 
-    def element() -> te.Scalar:
+    def element() -> Any:
         found = -total()
         if predictions.ndim > 1:
             found = found / te.cast(found.dtype, predictions.shape[0])
-        return exprs.convert(found, out.dtype)
+        return found
 
     return exprs.filled(out, element)
 
@@ -199,12 +199,12 @@ def nll_loss_definition(
     each = te.compute(picked.shape, each_of, name="T_loss")
     match reduction:
         case "none":
-            return exprs.filled(out, lambda *i: exprs.convert(each(*i), out.dtype))
+            return exprs.filled(out, each)
         case "sum":
             total = _whole(each, "T_total")
-            return exprs.filled(out, lambda: exprs.convert(total(), out.dtype))
+            return exprs.filled(out, total)
     total, weight = _whole(each, "T_total"), picked.total()
-    return exprs.filled(out, lambda: exprs.convert(total() / weight(), out.dtype))
+    return exprs.filled(out, lambda: total() / weight())
 
 
 @operator(
@@ -279,7 +279,7 @@ def nll_loss_backward_definition(
         rest = [*i[: picked.axis], *i[picked.axis + 1 :]]
         found = each(*rest)
         hit = exprs.equals(picked.chosen(*rest), i[picked.axis])
-        return exprs.convert(te.select(hit, found, te.const(0, found.dtype)), out.dtype)
+        return te.select(hit, found, te.const(0, found.dtype))
 
     return exprs.filled(out, element)
 
@@ -347,7 +347,7 @@ def take_backward_definition(
         return te.sum(held, axis=over) if over else held
 
     made = te.compute(x.shape, element, name="T_taken")
-    return exprs.filled(out, lambda *i: exprs.convert(made(*i), out.dtype))
+    return exprs.filled(out, made)
 
 
 # ---------------------------------------------------------------- values

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from struct import iter_unpack
 
 from rlx.grammar.nodes.ast import (
     Constant,
@@ -300,15 +301,14 @@ def stated(site: OperatorCall, given: Expr | None) -> list[int | float]:
     data = given.data
     stored = _STORED.get(str(data.dtype))
     if data.content is not None and stored is not None:
-        return memoryview(bytes(data.content)).cast(stored).tolist()
+        return [number for (number,) in iter_unpack(f"<{stored}", bytes(data.content))]
     return _leaves(data.value)
 
 
 _STORED = {
     **{f"int{bits}": letter for bits, letter in zip((8, 16, 32, 64), "bhiq", strict=True)},
     **{f"uint{bits}": letter for bits, letter in zip((8, 16, 32, 64), "BHIQ", strict=True)},
-    "float32": "f",
-    "float64": "d",
+    **{f"float{bits}": letter for bits, letter in zip((16, 32, 64), "efd", strict=True)},
 }
 """The letters of element types in the module `struct`."""
 
