@@ -16,7 +16,7 @@ PAUSE = 0.25
 State = dict[str, tuple[int, int]]
 
 
-def watch(paths: Sequence[str], run: Callable[[], int], pause: float = PAUSE) -> int:
+def watch(paths: Sequence[str], run: Callable[[], int]) -> int:
     """Run, and run again after each change, until Ctrl-C: the exit status of the last run.
 
     New files in a directory count as changes, and so do files that go away.
@@ -33,7 +33,7 @@ def watch(paths: Sequence[str], run: Callable[[], int], pause: float = PAUSE) ->
                 status = run()
                 complain_line(f"watching {len(now)} {'file' if len(now) == 1 else 'files'}")
                 sys.stderr.flush()
-            time.sleep(pause)
+            time.sleep(PAUSE)
     except KeyboardInterrupt:
         return status
 

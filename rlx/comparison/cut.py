@@ -47,8 +47,6 @@ def cut(
     bindings: Sequence[ast.VarBinding | ast.MatchCast],
     around: Mapping[Any, Any],
     infos: Mapping[Node, ast.StructInfo],
-    *,
-    pure: bool = True,
 ) -> CutOut | None:
     """Some bindings of a function, in order, as a module of their own.
 
@@ -60,8 +58,6 @@ def cut(
         The values of the variables around them; shape variables have numbers.
     infos
         The derived types of variables.
-    pure
-        Whether the function around them is pure.
 
     Returns
     -------
@@ -119,7 +115,6 @@ def cut(
     function = ast.Function(
         tuple(params),
         body,
-        is_pure=None if pure else False,
         attrs={"global_symbol": entry},
         shape_vars=shape_vars,
     )
