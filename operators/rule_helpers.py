@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from struct import iter_unpack
 
 from rlx.grammar.nodes.ast import (
@@ -302,7 +302,7 @@ def stated(site: OperatorCall, given: Expr | None) -> list[int | float]:
     stored = _STORED.get(str(data.dtype))
     if data.content is not None and stored is not None:
         return [number for (number,) in iter_unpack(f"<{stored}", bytes(data.content))]
-    return _leaves(data.value)
+    return [*numbers_in(data.value)]
 
 
 _STORED = {
@@ -313,10 +313,13 @@ _STORED = {
 """The letters of element types in the module `struct`."""
 
 
-def _leaves(value: object) -> list[int | float]:
+def numbers_in(value: object) -> Iterator[int | float]:
+    """The numbers of a constant that a text writes, in row-major order."""
     if isinstance(value, tuple):
-        return [number for item in value for number in _leaves(item)]
-    return [value] if isinstance(value, int | float) else []
+        for item in value:
+            yield from numbers_in(item)
+    elif isinstance(value, int | float):
+        yield value
 
 
 def scalar_type(site: OperatorCall, value: PrimExpr | None, index: int) -> DataType:

@@ -14,6 +14,7 @@ from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.visit import bindings
 from rlx.transform.lowering.passes import ModulePass
 from rlx.transform.passes.common_subexpressions import writes
+from rlx.transform.visitors.uses import nodes_below
 
 Edges = Mapping[int, Sequence[int]]
 
@@ -134,12 +135,4 @@ class _Sorted(Rewriter):
 
 def _mentioned(binding: Binding) -> dict[Node, None]:
     """The variables in a binding, those of shapes too, in order."""
-    found: dict[Node, None] = {}
-    stack: list[Node] = [binding]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ast.Var | tir.Var):
-            found[node] = None
-        declared = (part for each in node.bound() for part in each.declared())
-        stack += [*node.children(), *declared][::-1]
-    return found
+    return dict.fromkeys(n for n in nodes_below(binding) if isinstance(n, ast.Var | tir.Var))
