@@ -7,6 +7,7 @@ from typing import NoReturn
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import ShapeExpr, ShapeStructInfo, StructInfo
+from rlx.grammar.nodes.node import tuple_text
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.nodes.tir import EQ, PrimExpr
 from rlx.operators.context import OperatorContext, Place
@@ -281,5 +282,4 @@ def show(node: ast.StructInfo | tir.PrimExpr | ast.Expr) -> str:
 
 def show_shape(dims: Iterable[tir.PrimExpr]) -> str:
     """Dimensions as a shape: ``(n, 4)``, ``(n,)``."""
-    shown = [show(dim) for dim in dims]
-    return f"({shown[0]},)" if len(shown) == 1 else f"({', '.join(shown)})"
+    return tuple_text([show(dim) for dim in dims])

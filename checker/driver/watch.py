@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 from rlx.checker.driver.sources import find
 from rlx.grammar.streams import CLEAR, HOME, complain_line, own, say
+from rlx.grammar.wording import counted
 
 PAUSE = 0.25
 """Seconds between two looks at the files."""
@@ -31,7 +32,7 @@ def watch(paths: Sequence[str], run: Callable[[], int]) -> int:
                 if sys.stdout.isatty():
                     say(f"{own(CLEAR)}{own(HOME)}")
                 status = run()
-                complain_line(f"watching {len(now)} {'file' if len(now) == 1 else 'files'}")
+                complain_line(f"watching {counted(len(now), 'file')}")
                 sys.stderr.flush()
             time.sleep(PAUSE)
     except KeyboardInterrupt:

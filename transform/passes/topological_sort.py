@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from rlx.checker.normalize import normalize
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Binding, IRModule
-from rlx.grammar.nodes.node import Node, changed
+from rlx.grammar.nodes.node import Node, changed, same
 from rlx.grammar.nodes.python_places import MisuseError, here, spelt
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.visit import bindings
@@ -80,8 +80,7 @@ class _Sorted(Rewriter):
                 found += [*self._sorted(run), binding]
                 run = []
         found += self._sorted(run)
-        kept = all(a is b for a, b in zip(found, made.bindings, strict=True))
-        return made if kept else changed(made, bindings=tuple(found))
+        return changed(made, bindings=same(made.bindings, found))
 
     def _sorted(self, given: Sequence[ast.VarBinding]) -> list[ast.VarBinding]:
         homes: dict[Node, int] = {}
