@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, Var
+from rlx.grammar.nodes.node import tuple_text
 from rlx.grammar.print.show import spelled_dim
 from rlx.old.repeated import listed, once_for_each, text_of
 from rlx.solver.prover import Prover
@@ -106,7 +107,7 @@ def _pieces(shape: Expr) -> Iterator[str | Expr]:
         case RuntimeDepShape():
             yield "RuntimeDepShape()"
         case ast.ShapeExpr(values=values):
-            yield _bracketed([spelled_dim(value) for value in values])
+            yield tuple_text([spelled_dim(value) for value in values])
         case ast.Tuple(fields=fields):
             yield from ("Tuple(", *listed(fields), ")")
         case ast.TupleGetItem(tuple_value=value, index=index):
@@ -118,7 +119,3 @@ def _pieces(shape: Expr) -> Iterator[str | Expr]:
             yield name
         case _:
             yield str(shape)
-
-
-def _bracketed(dims: list[str]) -> str:
-    return f"({dims[0]},)" if len(dims) == 1 else f"({', '.join(dims)})"

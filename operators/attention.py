@@ -231,7 +231,7 @@ def attention_definition(
         return te.sum(weights(b, h, s, t) * exprs.wide(value(b, t, h // shared, w)), axis=t)
 
     made = te.compute(out.shape, mean, name="T_attention_of")
-    return exprs.filled(out, lambda *i: exprs.convert(made(*i), out.dtype))
+    return exprs.filled(out, made)
 
 
 def _factor(scale: Any, width: te.Scalar, kind: Any) -> te.Scalar:

@@ -11,6 +11,7 @@ from rlx.grammar.nodes.ast import StructInfo
 from rlx.grammar.nodes.dtype import DataType
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.tir import EQ, FloorMod, PrimExpr
+from rlx.grammar.wording import counted
 from rlx.operators import arrays, exprs
 from rlx.operators.arrays import Array, Function
 from rlx.operators.dim_arithmetic import ONE, ZERO, add, const, literal, mul, sub
@@ -41,7 +42,7 @@ def channels(
         each,
         lambda: (
             f"{show(data)} channels {site.of(0)} do not match {show(weight)} input"
-            f" channels {site.of(1)} in {groups} group{'s' if groups != 1 else ''}"
+            f" channels {site.of(1)} in {counted(groups, 'group')}"
         ),
         1,
     )

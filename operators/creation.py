@@ -161,7 +161,7 @@ def full_value(shape: tuple[int, ...], value: Any, kind: DataType | None) -> Arr
 
 @defines("relax.full")
 def full_definition(out: Result, shape: Any, value: te.Tensor, dtype: DataType | None) -> te.Tensor:
-    return exprs.filled(out, lambda *i: exprs.convert(exprs.wide(_only(value)), out.dtype))
+    return exprs.filled(out, lambda *i: exprs.wide(_only(value)))
 
 
 @operator(
@@ -185,7 +185,7 @@ def full_like_value(x: Array, value: Any, kind: DataType | None) -> Array:
 def full_like_definition(
     out: Result, x: te.Tensor, value: te.Tensor, dtype: DataType | None
 ) -> te.Tensor:
-    return exprs.filled(out, lambda *i: exprs.convert(exprs.wide(_only(value)), out.dtype))
+    return exprs.filled(out, lambda *i: exprs.wide(_only(value)))
 
 
 def _filler(site: OperatorCall, value: TensorStructInfo) -> None:
@@ -316,7 +316,7 @@ def arange_definition(
 
     def element(i: te.Scalar) -> te.Scalar:
         begin, pace = te.cast(kind, scalars.scalar(start)), te.cast(kind, scalars.scalar(step))
-        return exprs.convert(begin + te.cast(kind, i) * pace, out.dtype)
+        return begin + te.cast(kind, i) * pace
 
     return exprs.filled(out, element)
 
@@ -410,9 +410,7 @@ def hamming_window_definition(
         turn = te.cast(exprs.FLOAT64, i) * (2 * math.pi) / period
         weight = te.const(float(alpha), exprs.FLOAT64) - te.cos(turn) * float(beta)
         single = te.const(1, exprs.FLOAT64)  # a window of one point does not taper
-        return exprs.convert(
-            te.if_then_else(exprs.equals(count, exprs.int64(1)), single, weight), out.dtype
-        )
+        return te.if_then_else(exprs.equals(count, exprs.int64(1)), single, weight)
 
     return exprs.filled(out, element)
 

@@ -30,9 +30,10 @@ from rlx.operators.rule_helpers import (
     rank,
     ranked,
     resized,
+    stated,
     tensor,
 )
-from rlx.spec.registry import rule
+from rlx.spec.registry import need, rule
 
 FLOAT = """
     relax.acos relax.acosh relax.asin relax.asinh relax.atan relax.atanh relax.cos relax.cosh
@@ -274,7 +275,7 @@ def dropout_value(x: Array, rate: float) -> tuple[Array, Array]:
 def dropout_definition(
     out: tuple[Result, Result], x: te.Tensor, rate: float
 ) -> tuple[te.Tensor, te.Tensor]:
-    kept = exprs.filled(out[0], lambda *i: x(*i), "T_dropout")
+    kept = exprs.filled(out[0], x, "T_dropout")
     mask = exprs.filled(out[1], lambda *i: te.const(1, out[1].dtype), "T_mask")
     return kept, mask
 
@@ -330,7 +331,7 @@ def _to_integer(x: Array, kind: Kind) -> Array:
 @defines("relax.astype", "relax.wrap_param")
 def astype_definition(out: Result, x: te.Tensor, dtype: DataType | None) -> te.Tensor:
     """The elements converted."""
-    return exprs.filled(out, lambda *i: exprs.convert(exprs.wide(x(*i)), out.dtype))
+    return exprs.filled(out, lambda *i: exprs.wide(x(*i)))
 
 
 @operator("relax.wrap_param", calls="x(a, b), dtype='float32' | 'float16'")
@@ -487,9 +488,42 @@ def binary(site: OperatorCall, x1: Operand, x2: Operand) -> StructInfo:
         x1, x2 = _wide_as(site, 0, x1, x2), _wide_as(site, 1, x2, x1)
         _narrow(site, (x1, x2))
     kind = agree(site, (x1, x2), None, site.operator.name in _WITH_BOOLEANS)
+    if kind.is_integer and site.operator.name in PARTIAL:
+        _defined(site, kind)
     if type(x1) is PrimStructInfo and type(x2) is PrimStructInfo:
         return PrimStructInfo(kind)
     return shaped(site, (x1, x2), kind)
+
+
+PARTIAL = {
+    **dict.fromkeys(
+        ("relax.divide", "relax.floor_divide", "relax.floor_mod", "relax.mod"), "divisor"
+    ),
+    "relax.power": "exponent",
+    "relax.left_shift": "shift",
+    "relax.right_shift": "shift",
+}
+"""The operators that have no value for some integers as their second operand."""
+
+
+@rule("OBL-integers", "obligation")
+def _defined(site: OperatorCall, kind: DataType) -> None:
+    """Check that an operator on integers has a value for those that its second operand states."""
+    numbers = stated(site, site.argument(1))
+    match PARTIAL[site.operator.name]:
+        case "divisor":
+            if not need("OBL-integers-divisor", 0 not in numbers):
+                site.warn_of_fault("OBL-integers-divisor", "an integer is divided by zero", 1)
+        case "exponent":
+            least = min(numbers, default=0)
+            if not need("OBL-integers-exponent", least >= 0):
+                words = f"an integer is raised to the power {least}, which must not be negative"
+                site.warn_of_fault("OBL-integers-exponent", words, 1)
+        case "shift":
+            wrong = next((n for n in numbers if not 0 <= n < kind.bits), None)
+            if not need("OBL-integers-shift", wrong is None):
+                words = f"a number of {kind.bits} bits is shifted by {wrong}"
+                site.warn_of_fault("OBL-integers-shift", words, 1)
 
 
 _WIDTHS = {"int": IntImm, "float": FloatImm}
@@ -578,6 +612,9 @@ _BROKEN = {
     "relax.greater": """
     OBL-broadcast-dims: t(5), t(a, 2)
     """,
+    "relax.floor_divide": "OBL-integers-divisor: int32(a, b), const(0, 'int32')",
+    "relax.power": "OBL-integers-exponent: int32(a, b), const(-1, 'int32')",
+    "relax.left_shift": "OBL-integers-shift: int32(a, b), const(32, 'int32')",
 }
 """Calls that break a premise; the others break the same ones."""
 
@@ -1074,13 +1111,7 @@ def _comparison_definition(name: str) -> Definition:
                 p, q = te.cast("int8", p), te.cast("int8", q)
             return scalars.binary(kind, p, q)
 
-        return te.compute(  # type: ignore[no-any-return]
-            out.shape,
-            lambda *i: exprs.convert(
-                element(exprs.broadcast(a, i), exprs.broadcast(b, i)), out.dtype
-            ),
-            name=f"T_{name}",
-        )
+        return exprs.filled(out, lambda *i: element(exprs.broadcast(a, i), exprs.broadcast(b, i)))
 
     return define
 

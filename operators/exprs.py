@@ -231,23 +231,21 @@ def elementwise(out: Result, element: Element, *operands: Any) -> te.Tensor:
     """A tensor whose elements are computed from those of broadcast tensors, in the computation
     type.
     """
-    return te.compute(  # type: ignore[no-any-return]
-        out.shape,
-        lambda *i: convert(element(*(wide(broadcast(x, i)) for x in operands)), out.dtype),
-        name=f"T_{out.name}",
-    )
+    return filled(out, lambda *i: element(*(wide(broadcast(x, i)) for x in operands)))
 
 
 def filled(out: Result, value: Callable[..., te.Scalar], name: str | None = None) -> te.Tensor:
-    """A tensor of the result's shape and type."""
-    return te.compute(out.shape, value, name=name or f"T_{out.name}", dtype=out.dtype)  # type: ignore[no-any-return]
+    """A tensor of the result's shape, of values that are converted to its type."""
+    return te.compute(  # type: ignore[no-any-return]
+        out.shape, lambda *i: convert(value(*i), out.dtype), name=name or f"T_{out.name}"
+    )
 
 
 def converted(out: Result, made: Callable[..., te.Scalar]) -> te.Tensor:
     """A result's elements in its type: the tensor that is computed, unless its type is another."""
     if isinstance(made, te.Tensor) and made.dtype == out.dtype:
         return made
-    return filled(out, lambda *i: convert(made(*i), out.dtype))
+    return filled(out, made)
 
 
 # ---------------------------------------------------------------- reductions
@@ -398,7 +396,7 @@ def arranged(out: Result, value: Callable[..., te.Scalar], text: str, axes: str)
         at: dict[str, te.Scalar] = {}
         for (name, factor), v in zip(found, i, strict=True):
             at[name] = v if factor is None else at[name] * int64(factor) + v
-        return convert(value(*(at[axis] for axis in axes)), out.dtype)
+        return value(*(at[axis] for axis in axes))
 
     return filled(out, element)
 

@@ -332,7 +332,7 @@ def affine_grid_definition(out: Result, data: te.Tensor, size: Any, align: int) 
         total = row[0] * point(number - 1, i[2 + number - 1])
         for j in range(1, number):
             total = total + row[j] * point(number - 1 - j, i[2 + number - 1 - j])
-        return exprs.convert(total + row[number], out.dtype)
+        return total + row[number]
 
     return exprs.filled(out, element)
 
@@ -636,7 +636,7 @@ def _resize_definition(
         read = _stage(
             read, x.shape[2 + k], tuple(shape), 2 + k, method.lower(), mode, meant, alpha, exclude
         )
-    return exprs.arranged(out, lambda *i: exprs.convert(read(*i), out.dtype), layout, axes)
+    return exprs.arranged(out, read, layout, axes)
 
 
 def _stage(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import reduce
-from itertools import zip_longest
+from collections.abc import Iterable, Sequence
+from functools import partial, reduce
+from itertools import pairwise, zip_longest
 from typing import Any
 
-from rlx.grammar.nodes.ast import Constant, PrimStructInfo, StructInfo, TensorStructInfo
+from rlx.grammar.nodes.ast import PrimStructInfo, StructInfo, TensorStructInfo, Tuple
 from rlx.grammar.nodes.dtype import INT32, INT64
 from rlx.grammar.nodes.tir import GE, LT, PrimExpr
 from rlx.operators import arrays, exprs
@@ -32,15 +32,18 @@ from rlx.operators.rule_helpers import (
     ranked,
     resized,
     scalar_type,
+    stated,
     tensor,
 )
-from rlx.spec.registry import rule
+from rlx.spec.registry import need, rule
 
 
 @rule("OBL-bounds", "obligation")
-def within(site: OperatorCall, index: int, length: PrimExpr, negative: bool) -> None:
-    """Check that the known indices are within the axis."""
-    for value in _extremes(site, index):
+def within(
+    site: OperatorCall, index: int, given: Sequence[PrimExpr], length: PrimExpr, negative: bool
+) -> None:
+    """Check that indices that an argument is known to hold are within the axis."""
+    for value in given:
         number = literal(value)
         if number is not None and number < 0 and negative:
             holds: tuple[PrimExpr, ...] = (GE(length, const(-number)),)
@@ -48,37 +51,40 @@ def within(site: OperatorCall, index: int, length: PrimExpr, negative: bool) -> 
             holds = (LT(value, length),)
         else:
             holds = (GE(value, ZERO), LT(value, length))
-        site.require(
-            "OBL-bounds-index",
-            holds,
-            lambda value=value: (  # type: ignore[misc]
-                f"the index {show(value)} is out of bounds for an axis of length {show(length)} "
-                f"{site.of(0)}"
-            ),
-            index,
-        )
+        words = partial(_outside, site, value, length, negative)
+        site.require_of_value("OBL-bounds-index", holds, words, index)
 
 
-def _extremes(site: OperatorCall, index: int) -> list[PrimExpr]:
-    """The smallest and largest of the indices that an argument names, where it is a literal."""
-    given = site.argument(index)
-    if isinstance(given, Constant):
-        numbers = sorted(set(_leaves(given.data.value)))
-        return [const(k) for k in dict.fromkeys((*numbers[:1], *numbers[-1:]))]
-    info = None if given is None else site.ctx.info(given)
-    if isinstance(info, PrimStructInfo) and info.value is not None:
-        return [info.value]
-    return []
+def _outside(site: OperatorCall, index: PrimExpr, length: PrimExpr, negative: bool) -> str:
+    words = (
+        f"the index {show(index)} is out of bounds for an axis of length {show(length)} "
+        f"{site.of(0)}"
+    )
+    number, most = literal(index), literal(length)
+    if negative or number is None or most is None or not -most <= number < 0:
+        return words
+    return f"{words}, and negative ones do not count from the end: write {number + most}"
 
 
-def _leaves(value: object) -> Iterator[int]:
-    stack = [value]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, (tuple, list)):
-            stack.extend(item)
-        elif isinstance(item, int):
-            yield item
+def extremes(numbers: Iterable[int | float]) -> list[PrimExpr]:
+    """The least and the greatest of some integers."""
+    found = {int(number) for number in numbers}
+    return [const(number) for number in sorted({min(found), max(found)})] if found else []
+
+
+def _of_tuples(site: OperatorCall, depth: int, dims: Dims) -> None:
+    """Check the indices of a ``*_nd`` operator, where the text states them."""
+    numbers = stated(site, site.argument(1))
+    for k, length in enumerate(dims[:depth]):
+        within(site, 1, extremes(numbers[k::depth]), length, True)
+
+
+def _of_each_axis(site: OperatorCall, dims: Dims) -> None:
+    """Check indices of which there is one tensor for each axis, where the text states them."""
+    given = site.argument(1)
+    tensors = given.fields if isinstance(given, Tuple) else (given,)
+    for indices, length in zip(tensors, dims, strict=False):
+        within(site, 1, extremes(stated(site, indices)), length, True)
 
 
 @operator(
@@ -105,8 +111,12 @@ def take(
         return ranked(None, x.dtype, x.vdevice)
     along = axis(site, axis_ or 0, ndim)
     dims = site.dims(x)
-    if dims is not None and mode == "fast":
-        within(site, 1, dims[along], False)
+    if dims is not None and (mode == "fast" or (mode == "nan" and x.dtype.is_integer)):
+        if isinstance(indices, PrimStructInfo):
+            known = [] if indices.value is None else [indices.value]
+        else:
+            known = extremes(stated(site, site.argument(1)))
+        within(site, 1, known, dims[along], False)
     if isinstance(indices, PrimStructInfo):
         places: Dims | None = ()
         count: int | None = 0
@@ -234,7 +244,7 @@ def gather_elements(
     gathered(site, data, indices, along)
     dims = site.dims(data)
     if dims is not None:
-        within(site, 1, dims[along], True)
+        within(site, 1, extremes(stated(site, site.argument(1))), dims[along], True)
     return resized(data, site.dims(indices), ndim)
 
 
@@ -311,6 +321,7 @@ def gather_nd(site: OperatorCall, data: Tensor, indices: Tensor, batch_dims: int
             data.dtype,
             data.vdevice,
         )
+    _of_tuples(site, depth, dims[batch_dims:])
     return resized(data, (*places[:-1], *dims[batch_dims + depth :]), None)
 
 
@@ -397,7 +408,7 @@ def scatter_elements(
         rank(site, indices, 1, ndim)
         dims = site.dims(data)
         if dims is not None:
-            within(site, 1, dims[along], True)
+            within(site, 1, extremes(stated(site, site.argument(1))), dims[along], True)
     places = site.dims(indices)
     if places is not None:
         scattered(site, places, updates, 2, "the indices")
@@ -471,6 +482,7 @@ def scatter_nd(
             rank(site, updates, 2, len(places) - 1 + ndim - depth)
         if places is not None and dims is not None:
             scattered(site, (*places[:-1], *dims[depth:]), updates, 2, "indices and data")
+            _of_tuples(site, depth, dims)
     return data
 
 
@@ -533,6 +545,7 @@ def index_tensor(site: OperatorCall, data: Tensor, indices: Tensors) -> StructIn
         most = None if None in ranks else max(r or 0 for r in ranks)
         left = None if ndim is None or most is None else most + ndim - len(indices)
         return ranked(left, data.dtype, data.vdevice)
+    _of_each_axis(site, dims)
     return resized(data, (*places, *dims[len(indices) :]), None)
 
 
@@ -586,6 +599,7 @@ def index_put(
             rank(site, info, 1, 1, -1)
         if ndim is not None:
             every(site, len(indices), ndim)
+            _of_each_axis(site, site.dims(data) or ())
         _common(site, indices)
     return data
 
@@ -728,7 +742,11 @@ def nonzero_value(x: Array) -> Array:
     return np.array(np.nonzero(np.atleast_1d(arrays.wide(x))), np.int64)
 
 
-@operator("relax.bucketize", calls="f(a, b) | f(a), f(5), out_int32=None | True, right=None | True")
+@operator(
+    "relax.bucketize",
+    calls="f(a, b) | f(a), f(5), out_int32=None | True, right=None | True",
+    broken="OBL-boundaries-order: float32(a), const([2.0, 1.0], 'float32')",
+)
 def bucketize(
     site: OperatorCall,
     input_tensor: Tensor,
@@ -738,7 +756,17 @@ def bucketize(
 ) -> StructInfo:
     """The number of boundaries below each element."""
     rank(site, boundaries, 1, 1)
+    _ascending(site)
     return like(input_tensor, INT32 if out_int32 else INT64)
+
+
+@rule("OBL-boundaries", "obligation")
+def _ascending(site: OperatorCall) -> None:
+    """Check that boundaries that the text states are in ascending order."""
+    for low, high in pairwise(stated(site, site.argument(1))):
+        if not need("OBL-boundaries-order", low <= high):
+            words = f"the boundaries are not in ascending order: {low} is before {high}"
+            site.warn_of_fault("OBL-boundaries-order", words, 1)
 
 
 @computes("relax.bucketize")
@@ -781,7 +809,7 @@ def bucketize_definition(
         return te.sum(te.if_then_else(below, exprs.int64(1) + checked(k), checked(k)), axis=k)
 
     made = te.compute(out.shape, element, name="T_bucket")
-    return exprs.filled(out, lambda *i: exprs.convert(made(*i), out.dtype))
+    return exprs.filled(out, made)
 
 
 @operator(
@@ -1002,6 +1030,6 @@ def _joined(
 
     def with_data(*i: te.Scalar) -> te.Scalar:
         own = exprs.wide(x(*i))
-        return exprs.convert(te.if_then_else(found[0](*i), join(own, found[1](*i)), own), out.dtype)
+        return te.if_then_else(found[0](*i), join(own, found[1](*i)), own)
 
     return exprs.filled(out, with_data)

@@ -342,7 +342,7 @@ def split_definition(out: Any, x: te.Tensor, cut: int | tuple[int, ...], axis: i
     """An axis split into equal sections, or at indices."""
     along = exprs.axis_of(axis, x.ndim)
     if isinstance(out, Result):
-        return exprs.filled(out, lambda *i: x(*i), "T_split")
+        return exprs.filled(out, x, "T_split")
     length = x.shape[along]
     if isinstance(cut, int):
         each = te.ceildiv(length, exprs.int64(cut))

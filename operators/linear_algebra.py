@@ -138,9 +138,7 @@ def outer_definition(out: Result, a: te.Tensor, b: te.Tensor) -> te.Tensor:
     exprs.need_numbers(a.dtype)
     if a.dtype != b.dtype:
         decline("its operands have two types")
-    return exprs.filled(
-        out, lambda i, j: exprs.convert(exprs.wide(a(i)) * exprs.wide(b(j)), out.dtype)
-    )
+    return exprs.filled(out, lambda i, j: exprs.wide(a(i)) * exprs.wide(b(j)))
 
 
 @operator(
@@ -365,4 +363,4 @@ def _rounded(out: Result, made: te.Tensor) -> te.Tensor:
     """A result in the type of the operator; as it is where it has that type."""
     if made.dtype == out.dtype:
         return made
-    return exprs.filled(out, lambda *i: exprs.convert(made(*i), out.dtype), f"T_{out.name}_as")
+    return exprs.filled(out, made, f"T_{out.name}_as")

@@ -11,12 +11,20 @@ from rlx.operators import arrays, exprs
 from rlx.operators.arrays import Array
 from rlx.operators.evaluation import OperatorFault
 from rlx.operators.exprs import Result, decline
-from rlx.operators.indexing import by_mode, from_zero, line, take
+from rlx.operators.indexing import by_mode, extremes, from_zero, line, take, within
 from rlx.operators.late import np, te
 from rlx.operators.operator_call import ForwardCall, OperatorCall, show, show_shape
 from rlx.operators.parameters import Tensor
 from rlx.operators.registry import computes, defines, operator
-from rlx.operators.rule_helpers import agree, choice, elements, gradient, rank, tensor
+from rlx.operators.rule_helpers import (
+    agree,
+    choice,
+    elements,
+    gradient,
+    rank,
+    stated,
+    tensor,
+)
 from rlx.spec.registry import rule
 
 
@@ -64,11 +72,11 @@ def cross_entropy_with_logits_definition(
         name="T_sum",
     )
 
-    def element() -> te.Scalar:
+    def element() -> Any:
         found = -total()
         if predictions.ndim > 1:
             found = found / te.cast(found.dtype, predictions.shape[0])
-        return exprs.convert(found, out.dtype)
+        return found
 
     return exprs.filled(out, element)
 
@@ -140,6 +148,8 @@ def nll_loss(
             losses(site, rest, wanted, 1)
         if weights is not None and (found := site.dims(weights)) is not None:
             losses(site, (classes,), found, 2)
+        aimed = [n for n in stated(site, site.argument(1)) if n != ignore_index]
+        within(site, 1, extremes(aimed), classes, False)
     if reduction != "none":
         return tensor((), predictions.dtype, predictions.vdevice)
     if dims is not None:
@@ -189,12 +199,12 @@ def nll_loss_definition(
     each = te.compute(picked.shape, each_of, name="T_loss")
     match reduction:
         case "none":
-            return exprs.filled(out, lambda *i: exprs.convert(each(*i), out.dtype))
+            return exprs.filled(out, each)
         case "sum":
             total = _whole(each, "T_total")
-            return exprs.filled(out, lambda: exprs.convert(total(), out.dtype))
+            return exprs.filled(out, total)
     total, weight = _whole(each, "T_total"), picked.total()
-    return exprs.filled(out, lambda: exprs.convert(total() / weight(), out.dtype))
+    return exprs.filled(out, lambda: total() / weight())
 
 
 @operator(
@@ -269,7 +279,7 @@ def nll_loss_backward_definition(
         rest = [*i[: picked.axis], *i[picked.axis + 1 :]]
         found = each(*rest)
         hit = exprs.equals(picked.chosen(*rest), i[picked.axis])
-        return exprs.convert(te.select(hit, found, te.const(0, found.dtype)), out.dtype)
+        return te.select(hit, found, te.const(0, found.dtype))
 
     return exprs.filled(out, element)
 
@@ -337,7 +347,7 @@ def take_backward_definition(
         return te.sum(held, axis=over) if over else held
 
     made = te.compute(x.shape, element, name="T_taken")
-    return exprs.filled(out, lambda *i: exprs.convert(made(*i), out.dtype))
+    return exprs.filled(out, made)
 
 
 # ---------------------------------------------------------------- values

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rlx.grammar.nodes.ast import Call, Expr, ShapeExpr, StructInfo, TensorStructInfo, Var
-from rlx.grammar.nodes.tir import EQ, Add, FloorMod, IntImm, Mul, Or, PrimExpr, interned
+from rlx.grammar.nodes.tir import EQ, LE, Add, FloorMod, IntImm, Mul, Or, PrimExpr, interned
 from rlx.operators import arrays, exprs
 from rlx.operators.arrays import Array
 from rlx.operators.binding import plan
@@ -31,6 +31,7 @@ from rlx.operators.rule_helpers import (
     ranked,
     resized,
     shaped,
+    stated,
     tensor,
 )
 from rlx.spec.registry import rule
@@ -312,7 +313,10 @@ def flip_definition(out: Result, x: te.Tensor, axis: int) -> te.Tensor:
     x(a, b), j(a), seq_axis=1, batch_axis=0
     x(a, b), j(b), seq_axis=0, batch_axis=1
     """,
-    broken="OBL-sequences-lengths: f(3, a), int64(4), seq_axis=1, batch_axis=0",
+    broken="""
+    OBL-sequences-lengths: f(3, a), int64(4), seq_axis=1, batch_axis=0
+    OBL-sequences-longest: f(1, 3), const([4], 'int64'), seq_axis=1, batch_axis=0
+    """,
 )
 def reverse_sequence(
     site: OperatorCall, data: Tensor, seq_lengths: Tensor, seq_axis: int = 1, batch_axis: int = 0
@@ -322,8 +326,8 @@ def reverse_sequence(
     rank(site, seq_lengths, 1, 1)
     ndim = site.rank(data)
     if ndim is not None:
-        _, of_batch = axes(site, (seq_axis, batch_axis), ndim, data)
-        sequences(site, data, seq_lengths, of_batch)
+        along, of_batch = axes(site, (seq_axis, batch_axis), ndim, data)
+        sequences(site, data, seq_lengths, along, of_batch)
     return data
 
 
@@ -363,9 +367,9 @@ def reverse_sequence_definition(
 
 @rule("OBL-sequences", "obligation")
 def sequences(
-    site: OperatorCall, data: TensorStructInfo, counts: TensorStructInfo, batch: int
+    site: OperatorCall, data: TensorStructInfo, counts: TensorStructInfo, along: int, batch: int
 ) -> None:
-    """Check that there is one length for each sequence."""
+    """Check that there is one length for each sequence, and none is longer than the axis."""
     dims, found = site.dims(data), site.dims(counts)
     if dims is not None and found is not None:
         site.equal(
@@ -374,6 +378,17 @@ def sequences(
             found[0],
             lambda: (
                 f"{show(found[0])} lengths are given {site.of(1)} for {show(dims[batch])} sequences"
+                f" {site.of(0)}"
+            ),
+            1,
+        )
+    longest = max(map(int, stated(site, site.argument(1))), default=0)
+    if dims is not None and longest > 0:
+        site.require_of_value(
+            "OBL-sequences-longest",
+            (LE(const(longest), dims[along]),),
+            lambda: (
+                f"a sequence has length {longest}, but axis {along} has length {show(dims[along])}"
                 f" {site.of(0)}"
             ),
             1,
@@ -912,7 +927,7 @@ def unflat(shape: Sequence[te.Scalar], place: te.Scalar) -> list[te.Scalar]:
 def reshaped(out: Result, x: te.Tensor) -> te.Tensor:
     """The elements in row-major order in the result's shape."""
     if out.ndim == x.ndim and all(a.written_as(b) for a, b in zip(out.shape, x.shape, strict=True)):
-        return exprs.filled(out, lambda *i: x(*i))
+        return exprs.filled(out, x)
     return exprs.filled(out, lambda *i: x(*_source(out.shape, x.shape, i)))
 
 

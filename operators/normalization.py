@@ -125,9 +125,7 @@ def layer_norm_definition(
     made = _normed_definition(x, axes, epsilon)
     return exprs.filled(
         out,
-        lambda *i: exprs.convert(
-            _scaled_definition(made(*i), gamma, beta, axes, i, center, scale), out.dtype
-        ),
+        lambda *i: _scaled_definition(made(*i), gamma, beta, axes, i, center, scale),
     )
 
 
@@ -162,7 +160,7 @@ def rms_norm_definition(
 
     def element(*i: te.Scalar) -> te.Scalar:
         made = exprs.wide(x(*i)) * factor(*_dropped(i, axes))
-        return exprs.convert(made * _along_definition(weight, axes, i), out.dtype)
+        return made * _along_definition(weight, axes, i)
 
     return exprs.filled(out, element)
 
@@ -251,9 +249,7 @@ def group_norm_definition(
 
     def element(*i: te.Scalar) -> te.Scalar:
         at = [*i[:axis], i[axis] // each, i[axis] % each, *i[axis + 1 :]]
-        return exprs.convert(
-            _scaled_definition(made(*at), gamma, beta, (axis,), i, center, scale), out.dtype
-        )
+        return _scaled_definition(made(*at), gamma, beta, (axis,), i, center, scale)
 
     return exprs.filled(out, element)
 
@@ -333,9 +329,7 @@ def instance_norm_definition(
     made = _normed_definition(x, exprs.axes_of(over, x.ndim), epsilon)
     return exprs.filled(
         out,
-        lambda *i: exprs.convert(
-            _scaled_definition(made(*i), gamma, beta, (axis,), i, center, scale), out.dtype
-        ),
+        lambda *i: _scaled_definition(made(*i), gamma, beta, (axis,), i, center, scale),
     )
 
 
@@ -424,17 +418,15 @@ def batch_norm_definition(
     def element(*i: te.Scalar) -> te.Scalar:
         centred = exprs.wide(x(*i)) - exprs.wide(used[0](i[axis]))
         made = centred / te.sqrt(exprs.wide(used[1](i[axis])) + te.const(epsilon, centred.dtype))
-        return exprs.convert(
-            _scaled_definition(made, gamma, beta, (axis,), i, center, scale), out[0].dtype
-        )
+        return _scaled_definition(made, gamma, beta, (axis,), i, center, scale)
 
     def running(target: Result, old: te.Tensor, new: te.Tensor, name: str) -> te.Tensor:
         def value(i: te.Scalar) -> te.Scalar:
             before, now = exprs.wide(old(i)), exprs.wide(new(i))
             if not training:
-                return exprs.convert(before, target.dtype)
+                return before
             kept, step = (te.const(share, now.dtype) for share in (1 - momentum, momentum))
-            return exprs.convert(kept * before + step * now, target.dtype)
+            return kept * before + step * now
 
         return exprs.filled(target, value, name)
 
@@ -517,9 +509,7 @@ def softmax_definition(out: Result, x: te.Tensor, axis: int) -> te.Tensor:
     off = _off_largest(x, along)
     raised = te.compute(x.shape, lambda *i: te.exp(off(*i)), name="T_exp")
     whole = exprs.summed(raised, (along,), "T_total")
-    return exprs.filled(
-        out, lambda *i: exprs.convert(raised(*i) / whole(*_dropped(i, (along,))), out.dtype)
-    )
+    return exprs.filled(out, lambda *i: raised(*i) / whole(*_dropped(i, (along,))))
 
 
 @defines("relax.nn.log_softmax")
@@ -529,9 +519,7 @@ def log_softmax_definition(out: Result, x: te.Tensor, axis: int) -> te.Tensor:
     off = _off_largest(x, along)
     whole = exprs.summed(off, (along,), "T_total", te.exp)
     log = te.compute(whole.shape, lambda *i: te.log(whole(*i)), name="T_log")
-    return exprs.filled(
-        out, lambda *i: exprs.convert(off(*i) - log(*_dropped(i, (along,))), out.dtype)
-    )
+    return exprs.filled(out, lambda *i: off(*i) - log(*_dropped(i, (along,))))
 
 
 @operator(
@@ -571,9 +559,7 @@ def prelu_definition(out: Result, x: te.Tensor, alpha: te.Tensor, axis: int) -> 
     def element(*i: te.Scalar) -> te.Scalar:
         value = exprs.wide(x(*i))
         slope = exprs.wide(exprs.broadcast(alpha, (i[along],), (x.shape[along],)))
-        return exprs.convert(
-            te.select(value > te.const(0, value.dtype), value, value * slope), out.dtype
-        )
+        return te.select(value > te.const(0, value.dtype), value, value * slope)
 
     return exprs.filled(out, element)
 

@@ -7,11 +7,12 @@ from typing import NoReturn
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import ShapeExpr, ShapeStructInfo, StructInfo
+from rlx.grammar.nodes.node import tuple_text
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.nodes.tir import EQ, PrimExpr
 from rlx.operators.context import OperatorContext, Place
 from rlx.operators.dim_arithmetic import same
-from rlx.operators.parameters import OperatorSignature, Tensor
+from rlx.operators.parameters import OperatorSignature, Parameter, Tensor
 
 Dims = tuple[PrimExpr, ...]
 
@@ -35,9 +36,16 @@ class Violation(Exception):
 
 
 class OperatorCall:
-    """A call of an operator while its struct info is derived."""
+    """A call of an operator while its struct info is derived.
+
+    Attributes
+    ----------
+    skipped
+        The number of arguments in front of those that the rule counts.
+    """
 
     __slots__ = ("call", "ctx", "operator")
+    skipped = 0
 
     def __init__(self, operator: OperatorSignature, call: ast.Call, ctx: OperatorContext) -> None:
         self.operator, self.call, self.ctx = operator, call, ctx
@@ -97,6 +105,27 @@ class OperatorCall:
         """Report a warning."""
         self.ctx.report(code, "warning", f"{self.name}: {message}", at)
 
+    def warn_of_fault(self, code: str, message: str, at: Place = None) -> None:
+        """Report that every run of the call ends in a fault.
+
+        That is a warning: the struct info of the result is certain, TVM accepts the call, a branch
+        with the call may never run, and passes put constants in place of what is computed.
+        """
+        self.warn(code, f"{message}; every run of the call faults", at)
+
+    def require_of_value(
+        self,
+        code: str,
+        conditions: Sequence[PrimExpr],
+        message: Callable[[], str],
+        at: Place = None,
+    ) -> None:
+        """The obligation that conditions on the value of an operand hold."""
+        if any(self.ctx.prover.never(condition).proved for condition in conditions):
+            self.warn_of_fault(code, message(), at)
+        else:
+            self.require(code, conditions, message, at)
+
     def require(
         self,
         code: str,
@@ -133,8 +162,7 @@ class OperatorCall:
 
     def shown(self, index: int, info: StructInfo | None = None) -> str:
         """An argument with its struct info: ``x: Tensor((n, 4), float32)``."""
-        parameters = self.operator.parameters
-        name = parameters[min(index, len(parameters) - 1)].name
+        name = self._parameter(index).name
         value = self.argument(index)
         if info is None and value is not None:
             info = self.ctx.info(value)
@@ -148,11 +176,14 @@ class OperatorCall:
 
     def argument(self, index: int) -> ast.Expr | None:
         """The expression given for a parameter, by position or by keyword."""
-        if index < len(self.call.args):
-            return self.call.args[index]
-        parameters = self.operator.parameters
-        value = self.call.attrs.get(parameters[min(index, len(parameters) - 1)].name)
+        if index + self.skipped < len(self.call.args):
+            return self.call.args[index + self.skipped]
+        value = self.call.attrs.get(self._parameter(index).name)
         return value if isinstance(value, ast.Expr) else None
+
+    def _parameter(self, index: int) -> Parameter:
+        parameters = self.operator.parameters
+        return parameters[min(index + self.skipped, len(parameters) - 1)]
 
 
 class ForwardCall(OperatorCall):
@@ -161,6 +192,7 @@ class ForwardCall(OperatorCall):
     """
 
     __slots__ = ()
+    skipped = 1
 
     def position_of_axes(self) -> int | None:
         """The position among the parameters of the original operator."""
@@ -191,10 +223,6 @@ class ForwardCall(OperatorCall):
     ) -> bool:
         """Pass a proof obligation to the context."""
         return super().require(code, condition, message, _next(at))
-
-    def shown(self, index: int, info: StructInfo | None = None) -> str:
-        """An argument with its struct info."""
-        return super().shown(index + 1, info)
 
 
 def _next(at: Place) -> Place:
@@ -254,5 +282,4 @@ def show(node: ast.StructInfo | tir.PrimExpr | ast.Expr) -> str:
 
 def show_shape(dims: Iterable[tir.PrimExpr]) -> str:
     """Dimensions as a shape: ``(n, 4)``, ``(n,)``."""
-    shown = [show(dim) for dim in dims]
-    return f"({shown[0]},)" if len(shown) == 1 else f"({', '.join(shown)})"
+    return tuple_text([show(dim) for dim in dims])

@@ -23,6 +23,7 @@ from rlx.grammar.nodes.ast import (
     TupleStructInfo,
 )
 from rlx.grammar.nodes.tir import Buffer, PrimExpr, PrimFunc
+from rlx.grammar.nodes.visit import evaluated
 from rlx.grammar.wording import counted
 from rlx.operators.callee import LITERALS, arguments, declared_result
 from rlx.operators.dim_arithmetic import same
@@ -179,21 +180,7 @@ def untouched(
 
 @lru_cache(maxsize=1024)
 def stored(func: PrimFunc) -> frozenset[Buffer]:
-    found: set[Buffer] = set()
-    pending: list[tir.Stmt | None] = [func.body]
-    while pending:
-        match pending.pop():
-            case tir.BufferStore(buffer=buffer):
-                found.add(buffer)
-            case tir.SeqStmt(stmts=stmts):
-                pending.extend(stmts)
-            case tir.For(body=body) | tir.While(body=body) | tir.With(body=body):
-                pending.append(body)
-            case tir.Block(init=init, body=body):
-                pending += (init, body)
-            case tir.IfThenElse(then_case=then, else_case=otherwise):
-                pending += (then, otherwise)
-    return frozenset(found)
+    return frozenset(store.buffer for store in evaluated(func.body, tir.BufferStore))
 
 
 @rule("OBL-buffers", "obligation")

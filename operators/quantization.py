@@ -172,7 +172,7 @@ def quantize_definition(
         if not out.dtype.is_float:
             steps = te.round(steps)
         moved = steps + te.cast(steps.dtype, _along_definition(zero, axis, i, x.shape))
-        return exprs.convert(_clamped(moved, out.dtype) if out.dtype.is_float else moved, out.dtype)
+        return _clamped(moved, out.dtype) if out.dtype.is_float else moved
 
     return exprs.filled(out, element)
 
@@ -196,6 +196,6 @@ def dequantize_definition(
             off = value - te.cast(value.dtype, origin)
         else:
             off = te.cast("int64", value) - te.cast("int64", origin)
-        return exprs.convert(te.cast(step.dtype, off) * step, out.dtype)
+        return te.cast(step.dtype, off) * step
 
     return exprs.filled(out, element)

@@ -456,12 +456,12 @@ def _scan(name: str, join: Callable[[te.Scalar, te.Scalar], te.Scalar], neutral:
 
         made = te.running(out.shape, value, axis, join, f"T_{name}_of")
         if not exclusive:
-            return exprs.filled(out, lambda *i: exprs.convert(made(*i), kind))
+            return exprs.filled(out, made)
         first = te.const(neutral, made.dtype)
 
         def before(*i: te.Scalar) -> te.Scalar:
             found = made(*(v - 1 if a == axis else v for a, v in enumerate(i)))
-            return exprs.convert(te.if_then_else(i[axis] > 0, found, first), kind)
+            return te.if_then_else(i[axis] > 0, found, first)
 
         return exprs.filled(out, before)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from struct import iter_unpack
 
 from rlx.grammar.nodes.ast import (
     Constant,
@@ -18,7 +19,7 @@ from rlx.grammar.nodes.ast import (
 )
 from rlx.grammar.nodes.dtype import BOOL, VOID, DataType
 from rlx.grammar.nodes.struct_infos import OBJECT
-from rlx.grammar.nodes.tir import PrimExpr, type_of
+from rlx.grammar.nodes.tir import FloatImm, IntImm, PrimExpr, type_of
 from rlx.operators.argument_kinds import UNKNOWN, constant
 from rlx.operators.operator_call import Dims, OperatorCall, show
 from rlx.operators.parameters import Operand, Tensor
@@ -285,6 +286,40 @@ def gradient(site: OperatorCall, given: Tensor, result: StructInfo) -> None:
             ),
         )
     alike.settle()
+
+
+def stated(site: OperatorCall, given: Expr | None) -> list[int | float]:
+    """The numbers of an operand whose value the text states, in row-major order; none of another."""
+    info = None if given is None else site.ctx.info(given)
+    if isinstance(info, PrimStructInfo):
+        value = info.value
+        return [value.value] if isinstance(value, IntImm | FloatImm) else []
+    if isinstance(given, Var):
+        given = site.ctx.bound(given)
+    if not isinstance(given, Constant):
+        return []
+    data = given.data
+    stored = _STORED.get(str(data.dtype))
+    if data.content is not None and stored is not None:
+        return [number for (number,) in iter_unpack(f"<{stored}", bytes(data.content))]
+    return [*numbers_in(data.value)]
+
+
+_STORED = {
+    **{f"int{bits}": letter for bits, letter in zip((8, 16, 32, 64), "bhiq", strict=True)},
+    **{f"uint{bits}": letter for bits, letter in zip((8, 16, 32, 64), "BHIQ", strict=True)},
+    **{f"float{bits}": letter for bits, letter in zip((16, 32, 64), "efd", strict=True)},
+}
+"""The letters of element types in the module `struct`."""
+
+
+def numbers_in(value: object) -> Iterator[int | float]:
+    """The numbers of a constant that a text writes, in row-major order."""
+    if isinstance(value, tuple):
+        for item in value:
+            yield from numbers_in(item)
+    elif isinstance(value, int | float):
+        yield value
 
 
 def scalar_type(site: OperatorCall, value: PrimExpr | None, index: int) -> DataType:

@@ -46,10 +46,11 @@ from rlx.operators.rule_helpers import (
     need_known,
     rank,
     ranked,
+    stated,
     tensor,
 )
 from rlx.solver.prim_exprs import natural
-from rlx.spec.registry import rule
+from rlx.spec.registry import need, rule
 
 _TO_THE_END = (1 << 63) - 1
 """The end that programs write for an axis of any length: no length is larger."""
@@ -294,7 +295,10 @@ def strided_slice_definition(
     x(a, b), int64(2), int64(2), int64(2)
     x(a), int64(1), int64(1), int64(1)
     """,
-    broken="OBL-listed-axis: f(a, b), int64(3), int64(2), int64(2)",
+    broken="""
+    OBL-listed-axis: f(a, b), int64(3), int64(2), int64(2)
+    OBL-listed-stride: f(a), int64(1), int64(1), const([0], 'int64')
+    """,
 )
 def dynamic_strided_slice(
     site: OperatorCall, x: Tensor, begin: Tensor, end: Tensor, strides: Tensor
@@ -341,6 +345,8 @@ def listed(
         elif ndim is not None and count != ndim:
             words = f"{site.shown(index)} has {count} elements for rank {ndim} {site.of(0)}"
             site.fail("OBL-listed-axis", words, index)
+    if not need("OBL-listed-stride", 0 not in stated(site, site.argument(3))):
+        site.warn_of_fault("OBL-listed-stride", "a stride is 0", 3)
 
 
 @operator(

@@ -76,7 +76,7 @@ def argsort_definition(
     out: Result, x: te.Tensor, axis: int, descending: int, dtype: DataType | None
 ) -> te.Tensor:
     at = places(x, exprs.axis_of(axis, x.ndim), bool(descending))
-    return exprs.filled(out, lambda *i: exprs.convert(at(*i), out.dtype))
+    return exprs.filled(out, at)
 
 
 @rule("OBL-topk", "obligation")
@@ -160,9 +160,7 @@ def topk_definition(
         return exprs.filled(target, lambda *i: _taken(x, at, along, i), "T_topk_values")
 
     def indices(target: Result) -> te.Tensor:
-        return exprs.filled(
-            target, lambda *i: exprs.convert(at(*i), target.dtype), "T_topk_indices"
-        )
+        return exprs.filled(target, at, "T_topk_indices")
 
     match wanted:
         case "values":

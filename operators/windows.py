@@ -34,7 +34,7 @@ def spread(site: OperatorCall, name: str, given: Sequence[int], count: int) -> t
         site.fail("OBL-window-length", f"{name} has {len(given)} elements, expected 1 or {count}")
     if name != "output_padding" and any(k < 1 for k in given):
         site.fail("OBL-window-positive", f"{name} is {list(given)}, expected positive numbers")
-    return tuple(given) * count if len(given) == 1 else tuple(given)
+    return per_axis(given, count)
 
 
 @rule("OBL-padding", "obligation")

@@ -9,7 +9,6 @@ from typing import NoReturn
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Literal
 from rlx.grammar.nodes.dtype import INT32, INT64, DataType, dtype
-from rlx.grammar.nodes.node import Span
 from rlx.grammar.wording import counted
 
 InfoOf = Callable[[ast.Expr], ast.StructInfo]
@@ -39,9 +38,8 @@ class TranslatedCall:
         args: tuple[ast.Expr, ...],
         attrs: Mapping[str, object],
         info: InfoOf,
-        span: Span | None = None,
     ) -> None:
-        self.name, self.args, self.info, self.span = name, args, info, span
+        self.name, self.args, self.info = name, args, info
         self._attrs = attrs
         self._read: set[str] = set()
         self.refused_later = ""

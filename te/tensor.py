@@ -331,8 +331,6 @@ def compute(
     tag: str = "",
     attrs: Mapping[str, object] | None = None,
     varargs_names: Sequence[str] | None = None,
-    *,
-    dtype: Any = None,
 ) -> Any:
     """A tensor whose elements a function computes.
 
@@ -347,8 +345,6 @@ def compute(
         A word, and annotations of its blocks, for tools that read them.
     varargs_names
         The names of the axes that ``*indices`` takes.
-    dtype
-        The element type; that of the function's result if none is given.
 
     Returns
     -------
@@ -383,8 +379,6 @@ def compute(
         several = reduction.several
     else:
         elements = [scalar(value) for value in values]
-        if dtype is not None:
-            elements = [cast(dtype, element) for element in elements]
         bodies = tuple(e.node for e in elements)
         op = Operation(word, tuple(axes), dims, bodies, None, place, None, *said)
         kinds = [element.dtype for element in elements]

@@ -32,6 +32,7 @@ from rlx.grammar.nodes.ast import (
     TensorStructInfo,
     TupleStructInfo,
 )
+from rlx.grammar.nodes.node import same
 from rlx.grammar.nodes.struct_infos import OBJECT, numbers, of_the_value
 from rlx.grammar.suggest import did_you_mean
 from rlx.grammar.wording import counted
@@ -410,7 +411,7 @@ def _named(
         name_dimensions(p, s) if free.issuperset(_dimensions(p)) else s
         for p, s in zip(params, found, strict=True)
     ]
-    return found if all(n is s for n, s in zip(named, found, strict=True)) else tuple(named)
+    return same(found, named)
 
 
 def _dimensions(info: StructInfo) -> Iterator[tir.PrimExpr]:

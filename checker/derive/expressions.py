@@ -25,6 +25,7 @@ from rlx.grammar.nodes.ast import (
 from rlx.grammar.nodes.dtype import BOOL, INT64, LARGEST, DataType
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.nodes.struct_infos import OBJECT
+from rlx.operators.rule_helpers import numbers_in
 from rlx.solver.order import lub
 from rlx.spec.registry import need, rule
 
@@ -45,7 +46,7 @@ def literal_is_valid(state: DerivationState, node: ast.Constant) -> bool:
         message = f"the elements of a constant must be numbers or Booleans, not {kind}"
         state.add("D03-element-type", "error", message, node.span)
         return False
-    misfit = next((n for n in _numbers(value) if not _holds(kind, n)), None)
+    misfit = next((n for n in numbers_in(value) if not _holds(kind, n)), None)
     if misfit is None:
         return need("D03-fits", True)
     kept = kind.is_float or (kind.bits < _BYTE and math.isfinite(misfit))
@@ -63,14 +64,6 @@ def check_scalar(state: DerivationState, node: ast.PrimValue) -> None:
             if not need("D04-fits", kind.code == "handle" or _holds(kind, number)):
                 message = f"{number} is out of range for {kind}"
                 state.add("D04-fits", "error", message, node.span, notes=_limits(kind))
-
-
-def _numbers(value: object) -> Iterator[int | float]:
-    if isinstance(value, tuple):
-        for item in value:
-            yield from _numbers(item)
-    elif isinstance(value, int | float):
-        yield value
 
 
 def _holds(kind: DataType, number: float) -> bool:

@@ -79,7 +79,7 @@ class DerivationState(Environment, OperatorContext):
         self.proved = self.refuted = self.unknown = 0
         self.call: ast.Call | None = None
         self.constants: dict[object, StructInfo] = {}
-        self._calls: dict[ast.Var, Expr] | None = None
+        self._values: dict[ast.Var, Expr] | None = None
         self.overwrites = False
         self.lowered = False
         self.places: list[tuple[ast.Call, int, VDevice]] = []
@@ -211,15 +211,16 @@ class DerivationState(Environment, OperatorContext):
         return function if isinstance(function, tir.PrimFunc) else None
 
     def bound(self, var: ast.Var) -> Expr | None:
-        """The value that a variable is bound to, if it is a call of an operator."""
-        if self._calls is None:
+        """The value that a variable is bound to, if it is a call of an operator or a constant."""
+        if self._values is None:
             inside = evaluated(self.module, ast.VarBinding)
-            self._calls = {
+            self._values = {
                 b.var: b.value
                 for b in inside
-                if type(b.value) is ast.Call and type(b.value.op) is ast.Op
+                if isinstance(b.value, ast.Constant)
+                or (type(b.value) is ast.Call and type(b.value.op) is ast.Op)
             }
-        return self._calls.get(var)
+        return self._values.get(var)
 
     def vdevices(self) -> Sequence[tuple[str, int]]:
         """The virtual devices that the module declares."""

@@ -13,6 +13,7 @@ from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.processes import UNABLE
 from rlx.grammar.stack import recursion_room
 from rlx.grammar.streams import complain_line, lines_of, visible
+from rlx.grammar.wording import counted
 from rlx.writing import rewrite
 
 
@@ -117,8 +118,8 @@ def apply(fixed: Fixed, prog: str, within: Sequence[str] = ()) -> bool:
     except OSError as error:
         complain_line(f"{prog}: {fixed.path}: {error.strerror or error}")
         return False
-    count = len(fixed.mended.applied)
-    complain_line(f"{prog}: {fixed.path}: {count} {'edit' if count == 1 else 'edits'} made")
+    edits = counted(len(fixed.mended.applied), "edit")
+    complain_line(f"{prog}: {fixed.path}: {edits} made")
     return True
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 from rlx.checker.driver.sources import find
 from rlx.grammar.streams import CLEAR, HOME, complain_line, own, say
+from rlx.grammar.wording import counted
 
 PAUSE = 0.25
 """Seconds between two looks at the files."""
@@ -16,7 +17,7 @@ PAUSE = 0.25
 State = dict[str, tuple[int, int]]
 
 
-def watch(paths: Sequence[str], run: Callable[[], int], pause: float = PAUSE) -> int:
+def watch(paths: Sequence[str], run: Callable[[], int]) -> int:
     """Run, and run again after each change, until Ctrl-C: the exit status of the last run.
 
     New files in a directory count as changes, and so do files that go away.
@@ -31,9 +32,9 @@ def watch(paths: Sequence[str], run: Callable[[], int], pause: float = PAUSE) ->
                 if sys.stdout.isatty():
                     say(f"{own(CLEAR)}{own(HOME)}")
                 status = run()
-                complain_line(f"watching {len(now)} {'file' if len(now) == 1 else 'files'}")
+                complain_line(f"watching {counted(len(now), 'file')}")
                 sys.stderr.flush()
-            time.sleep(pause)
+            time.sleep(PAUSE)
     except KeyboardInterrupt:
         return status
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, StructInfo
-from rlx.grammar.nodes.node import Node
+from rlx.grammar.nodes.node import Node, nodes_in
 from rlx.grammar.nodes.struct_infos import all_parts, numbers
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.nodes.visit import expressions, sequences, struct_infos
@@ -24,26 +24,13 @@ def prim_exprs(expr: Expr) -> Iterator[PrimExpr]:
             case ast.PrimValue(value=value):
                 yield value
             case ast.Call(attrs=attrs):
-                yield from _in_data(tuple(attrs.values()))
+                yield from (node for node in nodes_in(attrs) if isinstance(node, PrimExpr))
 
 
 def prim_exprs_of(info: StructInfo) -> Iterator[PrimExpr]:
     """Every dimension and value that an annotation writes."""
     for part in all_parts(info):
         yield from numbers(part)
-
-
-def _in_data(value: object) -> Iterator[PrimExpr]:
-    """Integer expressions among attributes, which may be lists of lists, outside annotations."""
-    stack = [value]
-    while stack:
-        one = stack.pop()
-        if isinstance(one, PrimExpr):
-            yield one
-        elif isinstance(one, tuple | list):
-            stack.extend(one)
-        elif isinstance(one, dict):
-            stack.extend(one.values())
 
 
 def stand_once(expr: Expr, among: Collection[tir.Var] | None = None) -> set[tir.Var]:

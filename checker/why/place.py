@@ -9,7 +9,7 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import Node, Record, Span
 from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.read.source_tokens import parts_of
-from rlx.grammar.wording import shortened
+from rlx.grammar.wording import counted, shortened
 
 _STATEMENTS = frozenset(["binding", "parameter", "result", "function", "primfunc"])
 
@@ -183,7 +183,7 @@ def at_column(found: Sequence[Construct], source: Source, line: int, column: int
     text = _line(source, line)
     if not 1 <= column <= max(len(text), 1):
         raise PlaceError(
-            f"line {line} of {source.path} has {_columns(len(text))}: there is no column {column}"
+            f"line {line} of {source.path} has {counted(len(text), 'column')}: there is no column {column}"
         )
     innermost = innermost_at(found, source.line_starts[line - 1] + column - 1)
     if innermost is None:
@@ -248,13 +248,8 @@ def _line(source: Source, line: int) -> str:
     if source.text.endswith("\n"):
         count -= 1
     if not 1 <= line <= count:
-        lines = "1 line" if count == 1 else f"{count} lines"
-        raise PlaceError(f"{source.path} has {lines}: there is no line {line}")
+        raise PlaceError(f"{source.path} has {counted(count, 'line')}: there is no line {line}")
     return source.line(line)
-
-
-def _columns(count: int) -> str:
-    return "1 column" if count == 1 else f"{count} columns"
 
 
 def _nothing(text: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import DataType
-from rlx.grammar.nodes.node import Record, fields
+from rlx.grammar.nodes.node import Record, fields, tuple_text
 from rlx.grammar.print.show import show
 from rlx.solver.verdict import Proved, Refuted, Relation, Unknown, Verdict
 
@@ -59,7 +59,7 @@ def value_text(value: object) -> str:
         isinstance(v, _SHOWN | DataType | int) for v in value
     ):
         texts = [show(v) if isinstance(v, _SHOWN) else str(v) for v in value]
-        return shortened(f"({texts[0]},)" if len(texts) == 1 else f"({', '.join(texts)})")
+        return shortened(tuple_text(texts))
     return ""
 
 

@@ -141,14 +141,18 @@ _CALLS: dict[str, Callable[..., Slot]] = {
     "shape": lambda *dims: ShapeSlot(_dims(dims)),
     "prim": lambda dim: PrimSlot(_dim(dim)),
     "made": lambda name: MadeSlot(f"relax.{_value(name)}"),
-    "const": lambda value, kind: Given(
-        ast.Constant(ast.Literal(_value(value), dtype(str(_value(kind))), ()))
-    ),
+    "const": lambda value, kind: _constant(_value(value), str(_value(kind))),
     "string": lambda text: Given(ast.StringImm(str(_value(text)))),
     "dtype": lambda name: Given(ast.DataTypeImm(dtype(str(_value(name))))),
     "index_map": lambda text: Given(tir.OpaqueExpr(f"T.index_map({_value(text)})")),
     "null": lambda: Given(ast.Call(ast.op("relax.null_value"), ())),
 }
+
+
+def _constant(value: object, kind: str) -> Slot:
+    """A constant that is a number or a vector."""
+    shape = (len(value),) if isinstance(value, tuple) else ()
+    return Given(ast.Constant(ast.Literal(value, dtype(kind), shape)))
 
 
 def _dims(nodes: Sequence[python.expr]) -> tuple[PrimExpr, ...]:

@@ -24,6 +24,7 @@ from rlx.generate.programs.values import nearest
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr
 from rlx.grammar.nodes.tir import PrimExpr
+from rlx.operators.elementwise import PARTIAL
 from rlx.operators.registry import families, lookup
 
 RUNTIME = frozenset({"memory"})
@@ -164,17 +165,20 @@ def _placed(builder: FunctionBuilder, choices: Choices, dim: PrimExpr, chosen: C
     return place(dim, chosen)
 
 
-_INDICES = ("i", "j")
+_INDICES = ("i", "j", "int32", "int64")
 """Groups of integers that may be indices."""
 
 _NESTED = ("nn.relu", "negative", "abs")
 
 
 def _literals(template: Template, group: str) -> bool:
-    """Whether a constant may stand there: no index out of bounds; TVM asks for variables in some
-    places.
+    """Whether a constant may stand there: no index out of bounds, no zero as a divisor, no unordered
+    boundaries; TVM asks for variables in some places.
     """
-    return group not in _INDICES and not template.operator.op_name.startswith("relax.grad.")
+    name = template.operator.op_name
+    if group in _INDICES or name == "relax.bucketize" or name.startswith("relax.grad."):
+        return False
+    return not (name in PARTIAL and element(group, template.kinds).is_integer)
 
 
 def _may_stand_around(name: str) -> bool:

@@ -11,6 +11,7 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.encoded import buffer_of
 from rlx.grammar.nodes.node import Node, Record
 from rlx.grammar.nodes.rewrite import rebuild
+from rlx.grammar.nodes.struct_infos import binding_positions
 from rlx.grammar.nodes.unused_names import Names
 from rlx.grammar.nodes.visit import (
     called_globals,
@@ -47,8 +48,6 @@ def cut(
     bindings: Sequence[ast.VarBinding | ast.MatchCast],
     around: Mapping[Any, Any],
     infos: Mapping[Node, ast.StructInfo],
-    *,
-    pure: bool = True,
 ) -> CutOut | None:
     """Some bindings of a function, in order, as a module of their own.
 
@@ -60,8 +59,6 @@ def cut(
         The values of the variables around them; shape variables have numbers.
     infos
         The derived types of variables.
-    pure
-        Whether the function around them is pure.
 
     Returns
     -------
@@ -119,7 +116,6 @@ def cut(
     function = ast.Function(
         tuple(params),
         body,
-        is_pure=None if pure else False,
         attrs={"global_symbol": entry},
         shape_vars=shape_vars,
     )
@@ -166,16 +162,6 @@ def _free(param: ast.Var) -> tuple[tir.Var, ...]:
 
 def _ties(params: Sequence[ast.Var]) -> set[tir.Var]:
     """The shape variables that a parameter binds: those that are a dimension by themselves."""
-    found: set[tir.Var] = set()
-    stack: list[Any] = [param.struct_info_annotation for param in params]
-    while stack:
-        match stack.pop():
-            case ast.TensorStructInfo(shape=ast.ShapeExpr(values=dims)):
-                found.update(dim for dim in dims if isinstance(dim, tir.Var))
-            case ast.ShapeStructInfo(values=dims) if dims is not None:
-                found.update(dim for dim in dims if isinstance(dim, tir.Var))
-            case ast.PrimStructInfo(value=tir.Var() as dim):
-                found.add(dim)
-            case ast.TupleStructInfo(fields=fields):
-                stack += fields
-    return found
+    infos = [param.struct_info_annotation for param in params]
+    dims = (dim for info in infos if info is not None for dim in binding_positions(info))
+    return {dim for dim in dims if isinstance(dim, tir.Var)}

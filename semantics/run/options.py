@@ -249,12 +249,7 @@ def checked_report(path: str, name: str | None = None) -> tuple[Report, ast.IRMo
     stderr. Raises UsageError if the file cannot be read, or does not contain exactly one module and
     no name is given; IllFormedError if the checker finds errors.
     """
-    from rlx.checker.check import IllFormedError, check_text
-
-    report = check_text(_read(path), path)
-    if not report.ok:
-        raise IllFormedError(report)
-    show_unread(report)
+    report = _legal(path)
     found = [m for m in report.modules if name in (None, m.name)]
     if len(found) == 1:
         return report, found[0]
@@ -298,13 +293,18 @@ def checked_entry(
     the file; None to read it. Raises UsageError if the file cannot be read, or has no such
     function; IllFormedError if the checker finds errors.
     """
+    report = _legal(path, text)
+    return report, *_entry(report, name)
+
+
+def _legal(path: str, text: str | None = None) -> Report:
     from rlx.checker.check import IllFormedError, check_text
 
     report = check_text(_read(path) if text is None else text, path)
     if not report.ok:
         raise IllFormedError(report)
     show_unread(report)
-    return report, *_entry(report, name)
+    return report
 
 
 def _entry(report: Report, name: str | None) -> tuple[ast.IRModule, str, ast.Function]:

@@ -18,6 +18,7 @@ from rlx.grammar.nodes.ast import (
     TensorStructInfo,
     TupleStructInfo,
 )
+from rlx.grammar.nodes.node import all_same
 from rlx.grammar.nodes.struct_infos import OBJECT, mentioned, with_children
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver.order.bind import bound_by
@@ -151,7 +152,7 @@ def _with_parts(
 
     None where the parameters no longer bind a variable that is still mentioned.
     """
-    if ret is info.ret and _same(params, info.params or ()):
+    if ret is info.ret and all_same(params, info.params or ()):
         return info
     binders = bound_by(info.binders, params, ret)
     if binders is None:
@@ -181,7 +182,7 @@ def _narrow_fields(info: TupleStructInfo, scope: _Scope) -> StructInfo | None:
         if narrowed is None:
             return None
         fields.append(narrowed)
-    return info if _same(fields, info.fields) else TupleStructInfo(tuple(fields))
+    return info if all_same(fields, info.fields) else TupleStructInfo(tuple(fields))
 
 
 def _narrow_function(info: FuncStructInfo, scope: _Scope) -> StructInfo | None:
@@ -190,10 +191,6 @@ def _narrow_function(info: FuncStructInfo, scope: _Scope) -> StructInfo | None:
     if ret is None:
         return None
     return _with_parts(info, [_widen(p, inner) for p in info.params or ()], ret)
-
-
-def _same(new: list[StructInfo] | tuple[StructInfo, ...], old: tuple[StructInfo, ...]) -> bool:
-    return all(n is o for n, o in zip(new, old, strict=True))
 
 
 _WIDEN: dict[type[StructInfo], Callable[..., StructInfo]] = {

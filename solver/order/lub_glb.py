@@ -23,6 +23,7 @@ from rlx.grammar.nodes.ast import (
     VDevice,
 )
 from rlx.grammar.nodes.dtype import VOID, DataType
+from rlx.grammar.nodes.node import all_same
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver.order.bind import bind, bound_by, unify
@@ -243,7 +244,7 @@ def _join_tuples(
 
     def joined() -> StructInfo:
         fields = tuple(lub(x, y, prover, known) for x, y in zip(a.fields, b.fields, strict=True))
-        return a if _same(fields, a.fields) else TupleStructInfo(fields)
+        return a if all_same(fields, a.fields) else TupleStructInfo(fields)
 
     found: StructInfo = known.of("lub", a, b, joined)
     return found
@@ -257,7 +258,7 @@ def _meet_tuples(
         fields = _meet_all(a.fields, b.fields, prover, known)
         if fields is None:
             return None
-        return a if _same(fields, a.fields) else TupleStructInfo(fields)
+        return a if all_same(fields, a.fields) else TupleStructInfo(fields)
 
     found: StructInfo | None = known.of("glb", a, b, met)
     return found
@@ -276,10 +277,6 @@ def _meet_all(
             return None
         met.append(both)
     return tuple(met)
-
-
-def _same(new: tuple[StructInfo, ...], old: tuple[StructInfo, ...]) -> bool:
-    return all(n is o for n, o in zip(new, old, strict=True))
 
 
 def _join_callables(
@@ -321,7 +318,7 @@ def _join_functions(
     binders = bound_by((*f.binders, *g.binders), params, ret)
     if binders is None:
         return least
-    if not a.binders and ret is a.ret and _same(params, a.params) and b.purity >= a.purity:
+    if not a.binders and ret is a.ret and all_same(params, a.params) and b.purity >= a.purity:
         return a
     return FuncStructInfo(params, ret, a.purity and b.purity, None, binders)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.node import same
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
 from rlx.solver.definedness import both, defined, partial
@@ -81,4 +82,4 @@ def _chosen(xs: Dimensions, ys: Dimensions, prover: Prover, lower: bool) -> Dime
             chosen.append(x if lower else y)
         else:
             return None
-    return xs if all(c is x for c, x in zip(chosen, xs, strict=True)) else tuple(chosen)
+    return same(xs, chosen)

@@ -18,7 +18,7 @@ from rlx.grammar.nodes.ast import (
     VDevice,
 )
 from rlx.grammar.nodes.dtype import DataType
-from rlx.grammar.nodes.node import Node, replace
+from rlx.grammar.nodes.node import Node, replace, same
 from rlx.grammar.nodes.struct_infos import children, held_shape, mentioned, numbers, with_children
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.nodes.visit import expressions, struct_infos
@@ -109,8 +109,7 @@ def _fold(node: PrimExpr) -> PrimExpr | None:
 
 
 def _all(values: tuple[PrimExpr, ...], mapping: Mapped) -> tuple[PrimExpr, ...]:
-    new = tuple(substitute_prim(v, mapping) for v in values)
-    return values if all(n is v for n, v in zip(new, values, strict=True)) else new
+    return same(values, [substitute_prim(v, mapping) for v in values])
 
 
 def _substitute(info: StructInfo, mapping: _Images) -> StructInfo:

@@ -16,17 +16,11 @@ from tests.operators.cases import (
     case,
     unknown,
 )
-from tests.operators.context import constant, derive, legal, n, tensor
+from tests.operators.context import derive, legal, n, tensor
 
 IMAGE, KERNEL = tensor((n, 3, 9, 9)), tensor((4, 3, 3, 3))
 
 MORE: list[tuple[str, Case]] = [
-    ("OBL-bounds-index", case("take", tensor((3, 4)), constant((0, 1, 3), "int64"), axis=0)),
-    ("OBL-bounds-index", case("take", tensor((3, 4)), constant((-1, 1), "int64"), axis=0)),
-    (
-        "OBL-bounds-index",
-        case("gather_elements", tensor((3, 4)), constant(((-4, 0),), "int64"), axis=0),
-    ),
     ("OBL-einsum-terms", case("einsum", (X, X), subscripts="ij->i")),
     ("OBL-einsum-terms", case("einsum", (X,), subscripts="ij->k")),
     ("OBL-einsum-rank", case("einsum", (X,), subscripts="ijk->i")),

@@ -16,6 +16,7 @@ from rlx.grammar.nodes.dtype import INT64, lacking
 from rlx.grammar.nodes.node import changed, same
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.operators import lookup
+from rlx.operators.elementwise import PARTIAL
 
 Key = tuple[object, ...]
 NOWHERE = object()
@@ -129,23 +130,25 @@ def _variable(
 
 def _constant(constant: ast.Constant, key: list[object], operator: str) -> bool:
     """Add the type and the shape of a constant, and the number where the rule may look at it: rules
-    look at integers, such as indices. False if there are several.
+    look at integers, such as indices, and at boundaries. False if there are several.
     """
     data = constant.data
     key += (ast.Constant, data.dtype, data.shape)
-    if not data.dtype.is_float:
+    if not data.dtype.is_float or operator == "relax.bucketize":
         if data.shape != ():
             return False
         if not _takes_numbers(operator):
-            key.append(data.value)
+            key += (data.value, data.content)
     return not constant.distribution
 
 
 @cache
 def _takes_numbers(name: str) -> bool:
-    """Whether every parameter of an operator is a tensor, in place of which a number may stand."""
+    """Whether an operator takes tensors alone, in place of which any numbers may stand."""
     operator = lookup(name)
-    return operator is not None and all(p.kind == "operand" for p in operator.parameters)
+    if operator is None or name in PARTIAL:
+        return False
+    return all(p.kind == "operand" for p in operator.parameters)
 
 
 def _literal(

@@ -141,13 +141,6 @@ def _named(value: ast.Expr) -> DataType:
     return dtype(value.value)
 
 
-class _Place:
-    """Where a tensor lies: which piece of memory, and from which byte on."""
-
-    def __init__(self, storage: ast.Var, offset: ast.PrimValue) -> None:
-        self.storage, self.offset = storage, offset
-
-
 class _Planner(Emitter):
     def __init__(
         self, function: ast.Function, prim_funcs: Mapping[ast.GlobalVar, object], share: bool
@@ -155,7 +148,8 @@ class _Planner(Emitter):
         super().__init__(function)
         self._prim_funcs, self._share = prim_funcs, share
         self._bounds = upper_bounds(function)
-        self._places: dict[ast.Var, _Place] = {}
+        # The piece of memory in which each tensor lies, and the byte where it begins.
+        self._places: dict[ast.Var, tuple[ast.Expr, ast.Expr]] = {}
 
     def sequence(self, body: ast.Expr) -> ast.SeqExpr:
         seq = body if isinstance(body, ast.SeqExpr) else ast.SeqExpr((), body)
@@ -212,7 +206,7 @@ class _Planner(Emitter):
             call = ast.Call(ast.op("relax.memory.alloc_storage"), args)
             made.setdefault(piece.first, []).append((storage, call))
             for var, offset in places:
-                self._places[var] = _Place(storage, offset)
+                self._places[var] = (storage, offset)
         return made
 
     def _kept(self, dim: tir.Var) -> ast.Call:
@@ -232,20 +226,18 @@ class _Planner(Emitter):
             super().var_binding(binding)
             return
         assert isinstance(value, ast.Call)
-        each = _Allocation(value)
-        place = self._places.get(binding.var)
+        each, place = _Allocation(value), self._places.get(binding.var)
         kind = ast.DataTypeImm(each.kind)
-        if place is None and self._share:
+        if place is not None:
+            operator = ast.op("relax.memory.alloc_tensor")
+        elif self._share:
             self.put(binding)
             return
-        if place is None:
-            storage = self.emit(_own_storage(each.shape, each), "storage")
-            args = (storage, number(0), each.shape, kind, each.index)
-            made = ast.Call(ast.op("relax.vm.alloc_tensor"), args)
-            self.put(replace(binding, value=made))
-            return
-        args = (place.storage, place.offset, each.shape, kind, each.index)
-        made = ast.Call(ast.op("relax.memory.alloc_tensor"), args)
+        else:
+            own = (each.shape, each.index, kind, ast.StringImm("global"))
+            storage = self.emit(ast.Call(ast.op("relax.vm.alloc_storage"), own), "storage")
+            operator, place = ast.op("relax.vm.alloc_tensor"), (storage, number(0))
+        made = ast.Call(operator, (*place, each.shape, kind, each.index))
         self.put(replace(binding, value=made))
 
 
@@ -274,11 +266,6 @@ def _ends(
         if var not in lives.escaping:
             ends.setdefault(lives.last[var], []).append(var)
     return ends
-
-
-def _own_storage(shape: ast.Expr, each: _Allocation) -> ast.Call:
-    args = (shape, each.index, ast.DataTypeImm(each.kind), ast.StringImm("global"))
-    return ast.Call(ast.op("relax.vm.alloc_storage"), args)
 
 
 class _ToMachine(Emitter):

@@ -325,20 +325,16 @@ def _of_functions(change: Callable[[ast.Function, IRModule, PassContext], ast.Fu
 def _of_blocks(
     change: Callable[[ast.DataflowBlock, IRModule, PassContext], ast.DataflowBlock],
 ) -> Change:
-    class OnBlocks(Rewriter):
-        def block(self, block: ast.BindingBlock) -> ast.BindingBlock:
-            made = super().block(block)
-            if isinstance(made, ast.DataflowBlock):
-                found = change(made, self.whole, PassContext.current())
-                return _expected(found, ast.DataflowBlock, "a dataflow block", change)
-            return made
-
-        whole: IRModule
-
     def whole(module: IRModule, context: PassContext) -> IRModule:
-        blocks = OnBlocks()
-        blocks.whole = module
-        return blocks.module(module)
+        class OnBlocks(Rewriter):
+            def block(self, block: ast.BindingBlock) -> ast.BindingBlock:
+                made = super().block(block)
+                if not isinstance(made, ast.DataflowBlock):
+                    return made
+                found = change(made, module, context)
+                return _expected(found, ast.DataflowBlock, "a dataflow block", change)
+
+        return OnBlocks().module(module)
 
     return whole
 

@@ -20,7 +20,6 @@ from rlx.grammar.nodes.visit import (
     circles,
     evaluated,
     expressions,
-    free_vars,
     reached_functions,
     result_of,
 )
@@ -30,7 +29,6 @@ from rlx.solver.order import subtype
 from rlx.solver.verdict import Proved
 from rlx.te.linear import simplified
 from rlx.te.scalar import Scalar
-from rlx.transform.builder.errors import BuildError
 from rlx.transform.builder.states import Signatures, signatures_of
 from rlx.transform.certain import FREES, Certainty
 from rlx.transform.lowering.passes import ModulePass
@@ -120,13 +118,7 @@ class _FoldConstants(ExprMutator):
         value = binding.value
         found = self._folded(self.visit_expr(value)) if isinstance(value, ast.Call) else None
         if found is None:
-            try:
-                super().visit_var_binding(binding)
-            except BuildError:  # with the constants one sees that the call always fails
-                for var in free_vars(value):
-                    if var in self._names:
-                        self.replace_var(var, self._names[var])
-                super().visit_var_binding(binding)
+            super().visit_var_binding(binding)
         else:
             var = self._names[binding.var] = self.rebind(binding, found)
             if binding.var in self._overwritable:

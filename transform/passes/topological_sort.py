@@ -8,12 +8,13 @@ from collections.abc import Mapping, Sequence
 from rlx.checker.normalize import normalize
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Binding, IRModule
-from rlx.grammar.nodes.node import Node, changed
+from rlx.grammar.nodes.node import Node, changed, same
 from rlx.grammar.nodes.python_places import MisuseError, here, spelt
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.visit import bindings
 from rlx.transform.lowering.passes import ModulePass
 from rlx.transform.passes.common_subexpressions import writes
+from rlx.transform.visitors.uses import nodes_below
 
 Edges = Mapping[int, Sequence[int]]
 
@@ -79,8 +80,7 @@ class _Sorted(Rewriter):
                 found += [*self._sorted(run), binding]
                 run = []
         found += self._sorted(run)
-        kept = all(a is b for a, b in zip(found, made.bindings, strict=True))
-        return made if kept else changed(made, bindings=tuple(found))
+        return changed(made, bindings=same(made.bindings, found))
 
     def _sorted(self, given: Sequence[ast.VarBinding]) -> list[ast.VarBinding]:
         homes: dict[Node, int] = {}
@@ -134,12 +134,4 @@ class _Sorted(Rewriter):
 
 def _mentioned(binding: Binding) -> dict[Node, None]:
     """The variables in a binding, those of shapes too, in order."""
-    found: dict[Node, None] = {}
-    stack: list[Node] = [binding]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ast.Var | tir.Var):
-            found[node] = None
-        declared = (part for each in node.bound() for part in each.declared())
-        stack += [*node.children(), *declared][::-1]
-    return found
+    return dict.fromkeys(n for n in nodes_below(binding) if isinstance(n, ast.Var | tir.Var))

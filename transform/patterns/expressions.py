@@ -22,6 +22,7 @@ from rlx.grammar.nodes.visit import bindings
 from rlx.grammar.suggest import did_you_mean
 from rlx.operators.parameters import REQUIRED
 from rlx.operators.registry import Operator, lookup, similar
+from rlx.operators.rule_helpers import numbers_in
 from rlx.transform.arguments import NOTHING, alike, argument, is_null, operand_names, operands
 from rlx.transform.arguments import python_literal as plain
 from rlx.transform.builder.given import ARGUMENTS
@@ -457,14 +458,8 @@ def is_const(value: object = None) -> ConstantPattern:
 
 
 def _is_everywhere(expr: ast.Constant, value: object) -> bool:
-    stack = [expr.data.value]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, tuple):
-            stack.extend(part)
-        elif part is None or part != value:
-            return False
-    return True
+    written = expr.data.value
+    return written is not None and all(number == value for number in numbers_in(written))
 
 
 class PrimArrPattern(Pattern):

@@ -9,6 +9,7 @@ from typing import Protocol, TypeVar
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, StructInfo, TensorStructInfo
 from rlx.grammar.nodes.dtype import DataType, lacking
+from rlx.grammar.nodes.node import all_same
 from rlx.grammar.nodes.overloaded import element_type, python_number
 from rlx.grammar.nodes.python_places import MisuseError, described, here, listed, located, spelt
 from rlx.grammar.nodes.tir import PrimExpr
@@ -525,7 +526,7 @@ def same_dimensions(
     """Whether dimensions are certainly those that a pattern asks for."""
     if len(found) != len(wanted):
         return False
-    if all(a is b for a, b in zip(found, wanted, strict=True)):
+    if all_same(found, wanted):
         return True
     shapes = [ast.ShapeStructInfo(tuple(dims), len(dims)) for dims in (found, wanted)]
     return _fits(shapes[0], shapes[1], names, attempt)

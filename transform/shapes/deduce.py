@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from rlx.checker.derive import known_infos
 from rlx.checker.normalize import normalize
-from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, GlobalVar, IRModule, StructInfo, TensorStructInfo
 from rlx.grammar.nodes.dtype import VOID, DataType
 from rlx.grammar.nodes.equal import structural_equal
-from rlx.grammar.nodes.node import Node, replace
+from rlx.grammar.nodes.node import Node, all_same, replace
 from rlx.grammar.nodes.python_places import flag
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.operators.elementwise import ANY, ARITHMETIC, COMPARISON, FLOAT, FLOAT_NN, TEST
@@ -129,8 +129,8 @@ class _Backwards:
             beside = self.best(other)
             if beside is not None and isinstance(self.info.get(arg), TensorStructInfo):
                 kind = beside.dtype if beside.dtype.is_float else VOID
-                known = dimensions(result)
-                alike = known is not None and _same(known, dimensions(beside))
+                known, others = dimensions(result), dimensions(beside)
+                alike = known is not None and others is not None and all_same(known, others)
                 if alike and not self.broadcast:
                     self.want(arg, _typed(result, kind))
                 else:
@@ -160,10 +160,6 @@ def _joined(first: TensorStructInfo, second: TensorStructInfo) -> TensorStructIn
 
 def _typed(info: TensorStructInfo, kind: DataType) -> TensorStructInfo:
     return TensorStructInfo(info.shape, kind, info.ndim, None)
-
-
-def _same(a: tuple[tir.PrimExpr, ...], b: tuple[tir.PrimExpr, ...] | None) -> bool:
-    return b is not None and len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True))
 
 
 def deduce_shapes(module: IRModule, *, broadcast: bool = False) -> IRModule:

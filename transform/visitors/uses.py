@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from rlx.checker.normalize import normalize
 from rlx.grammar.nodes import ast, tir
@@ -65,15 +65,18 @@ _WITHOUT = frozenset(
 
 
 def _mentions(root: Node, scalars: Mapping[tir.Var, ast.Var]) -> Counter[ast.Var]:
-    found: Counter[ast.Var] = Counter()
-    stack = [root] if scalars else []
+    nodes = nodes_below(root) if scalars else ()
+    return Counter(scalars[n] for n in nodes if isinstance(n, tir.Var) and n in scalars)
+
+
+def nodes_below(root: Node) -> Iterator[Node]:
+    """A node and all nodes in it and in the annotations of what it binds, in preorder."""
+    stack = [root]
     while stack:
         node = stack.pop()
-        if isinstance(node, tir.Var) and node in scalars:
-            found[scalars[node]] += 1
-        stack.extend(node.children())
-        stack.extend(part for each in node.bound() for part in each.declared())
-    return found
+        yield node
+        declared = (part for each in node.bound() for part in each.declared())
+        stack += [*node.children(), *declared][::-1]
 
 
 def unneeded(function: ast.Function, may_go: Callable[[ast.Var, Expr], bool]) -> set[ast.Var]:

@@ -93,6 +93,27 @@ def test_the_program_is_the_same_as_if_each_call_were_checked(
         assert (rlx.show(one), said) == (rlx.show(other), heard), case
 
 
+@pytest.mark.parametrize(
+    ("operator", "fine", "fault"),
+    [
+        ("floor_divide", rlx.const(2, "int32"), rlx.const(0, "int32")),
+        ("left_shift", rlx.const(31, "int32"), rlx.const(32, "int32")),
+        ("bucketize", rlx.const([1.0, 2.0], "float32"), rlx.const([2.0, 1.0], "float32")),
+    ],
+)
+def test_a_call_with_another_constant_is_checked(
+    operator: str, fine: ast.Constant, fault: ast.Constant
+) -> None:
+    bb = rlx.BlockBuilder()
+    x = rlx.Var("x", tensor((n,), str(fine.data.dtype)))
+    called = getattr(rlx.op, operator)
+    with bb.function("main", [x]):
+        bb.emit(called(x, fine))
+        with pytest.warns(rlx.BuildWarning, match="every run of the call faults"):
+            last = bb.emit(called(x, fault))
+        bb.emit_func_output(last)
+
+
 def test_a_cast_of_a_field_holds_for_each_name_of_it() -> None:
     bb = rlx.BlockBuilder()
     pair = rlx.Var("pair", 'R.Tuple(R.Tensor("float32", ndim=2), R.Tensor)')
