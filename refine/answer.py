@@ -132,8 +132,8 @@ class Refinement(Record):
         names = ", ".join(self.entries)
         if self.proved:
             how = "bit for bit" if self.level == "bitwise" else "as exact real numbers"
-            sizes = ", ".join(["all sizes", *self.promised])
-            return f"proved: AFTER means the same as BEFORE for {sizes}, {how} ({names})"
+            limits = f" with {' and '.join(self.promised)}" if self.promised else ""
+            return f"proved: AFTER means the same as BEFORE for all sizes{limits}, {how} ({names})"
         if self.counterexample is None:
             terms = zip(SIDES, self.unjoined or (), strict=False)
             return "\n".join(

@@ -132,8 +132,10 @@ def _same_lengths(
 ) -> bool:
     return all(
         a == b
-        or not (a is None or b is None or isinstance(a, tir.IntImm) or isinstance(b, tir.IntImm))
-        and matcher.facts.equal(a, b)
+        or (
+            not (a is None or b is None or isinstance(a, tir.IntImm) or isinstance(b, tir.IntImm))
+            and matcher.facts.equal(a, b)
+        )
         for a, b in zip(one, other, strict=True)
     )
 

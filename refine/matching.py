@@ -358,7 +358,8 @@ class Matcher(NormalForms):
         remembered, unless there is nothing below.
         """
         tensors, applications = dict(self._tensors), dict(self._applications)
-        cuts = [self.representatives.get(t, t) for t in below or tensors_below(b)]
+        parts = tensors_below(b) if below is None else below
+        cuts = [self.representatives.get(t, t) for t in parts]
         views = [
             t for cut in cuts if isinstance(cut, Lambda) for t in terms.tensors_of(cut.element)
         ]

@@ -239,9 +239,10 @@ def promises(function: object) -> list[str]:
     if not isinstance(function, ast.Function):
         return []
     low, high = (upper_bounds(function, f"tir_var_{word}_bound") for word in ("lower", "upper"))
-    return [f"{least} <= {var.name}" for var, least in low.items()] + [
-        f"{var.name} <= {most}" for var, most in high.items()
-    ]
+    said = [(var, f"{least} <= {var.name}") for var, least in low.items()]
+    said += [(var, f"{var.name} <= {most}") for var, most in high.items()]
+    order = [*function.shape_vars]
+    return [each for _, each in sorted(said, key=lambda pair: order.index(pair[0]))]
 
 
 def _omits_data(module: ast.IRModule) -> bool:

@@ -239,6 +239,31 @@ def main(x: R.Tensor(("n",), "float32")):
     assert rlx.refines(before, after, assume="n == 4").proved
 
 
+PROMISED = """
+@R.function
+def main(x: R.Tensor(("n", 4), "float32")):
+    {attributes}
+    y = R.nn.relu({operand})
+    return R.reshape(y, R.shape([n, 4]))
+"""
+LIMITS = 'R.func_attr({"tir_var_lower_bound": {"n": 2}, "tir_var_upper_bound": {"n": 8}})'
+SLICED = "R.strided_slice(x, axes=[0], begin=[0], end=[8])"
+
+
+def test_limits_that_a_program_promises() -> None:
+    """A pass may rely on limits that BEFORE promises of its sizes, not on those of AFTER."""
+    promised = PROMISED.format(attributes=LIMITS, operand="x")
+    free = PROMISED.format(attributes="", operand="x")
+    after = PROMISED.format(attributes=LIMITS, operand=SLICED)
+    found = rlx.refines(promised, after)
+    assert found.proved and "for all sizes with 2 <= n and n <= 8, bit for bit" in str(found)
+    (size,) = rlx.refines(free, after, faults="kept").counterexample.sizes.values()
+    assert size > 8
+    assert rlx.refines(free, promised).promised == ()
+    first = PROMISED.format(attributes=LIMITS, operand="R.multiply(x, R.const(2, 'float32'))")
+    assert 2 <= rlx.refines(promised, first).counterexample.sizes["n"] <= 8
+
+
 def test_an_assumption_about_no_size() -> None:
     """A misspelt size is an error, not an assumption that says nothing."""
     with pytest.raises(ValueError, match="BEFORE has no size 'm'; it has: n"):

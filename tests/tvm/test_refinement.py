@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import rlx
@@ -182,6 +183,24 @@ def test_masks_that_are_folded() -> None:
     assert rlx.refines(module, folded).proved
     assert rlx.refines(folded, parts).proved
     assert rlx.refines(module, fused, floats="real").proved
+
+
+def test_positions_of_a_sequence_of_any_length() -> None:
+    """Their numbers are a slice of a constant; its length is written in two ways."""
+    relax, n = tvm.relax, tvm.tirx.Var("n", "int64")
+    x = relax.Var("x", relax.TensorType((2, n, 4), "float32"))
+    w = relax.Var("w", relax.TensorType((16, 4), "float32"))
+    builder = relax.BlockBuilder()
+    with builder.function("main", [x, w]):
+        with builder.dataflow():
+            places = relax.const(np.arange(16, dtype="int64").reshape(1, 16))
+            part = builder.emit(relax.op.strided_slice(places, [1], [0], [n]))
+            flat = relax.op.reshape(part, relax.ShapeExpr([tvm.tirx.min(n, 16)]))
+            found = builder.emit(relax.op.take(w, builder.emit(flat), axis=0))
+            result = builder.emit_output(relax.op.multiply(found, found))
+        builder.emit_func_output(result)
+    module = builder.get()
+    assert rlx.refines(module, legalized(module)).proved
 
 
 def test_schedules_keep_the_meaning() -> None:
