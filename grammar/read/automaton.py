@@ -244,27 +244,20 @@ def read(
 
 
 class _Tokens:
-    """The tokens that come, some of which were read ahead."""
+    """The tokens that come, some of which were read ahead. An iterator does not see what is put back
+    behind it.
+    """
 
     def __init__(self, source: Iterator[Token]) -> None:
         self._source = source
-        self._ahead: list[Token] = []
+        self._ahead: list[Token | None] = []  # the next one last; None, below all, ends them
 
     def __iter__(self) -> Iterator[Token]:
-        ahead = self._ahead
-        while True:
-            while ahead:
-                yield ahead.pop()
-            for token in self._source:
-                yield token
-                if ahead:
-                    break
-            else:
-                return
+        return chain(iter(self._ahead.pop, None), self._source) if self._ahead else self._source
 
     def put_back(self, tokens: Sequence[Token]) -> None:
         """Let tokens come again."""
-        self._ahead += reversed(tokens)
+        self._ahead += [*([] if self._ahead else [None]), *reversed(tokens)]
 
 
 class _Run:
@@ -294,41 +287,32 @@ class _Run:
         tokens = _Tokens(source)
         rows, gotos, callbacks = self.tables.actions, self.tables.gotos, self.callbacks
         states, stack = self.states, self.stack
-        for token in tokens:
-            kind = token.type
-            try:
-                while (action := rows[states[-1]].get(kind)) is not None and action < 0:
-                    origin, _, callback = callbacks[~action]
-                    if callback is None:
-                        states[-1] = gotos[states[-2]][origin]
-                    else:
-                        self._reduce(~action)
-                if action is not None:
-                    states.append(action)
-                    stack.append(token)
-                    continue
-                if kind == END and states[-1] == self.end:
-                    return stack[-1].value
-                # Reduce what is complete whatever comes, so that a mistake in it is found before
-                # one behind it.
-                settled = self.tables.settled
-                while (number := settled[self.states[-1]]) is not None:
-                    self._reduce(number)
-                self._unexpected(token)
-                given_up: list[Entry] = []
-                if kind == "_NEWLINE" and self._accepts("COLON") and not self._in_head():
-                    following = list(islice(tokens, 1))
-                    tokens.put_back(following)
-                    if [each.type for each in following] == ["_INDENT"]:
-                        colon = TERMINALS["COLON"](":", token.start, token.start)
-                        tokens.put_back([colon, token])
+        while True:
+            for token in tokens:
+                kind = token.type
+                try:
+                    while (action := rows[states[-1]].get(kind)) is not None and action < 0:
+                        origin, _, callback = callbacks[~action]
+                        if callback is None:
+                            states[-1] = gotos[states[-2]][origin]
+                        else:
+                            self._reduce(~action)
+                    if action is not None:
+                        states.append(action)
+                        stack.append(token)
                         continue
-            except Rejected as error:
-                self.owner.rejected(error)
-                given_up = self.operands
-            if not self._recover(given_up, token, tokens):
+                    if kind == END and states[-1] == self.end:
+                        return stack[-1].value
+                    self._unexpected(token)
+                    given_up: list[Entry] = []
+                except Rejected as error:
+                    self.owner.rejected(error)
+                    given_up = self.operands
+                if not self._recover(given_up, token, tokens):
+                    return None
+                break
+            else:
                 return None
-        return None
 
     def _reduce(self, number: int) -> None:
         """Put the value of a production in the place of its symbols."""
@@ -349,8 +333,12 @@ class _Run:
     def _unexpected(self, token: Token) -> None:
         """Report a token that does not fit;
         the block under a head that was given up is part of the same mistake.
+
+        What is complete whatever comes is reduced, so that a mistake in it is found before this one.
         """
-        stack = self.stack
+        stack, settled = self.stack, self.tables.settled
+        while (number := settled[self.states[-1]]) is not None:
+            self._reduce(number)
         if token.type != "_INDENT" or not stack or stack[-1].end != self._given_up_to:
             self.owner.unexpected(token, self._expected(), self._statement())
 
@@ -394,8 +382,15 @@ class _Run:
 
     def _recover(self, given_up: list[Entry], token: Token, tokens: _Tokens) -> bool:
         """Give up the smallest part around an error that something can stand for; stand behind it.
-        Returns whether there is one.
+        Returns whether there is one. A colon that is missing in front of a block is put there.
         """
+        ends_head = not given_up and token.type == "_NEWLINE" and self._accepts("COLON")
+        if ends_head and not self._in_head():
+            following = list(islice(tokens, 1))
+            tokens.put_back(following)
+            if [each.type for each in following] == ["_INDENT"]:
+                tokens.put_back([TERMINALS["COLON"](":", token.start, token.start), token])
+                return True
         around = self._depth("statement")
         for goal in "annotation", "decorator", "def_head":
             depth = self._depth(goal)
