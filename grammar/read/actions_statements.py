@@ -76,6 +76,9 @@ class StatementReader(Protocol):
     def close_while(self, head: Open, body: list[Any], span: Span) -> Any:
         """A `while` and its block."""
 
+    def headless(self, body: list[Any], span: Span) -> Any:
+        """A block whose head cannot be read."""
+
 
 class StatementActions:
     """Actions of statements and blocks.
@@ -214,6 +217,9 @@ class StatementActions:
 
     def do_for_stmt(self, span: Span, head: Entry, body: Entry) -> Any:
         return self.reader.close_for(head.value, body.value, span)
+
+    def do_headless(self, span: Span, body: Entry) -> Any:
+        return self.reader.headless(body.value, span)
 
     def do_while_head(self, span: Span, condition: Entry) -> Open:
         return self.reader.open_while(condition, span)

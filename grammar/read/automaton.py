@@ -40,6 +40,9 @@ class Recovery(Protocol):
     def rejected(self, error: Rejected) -> None:
         """Report that an action rejected its operands."""
 
+    def is_whole(self, given_up: list[Entry]) -> bool:
+        """Whether the block under an abandoned statement is a part of it, and is not read."""
+
     def instead_of(self, goal: str, given_up: list[Entry], start: int, end: int) -> Any:
         """The value in the place of an annotation, a decorator, or the head of a function, from the
         part that was read; None if nothing can stand there.
@@ -280,7 +283,6 @@ class _Run:
         self.stack: list[Entry] = []
         self.operands: list[Entry] = []
         self.end = self.tables.end[start]
-        self._given_up_to: int | None = None
         self._no_block = 0
 
     def run(self, source: Iterator[Token]) -> Any:
@@ -331,16 +333,13 @@ class _Run:
         states.append(self.tables.gotos[states[-1]][origin])
 
     def _unexpected(self, token: Token) -> None:
-        """Report a token that does not fit;
-        the block under a head that was given up is part of the same mistake.
-
-        What is complete whatever comes is reduced, so that a mistake in it is found before this one.
+        """Report a token that does not fit. What is complete whatever comes is reduced, so that a
+        mistake in it is found before this one.
         """
-        stack, settled = self.stack, self.tables.settled
+        settled = self.tables.settled
         while (number := settled[self.states[-1]]) is not None:
             self._reduce(number)
-        if token.type != "_INDENT" or not stack or stack[-1].end != self._given_up_to:
-            self.owner.unexpected(token, self._expected(), self._statement())
+        self.owner.unexpected(token, self._expected(), self._statement())
 
     def _expected(self) -> frozenset[str]:
         """The terminals that could come next."""
@@ -426,7 +425,16 @@ class _Run:
             return False
         given_up = self.stack[around:] + given_up
         start = given_up[0].start if given_up else token.start
-        end = self._given_up_to = _skip(token, tokens)
+        whole = self.owner.is_whole([*given_up, token])
+        end = _skip(token, tokens)
+        behind = list(islice(tokens, 1))
+        if [each.type for each in behind] == ["_INDENT"]:
+            (block,) = behind
+            if whole:
+                end, behind = _skip(block, tokens), []
+            else:
+                behind = [TERMINALS["_HEADLESS"]("", block.start, block.end)]
+        tokens.put_back(behind)
         made = self.owner.skipped(given_up, self.stack[:around], start, end)
         self._give_up(around, "statement", Entry(made, start, end))
         return True

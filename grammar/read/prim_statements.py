@@ -280,6 +280,9 @@ class PrimStatements:
         self._close_loop(span)
         return self.loops.close(head, body, span)
 
+    def headless(self, body: list[Any], span: Span) -> tir.Stmt:
+        return self.bodies.body(body)
+
     def _close_loop(self, span: Span) -> None:
         self.scope.close()
         self._leaving = [at for at in self._leaving if not span[0] <= at[0] <= span[1]]

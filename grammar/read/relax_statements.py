@@ -95,7 +95,7 @@ class RelaxStatements(BranchReader):
         if self.scope.frame.kind == "dataflow" and _is_output(given_up):
             for var in self.scope.frame.own:  # what it says can't be read: it may be any variable
                 export(var)
-        return lose(self.context, span)
+        return lose(self.context, span, bool(given_up))
 
     # ------------------------------------------------------------ bindings
 

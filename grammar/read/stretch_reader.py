@@ -297,10 +297,10 @@ class StretchReader:
         return self.reports.has_errors_in((start, end))
 
     def _lacks_its_if(self, token: Token) -> bool:
-        """Whether a token is an `else` in a function with an error above, which may be that of its
-        `if`.
+        """Whether a token stands behind an `else` (or `except`) in a function with an error above,
+        which may be that of its `if` (or `try`).
         """
-        if token.type not in ("ELSE", "ELIF"):
+        if not _GOES_ON.match(self.text, line_start(self.text, token.start)):
             return False
         around = self.reports.function_around(token.span)
         return around is not None and self.reports.has_errors_in((around[0], token.start))
@@ -361,6 +361,16 @@ class StretchReader:
         except Rejected:
             return None
         return Entry(opened, *definition.span)
+
+    def is_whole(self, given_up: list[Entry]) -> bool:
+        """Whether a statement is one of a module or of a PrimFunc, a definition, or a variable whose
+        annotation may go on in the next line.
+        """
+        if self.scope.frame.kind == "module" or self.scope.in_prim_func() or self.scope.in_head:
+            return True
+        kinds = [e.type if isinstance(e, Token) else "" for e in given_up]
+        is_variable = kinds[:2] == ["NAME", "COLON"] and not iskeyword(given_up[0].value)
+        return is_variable or not {"DEF", "CLASS"}.isdisjoint(kinds)
 
     def skipped(self, given_up: list[Entry], stack: list[Entry], start: int, end: int) -> Any:
         """The replacement of an abandoned statement: its variable, so that later uses are known."""
@@ -490,6 +500,7 @@ class StretchReader:
             self.scope.bind(name, ast.ErrorExpr(False, signature.name_span))
 
 
+_GOES_ON = re.compile(r"[ \t]*(?:else|elif|except|finally)\b")
 _FLAG = re.compile(r"\b(?:pure|False)\b")
 _DECORATOR = re.compile(r"@[ \t]*((?:R|T|I)\.\w+)")
 _BEHIND_ANNOTATION = {

@@ -303,6 +303,16 @@ def f(c: R.Tensor((), "bool"), x: R.Tensor((4, 8), "float32")):
         ("    d =", "    del x\n    d ="),
         ("    d =", "    assert x\n    d ="),
         ("    d =", "    p = R.add(x, R.exp(x)\n    d ="),
+        ("    d =", "    import os\n    d ="),
+        ("    d =", "    'words'\n    d ="),
+        ("    d =", "    f'{x}'\n    d ="),
+        ("    d =", "    for i in range(4):\n        p = R.exp(x)\n    d ="),
+        ("    d =", "    try:\n        p = x\n    except ValueError:\n        p = a\n    d ="),
+        ("    d = R.add(b, two)\n    return d", "    b += two\n    return b"),
+        ("    d = R.add(b, two)", "    d = e = R.add(b, two)"),
+        ("    d = R.add(b, two)", "    while c:\n        d = R.add(b, two)"),
+        ("        b = R.negative(one)", "        e = R.negative(one)"),
+        ("    else:\n        b = R.negative(one)\n", "    b = R.negative(one)\n"),
     ],
 )
 def test_a_mistake_hides_no_unknown_name(right: str, wrong: str) -> None:
