@@ -232,6 +232,9 @@ class DefinitionActions:
     def do_def_open(self, span: Span, definition: Entry, type_parameters: Entry | None) -> Open:
         name = definition.value.split()[-1]
         name_span = (definition.end - len(name), definition.end)
+        if definition.value.startswith("async"):
+            word = (definition.start, definition.start + len("async"))
+            self.reports.error("TVM does not read `async def`", word, "write `def`")
         local = self.scope.frame.kind != "module"
         if self._is_decorated_with(FUNCTION_WORDS):
             kind, words = "function", FUNCTION_WORDS

@@ -267,8 +267,6 @@ class RelaxStatements(BranchReader):
                 sinfo_args=(ast.TensorStructInfo(dtype=out) as out_info,),
             ) if out.is_void and not data_type.is_void:
                 return replace(found, sinfo_args=(replace(out_info, dtype=data_type),))
-            case _, tir.OpaqueExpr():
-                raise Rejected("code of Python is no Relax value: it is never evaluated", *span)
         return self.coerce.value(value)
 
     # ------------------------------------------------------------ several names

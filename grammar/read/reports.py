@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from rlx.grammar.diagnostic import Diagnostic, Label
 from rlx.grammar.lines import line_end, line_start, next_line
@@ -13,7 +13,7 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.read.coerce import Coerce
 from rlx.grammar.read.entries import Entry, Rejected, Token
-from rlx.grammar.read.lexer import LAYOUT, words_of_line
+from rlx.grammar.read.lexer import LAYOUT, NO_QUOTE, words_of_line
 from rlx.grammar.read.outline import indentation, logical_lines, width
 from rlx.grammar.read.scope import Scope
 from rlx.grammar.read.source_tokens import end_of_target
@@ -65,7 +65,7 @@ class Reports:
             self.error(message, (start, end), layout=layout)
             line = words_of_line(self.text, line_begins)
             sign = None if layout else end_of_target(self.text, line)
-            if sign is None or sign > start:
+            if (sign is None or sign > start) and not message.endswith(NO_QUOTE):
                 self.scope.missing += not layout or not self._are_bindings(line_begins)
                 self.scope.doubtful = (start, end)
 
@@ -283,9 +283,33 @@ class ReadContext:
         try:
             return self.coerce.info(entry)
         except Rejected as error:
-            error.within = entry.start
+            error.within = max(error.within, entry.start)
             self.scope.doubtful = entry.span  # dimensions were meant to stand there
             return self.unread_info(error, entry.span)
+
+    def all_of(self, *parts: Callable[[], Any]) -> list[Any]:
+        """The values of parts that are independent of each other: a mistake in one hides none in
+        another.
+
+        Raises
+        ------
+        Rejected
+            The last of the mistakes; those in front of it are reported.
+        """
+        found: list[Any] = []
+        errors: list[Rejected] = []
+        for part in parts:
+            try:
+                found.append(part())
+            except Rejected as error:
+                errors.append(error)
+        if errors:
+            *first, last = sorted(errors, key=lambda error: error.span)
+            for error in first:
+                self.reports.error(error.message, error.span, error.help)
+            last.within = last.span[0]
+            raise last
+        return found
 
     def is_around(self, name: str) -> bool:
         """Whether the surrounding Python code binds a name."""

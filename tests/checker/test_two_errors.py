@@ -185,6 +185,26 @@ def f(x: R.Tensor((4,), "flot32"), y: "float32", k: int, z: R.Tensor((4,), dim=1
     assert [word in message for word, message in zip(wanted, said, strict=True)] == [True] * 7
 
 
+@pytest.mark.parametrize(
+    ("annotation", "wanted"),
+    [
+        ('R.Tensor((4, None), "flot32", nim=2, dtpe=1)', ["None", "'flot32'", "'nim'", "'dtpe'"]),
+        ("R.Tensor((4,), \u2018float32\u2019)", ["no quote of Python"]),
+        ('R.Tensor("float32", (4,))', ["the shape of a tensor"]),
+    ],
+)
+def test_each_part_of_an_annotation_is_read(annotation: str, wanted: list[str]) -> None:
+    text = f"@R.function\ndef f(x: {annotation}):\n    return unknown\n"
+    found = sorted(errors(text), key=lambda d: d.span or (0, 0))
+    said = zip([*wanted, "'unknown'"], [d.message for d in found], strict=True)
+    assert [(word, message) for word, message in said if word not in message] == []
+
+
+def test_a_function_of_python_that_waits_is_read() -> None:
+    found = errors(HEADED.replace("    def f(", "    async def f(", 1))
+    assert sorted(d.code for d in found) == ["PARSE", "WF02-undefined", "WF02-undefined"]
+
+
 FUNCTION = """    @R.function
     def NAME(x: R.Tensor((n, 4), "float32"), c: R.Tensor((), "bool")) -> R.Tensor((n, 8), "float32"):
         with R.dataflow():
