@@ -328,7 +328,7 @@ class DefinitionActions:
             signature.ret_span = ret.span
             if signature.kind == "function":
                 signature.ret = without_unknown(self.context.info(ret), self.scope.unknown)
-            else:
+            elif ret.value not in self.coerce.captured:
                 signature.ret = PrimBuffers(self.context).annotated_type(ret)
         if signature.kind == "prim_func":
             self.coerce.postpone(None)
@@ -353,17 +353,19 @@ class DefinitionActions:
         signature: Signature = opened.value.value[0]
         parameters: list[Any] = [] if listed is None else listed.value
         for beside in parameters[-1:]:
-            complete(beside, struct_info_annotation=self._unknown(beside.span))
-        for name in names:
-            var = ast.Var(name.value, self._unknown(name.span), name.span, name.span)
-            self.scope.bind_parameter(var, False)
-            parameters.append(var)
+            if isinstance(beside, ast.Var):
+                complete(beside, struct_info_annotation=self._unknown(beside.span))
+            else:
+                self.coerce.captured |= {beside, self.scope.frame.buffers.pop(beside, beside)}
+        reader = self.statements.reader
+        parameters += [reader.unknown_parameter(Entry(each.value, *each.span)) for each in names]
         self.coerce.captured.add(
             signature.var or self.scope.global_var(signature.name, signature.name_span)
         )
         span = (opened.start, opened.end)
         head = self.do_def_head(span, opened, Entry(parameters, *span), None)
-        signature.ret, signature.ret_span = self._unknown(rest), rest
+        if signature.kind == "function":
+            signature.ret, signature.ret_span = self._unknown(rest), rest
         return head
 
     def _unknown(self, span: Span) -> ast.StructInfo:

@@ -18,6 +18,9 @@ class StatementReader(Protocol):
     def parameter(self, name: Entry, annotation: Entry | None) -> Any:
         """`name: annotation` in the head of a function"""
 
+    def unknown_parameter(self, name: Entry) -> Any:
+        """A parameter of which nothing but the name can be read."""
+
     def function(
         self, signature: Signature, comments: tuple[str, ...], frame: Frame, body: Entry, span: Span
     ) -> ast.Function | tir.PrimFunc:

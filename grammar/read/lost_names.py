@@ -54,7 +54,9 @@ def lose(context: ReadContext, span: Span, is_begun: bool) -> list[ast.Binding]:
     found: list[ast.Binding] = [ast.VarBinding(ast.Var("_", None, None, span), error, span, span)]
     for operand in _operands(read[0], context) if known and is_begun else ():
         name, where = operand.value, operand.span
-        is_new = where[0] >= sign and scope.look_up(name) is None and name not in scope.modules
+        is_new = (
+            where[0] >= (sign or 0) and scope.look_up(name) is None and name not in scope.modules
+        )
         if is_new and name not in names and not context.is_around(name):
             unknown = scope.undefined(name, where)
             found.append(ast.VarBinding(ast.Var("_", None, None, where), unknown, where, where))

@@ -71,6 +71,13 @@ class RelaxStatements(BranchReader):
         self.scope.bind_parameter(var, of_0_26 or (is_scalar and unquoted))
         return var
 
+    def unknown_parameter(self, name: Entry) -> ast.Var:
+        info = ast.ObjectStructInfo(name.span)
+        self.coerce.captured.add(info)
+        var = ast.Var(name.value, info, name.span, name.span)
+        self.scope.bind_parameter(var, False)
+        return var
+
     def function(
         self, signature: Signature, comments: tuple[str, ...], frame: Frame, body: Entry, span: Span
     ) -> ast.Function:

@@ -87,6 +87,8 @@ class Reports:
         if span is None or not self._follows(span[0], layout):
             self._add(Diagnostic("PARSE", "error", message, span, related=labels, help=help))
         if span is not None:
+            if self.scope.in_prim_body() and not self.scope.in_head:
+                self._lose_in_prim_func(span)
             if layout:
                 self._broken = span[0]
                 if not self.text.startswith((")", "]", "}"), span[0]):  # these end no block
@@ -178,6 +180,16 @@ class Reports:
             if d.code != "PARSE-opaque" or d.span is None or not start <= d.span[0] <= end
         ]
         self.error(message, span, help)
+        self._lose_in_prim_func(span)
+
+    def _lose_in_prim_func(self, span: Span) -> None:
+        """Doubt the names of a PrimFunc if the statement with an error may have bound one."""
+        words = words_of_line(self.text, line_start(self.text, span[0]))
+        kinds = [word.type for word in words]
+        is_call = kinds[:1] in (["HEAD"], ["DOTTED"]) and kinds[-1:] != ["COLON"]
+        binds_nothing = is_call or kinds[:2] == ["NAME", "LSQB"]
+        if not binds_nothing or any(word.value == "T.Let(" for word in words):
+            self.scope.doubtful = span
 
     def function_around(self, span: Span | None) -> Span | None:
         """The lines from the decorator in front of a stretch to the next one."""
@@ -305,8 +317,8 @@ class ReadContext:
                 errors.append(error)
         if errors:
             *first, last = sorted(errors, key=lambda error: error.span)
-            for error in first:
-                self.reports.error(error.message, error.span, error.help)
+            for each in first:
+                self.reports.error(each.message, each.span, each.help)
             last.within = last.span[0]
             raise last
         return found

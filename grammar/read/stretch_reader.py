@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from rlx.grammar.diagnostic import Diagnostic, Edit
 from rlx.grammar.lines import line_end, line_start, lines_above
-from rlx.grammar.nodes import ast
+from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.read import (
     forms_call,  # noqa: F401
@@ -263,7 +263,7 @@ class StretchReader:
 
     def _unknown_info(self, span: Span) -> ast.StructInfo:
         self.excuse(span)
-        if span[0] <= self._unexpected <= span[1]:
+        if span[0] <= self._unexpected <= span[1] and not self.scope.in_prim_func():
             self.scope.doubtful = span  # a dimension may be lost
         if self._closes_its_brackets(span):
             self._contained = max(self._contained, span[1])
@@ -331,16 +331,20 @@ class StretchReader:
             if word[1] in FUNCTION_WORDS and _FLAG.search(self.text, start, end):
                 flags["pure"] = Entry(False, start, end)
             return Entry(Form(word[1], [], flags) if flags else Name(word[1]), *word.span(1))
-        if self.scope.in_prim_func():
-            return None
         if goal == "annotation":
-            return None if self.scope.frame.kind == "module" else self._unknown_info((start, end))
+            is_read = self.scope.in_head or self.scope.frame.kind in (
+                "function",
+                "branch",
+                "dataflow",
+            )
+            return self._unknown_info((start, end)) if is_read else None
         opened = next((e for e in given_up if isinstance(e.value, Open)), None)
         if opened is None:
             opened = self._open_without_bracket(given_up)
-        if opened is None or opened.value.kind != "function":
+        if opened is None or opened.value.kind == "module":
             return None
-        self.scope.doubtful = (start, end)
+        if opened.value.kind == "function":
+            self.scope.doubtful = (start, end)
         if not self.scope.in_head:  # what is wrong stands behind the head
             return opened.value
         self._rest_of_head(given_up[-1].end, end)
@@ -349,6 +353,8 @@ class StretchReader:
         behind = (opened if listed is None else listed).end
         found, lacks_names = parameters_in(self.text, (behind, end))
         self.scope.missing += lacks_names
+        if lacks_names:
+            self.scope.doubtful = (start, end)
         return self.actions.definitions.unread_head(opened, listed, found, (behind, end))
 
     def _open_without_bracket(self, given_up: list[Entry]) -> Entry | None:
@@ -511,7 +517,7 @@ _BEHIND_ANNOTATION = {
 
 
 def _are_variables(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(each, ast.Var) for each in value)
+    return isinstance(value, list) and all(isinstance(each, ast.Var | tir.Var) for each in value)
 
 
 def _undeclared(name: str, span: Span, declaration: str, known: Iterable[str]) -> Diagnostic:

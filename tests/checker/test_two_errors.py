@@ -173,6 +173,38 @@ def test_a_mistake_in_a_head_hides_none_in_the_body(
     assert [d.code for d in found] == ["PARSE", "WF02-undefined", "WF02-undefined"], found
 
 
+KERNEL = """@T.prim_func(s_tir=True)
+def k(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    for i in range(8):
+        with T.sblock("b"):
+            vi = T.axis.spatial(8, i)
+            T.reads(A[vi])
+            T.writes(B[vi])
+            B[vi] = A[vi] + unknown[vi]
+"""
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ('"float32"), B', '"flot32"), B'),
+        ('"float32"), B', '"float32") B'),
+        ('(8,), "float32"), B', '(8,) "float32"), B'),
+        ("T.Buffer", "T.Bufer"),
+        ("A: T", "A T"),
+        ('"float32")):', '"float32"):'),
+        ('"float32")):', '"float32"))'),
+        ("T.reads(A[vi])", "T.reads(A[vi] A)"),
+        ("T.reads(A[vi])", "T.reads(A[0:8:2])"),
+        ("T.writes(B[vi])", "T.writes B[vi]"),
+    ],
+)
+def test_a_mistake_in_a_prim_func_hides_no_unknown_name(right: str, wrong: str) -> None:
+    assert [d.code for d in errors(KERNEL)] == ["TIR01-undefined"]
+    found = [d.code for d in errors(KERNEL.replace(right, wrong, 1))]
+    assert sorted(found) == ["PARSE", "TIR01-undefined"]
+
+
 def test_each_annotation_of_a_signature_is_read() -> None:
     found = errors("""
 @R.function
