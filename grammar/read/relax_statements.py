@@ -173,7 +173,7 @@ class RelaxStatements(BranchReader):
         known = sorted(self.scope.modules - {"cls", "self"})
         given = [word for word in known if word != "Module"]
         self.scope.modules.add(text)
-        if "" in known or (not given and self.reports.has_errors_in((0, behind))):
+        if "" in known:
             return  # the head of the class could not be read
         if self.scope.found_missing():
             return
@@ -304,7 +304,7 @@ class RelaxStatements(BranchReader):
             shown = ", ".join(name.value for name in names)
             raise Rejected(
                 f"cannot unpack this into {len(names)} names",
-                *span,
+                *value.span,
                 help=f"bind the tuple first: `t = …`, then `{shown} = t`",
             )
         fields = [
@@ -353,12 +353,15 @@ class RelaxStatements(BranchReader):
     def _func_attr(self, form: Form, span: Span) -> None:
         if len(form.args) != 1 or not isinstance(form.args[0].value, dict):
             raise Rejected("R.func_attr takes a dictionary", *span)
-        around = self.context.around
-        known = {*"RTI", *self.scope.names, *self.scope.shapes}
-        for name, where in free_names(self.context.text, span):
-            if name not in known and (around is None or not around.holds(name)):
-                raise Rejected(f"{name!r} is not defined", *where, certain=True)
+        self._refuse_unknown_names(span)
         add_attributes(self.context, "R.func_attr", form.args[0].value, span)
+
+    def _refuse_unknown_names(self, span: Span) -> None:
+        """Refuse a statement about a function or a module with a name that nothing binds."""
+        known = {*"RTI", "metadata", *self.scope.modules, *self.scope.names, *self.scope.shapes}
+        for name, where in free_names(self.context.text, span):
+            if name not in known and not self.context.is_around(name):
+                raise Rejected(f"{name!r} is not defined", *where, certain=True)
 
     def returned(self, value: Entry, span: Span) -> Any:
         found = self.coerce.value(value)

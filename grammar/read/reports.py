@@ -154,14 +154,18 @@ class Reports:
 
     def refuse_what_is_no_python(self, span: Span) -> None:
         """Report a function that is not valid Python."""
-        if not _any_in(self._note_starts, span) or self.has_errors_in(span):
+        if not _any_in(self._note_starts, span):
             return
         from rlx.grammar.read.python_syntax import python_refuses, unread_statement
 
         refused = python_refuses(self.text, span)
+        if self.has_errors_in(span):  # one of them, or one that follows, unless all are above
+            line = (0, 0) if refused is None else self._line_at(refused[1][0])
+            places = [token.start for token, _ in self._unexpected]
+            if self.has_errors_in((line[0], span[1])) or not _any_in(places, line):
+                return
         if refused is not None and refused[0].endswith("Python: invalid syntax"):
-            line = line_start(self.text, refused[1][0])
-            end = line_end(self.text, line)
+            line, end = self._line_at(refused[1][0])
             for token, expected in self._unexpected:
                 if line <= token.start <= end:  # what was expected there says more than Python
                     message, help = explain_unexpected(token, expected)
@@ -170,6 +174,9 @@ class Reports:
         found = refused or unread_statement(self.text, span)
         if found is not None:
             self._not_kept(span, *found)
+
+    def _line_at(self, at: int) -> Span:
+        return line_start(self.text, at), line_end(self.text, at)
 
     def _not_kept(self, function: Span, message: str, span: Span, help: str | None = None) -> None:
         """Report an error in a function instead of the note that its text is kept."""
