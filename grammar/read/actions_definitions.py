@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from itertools import takewhile
 from typing import Any
 
+from rlx.grammar.dialects import DEFAULT, dialect
 from rlx.grammar.lines import lines_above
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import Span, complete
@@ -45,6 +46,8 @@ _FLAGS = {
 }
 """The arguments of the decorators of each kind of definition."""
 _MODULE_WORDS = {"I.ir_module", "tvm.script.ir_module", "ir_module", "script.ir_module"}
+_LETTERS = {"R": "relax", "T": dialect(DEFAULT).tir_module, "I": "ir"}
+_IMPORTS = re.compile(r"^(?:from[ \t]+tvm\b[^\n]*|import[ \t]+tvm\b)(?<!\*)$", re.MULTILINE)
 _MARKS = _MODULE_WORDS | FUNCTION_WORDS | PRIM_WORDS
 
 
@@ -100,15 +103,22 @@ class DefinitionActions:
         return decoration
 
     def _is_imported(self, decoration: Entry) -> None:
-        """Report, in a Python file, a decorator whose module it does not import."""
-        word, around = (
-            re.split(r"\W", self.context.text_of(decoration.span))[0],
-            self.context.around,
-        )
-        if around is not None and word not in "RTI" and around.value(word) is ...:
-            span = (decoration.start, decoration.start + len(word))
-            help = f"write `from tvm.script import {word}`"
-            self.reports.error(f"{word!r} is not defined", span, help)
+        """Report, in a Python file, a decorator whose module it does not import; the letters of TVM
+        once, where it imports others: what TVM prints imports nothing.
+        """
+        text, around = self.context.text, self.context.around
+        word = re.split(r"\W", self.context.text_of(decoration.span))[0]
+        if around is None or around.value(word) is not ...:
+            return
+        module = _LETTERS.get(word, word)
+        if module != word:
+            first = re.search(rf"@[ \t]*{word}\.", text)
+            if _IMPORTS.search(text) is None or first is None or first.end() <= decoration.start:
+                return
+        span = (decoration.start, decoration.start + len(word))
+        what = word if module == word else f"{module} as {word}"
+        help = f"write `from tvm.script import {what}`"
+        self.reports.error(f"{word!r} is not defined", span, help)
 
     def do_decorators(self, span: Span, before: Entry | None, decorator: Entry) -> list[Entry]:
         found: list[Entry] = [] if before is None else before.value
@@ -354,7 +364,8 @@ class DefinitionActions:
         parameters: list[Any] = [] if listed is None else listed.value
         for beside in parameters[-1:]:
             if isinstance(beside, ast.Var):
-                complete(beside, struct_info_annotation=self._unknown(beside.span))
+                unknown = self._unknown(beside.span or rest)
+                complete(beside, struct_info_annotation=unknown)
             else:
                 self.coerce.captured |= {beside, self.scope.frame.buffers.pop(beside, beside)}
         reader = self.statements.reader

@@ -160,9 +160,9 @@ class Reports:
 
         refused = python_refuses(self.text, span)
         if self.has_errors_in(span):  # one of them, or one that follows, unless all are above
-            line = (0, 0) if refused is None else self._line_at(refused[1][0])
+            around = (0, 0) if refused is None else self._line_at(refused[1][0])
             places = [token.start for token, _ in self._unexpected]
-            if self.has_errors_in((line[0], span[1])) or not _any_in(places, line):
+            if self.has_errors_in((around[0], span[1])) or not _any_in(places, around):
                 return
         if refused is not None and refused[0].endswith("Python: invalid syntax"):
             line, end = self._line_at(refused[1][0])
