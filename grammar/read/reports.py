@@ -97,6 +97,10 @@ class Reports:
                 self._unread = self._under = span[0]
             insort(self._starts, span[0])
 
+    def read_on(self) -> None:
+        """What stands under the last statement with an error is read all the same."""
+        self._unread = None
+
     def _follows(self, at: int, layout: bool) -> bool:
         """Whether an error follows from an earlier one.
 

@@ -348,6 +348,7 @@ class StretchReader:
         if not self.scope.in_head:  # what is wrong stands behind the head
             return opened.value
         self._rest_of_head(given_up[-1].end, end)
+        self.reports.read_on()
         self._unknown_info((start, end))
         listed = next((e for e in given_up if _are_variables(e.value)), None)
         behind = (opened if listed is None else listed).end
