@@ -39,11 +39,16 @@ def lose(context: ReadContext, span: Span, is_begun: bool) -> list[ast.Binding]:
     """
     scope = context.scope
     read = list(statements(context.text, span))
+    is_function = [each.type for part in read[:1] for each in part[:1]] == ["DEF"]
     names = {name for part in read for name in _targets(part) | _glued(part)}
+    if is_function:  # what else it binds is its own
+        names, is_begun = _targets(read[0]), False
     sign = end_of_target(context.text, read[0]) if len(read) == 1 else None
     if len(read) == 1 and binds_nothing(read[0]):
         sign = span[0]
-    known = sign is not None and not context.reports.has_errors_in((span[0], sign - 1))
+    known = is_function or (
+        sign is not None and not context.reports.has_errors_in((span[0], sign - 1))
+    )
     if not known:
         scope.missing += 1
     casts = any(_CAST in token.value for statement in read for token in statement)

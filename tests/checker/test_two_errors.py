@@ -356,6 +356,8 @@ def f(c: R.Tensor((), "bool"), x: R.Tensor((4, 8), "float32")):
         ("    d =", "    assert x\n    d ="),
         ("    d =", "    p = R.add(x, R.exp(x)\n    d ="),
         ("    d =", "    import os\n    d ="),
+        ("    d =", "    def g(p):\n        return p\n    d ="),
+        ("(c: R.Tensor((), ", "(c: R.Tensor(("),
         ("    d =", "    'words'\n    d ="),
         ("    d =", "    f'{x}'\n    d ="),
         ("    d =", "    for i in range(4):\n        p = R.exp(x)\n    d ="),
