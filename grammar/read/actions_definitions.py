@@ -108,7 +108,7 @@ class DefinitionActions:
         """
         text, around = self.context.text, self.context.around
         word = re.split(r"\W", self.context.text_of(decoration.span))[0]
-        if around is None or around.value(word) is not ...:
+        if around is None or not word or around.value(word) is not ...:
             return
         module = _LETTERS.get(word, word)
         if module != word:
