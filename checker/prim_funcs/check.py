@@ -41,7 +41,7 @@ def prim_funcs(
     errors
         Where the text has syntax errors.
     captured
-        Variables and annotations whose meaning Python around the program gives.
+        Variables, annotations and PrimFuncs whose meaning Python around the program gives.
     others
         More modules of the text: what their functions mention is not Python, either.
     """
@@ -52,7 +52,8 @@ def prim_funcs(
             text = None if source is None else source.text
             state = PrimFuncCheck(function, names, text, module.type_vars)
             state.from_python = captured
-            state.incomplete = any(_within(span, function.span) for span in errors)
+            state.incomplete = function in captured
+            is_wrong = any(_within(span, function.span) for span in errors)
             survey(state)
             enter_parameters(state)
             for extent in _computed_extents(function):
@@ -61,7 +62,7 @@ def prim_funcs(
                 elements(state, buffer)
             statement(state, function.body)
             _kept_names(state)
-            if not state.diagnostics and not state.incomplete:
+            if not state.diagnostics and not is_wrong:
                 bounds(state)
                 regions(state)
                 is_marked(state)

@@ -389,8 +389,9 @@ def similar(state: WellFormedCheck, name: str, in_scope: Iterable[str]) -> str |
         if state.compared < COMPARISONS:
             from rlx.grammar.suggest import closest_names, effort
 
-            names = dict.fromkeys((*in_scope, *state.module_names))
-            state.compared += effort(names)
+            words = (*in_scope, *state.module_names)  # one name may be bound thousands of times
+            names = dict.fromkeys(words)
+            state.compared += effort(words)
             others = (other for other in names if other not in ("_", name))
             found = closest_names(name, others)
         known[name] = did_you_mean(found)

@@ -283,16 +283,16 @@ class AtomActions(ExpressionActions):
         return inner.value
 
     def do_tuple(self, span: Span, elements: Entry) -> Sequence:
-        return Sequence(elements.value)
+        return Sequence(elements.value, "tuple")
 
     def do_empty_list(self, span: Span) -> Sequence:
-        return Sequence([])
+        return Sequence([], "list")
 
     def do_singleton_list(self, span: Span, only: Entry) -> Sequence:
-        return Sequence([only])
+        return Sequence([only], "list")
 
     def do_list(self, span: Span, elements: Entry) -> Sequence:
-        return Sequence(elements.value)
+        return Sequence(elements.value, "list")
 
     def do_empty_dict(self, span: Span) -> dict[str | int, object]:
         return {}

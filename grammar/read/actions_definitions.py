@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from itertools import takewhile
 from typing import Any
 
+from rlx.grammar.dialects import DEFAULT, dialect
 from rlx.grammar.lines import lines_above
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import Span, complete
@@ -45,6 +46,8 @@ _FLAGS = {
 }
 """The arguments of the decorators of each kind of definition."""
 _MODULE_WORDS = {"I.ir_module", "tvm.script.ir_module", "ir_module", "script.ir_module"}
+_LETTERS = {"R": "relax", "T": dialect(DEFAULT).tir_module, "I": "ir"}
+_IMPORTS = re.compile(r"^(?:from[ \t]+tvm\b[^\n]*|import[ \t]+tvm\b)(?<!\*)$", re.MULTILINE)
 _MARKS = _MODULE_WORDS | FUNCTION_WORDS | PRIM_WORDS
 
 
@@ -100,15 +103,22 @@ class DefinitionActions:
         return decoration
 
     def _is_imported(self, decoration: Entry) -> None:
-        """Report, in a Python file, a decorator whose module it does not import."""
-        word, around = (
-            re.split(r"\W", self.context.text_of(decoration.span))[0],
-            self.context.around,
-        )
-        if around is not None and word not in "RTI" and around.value(word) is ...:
-            span = (decoration.start, decoration.start + len(word))
-            help = f"write `from tvm.script import {word}`"
-            self.reports.error(f"{word!r} is not defined", span, help)
+        """Report, in a Python file, a decorator whose module it does not import; the letters of TVM
+        once, where it imports others: what TVM prints imports nothing.
+        """
+        text, around = self.context.text, self.context.around
+        word = re.split(r"\W", self.context.text_of(decoration.span))[0]
+        if around is None or not word or around.value(word) is not ...:
+            return
+        module = _LETTERS.get(word, word)
+        if module != word:
+            first = re.search(rf"@[ \t]*{word}\.", text)
+            if _IMPORTS.search(text) is None or first is None or first.end() <= decoration.start:
+                return
+        span = (decoration.start, decoration.start + len(word))
+        what = word if module == word else f"{module} as {word}"
+        help = f"write `from tvm.script import {what}`"
+        self.reports.error(f"{word!r} is not defined", span, help)
 
     def do_decorators(self, span: Span, before: Entry | None, decorator: Entry) -> list[Entry]:
         found: list[Entry] = [] if before is None else before.value
@@ -232,6 +242,9 @@ class DefinitionActions:
     def do_def_open(self, span: Span, definition: Entry, type_parameters: Entry | None) -> Open:
         name = definition.value.split()[-1]
         name_span = (definition.end - len(name), definition.end)
+        if definition.value.startswith("async"):
+            word = (definition.start, definition.start + len("async"))
+            self.reports.error("TVM does not read `async def`", word, "write `def`")
         local = self.scope.frame.kind != "module"
         if self._is_decorated_with(FUNCTION_WORDS):
             kind, words = "function", FUNCTION_WORDS
@@ -325,7 +338,7 @@ class DefinitionActions:
             signature.ret_span = ret.span
             if signature.kind == "function":
                 signature.ret = without_unknown(self.context.info(ret), self.scope.unknown)
-            else:
+            elif ret.value not in self.coerce.captured:
                 signature.ret = PrimBuffers(self.context).annotated_type(ret)
         if signature.kind == "prim_func":
             self.coerce.postpone(None)
@@ -350,17 +363,20 @@ class DefinitionActions:
         signature: Signature = opened.value.value[0]
         parameters: list[Any] = [] if listed is None else listed.value
         for beside in parameters[-1:]:
-            complete(beside, struct_info_annotation=self._unknown(beside.span))
-        for name in names:
-            var = ast.Var(name.value, self._unknown(name.span), name.span, name.span)
-            self.scope.bind_parameter(var, False)
-            parameters.append(var)
+            if isinstance(beside, ast.Var):
+                unknown = self._unknown(beside.span or rest)
+                complete(beside, struct_info_annotation=unknown)
+            else:
+                self.coerce.captured |= {beside, self.scope.frame.buffers.pop(beside, beside)}
+        reader = self.statements.reader
+        parameters += [reader.unknown_parameter(Entry(each.value, *each.span)) for each in names]
         self.coerce.captured.add(
             signature.var or self.scope.global_var(signature.name, signature.name_span)
         )
         span = (opened.start, opened.end)
         head = self.do_def_head(span, opened, Entry(parameters, *span), None)
-        signature.ret, signature.ret_span = self._unknown(rest), rest
+        if signature.kind == "function":
+            signature.ret, signature.ret_span = self._unknown(rest), rest
         return head
 
     def _unknown(self, span: Span) -> ast.StructInfo:

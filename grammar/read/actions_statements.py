@@ -18,6 +18,9 @@ class StatementReader(Protocol):
     def parameter(self, name: Entry, annotation: Entry | None) -> Any:
         """`name: annotation` in the head of a function"""
 
+    def unknown_parameter(self, name: Entry) -> Any:
+        """A parameter of which nothing but the name can be read."""
+
     def function(
         self, signature: Signature, comments: tuple[str, ...], frame: Frame, body: Entry, span: Span
     ) -> ast.Function | tir.PrimFunc:
@@ -75,6 +78,9 @@ class StatementReader(Protocol):
 
     def close_while(self, head: Open, body: list[Any], span: Span) -> Any:
         """A `while` and its block."""
+
+    def headless(self, body: list[Any], span: Span) -> Any:
+        """A block whose head cannot be read."""
 
 
 class StatementActions:
@@ -214,6 +220,9 @@ class StatementActions:
 
     def do_for_stmt(self, span: Span, head: Entry, body: Entry) -> Any:
         return self.reader.close_for(head.value, body.value, span)
+
+    def do_headless(self, span: Span, body: Entry) -> Any:
+        return self.reader.headless(body.value, span)
 
     def do_while_head(self, span: Span, condition: Entry) -> Open:
         return self.reader.open_while(condition, span)

@@ -167,6 +167,8 @@ def binary(coerce: Operands, operator: str, left: Entry, right: Entry) -> Any:
             return known
     joined = _joined(operator, a, b)
     if joined is not None:
+        if operator == "+" and {a.kind, b.kind} == {"list", "tuple"}:
+            raise Rejected("Python does not add a list and a tuple", *span, certain=True)
         return joined
     if _is_value(coerce, a) or _is_value(coerce, b):
         return relax(coerce, operator, (left, right), span)
@@ -189,10 +191,14 @@ def _known(operator: str, a: Any, b: Any) -> KnownInteger | None:
 def _joined(operator: str, a: Any, b: Any) -> Sequence | None:
     """The tuple that Python makes of two, or of one and the number of times that it is repeated."""
     match operator, a, b:
-        case "+", Sequence(items=items), Sequence(items=others):
-            return Sequence([*items, *others])
-        case ("*", Sequence(items=items), int(times)) | ("*", int(times), Sequence(items=items)):
-            return Sequence(items * times) if len(items) * times <= _MOST_ITEMS else None
+        case "+", Sequence(items=items, kind=kind), Sequence(items=others):
+            return Sequence([*items, *others], kind)
+        case ("*", Sequence(items=items, kind=kind), int(times)) | (
+            "*",
+            int(times),
+            Sequence(items=items, kind=kind),
+        ):
+            return Sequence(items * times, kind) if len(items) * times <= _MOST_ITEMS else None
     return None
 
 

@@ -40,6 +40,9 @@ class Recovery(Protocol):
     def rejected(self, error: Rejected) -> None:
         """Report that an action rejected its operands."""
 
+    def is_whole(self, given_up: list[Entry]) -> bool:
+        """Whether the block under an abandoned statement is a part of it, and is not read."""
+
     def instead_of(self, goal: str, given_up: list[Entry], start: int, end: int) -> Any:
         """The value in the place of an annotation, a decorator, or the head of a function, from the
         part that was read; None if nothing can stand there.
@@ -244,27 +247,20 @@ def read(
 
 
 class _Tokens:
-    """The tokens that come, some of which were read ahead."""
+    """The tokens that come, some of which were read ahead. An iterator does not see what is put back
+    behind it.
+    """
 
     def __init__(self, source: Iterator[Token]) -> None:
         self._source = source
-        self._ahead: list[Token] = []
+        self._ahead: list[Token | None] = []  # the next one last; None, below all, ends them
 
     def __iter__(self) -> Iterator[Token]:
-        ahead = self._ahead
-        while True:
-            while ahead:
-                yield ahead.pop()
-            for token in self._source:
-                yield token
-                if ahead:
-                    break
-            else:
-                return
+        return chain(iter(self._ahead.pop, None), self._source) if self._ahead else self._source
 
     def put_back(self, tokens: Sequence[Token]) -> None:
         """Let tokens come again."""
-        self._ahead += reversed(tokens)
+        self._ahead += [*([] if self._ahead else [None]), *reversed(tokens)]
 
 
 class _Run:
@@ -287,48 +283,38 @@ class _Run:
         self.stack: list[Entry] = []
         self.operands: list[Entry] = []
         self.end = self.tables.end[start]
-        self._given_up_to: int | None = None
         self._no_block = 0
 
     def run(self, source: Iterator[Token]) -> Any:
         tokens = _Tokens(source)
         rows, gotos, callbacks = self.tables.actions, self.tables.gotos, self.callbacks
         states, stack = self.states, self.stack
-        for token in tokens:
-            kind = token.type
-            try:
-                while (action := rows[states[-1]].get(kind)) is not None and action < 0:
-                    origin, _, callback = callbacks[~action]
-                    if callback is None:
-                        states[-1] = gotos[states[-2]][origin]
-                    else:
-                        self._reduce(~action)
-                if action is not None:
-                    states.append(action)
-                    stack.append(token)
-                    continue
-                if kind == END and states[-1] == self.end:
-                    return stack[-1].value
-                # Reduce what is complete whatever comes, so that a mistake in it is found before
-                # one behind it.
-                settled = self.tables.settled
-                while (number := settled[self.states[-1]]) is not None:
-                    self._reduce(number)
-                self._unexpected(token)
-                given_up: list[Entry] = []
-                if kind == "_NEWLINE" and self._accepts("COLON") and not self._in_head():
-                    following = list(islice(tokens, 1))
-                    tokens.put_back(following)
-                    if [each.type for each in following] == ["_INDENT"]:
-                        colon = TERMINALS["COLON"](":", token.start, token.start)
-                        tokens.put_back([colon, token])
+        while True:
+            for token in tokens:
+                kind = token.type
+                try:
+                    while (action := rows[states[-1]].get(kind)) is not None and action < 0:
+                        origin, _, callback = callbacks[~action]
+                        if callback is None:
+                            states[-1] = gotos[states[-2]][origin]
+                        else:
+                            self._reduce(~action)
+                    if action is not None:
+                        states.append(action)
+                        stack.append(token)
                         continue
-            except Rejected as error:
-                self.owner.rejected(error)
-                given_up = self.operands
-            if not self._recover(given_up, token, tokens):
+                    if kind == END and states[-1] == self.end:
+                        return stack[-1].value
+                    self._unexpected(token)
+                    given_up: list[Entry] = []
+                except Rejected as error:
+                    self.owner.rejected(error)
+                    given_up = self.operands
+                if not self._recover(given_up, token, tokens):
+                    return None
+                break
+            else:
                 return None
-        return None
 
     def _reduce(self, number: int) -> None:
         """Put the value of a production in the place of its symbols."""
@@ -347,12 +333,13 @@ class _Run:
         states.append(self.tables.gotos[states[-1]][origin])
 
     def _unexpected(self, token: Token) -> None:
-        """Report a token that does not fit;
-        the block under a head that was given up is part of the same mistake.
+        """Report a token that does not fit. What is complete whatever comes is reduced, so that a
+        mistake in it is found before this one.
         """
-        stack = self.stack
-        if token.type != "_INDENT" or not stack or stack[-1].end != self._given_up_to:
-            self.owner.unexpected(token, self._expected(), self._statement())
+        settled = self.tables.settled
+        while (number := settled[self.states[-1]]) is not None:
+            self._reduce(number)
+        self.owner.unexpected(token, self._expected(), self._statement())
 
     def _expected(self) -> frozenset[str]:
         """The terminals that could come next."""
@@ -394,8 +381,15 @@ class _Run:
 
     def _recover(self, given_up: list[Entry], token: Token, tokens: _Tokens) -> bool:
         """Give up the smallest part around an error that something can stand for; stand behind it.
-        Returns whether there is one.
+        Returns whether there is one. A colon that is missing in front of a block is put there.
         """
+        ends_head = not given_up and token.type == "_NEWLINE" and self._accepts("COLON")
+        if ends_head and not self._in_head():
+            following = list(islice(tokens, 1))
+            tokens.put_back(following)
+            if [each.type for each in following] == ["_INDENT"]:
+                tokens.put_back([TERMINALS["COLON"](":", token.start, token.start), token])
+                return True
         around = self._depth("statement")
         for goal in "annotation", "decorator", "def_head":
             depth = self._depth(goal)
@@ -431,7 +425,16 @@ class _Run:
             return False
         given_up = self.stack[around:] + given_up
         start = given_up[0].start if given_up else token.start
-        end = self._given_up_to = _skip(token, tokens)
+        whole = self.owner.is_whole([*given_up, token])
+        end = _skip(token, tokens)
+        behind = list(islice(tokens, 1))
+        if [each.type for each in behind] == ["_INDENT"]:
+            (block,) = behind
+            if whole:
+                end, behind = _skip(block, tokens), []
+            else:
+                behind = [TERMINALS["_HEADLESS"]("", block.start, block.end)]
+        tokens.put_back(behind)
         made = self.owner.skipped(given_up, self.stack[:around], start, end)
         self._give_up(around, "statement", Entry(made, start, end))
         return True

@@ -59,6 +59,8 @@ class Coerce(ScalarCoercion):
         if isinstance(value, ast.Expr):
             return value
         match value:
+            case tir.OpaqueExpr():
+                raise Rejected("code of Python is no Relax value: it is never evaluated", *span)
             case tir.PrimExpr() | bool() | int() | float():
                 return ast.PrimValue(self.scalar(entry), span)
             case str():

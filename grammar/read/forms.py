@@ -6,7 +6,7 @@ All other words are operators (`R.nn.relu`) or intrinsics (`T.exp`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from rlx.grammar.dialects import TIR_MODULES, TYPE_KEYWORDS
 from rlx.grammar.nodes import ast, tir
@@ -152,7 +152,11 @@ class Arguments:
         """Reject remaining keywords, and more than this number of positional arguments."""
         self.at_most(count)
         for name in self.keywords:
-            raise self.unknown(name)
+            self.refuse(name)
+
+    def refuse(self, name: str) -> NoReturn:
+        """Reject a remaining keyword."""
+        raise self.unknown(name)
 
     def unknown(self, name: str) -> Rejected:
         """The message for a keyword that is not an argument."""

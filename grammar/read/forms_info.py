@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rlx.grammar.dialects import OBJECT_WORDS
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.dtype import INT64, VOID
+from rlx.grammar.nodes.dtype import INT64, VOID, DataType
 from rlx.grammar.nodes.node import changed, replace
 from rlx.grammar.nodes.struct_infos import bind_outermost, with_children
 from rlx.grammar.read.entries import Entry, Rejected
@@ -22,8 +23,14 @@ def dims(context: ReadContext, items: list[Entry]) -> tuple[tir.PrimExpr, ...]:
     """A list of dimensions; each `_` is a new unknown dimension."""
     coerce, scope = context.coerce, context.scope
     return tuple(
-        scope.unknown_dim(item.span) if _is_unknown(item.value) else coerce.prim(item)
-        for item in items
+        context.all_of(
+            *(
+                partial(scope.unknown_dim, item.span)
+                if _is_unknown(item.value)
+                else partial(coerce.prim, item)
+                for item in items
+            )
+        )
     )
 
 
@@ -72,20 +79,30 @@ def tensor(context: ReadContext, a: Arguments) -> ast.StructInfo:
     distribution = _distribution(context, a) if a.head == "R.DTensor" else None
     shape_entry, dtype_entry = a.take(0, "shape"), a.take(1, "dtype")
     device, rank = a.take(2, "vdevice"), a.take(3, "ndim")
-    a.done(4)
     if shape_entry is not None and isinstance(shape_entry.value, str) and dtype_entry is None:
         shape_entry, dtype_entry = None, shape_entry
-    shape = None if shape_entry is None else tensor_shape(context, shape_entry)
-    data_type = VOID if dtype_entry is None else context.coerce.data_type(dtype_entry)
-    ndim = -1
-    if rank is not None:
-        ndim = _rank(rank)
-    elif isinstance(shape, ast.ShapeExpr):
+
+    def shape_of(entry: Entry | None) -> ast.Expr | None:
+        return None if entry is None else tensor_shape(context, entry)
+
+    def rest() -> tuple[DataType, int, ast.VDevice | None]:
+        a.at_most(4)
+        data_type = VOID if dtype_entry is None else context.coerce.data_type(dtype_entry)
+        return data_type, -1 if rank is None else _rank(rank), _vdevice(context, device)
+
+    # Where the shape is none, the arguments behind it may be shifted.
+    is_listed = shape_entry is not None and isinstance(shape_entry.value, Sequence)
+    shape = None if is_listed else shape_of(shape_entry)
+    shape, (data_type, ndim, on), *_ = context.all_of(
+        lambda: shape_of(shape_entry) if is_listed else shape,
+        rest,
+        *(partial(a.refuse, name) for name in a.keywords),
+    )
+    if rank is None and isinstance(shape, ast.ShapeExpr):
         ndim = len(shape.values)
-    elif isinstance(shape, ast.Var):
+    elif rank is None and isinstance(shape, ast.Var):
         annotation = shape.struct_info_annotation
         ndim = annotation.ndim if isinstance(annotation, ast.ShapeStructInfo) else -1
-    on = _vdevice(context, device)
     made = ast.TensorStructInfo(shape, data_type, ndim, on, a.span, distribution)
     if _captured(shape_entry, dtype_entry, rank):
         context.coerce.captured.add(made)

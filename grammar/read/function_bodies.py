@@ -97,7 +97,7 @@ def prim_function(
         _has_no_symbol(context, signature, attrs)
     elif signature.var is None:
         attrs.setdefault("global_symbol", signature.name)
-    return tir.PrimFunc(
+    made = tir.PrimFunc(
         tuple(signature.params),
         body,
         signature.ret,
@@ -108,6 +108,9 @@ def prim_function(
         span,
         signature.returns_none,
     )
+    if context.scope.doubtful is not None:
+        context.coerce.captured.add(made)
+    return made
 
 
 def _has_no_symbol(context: ReadContext, signature: Signature, attrs: Mapping[str, object]) -> None:

@@ -19,6 +19,7 @@ from rlx.grammar.read.entries import END, TERMINALS, Token, token
 NO_BLOCK = "this line is indented, but no block starts here"
 NO_MATCH = "the indentation of this line matches no enclosing block"
 MIXED = "tabs and spaces are mixed: the indentation of this line depends on the width of a tab"
+NO_QUOTE = "is no quote of Python"
 EMPTY = "expected an indented block under this line"
 BREAKS_OUT = "this line ends the block, but the next line continues it"
 LAYOUT = frozenset([NO_BLOCK, NO_MATCH, MIXED, EMPTY])
@@ -62,7 +63,7 @@ TOKEN = re.compile(
     | (?P<newline>\r?\n(?>[ \t\f]*+(?:\#[^\n]*+)?\r?\n)*+[ \t\f]*+(?:\#[^\n]*+\Z)?)
     | (?P<INFO>R\.(?:Tensor|Shape|Tuple|Object|Any|Prim|Callable|DTensor)\b(?![\[.])
         (?:\({_BALANCED}\)|(?!\()))
-    | (?P<DEF>def(?>[ \t\f]|\\\r?\n)++(?!in[ \t]){MEMBER})
+    | (?P<DEF>(?:async[ \t\f]++)?+def(?>[ \t\f]|\\\r?\n)++(?!in[ \t]){MEMBER})
     | (?P<OPAQUE>T\.index_map\(|lambda\b(?![ \t]*:[ \t]*(?:[RT]\.|\r?\n))[^:()\n]*+:)
     | (?P<TARGET>{_WORD}[ \t\f]*+=(?!=))
     | (?P<HEAD>{_WORD}(?>\.{MEMBER})*+\()
@@ -132,6 +133,10 @@ OPENING = {
 UNARY = frozenset({"SIGN", "TILDE", "NOT"})
 """Operators in front of an operand, which nest as brackets do."""
 
+
+_QUOTES = r"\u2018\u2019\u201c-\u201e\u00b4`"
+_QUOTED = re.compile(rf'[ \t\f]*+(?P<sign>[{_QUOTES}])(?P<words>[^{_QUOTES}"\\\n]*+)[{_QUOTES}]')
+"""A string in quotes of a word processor."""
 
 _GAPS = re.compile(r"(?:[ \t\f]|\\\r?\n)+")
 _GAP = rf"{_GAPS.pattern}+"
@@ -208,7 +213,12 @@ class Lexer:
         while at < end:
             found = match(text, at, end)
             if found is None:
-                at = self._unknown(at)
+                quoted = _QUOTED.match(text, at, end)
+                at = self._unknown(at) if quoted is None else quoted.end()
+                if quoted is not None:
+                    start = quoted.start("sign")
+                    self.report(f"{quoted['sign']!r} {NO_QUOTE}", start, start + 1)
+                    yield new(terminals["STRING"], (f'"{quoted["words"]}"', start, at))
                 continue
             kind = found.lastgroup or ""
             value, at = found[kind], found.end()

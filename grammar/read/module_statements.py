@@ -29,6 +29,7 @@ class ModuleStatements(RelaxStatements):
     def expression(self, value: Entry) -> Any:
         match value.value:
             case Form(head="I.module_attrs" | "I.module_global_infos"):
+                self._refuse_unknown_names(value.span)
                 return ModuleStatement(value.value, value.span)
             case Form(head="R.func_attr" | "R.output" | "R.outputs"):
                 return super().expression(value)

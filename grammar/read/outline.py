@@ -143,7 +143,9 @@ NEW = re.compile(
 """A line that ends a bracket which is never closed."""
 
 
-HEAD = re.compile(r"(?P<kind>class|def)(?:[ \t\f]|\\\r?\n)+(?P<name>\w+|<lambda>\w*)")
+HEAD = re.compile(
+    r"(?:async[ \t]+)?(?P<kind>class|def)(?:[ \t\f]|\\\r?\n)+(?P<name>\w+|<lambda>\w*)"
+)
 """The start of a class or function statement."""
 
 

@@ -188,12 +188,15 @@ CAPTURED = Captured()
 
 
 class Sequence:
-    """A tuple or list literal; ``items`` are entries, with their positions."""
+    """A tuple or list literal; ``items`` are entries, with their positions, and ``kind`` is "list",
+    "tuple", or empty where it is not known.
+    """
 
-    __slots__ = ("items",)
+    __slots__ = ("items", "kind")
 
-    def __init__(self, items: list[Entry]) -> None:
+    def __init__(self, items: list[Entry], kind: str = "") -> None:
         self.items = items
+        self.kind = kind
 
 
 class UnresolvedOperation:

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from rlx.grammar.dialects import BLOCK_ATTR_WORDS, BLOCK_WORDS
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.dtype import INT32, VOID
+from rlx.grammar.nodes.dtype import HANDLE, INT32, VOID
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.read import arithmetic
 from rlx.grammar.read.entries import Entry, Rejected
@@ -72,7 +72,19 @@ class PrimStatements:
     def parameter(self, name: Entry, annotation: Entry | None) -> tir.Var:
         if annotation is None:
             return self.buffers.bare_parameter(name)
-        return self.buffers.parameter(name, annotation)
+        if annotation.value in self.coerce.captured:  # it could not be read
+            return self.unknown_parameter(name)
+        try:
+            return self.buffers.parameter(name, annotation)
+        except Rejected as error:
+            self.context.unread_info(error, annotation.span)
+            return self.unknown_parameter(name)
+
+    def unknown_parameter(self, name: Entry) -> tir.Var:
+        buffer = tir.Buffer(name.value, (), VOID, {}, name.span)
+        self.coerce.captured.add(buffer)
+        self.scope.bind(name.value, buffer)
+        return tir.Var(name.value, HANDLE, name.span)
 
     def function(
         self, signature: Signature, comments: tuple[str, ...], frame: Frame, body: Entry, span: Span
@@ -232,7 +244,14 @@ class PrimStatements:
         for item in items:
             if isinstance(item.value, (dict, str, type(None))):
                 raise Rejected(f"{form.head} takes regions of buffers", *item.span, certain=True)
-        return tuple(self.coerce.prim(item, INT32) for item in items)
+        found = tuple(self.coerce.prim(item, INT32) for item in items)
+        for item, region in zip(items, found, strict=True):
+            for part in region.indices if isinstance(region, tir.BufferLoad) else ():
+                step = part.step if isinstance(part, tir.Slice) else None
+                if step is not None and getattr(step, "value", None) != 1:
+                    words = f"{form.head} takes regions without gaps: a slice has no step here"
+                    raise Rejected(words, *item.span, certain=True)
+        return found
 
     def asserted(self, condition: Entry, message: Entry | None, span: Span) -> tir.Stmt:
         """`assert c, "text"`, `assert c, ("RuntimeError", ["part", …])`."""
@@ -279,6 +298,9 @@ class PrimStatements:
     def close_for(self, head: Open, body: list[Any], span: Span) -> tir.Stmt:
         self._close_loop(span)
         return self.loops.close(head, body, span)
+
+    def headless(self, body: list[Any], span: Span) -> tir.Stmt:
+        return self.bodies.body(body)
 
     def _close_loop(self, span: Span) -> None:
         self.scope.close()

@@ -71,6 +71,13 @@ class RelaxStatements(BranchReader):
         self.scope.bind_parameter(var, of_0_26 or (is_scalar and unquoted))
         return var
 
+    def unknown_parameter(self, name: Entry) -> ast.Var:
+        info = ast.ObjectStructInfo(name.span)
+        self.coerce.captured.add(info)
+        var = ast.Var(name.value, info, name.span, name.span)
+        self.scope.bind_parameter(var, False)
+        return var
+
     def function(
         self, signature: Signature, comments: tuple[str, ...], frame: Frame, body: Entry, span: Span
     ) -> ast.Function:
@@ -95,7 +102,7 @@ class RelaxStatements(BranchReader):
         if self.scope.frame.kind == "dataflow" and _is_output(given_up):
             for var in self.scope.frame.own:  # what it says can't be read: it may be any variable
                 export(var)
-        return lose(self.context, span)
+        return lose(self.context, span, bool(given_up))
 
     # ------------------------------------------------------------ bindings
 
@@ -166,7 +173,7 @@ class RelaxStatements(BranchReader):
         known = sorted(self.scope.modules - {"cls", "self"})
         given = [word for word in known if word != "Module"]
         self.scope.modules.add(text)
-        if "" in known or (not given and self.reports.has_errors_in((0, behind))):
+        if "" in known:
             return  # the head of the class could not be read
         if self.scope.found_missing():
             return
@@ -267,8 +274,6 @@ class RelaxStatements(BranchReader):
                 sinfo_args=(ast.TensorStructInfo(dtype=out) as out_info,),
             ) if out.is_void and not data_type.is_void:
                 return replace(found, sinfo_args=(replace(out_info, dtype=data_type),))
-            case _, tir.OpaqueExpr():
-                raise Rejected("code of Python is no Relax value: it is never evaluated", *span)
         return self.coerce.value(value)
 
     # ------------------------------------------------------------ several names
@@ -299,7 +304,7 @@ class RelaxStatements(BranchReader):
             shown = ", ".join(name.value for name in names)
             raise Rejected(
                 f"cannot unpack this into {len(names)} names",
-                *span,
+                *value.span,
                 help=f"bind the tuple first: `t = …`, then `{shown} = t`",
             )
         fields = [
@@ -348,12 +353,15 @@ class RelaxStatements(BranchReader):
     def _func_attr(self, form: Form, span: Span) -> None:
         if len(form.args) != 1 or not isinstance(form.args[0].value, dict):
             raise Rejected("R.func_attr takes a dictionary", *span)
-        around = self.context.around
-        known = {*"RTI", *self.scope.names, *self.scope.shapes}
-        for name, where in free_names(self.context.text, span):
-            if name not in known and (around is None or not around.holds(name)):
-                raise Rejected(f"{name!r} is not defined", *where, certain=True)
+        self._refuse_unknown_names(span)
         add_attributes(self.context, "R.func_attr", form.args[0].value, span)
+
+    def _refuse_unknown_names(self, span: Span) -> None:
+        """Refuse a statement about a function or a module with a name that nothing binds."""
+        known = {*"RTI", "metadata", *self.scope.modules, *self.scope.names, *self.scope.shapes}
+        for name, where in free_names(self.context.text, span):
+            if name not in known and not self.context.is_around(name):
+                raise Rejected(f"{name!r} is not defined", *where, certain=True)
 
     def returned(self, value: Entry, span: Span) -> Any:
         found = self.coerce.value(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from rlx.grammar.diagnostic import Diagnostic, Label
 from rlx.grammar.lines import line_end, line_start, next_line
@@ -13,7 +13,7 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.read.coerce import Coerce
 from rlx.grammar.read.entries import Entry, Rejected, Token
-from rlx.grammar.read.lexer import LAYOUT, words_of_line
+from rlx.grammar.read.lexer import LAYOUT, NO_QUOTE, words_of_line
 from rlx.grammar.read.outline import indentation, logical_lines, width
 from rlx.grammar.read.scope import Scope
 from rlx.grammar.read.source_tokens import end_of_target
@@ -65,7 +65,7 @@ class Reports:
             self.error(message, (start, end), layout=layout)
             line = words_of_line(self.text, line_begins)
             sign = None if layout else end_of_target(self.text, line)
-            if sign is None or sign > start:
+            if (sign is None or sign > start) and not message.endswith(NO_QUOTE):
                 self.scope.missing += not layout or not self._are_bindings(line_begins)
                 self.scope.doubtful = (start, end)
 
@@ -87,6 +87,8 @@ class Reports:
         if span is None or not self._follows(span[0], layout):
             self._add(Diagnostic("PARSE", "error", message, span, related=labels, help=help))
         if span is not None:
+            if self.scope.in_prim_body() and not self.scope.in_head:
+                self._lose_in_prim_func(span)
             if layout:
                 self._broken = span[0]
                 if not self.text.startswith((")", "]", "}"), span[0]):  # these end no block
@@ -94,6 +96,10 @@ class Reports:
             else:
                 self._unread = self._under = span[0]
             insort(self._starts, span[0])
+
+    def read_on(self) -> None:
+        """What stands under the last statement with an error is read all the same."""
+        self._unread = None
 
     def _follows(self, at: int, layout: bool) -> bool:
         """Whether an error follows from an earlier one.
@@ -152,14 +158,18 @@ class Reports:
 
     def refuse_what_is_no_python(self, span: Span) -> None:
         """Report a function that is not valid Python."""
-        if not _any_in(self._note_starts, span) or self.has_errors_in(span):
+        if not _any_in(self._note_starts, span):
             return
         from rlx.grammar.read.python_syntax import python_refuses, unread_statement
 
         refused = python_refuses(self.text, span)
+        if self.has_errors_in(span):  # one of them, or one that follows, unless all are above
+            around = (0, 0) if refused is None else self._line_at(refused[1][0])
+            places = [token.start for token, _ in self._unexpected]
+            if self.has_errors_in((around[0], span[1])) or not _any_in(places, around):
+                return
         if refused is not None and refused[0].endswith("Python: invalid syntax"):
-            line = line_start(self.text, refused[1][0])
-            end = line_end(self.text, line)
+            line, end = self._line_at(refused[1][0])
             for token, expected in self._unexpected:
                 if line <= token.start <= end:  # what was expected there says more than Python
                     message, help = explain_unexpected(token, expected)
@@ -168,6 +178,9 @@ class Reports:
         found = refused or unread_statement(self.text, span)
         if found is not None:
             self._not_kept(span, *found)
+
+    def _line_at(self, at: int) -> Span:
+        return line_start(self.text, at), line_end(self.text, at)
 
     def _not_kept(self, function: Span, message: str, span: Span, help: str | None = None) -> None:
         """Report an error in a function instead of the note that its text is kept."""
@@ -178,6 +191,16 @@ class Reports:
             if d.code != "PARSE-opaque" or d.span is None or not start <= d.span[0] <= end
         ]
         self.error(message, span, help)
+        self._lose_in_prim_func(span)
+
+    def _lose_in_prim_func(self, span: Span) -> None:
+        """Doubt the names of a PrimFunc if the statement with an error may have bound one."""
+        words = words_of_line(self.text, line_start(self.text, span[0]))
+        kinds = [word.type for word in words]
+        is_call = kinds[:1] in (["HEAD"], ["DOTTED"]) and kinds[-1:] != ["COLON"]
+        binds_nothing = is_call or kinds[:2] == ["NAME", "LSQB"]
+        if not binds_nothing or any(word.value == "T.Let(" for word in words):
+            self.scope.doubtful = span
 
     def function_around(self, span: Span | None) -> Span | None:
         """The lines from the decorator in front of a stretch to the next one."""
@@ -283,9 +306,33 @@ class ReadContext:
         try:
             return self.coerce.info(entry)
         except Rejected as error:
-            error.within = entry.start
+            error.within = max(error.within, entry.start)
             self.scope.doubtful = entry.span  # dimensions were meant to stand there
             return self.unread_info(error, entry.span)
+
+    def all_of(self, *parts: Callable[[], Any]) -> list[Any]:
+        """The values of parts that are independent of each other: a mistake in one hides none in
+        another.
+
+        Raises
+        ------
+        Rejected
+            The last of the mistakes; those in front of it are reported.
+        """
+        found: list[Any] = []
+        errors: list[Rejected] = []
+        for part in parts:
+            try:
+                found.append(part())
+            except Rejected as error:
+                errors.append(error)
+        if errors:
+            *first, last = sorted(errors, key=lambda error: error.span)
+            for each in first:
+                self.reports.error(each.message, each.span, each.help)
+            last.within = last.span[0]
+            raise last
+        return found
 
     def is_around(self, name: str) -> bool:
         """Whether the surrounding Python code binds a name."""

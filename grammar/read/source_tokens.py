@@ -14,16 +14,20 @@ from rlx.grammar.read.lexer import OPENING, Lexer, words_of
 _NAMED = frozenset(["NAME", "DOTTED", "HEAD", "INFO", "TARGET"])
 _WHOLE = frozenset(["INFO", "OPAQUE"])
 _VALUES = frozenset(["STRING", "INT", "FLOAT", "INTS"])
-_OF_PYTHON = frozenset(["global", "nonlocal", "del", "raise", "break", "continue"])
+IMPORTS = frozenset(["import", "from"])
+_OF_PYTHON = IMPORTS | {"global", "nonlocal", "del", "raise", "break", "continue"}
+_OF_PYTHON |= {"try", "except", "finally", "async"}
+_ALONE = frozenset(["HEAD", "RETURN", "ASSERT", "STRING", "PASS", "INT", "FLOAT"])
+_ALONE |= {"FOR", "WHILE", "IF", "ELIF", "ELSE", "WITH"}
+"""The first tokens of statements that bind no name."""
 _LAMBDA = "lambda"
-_LAYOUT = frozenset(["_NEWLINE", "_INDENT", "_DEDENT", "$END"])
 
 
 def statements(text: str, span: Span) -> Iterator[list[Token]]:
     """The tokens of a stretch of text, grouped by statement."""
     found: list[Token] = []
     for each in Lexer(text, *span, _ignore):
-        if each.type not in _LAYOUT:
+        if each.start < each.end:  # neither layout nor a `pass` under a head alone
             found.append(each)
         elif found:
             yield found
@@ -118,16 +122,18 @@ def end_of_target(text: str, statement: Sequence[Token]) -> int | None:
         if token.type in ("EQUAL", "TARGET") and (number == 0 or _stands_apart(text, token.end))
     ]
     first = next((at for at, kind in enumerate(kinds) if kind in ("TARGET", "COLON")), 0)
-    only_names = {"NAME", "COMMA"}.issuperset(kinds[:first]) and kinds[:1] != ["COMMA"]
+    only_names = {"NAME", "COMMA", "OP"}.issuperset(kinds[:first]) and kinds[:1] != ["COMMA"]
     binds = (kinds[:1] == ["TARGET"] or first > 0) and only_names
-    return signs[0] if binds and len(signs) == 1 else None
+    one = len(signs) == 1 or {*kinds[: len(signs)]} == {"TARGET"}  # `a = b = …`
+    return signs[0] if binds and one else None
 
 
 def binds_nothing(statement: Sequence[Token]) -> bool:
     """Whether a statement is one that binds no name, such as a call alone."""
     kinds = [token.type for token in statement]
-    first = kinds[0] in ("HEAD", "RETURN", "ASSERT") or statement[0].value in _OF_PYTHON
-    return first and {"EQUAL", "COLON"}.isdisjoint(kinds)
+    first = kinds[0] in _ALONE or statement[0].value in _OF_PYTHON
+    behind = kinds[:-1] if kinds[-1] == "COLON" else kinds
+    return (first and {"EQUAL", "COLON"}.isdisjoint(behind)) or "AUGMENTED" in kinds
 
 
 def lacks_its_head(statement: Sequence[Token]) -> bool:
@@ -135,6 +141,11 @@ def lacks_its_head(statement: Sequence[Token]) -> bool:
     behind = (t.type for t in statement[1:] if t.type in ("HEAD", "NAME", "LPAR", "LSQB"))
     if statement[0].type == "TARGET" and next(behind, "") == "HEAD":
         return False
+    return closes_too_much(statement)
+
+
+def closes_too_much(statement: Sequence[Token]) -> bool:
+    """Whether a statement closes a bracket that it does not open."""
     opened = Counter(_OPENS[token.type] for token in statement if token.type in _OPENS)
     closed = Counter(_CLOSES[token.type] for token in statement if token.type in _CLOSES)
     return bool(closed - opened)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from rlx.grammar.diagnostic import Diagnostic, Edit
 from rlx.grammar.lines import line_end, line_start, lines_above
-from rlx.grammar.nodes import ast
+from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.read import (
     forms_call,  # noqa: F401
@@ -263,7 +263,7 @@ class StretchReader:
 
     def _unknown_info(self, span: Span) -> ast.StructInfo:
         self.excuse(span)
-        if span[0] <= self._unexpected <= span[1]:
+        if span[0] <= self._unexpected <= span[1] and not self.scope.in_prim_func():
             self.scope.doubtful = span  # a dimension may be lost
         if self._closes_its_brackets(span):
             self._contained = max(self._contained, span[1])
@@ -297,10 +297,10 @@ class StretchReader:
         return self.reports.has_errors_in((start, end))
 
     def _lacks_its_if(self, token: Token) -> bool:
-        """Whether a token is an `else` in a function with an error above, which may be that of its
-        `if`.
+        """Whether a token stands behind an `else` (or `except`) in a function with an error above,
+        which may be that of its `if` (or `try`).
         """
-        if token.type not in ("ELSE", "ELIF"):
+        if not _GOES_ON.match(self.text, line_start(self.text, token.start)):
             return False
         around = self.reports.function_around(token.span)
         return around is not None and self.reports.has_errors_in((around[0], token.start))
@@ -331,24 +331,31 @@ class StretchReader:
             if word[1] in FUNCTION_WORDS and _FLAG.search(self.text, start, end):
                 flags["pure"] = Entry(False, start, end)
             return Entry(Form(word[1], [], flags) if flags else Name(word[1]), *word.span(1))
-        if self.scope.in_prim_func():
-            return None
         if goal == "annotation":
-            return None if self.scope.frame.kind == "module" else self._unknown_info((start, end))
+            is_read = self.scope.in_head or self.scope.frame.kind in (
+                "function",
+                "branch",
+                "dataflow",
+            )
+            return self._unknown_info((start, end)) if is_read else None
         opened = next((e for e in given_up if isinstance(e.value, Open)), None)
         if opened is None:
             opened = self._open_without_bracket(given_up)
-        if opened is None or opened.value.kind != "function":
+        if opened is None or opened.value.kind == "module":
             return None
-        self.scope.doubtful = (start, end)
+        if opened.value.kind == "function":
+            self.scope.doubtful = (start, end)
         if not self.scope.in_head:  # what is wrong stands behind the head
             return opened.value
         self._rest_of_head(given_up[-1].end, end)
+        self.reports.read_on()
         self._unknown_info((start, end))
         listed = next((e for e in given_up if _are_variables(e.value)), None)
         behind = (opened if listed is None else listed).end
         found, lacks_names = parameters_in(self.text, (behind, end))
         self.scope.missing += lacks_names
+        if lacks_names:
+            self.scope.doubtful = (start, end)
         return self.actions.definitions.unread_head(opened, listed, found, (behind, end))
 
     def _open_without_bracket(self, given_up: list[Entry]) -> Entry | None:
@@ -361,6 +368,16 @@ class StretchReader:
         except Rejected:
             return None
         return Entry(opened, *definition.span)
+
+    def is_whole(self, given_up: list[Entry]) -> bool:
+        """Whether a statement is one of a module or of a PrimFunc, a definition, or a variable whose
+        annotation may go on in the next line.
+        """
+        if self.scope.frame.kind == "module" or self.scope.in_prim_func() or self.scope.in_head:
+            return True
+        kinds = [e.type if isinstance(e, Token) else "" for e in given_up]
+        is_variable = kinds[:2] == ["NAME", "COLON"] and not iskeyword(given_up[0].value)
+        return is_variable or not {"DEF", "CLASS"}.isdisjoint(kinds)
 
     def skipped(self, given_up: list[Entry], stack: list[Entry], start: int, end: int) -> Any:
         """The replacement of an abandoned statement: its variable, so that later uses are known."""
@@ -490,6 +507,7 @@ class StretchReader:
             self.scope.bind(name, ast.ErrorExpr(False, signature.name_span))
 
 
+_GOES_ON = re.compile(r"[ \t]*(?:else|elif|except|finally)\b")
 _FLAG = re.compile(r"\b(?:pure|False)\b")
 _DECORATOR = re.compile(r"@[ \t]*((?:R|T|I)\.\w+)")
 _BEHIND_ANNOTATION = {
@@ -500,7 +518,7 @@ _BEHIND_ANNOTATION = {
 
 
 def _are_variables(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(each, ast.Var) for each in value)
+    return isinstance(value, list) and all(isinstance(each, ast.Var | tir.Var) for each in value)
 
 
 def _undeclared(name: str, span: Span, declaration: str, known: Iterable[str]) -> Diagnostic:

@@ -58,6 +58,8 @@ def python_statement(text: str, at: int) -> tuple[str, Span] | None:
     """The message for a statement of Python that TVM does not read, and the place of its word; None
     for any other.
     """
+    if text.startswith(":=", at):
+        return "TVM does not read `:=`", (at, at + 2)
     found = _STATEMENTS.match(text, line_start(text, at), at)
     return found and (f"TVM does not read `{found[1]}` statements", found.span(1))
 

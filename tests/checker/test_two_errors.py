@@ -173,6 +173,38 @@ def test_a_mistake_in_a_head_hides_none_in_the_body(
     assert [d.code for d in found] == ["PARSE", "WF02-undefined", "WF02-undefined"], found
 
 
+KERNEL = """@T.prim_func(s_tir=True)
+def k(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
+    for i in range(8):
+        with T.sblock("b"):
+            vi = T.axis.spatial(8, i)
+            T.reads(A[vi])
+            T.writes(B[vi])
+            B[vi] = A[vi] + unknown[vi]
+"""
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ('"float32"), B', '"flot32"), B'),
+        ('"float32"), B', '"float32") B'),
+        ('(8,), "float32"), B', '(8,) "float32"), B'),
+        ("T.Buffer", "T.Bufer"),
+        ("A: T", "A T"),
+        ('"float32")):', '"float32"):'),
+        ('"float32")):', '"float32"))'),
+        ("T.reads(A[vi])", "T.reads(A[vi] A)"),
+        ("T.reads(A[vi])", "T.reads(A[0:8:2])"),
+        ("T.writes(B[vi])", "T.writes B[vi]"),
+    ],
+)
+def test_a_mistake_in_a_prim_func_hides_no_unknown_name(right: str, wrong: str) -> None:
+    assert [d.code for d in errors(KERNEL)] == ["TIR01-undefined"]
+    found = [d.code for d in errors(KERNEL.replace(right, wrong, 1))]
+    assert sorted(found) == ["PARSE", "TIR01-undefined"]
+
+
 def test_each_annotation_of_a_signature_is_read() -> None:
     found = errors("""
 @R.function
@@ -183,6 +215,26 @@ def f(x: R.Tensor((4,), "flot32"), y: "float32", k: int, z: R.Tensor((4,), dim=1
     said = [d.message for d in sorted(found, key=lambda d: d.span or (0, 0))]
     wanted = ["'flot32'", "'float32'", "'int'", "'dim'", "`R.Tenso`", "'nim'", "'unknown'"]
     assert [word in message for word, message in zip(wanted, said, strict=True)] == [True] * 7
+
+
+@pytest.mark.parametrize(
+    ("annotation", "wanted"),
+    [
+        ('R.Tensor((4, None), "flot32", nim=2, dtpe=1)', ["None", "'flot32'", "'nim'", "'dtpe'"]),
+        ("R.Tensor((4,), \u2018float32\u2019)", ["no quote of Python"]),
+        ('R.Tensor("float32", (4,))', ["the shape of a tensor"]),
+    ],
+)
+def test_each_part_of_an_annotation_is_read(annotation: str, wanted: list[str]) -> None:
+    text = f"@R.function\ndef f(x: {annotation}):\n    return unknown\n"
+    found = sorted(errors(text), key=lambda d: d.span or (0, 0))
+    said = zip([*wanted, "'unknown'"], [d.message for d in found], strict=True)
+    assert [(word, message) for word, message in said if word not in message] == []
+
+
+def test_a_function_of_python_that_waits_is_read() -> None:
+    found = errors(HEADED.replace("    def f(", "    async def f(", 1))
+    assert sorted(d.code for d in found) == ["PARSE", "WF02-undefined", "WF02-undefined"]
 
 
 FUNCTION = """    @R.function
@@ -303,6 +355,18 @@ def f(c: R.Tensor((), "bool"), x: R.Tensor((4, 8), "float32")):
         ("    d =", "    del x\n    d ="),
         ("    d =", "    assert x\n    d ="),
         ("    d =", "    p = R.add(x, R.exp(x)\n    d ="),
+        ("    d =", "    import os\n    d ="),
+        ("    d =", "    def g(p):\n        return p\n    d ="),
+        ("(c: R.Tensor((), ", "(c: R.Tensor(("),
+        ("    d =", "    'words'\n    d ="),
+        ("    d =", "    f'{x}'\n    d ="),
+        ("    d =", "    for i in range(4):\n        p = R.exp(x)\n    d ="),
+        ("    d =", "    try:\n        p = x\n    except ValueError:\n        p = a\n    d ="),
+        ("    d = R.add(b, two)\n    return d", "    b += two\n    return b"),
+        ("    d = R.add(b, two)", "    d = e = R.add(b, two)"),
+        ("    d = R.add(b, two)", "    while c:\n        d = R.add(b, two)"),
+        ("        b = R.negative(one)", "        e = R.negative(one)"),
+        ("    else:\n        b = R.negative(one)\n", "    b = R.negative(one)\n"),
     ],
 )
 def test_a_mistake_hides_no_unknown_name(right: str, wrong: str) -> None:

@@ -22,6 +22,8 @@ BARE = "def f(x):\n    y = R.add(x, x)\n    return y\n"
             "unknown decorator '@tvm.script.function'",
         ),
         (f"{R}@relax.function\n{BODY}", "'relax' is not defined"),
+        (f"import tvm\n@R.function\n{BODY}", "'R' is not defined"),
+        (f"{R}@T.prim_func\ndef f(n: T.int64):\n    T.evaluate(n)\n", "'T' is not defined"),
         (f"{R}@R.function\n@R.function\n{BODY}", "the decorator @R.function is given twice"),
         (
             f"{R}@jit\n{BODY}",

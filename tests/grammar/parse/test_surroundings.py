@@ -7,7 +7,7 @@ import pytest
 from rlx.checker.check import check_text
 from rlx.grammar.nodes import ast
 
-HEAD = "from tvm.script import relax as rx\nimport tvm.script.relax as R\nN, M = 4, 8\nDT = 'float32'\n"
+HEAD = "from tvm.script import ir as I, relax as rx\nimport tvm.script.relax as R\nN, M = 4, 8\nDT = 'float32'\n"
 
 
 def _errors(body: str, around: str = "", head: str = HEAD) -> list[str]:

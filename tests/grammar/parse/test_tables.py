@@ -42,7 +42,15 @@ def test_no_conflict_is_decided_by_order(caplog: pytest.LogCaptureFixture) -> No
 
 
 def test_the_lexer_makes_every_terminal() -> None:
-    made = {END, "_NEWLINE", "_INDENT", "_DEDENT", *KEYWORDS.values(), *PUNCTUATION.values()}
+    made = {
+        END,
+        "_NEWLINE",
+        "_INDENT",
+        "_HEADLESS",
+        "_DEDENT",
+        *KEYWORDS.values(),
+        *PUNCTUATION.values(),
+    }
     made |= TOKEN.groupindex.keys()
     read = {name for row in tables().actions for name in row}
     assert read <= made

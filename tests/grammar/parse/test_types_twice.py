@@ -14,7 +14,7 @@ CALLS = (
     'R.call_packed("f", x, {})',
     'R.call_pure_packed("f", x, {})',
     'R.call_dps_packed("f", (x,), {})',
-    "R.call_tir(f, (x,), {})",
+    "R.call_tir(main, (x,), {})",
 )
 
 
