@@ -86,7 +86,7 @@ def find(matcher: Matcher, before: Sequence[Term], after: Sequence[Term]) -> Pai
     users: dict[Term, list[Term]] = {}
     for term in _terms(before):
         for part in _below(term):
-            users.setdefault(matcher.representatives.get(part, part), []).append(term)
+            users.setdefault(matcher.representative(part), []).append(term)
         if isinstance(term, ResultTerm | Lambda | InputTerm):
             by_type.setdefault((term.dtype, len(term.shape)), []).append(term)
     for tensor in in_order(after):
@@ -298,8 +298,7 @@ def _between(
     stack, seen = _below(candidate), set()
     met: set[TensorTerm] = set()
     while stack:
-        below = stack.pop()
-        term = matcher.representatives.get(below, below)
+        term = matcher.representative(stack.pop())
         if isinstance(term, TensorTerm) and term in frontier:
             met.add(term)
             continue
@@ -308,12 +307,12 @@ def _between(
         seen.add(term)
         if len(seen) > BETWEEN:
             return False
-        parts = _below(term)
+        below = _below(term)
         if (
-            not parts
+            not below
             and isinstance(term, TensorTerm)
             and not isinstance(term, ConstantTerm | ResultTerm)
         ):
             return False
-        stack += parts
+        stack += below
     return met == frontier if together else bool(met) or not frontier

@@ -216,6 +216,10 @@ class Matcher(NormalForms):
         turned = q.arguments[::-1]
         return p.name in EXCHANGED and all(map(self.equal, p.arguments, turned))
 
+    def representative(self, term: Term) -> Term:
+        """What stands for a term."""
+        return self.representatives.get(term, term) if isinstance(term, TensorTerm) else term
+
     def join(self, a: TensorTerm, b: TensorTerm) -> None:
         """Let a tensor stand for an equal one: so do the lengths of its axes."""
         self.representatives[b] = a

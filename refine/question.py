@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.equal import structural_equal
@@ -639,8 +640,8 @@ class _FunctionPair:
         match check.key:
             case ("call", ApplicationTerm() as made):
                 return any(
-                    matcher.attempt(lambda each=each: matcher.applications(each, made))
-                    or matcher.attempt(lambda each=each: _fail_alike(matcher, each, made))
+                    matcher.attempt(partial(matcher.applications, each, made))
+                    or matcher.attempt(partial(_fail_alike, matcher, each, made))
                     for each in self._same_function(made, check.path, side, matcher)
                 )
         return False
@@ -659,7 +660,7 @@ class _FunctionPair:
             and known.key[1].name == made.name
             and _taken(matcher, known.path, path)
         ]
-        own = {matcher.representatives.get(each, each) for each in made.arguments}
+        own = set(map(matcher.representative, made.arguments))
         found.sort(key=lambda each: len(own.difference(each.arguments)))
         return found
 

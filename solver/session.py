@@ -180,9 +180,8 @@ class Session:
         _, groups = self._components.split(()) if self._conditions else ([], [])
         for group in groups:
             order = [*dict.fromkeys(n for c in group for n in self._conditions[c])]
-            values = simple_values(self.state, group, order)
-            if values is None:
-                values = self._moved_values(group)
+            simple = simple_values(self.state, group, order)
+            values = self._moved_values(group) if simple is None else simple
             if values is None:
                 self._doubtful.append(group)
             else:
