@@ -134,7 +134,7 @@ def _same_lengths(
         a == b
         or (
             not (a is None or b is None or isinstance(a, tir.IntImm) or isinstance(b, tir.IntImm))
-            and matcher.facts.equal(a, b)
+            and matcher.facts.same_length(a, b)
         )
         for a, b in zip(one, other, strict=True)
     )

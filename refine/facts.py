@@ -229,6 +229,11 @@ class Facts:
                 self.undecided[tir.EQ(left, right)] = None
         return equal[left, right]
 
+    def same_length(self, a: PrimExpr, b: PrimExpr) -> bool:
+        """Whether two lengths are equal, where no proof waits for the answer."""
+        left, right = self._ready(self.plain(a)), self._ready(self.plain(b))
+        return left is right or self._kept(self.prover.equal(left, right))
+
     # ------------------------------------------------------------ what the prover can read
 
     def plain(self, expr: PrimExpr) -> PrimExpr:

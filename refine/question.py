@@ -211,7 +211,7 @@ def compare(
             for run in names if called and name not in passed else (name,):
                 if example is None:
                     searched = differing(
-                        *(before, after, run, contract, given[run], RUNS, numbers),
+                        *(before, after, run, contract, given.get(run, assume), RUNS, numbers),
                         *(special, real, faults == "kept"),
                     )
                     example = searched.example
