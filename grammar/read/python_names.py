@@ -47,6 +47,7 @@ def unknown_names(text: str, read: Sequence[Span], around: Surroundings) -> Iter
             evaluated = () if postponed else tuple(_evaluated(function, types, place))
             if evaluated and not assigns_lets(text):
                 yield from evaluated
+                postponed = True  # the file ends there, and what helps there helps in all functions
 
 
 _OF_A_CALL = re.compile(r"^( +)\w+(?:: R\.[^\n#\\]*)? = R\.[^\n#\\]*\)$", re.MULTILINE)

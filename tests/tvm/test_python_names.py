@@ -116,6 +116,9 @@ def test_annotations_that_python_evaluates(parameters: str, tmp_path: Path) -> N
     found = [each.code for each in check_text(text, "file.py").diagnostics]
     assert found.count("PYTHON-evaluated") == EVALUATED[parameters]
     assert runs(text, tmp_path) != EVALUATED[parameters]
+    another = "@" + text.partition("@")[2].replace("def f", "def g")
+    twice = [each.code for each in check_text(text + another, "file.py").diagnostics]
+    assert twice.count("PYTHON-evaluated") == EVALUATED[parameters]  # the first one ends the run
     postponed = "from __future__ import annotations\n" + text
     assert "PYTHON-evaluated" not in str(check_text(postponed, "file.py").diagnostics)
     assert runs(postponed, tmp_path)
