@@ -58,9 +58,7 @@ def _failing(conditions: Sequence[PrimExpr], point: dict[tir.Var, int]) -> PrimE
     return None
 
 
-def moved_values(
-    state: ContextState, conditions: Sequence[PrimExpr]
-) -> dict[tir.Var, int] | None:
+def moved_values(state: ContextState, conditions: Sequence[PrimExpr]) -> dict[tir.Var, int] | None:
     """Values for which conditions hold, when the variables that stand alone on one side of those that
     fail, or are a factor there, are moved to the other side: an axis into its range, say. None if
     some still fail.
