@@ -222,6 +222,9 @@ class CallActions(ExpressionActions):
             if len(positional) == 3 and isinstance(positional[2].value, str):
                 arguments.keywords.setdefault("format", positional.pop())
             arguments.unfold(1, "format_args")
+        for at, (value, *where) in enumerate(positional):
+            if name == "relax.layout_transform" and isinstance(value, tir.OpaqueExpr):
+                positional[at] = Entry(ast.PrimValue(value, value.span), *where)  # an index map
         infos, spans = arguments.type_arguments(coerce)
         attrs = {name: coerce.attr(value) for name, value in arguments.keywords.items()}
         return ast.Call(
