@@ -39,7 +39,7 @@ from rlx.refine.execute import (
 )
 from rlx.refine.explanation import NAMELESS, FunctionProof, Note, TermNames
 from rlx.refine.facts import Facts, widens
-from rlx.refine.folded import same_constants
+from rlx.refine.folded import FoldedCalls, same_constants
 from rlx.refine.kernels import with_callers
 from rlx.refine.lowered import Unreadable
 from rlx.refine.matching import Matcher
@@ -303,6 +303,7 @@ class _FunctionPair:
         self._real = floats == "real"
         self._context = Context()
         self._definitions = Definitions()
+        self._folded = FoldedCalls(self._definitions)
         self._prim_funcs = SharedPrimFuncs()
         self._loops = LoopsOpener()
 
@@ -416,7 +417,7 @@ class _FunctionPair:
         conditions: list[Proved] = []
         functions: dict[str, None] = {}
         known = same_constants(
-            definitions,
+            self._folded,
             *(cut_points.in_order(roots) for roots in (ours.roots(before), theirs.roots(after))),
         )
         levels = [*LEVELS[: 1 + LEVELS.index(self._floats)]]
@@ -590,7 +591,9 @@ class _FunctionPair:
                 ]
                 return _filled(matcher, dims, kept, known)
             case ("call", ApplicationTerm() as made) if made.name == CALL_TIR:
-                return self._loops.safe(made, matcher, lambda: self._computed(ours))
+                return self._folded.returns(made) or self._loops.safe(
+                    made, matcher, lambda: self._computed(ours)
+                )
             case (kind, ResultTerm() as result) if kind == WRITTEN:
                 same = matcher.representatives.get(result, result)
                 if not (isinstance(same, ResultTerm) and same.of.name == CALL_TIR):

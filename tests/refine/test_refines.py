@@ -239,6 +239,29 @@ def main(x: R.Tensor(("n",), "float32")):
     assert rlx.refines(before, after, assume="n == 4").proved
 
 
+PLACES = """
+@R.function
+def main(x: R.Tensor((2, 4), "int64")):
+    ones = R.full(R.shape([2, 4]), R.const({number}, "float32"), dtype="float32")
+    places = R.astype(R.subtract(R.cumsum(ones, axis=1), R.const(1.0, "float32")), "int64")
+    return R.add(x, places)
+"""
+PLACED = """
+@R.function
+def main(x: R.Tensor((2, 4), "int64")):
+    return R.add(x, R.const([{row}, {row}], "int64"))
+"""
+
+
+def test_floats_that_count() -> None:
+    """A sum of whole numbers that a float holds is exact in any order; another one depends on it."""
+    counted, places = PLACES.format(number=1.0), PLACED.format(row=[0, 1, 2, 3])
+    assert rlx.refines(counted, places).proved
+    assert rlx.refines(counted, PLACED.format(row=[0, 1, 2, 4])).refuted
+    large = [8388607 + 8388608 * k for k in range(4)]
+    assert rlx.refines(PLACES.format(number=8388608.0), PLACED.format(row=large)).unknown
+
+
 PROMISED = """
 @R.function
 def main(x: R.Tensor(("n", 4), "float32")):
