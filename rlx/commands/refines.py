@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 EXIT_CODES = {"proved": 0, "refuted": 1, "unknown": 3}
 EPILOG = """\
 AFTER refines BEFORE if it returns the same value for all sizes of shape variables and all inputs on
-which BEFORE returns one, with the same calls of packed functions.
+which BEFORE returns one, with the same calls of packed functions. Sizes beyond the limits that BEFORE
+promises (tir_var_lower_bound, tir_var_upper_bound) are not looked at.
 
 exit status: 0 proved; 1 refuted, with inputs on which both were run; 2 wrong usage, or a program
 that cannot be compared; 3 unknown."""
