@@ -76,8 +76,10 @@ def moved_values(state: ContextState, conditions: Sequence[PrimExpr]) -> dict[ti
 
 def _move(state: ContextState, failing: PrimExpr, point: dict[tir.Var, int]) -> bool:
     """Move a variable so that a comparison, or one of several, holds; whether one was moved."""
-    if isinstance(failing, tir.Or):
-        return _move(state, failing.a, point) or _move(state, failing.b, point)
+    return any(_move_in(state, part, point) for part in prim_exprs.nested(tir.Or, failing))
+
+
+def _move_in(state: ContextState, failing: PrimExpr, point: dict[tir.Var, int]) -> bool:
     comparison = failing.a if isinstance(failing, tir.Not) else failing
     if not isinstance(comparison, tir.LT | tir.LE | tir.GT | tir.GE | tir.EQ):
         return False
@@ -100,21 +102,17 @@ def _factors(product: PrimExpr, point: dict[tir.Var, int]) -> Iterator[tuple[tir
     """The variables that a product has as factors, the last one first, each with the value of the others
     where that is not 0.
     """
-    factors, stack = list[PrimExpr](), [product]
-    while stack:
-        each = stack.pop()
-        if isinstance(each, tir.Mul):
-            stack += (each.b, each.a)
-        else:
-            factors.append(each)
-    for at, each in reversed([*enumerate(factors)]):
-        if isinstance(each, tir.Var) and each in point:
-            try:
-                times = prod(evaluate(other, point) for k, other in enumerate(factors) if k != at)
-            except UndefinedError:
-                return
-            if times:
-                yield each, times
+    factors = prim_exprs.nested(tir.Mul, product)
+    if not any(isinstance(each, tir.Var) for each in factors):
+        return
+    try:
+        values = [evaluate(each, point) for each in factors]
+    except UndefinedError:
+        return
+    whole, zeros = prod(filter(None, values)), values.count(0)
+    for each, value in zip(reversed(factors), reversed(values), strict=True):
+        if isinstance(each, tir.Var) and zeros == (value == 0):
+            yield each, whole // (value or 1)
 
 
 def nearest(value: int, limits: Range) -> int:

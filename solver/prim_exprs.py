@@ -369,11 +369,16 @@ def conjunction(conditions: Iterable[PrimExpr]) -> PrimExpr:
 
 def conjuncts(condition: PrimExpr) -> list[PrimExpr]:
     """The operands of nested ``and``, left to right."""
+    return nested(tir.And, condition)
+
+
+def nested(kind: type[tir.Binary], expr: PrimExpr) -> list[PrimExpr]:
+    """The operands of nested operations of a kind, left to right."""
     found: list[PrimExpr] = []
-    stack = [condition]
+    stack = [expr]
     while stack:
         node = stack.pop()
-        if isinstance(node, tir.And):
+        if isinstance(node, kind):
             stack += (node.b, node.a)
         else:
             found.append(node)

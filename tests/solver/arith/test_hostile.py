@@ -229,3 +229,18 @@ def test_the_script_agrees_with_the_verdict() -> None:
         tally[f"{verdict.status} {answer}"] += 1
     assert tally["proved sat"] == 0 and tally["refuted unsat"] == 0, tally
     assert tally["proved unsat"] > 30 and tally["refuted sat"] > 15, tally
+
+
+@pytest.mark.parametrize("count", [10, 3_000])
+def test_a_fact_of_many_alternatives(count: int) -> None:
+    """However many there are, a counterexample satisfies one of them."""
+    fact: PrimExpr = tir.EQ(N, tir.IntImm(1_000_003))
+    for k in range(count):
+        fact = tir.Or(fact, tir.EQ(tir.Mul(N, M), tir.IntImm(1_000_003 + k)))
+    context = Context()
+    for var in (N, M):
+        context.declare(var)
+    context.assume(fact)
+    found = Prover(context).always(tir.EQ(M, tir.IntImm(5)))
+    assert isinstance(found, Refuted)
+    assert evaluate(fact, {N: 0, M: 0, **found.values})
