@@ -9,8 +9,10 @@ from functools import partial
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Record, replace
+from rlx.grammar.nodes.promises import promises
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.nodes.visit import expressions
+from rlx.grammar.print.show import show
 from rlx.grammar.stack import recursion_room, roomy
 from rlx.refine import bit_cases, cut_points, real_sums, terms
 from rlx.refine.answer import Counterexample, Refinement
@@ -61,7 +63,6 @@ from rlx.solver.context import Context
 from rlx.solver.prover import Prover
 from rlx.solver.verdict import Proved
 from rlx.spec.registry import decide, rule
-from rlx.transform.lowering.planned_piece import upper_bounds
 
 LEVELS = ("bitwise", "real")
 FAULTS = ("may vanish", "kept")
@@ -188,7 +189,7 @@ def compare(
     level, proofs = "bitwise", list[FunctionProof]()
     todo = [(name, False) for name in names]
     passed = set[str]()  # to what nobody knows, which may call them with anything
-    given = {name: (*assume, *promises(before[name])) for name in names}
+    given = {name: (*assume, *_promised(before[name])) for name in names}
     alike = contract is None and not any(given.values())
     with recursion_room():
         for name, called in todo:  # grows by the functions that were taken to mean the same
@@ -229,21 +230,13 @@ def compare(
                 found.unjoined if example is None else None,
                 None if called else question.missing(found, example),
             )
-    promised = tuple(dict.fromkeys(each for name in names for each in promises(before[name])))
+    promised = tuple(dict.fromkeys(each for name in names for each in _promised(before[name])))
     return Refinement("proved", level, names, None, "", tuple(proofs), promised=promised)
 
 
-def promises(function: object) -> list[str]:
-    """The conditions on sizes that the attributes ``tir_var_lower_bound`` and ``tir_var_upper_bound`` of
-    a function promise.
-    """
-    if not isinstance(function, ast.Function):
-        return []
-    low, high = (upper_bounds(function, f"tir_var_{word}_bound") for word in ("lower", "upper"))
-    said = [(var, f"{least} <= {var.name}") for var, least in low.items()]
-    said += [(var, f"{var.name} <= {most}") for var, most in high.items()]
-    order = [*function.shape_vars]
-    return [each for _, each in sorted(said, key=lambda pair: order.index(pair[0]))]
+def _promised(function: object) -> list[str]:
+    """The conditions on sizes that a function's attributes promise, as texts."""
+    return [show(each) for each in promises(function)] if isinstance(function, ast.Function) else []
 
 
 def _omits_data(module: ast.IRModule) -> bool:

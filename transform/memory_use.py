@@ -28,6 +28,7 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import IRModule
 from rlx.grammar.nodes.dtype import DataType
 from rlx.grammar.nodes.node import Record, Span
+from rlx.grammar.nodes.promises import promised_limits
 from rlx.grammar.nodes.visit import (
     bindings_in,
     evaluated,
@@ -40,7 +41,6 @@ from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.order import instantiate
 from rlx.solver.poly import Polynomial
 from rlx.transform.lowering.local_functions import LambdaLift
-from rlx.transform.lowering.planned_piece import upper_bounds
 from rlx.transform.lowering.structure import Normalize
 
 
@@ -226,7 +226,7 @@ class _ModuleMemory:
             self._constants(callee),
             tuple(Peak(self.expr(state.total), state.living) for state in peaks),
             tuple(self.unknown),
-            {var.name: most for var, most in upper_bounds(function).items()},
+            {var.name: most for var, most in promised_limits(function).items()},
         )
 
     def peaks(self, callee: ast.GlobalVar) -> tuple[_Alive, ...]:

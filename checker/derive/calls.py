@@ -33,13 +33,21 @@ from rlx.grammar.nodes.ast import (
     TupleStructInfo,
 )
 from rlx.grammar.nodes.node import same
+from rlx.grammar.nodes.promises import promises
 from rlx.grammar.nodes.struct_infos import OBJECT, numbers, of_the_value
 from rlx.grammar.suggest import did_you_mean
 from rlx.grammar.wording import counted
 from rlx.operators import is_known, lookup, similar
 from rlx.operators.derived_dimensions import shortened
 from rlx.operators.foreign_names import argument_order
-from rlx.solver.order import Compatibility, Conflict, Instance, free_shape_vars, instantiate
+from rlx.solver.order import (
+    Compatibility,
+    Conflict,
+    Instance,
+    free_shape_vars,
+    instantiate,
+    substitute_prim,
+)
 from rlx.solver.order.subtype import name_dimensions
 from rlx.spec.registry import need, rule
 
@@ -257,6 +265,7 @@ def _call_closure(state: DerivationState, node: ast.Call, function: FuncStructIn
         state.doubt(node)
         return OBJECT if function.binders else function.ret
     instance = check_arguments(state, node, function)
+    _check_promises(state, node, instance)
     state.inherit(node, node.args)
     return state.erased(shortened(instance.ret, state))
 
@@ -340,6 +349,30 @@ def check_arguments(state: DerivationState, node: ast.Call, function: FuncStruct
                 guess = not result.never_fits and _mentions(result, instance.unbound)
                 _blame(state, node, index, named_by, result, guess)
     return instance
+
+
+def _check_promises(state: DerivationState, node: ast.Call, instance: Instance) -> None:
+    """Report sizes beyond what attributes of the callee promise: no run checks them, and its memory
+    may be planned for less.
+    """
+    callee = state.module.functions.get(node.op) if isinstance(node.op, ast.GlobalVar) else None
+    if not isinstance(callee, ast.Function) or instance.binding.conflicts or state.spoiled(node):
+        return
+    images = instance.binding.mapping
+    for promise in promises(callee):
+        (var,) = tir.free_vars(promise)
+        image = images.get(var)
+        if not isinstance(image, tir.PrimExpr):
+            continue
+        relation = policy.relation_of(substitute_prim(promise, {var: image}), state.prover)
+        if need("D14-promise", relation.kind == "always"):
+            continue
+        given = f"{var.name} is {show(image)} here"
+        message = f"{_name(node.op)} promises {show(promise)} by an attribute, and {given}"
+        extra = policy.decision_on(relation, message).extra
+        severity = "note" if relation.kind == "unknown" else "warning"
+        related = of_global(state, node.op)
+        state.add("D14-promise", severity, message, node.span, related=related, **extra)
 
 
 def _exchanged(

@@ -273,14 +273,18 @@ class AliasProver(Prover):
     ----------
     aliases
         What variables stand for; no image mentions a variable that is a key.
+    promises
+        What attributes promise of the sizes of the functions that are derived now. They decide what
+        is reported (:meth:`relate_all`), and nothing that a run relies on: no run checks them.
     """
 
-    __slots__ = (*("_about", "_charged", "_many", "_spent", "_states"), "aliases")
+    __slots__ = (*("_about", "_charged", "_many", "_spent", "_states"), "aliases", "promises")
 
     def __init__(self, statistics: Statistics) -> None:
         super().__init__(Context())
         self.statistics = statistics
         self.aliases: dict[tir.Var | object, PrimExpr] = {}
+        self.promises: tuple[PrimExpr, ...] = ()
         self._about: dict[tir.Var, list[PrimExpr]] = {}
         self._states: dict[tuple[PrimExpr, ...], ContextState] = {}
         self._many = False
@@ -417,20 +421,35 @@ class AliasProver(Prover):
 
     @judged("question", "relate_all")
     def relate_all(self, pairs: Sequence[tuple[PrimExpr, PrimExpr]]) -> Relation:
-        """How two lists of dimensions compare, all pairs under the same values."""
+        """How two lists of dimensions compare, all pairs under the same values, of those that the
+        functions promise if there are others.
+        """
         resolved, ask = self.resolved, super().relate_all
         asked = [(resolved(a), resolved(b)) for a, b in pairs if not prim_exprs.alike(a, b)]
         parts = [part for pair in asked for part in pair]
-        return self._within_int64(ask(asked), parts, lambda: ask(asked))
+
+        def related() -> Relation:
+            return self._within_int64(ask(asked), parts, lambda: ask(asked))
+
+        found = related()
+        if not self.promises or found.kind in ("always", "never"):
+            return found
+        again = self._assuming(map(resolved, self.promises), related)
+        return again if again.kind != "never" else Relation("sometimes", again.counterexample)
 
     def _within_int64(self, found: A, parts: Sequence[PrimExpr], again: Callable[[], A]) -> A:
         """An answer that no number beyond int64 refutes: no dimension is one."""
         if all(abs(value) <= MOST for value in (found.counterexample or {}).values()):
             return found
+        variables = tir.free_vars(*parts)
+        return self._assuming([tir.LE(var, tir.IntImm(MOST)) for var in variables], again)
+
+    def _assuming(self, facts: Iterable[PrimExpr], ask: Callable[[], A]) -> A:
+        """An answer under more facts."""
         self.push()
         try:
-            for var in tir.free_vars(*parts):
-                self.assume(tir.LE(var, tir.IntImm(MOST)))
-            return again()
+            for fact in facts:
+                self.assume(fact)
+            return ask()
         finally:
             self.pop()

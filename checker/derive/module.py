@@ -28,6 +28,7 @@ from rlx.grammar.nodes.ast import (
 )
 from rlx.grammar.nodes.dtype import HANDLE, INT64
 from rlx.grammar.nodes.node import Node, Record, Span
+from rlx.grammar.nodes.promises import promises
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.nodes.visit import called_globals, callees_first
 from rlx.grammar.stack import recursion_room
@@ -43,20 +44,22 @@ class OuterState(NamedTuple):
 
     scope: DerivationScope
     effects: Effects
+    promises: tuple[tir.PrimExpr, ...]
     wanted: StructInfo | None
 
 
 def begin(state: DerivationState, node: ast.Function) -> OuterState:
     """Enter a function: its signature is known from here on. Its body is not looked at."""
-    outer, effects = state.enter(), state.effects
+    outer, effects, promised = state.enter(), state.effects, state.prover.promises
     state.effects = effects_of(node)
+    state.prover.promises = (*promised, *promises(node))
     state.bind_scalars(node.shape_vars, [p.struct_info_annotation for p in node.params])
     for param in node.params:
         learn_sizes(state, parameter(state, param))
     wanted = node.ret_struct_info
     if wanted is not None:
         wanted = naming.with_known_shapes(state, wanted, node.ret_span)
-    return OuterState(outer, effects, wanted)
+    return OuterState(outer, effects, promised, wanted)
 
 
 def end(
@@ -67,7 +70,7 @@ def end(
     if wanted is not None and not state.poisoned(node.body):
         _check_result(state, node, body, wanted)
     _tell_unchecked(state, node)
-    state.effects = opened.effects
+    state.effects, state.prover.promises = opened.effects, opened.promises
     # The result may mention the shape variables of the signature, but no parameter (ledger 31).
     state.shapes.difference_update(state.scope.shapes)
     state.scope.shapes.clear()

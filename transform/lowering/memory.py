@@ -11,6 +11,7 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import IRModule
 from rlx.grammar.nodes.dtype import DataType, dtype
 from rlx.grammar.nodes.node import changed, replace
+from rlx.grammar.nodes.promises import promised_limits
 from rlx.grammar.nodes.visit import sequences
 from rlx.semantics.arrays import numpy_type
 from rlx.transform.lowering.emitter import UNIT, Emitter, number, operator_name
@@ -21,7 +22,6 @@ from rlx.transform.lowering.planned_piece import (
     PlannedPiece,
     bounded,
     known_from,
-    upper_bounds,
 )
 from rlx.transform.lowering.structure import dataflow_blocks
 
@@ -147,7 +147,7 @@ class _Planner(Emitter):
     ) -> None:
         super().__init__(function)
         self._prim_funcs, self._share = prim_funcs, share
-        self._bounds = upper_bounds(function)
+        self._bounds = promised_limits(function)
         # The piece of memory in which each tensor lies, and the byte where it begins.
         self._places: dict[ast.Var, tuple[ast.Expr, ast.Expr]] = {}
 

@@ -181,26 +181,6 @@ def known_from(rows: Sequence[ast.Binding]) -> dict[tir.Var, int]:
     return known
 
 
-def upper_bounds(
-    function: ast.Function, attribute: str = "tir_var_upper_bound"
-) -> Mapping[tir.Var, int]:
-    """The bounds of shape variables in an attribute of a function."""
-    said = function.attrs.get(attribute)
-    if not isinstance(said, Mapping):
-        return {}
-    bounds = {str(name): _integer(value) for name, value in said.items()}
-    found = {var: bounds.get(var.name) for var in function.shape_vars}
-    return {var: value for var, value in found.items() if value is not None and value >= 0}
-
-
-def _integer(value: object) -> int | None:
-    if isinstance(value, ast.PrimValue):
-        value = value.value
-    if isinstance(value, tir.IntImm):
-        value = value.value
-    return value if isinstance(value, int) else None
-
-
 def bounded(size: tuple[int, Factors], bounds: Mapping[tir.Var, int]) -> tuple[int, Factors]:
     """A size with the largest value of each factor whose bound is known."""
     count, factors = size

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from rlx.checker.dynamic_checks import analyse
+
 from .programs import Derived, main, module
 
 X = '(x: R.Tensor(("n", 4), "float32"), t: R.Tensor(dtype="float32"))'
@@ -213,3 +215,55 @@ def test_a_result_that_doubles_with_each_function_is_given_up() -> None:
     assert derived.codes == []
     assert "Tensor((" in derived.shown("f2").partition("->")[2]
     assert derived.shown("f29").endswith("-> Tensor(float32, ndim=1))")
+
+
+def test_limits_that_attributes_promise_decide_what_is_reported() -> None:
+    body = "p = R.strided_slice(x, (R.prim_value(0),), (R.prim_value(0),), (n,))\n"
+    sliced = '(s: R.Shape(("n",)), x: R.Tensor((32, 8), "float32"))'
+    reshaped = f"{body}y = R.reshape(p, (n * 8,))\nreturn y"
+    attributes = 'R.func_attr({"tir_var_upper_bound": {"n": %d, "stranger": 1}})\n'
+    (far,) = main(sliced, reshaped).derivation.diagnostics
+    assert (far.code, far.counterexample) == ("OBL-reshape-count", {"n": 33})
+    assert main(sliced, attributes % 32 + reshaped).codes == []
+    (beyond,) = main(sliced, attributes % 33 + reshaped).derivation.diagnostics
+    assert beyond.counterexample == {"n": 33}
+
+
+def test_limits_do_not_remove_checks_of_a_run() -> None:
+    """Nothing checks at run time that sizes keep them."""
+    derived = main(
+        '(x: R.Tensor(("n",), "float32"))',
+        'R.func_attr({"tir_var_upper_bound": {"n": 32}})\n'
+        'y = R.match_cast(x, R.Tensor((T.min(n, 32),), "float32"))\nreturn y',
+    )
+    assert derived.codes == []
+    found = [check.status for check in analyse(derived.module) if check.kind == "cast"]
+    assert found == ["needed"]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "told"),
+    [
+        ("20", []),
+        ("40", ["warning D14-promise"]),
+        ("T.min(m, 32)", ["warning D14-promise"]),
+        ("T.max(T.min(m, 32), 2)", []),
+        ("m", ["warning D14-promise"] * 2),
+    ],
+)
+def test_limits_of_a_callee(sizes: str, told: list[str]) -> None:
+    derived = module(
+        f'@R.function\ndef f(m: R.Prim("int64"), x: R.Tensor(({sizes},))):\n    y = cls.g(x)\n    return y',
+        '@R.function\ndef g(x: R.Tensor(("n",))) -> R.Tensor(("n",)):\n    R.func_attr({"tir_var_upper_bound": {"n": 32}, '
+        '"tir_var_lower_bound": {"n": 2}})\n    y = cls.g(x)\n    return y',
+    )
+    assert derived.codes == told
+
+
+def test_limits_that_no_size_keeps_promise_nothing() -> None:
+    derived = main(
+        '(x: R.Tensor(("n",)))',
+        'R.func_attr({"tir_var_upper_bound": {"n": 2}, "tir_var_lower_bound": {"n": 3}})\n'
+        "y = R.reshape(x, (7,))\nreturn y",
+    )
+    assert derived.codes == ["warning OBL-reshape-count"]
