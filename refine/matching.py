@@ -222,7 +222,7 @@ class Matcher(NormalForms):
 
     def join(self, a: TensorTerm, b: TensorTerm) -> None:
         """Let a tensor stand for an equal one: so do the lengths of its axes."""
-        self.representatives[b] = a
+        self.representatives[b] = self.representatives.get(a, a)
         differ = [
             tir.EQ(x, y)
             for x, y in zip(a.shape, b.shape, strict=True)

@@ -185,6 +185,36 @@ def test_masks_that_are_folded() -> None:
     assert rlx.refines(module, fused, floats="real").proved
 
 
+RECURRENT = """
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((2, 2, 12), "float32"), w: R.Tensor((3, 12), "float32")):
+        with R.dataflow():
+            zeros = R.full(R.shape([1, 2, 3]), R.const(0.0, "float32"), dtype="float32")
+            start = R.squeeze(R.strided_slice(zeros, axes=[0], begin=[0], end=[1]), axis=[0])
+            h0 = R.expand_dims(start, axis=[0])
+            c0 = R.expand_dims(start, axis=[0])
+STEPS
+            R.output(h2)
+        return h2
+"""
+
+STEP = """
+            a{0} = R.matmul(R.reshape(h{1}, R.shape([2, 3])), w)
+            g{0} = R.split(R.add(R.expand_dims(a{0}, axis=[0]), R.strided_slice(x, axes=[0], begin=[{1}], end=[{0}])), 4, axis=2)
+            c{0} = R.add(R.multiply(R.sigmoid(g{0}[1]), c{1}), R.multiply(R.sigmoid(g{0}[0]), R.tanh(g{0}[2])))
+            h{0} = R.multiply(R.sigmoid(g{0}[3]), R.tanh(c{0}))
+"""
+
+
+def test_a_recurrent_network_that_begins_with_zeros() -> None:
+    """Several of its tensors are these zeros, and the first state is kept in a product with them."""
+    text = RECURRENT.replace("STEPS", STEP.format(1, 0) + STEP.format(2, 1))
+    module = tvm.relax.transform.Normalize()(tvm.script.from_source(text))
+    assert rlx.refines(module, legalized(module), floats="real").proved
+
+
 def test_positions_of_a_sequence_of_any_length() -> None:
     """Their numbers are a slice of a constant; its length is written in two ways."""
     relax, n = tvm.relax, tvm.tirx.Var("n", "int64")
