@@ -611,6 +611,9 @@ def index_put_value(x: Array, indices: Sequence[Array], values: Array, accumulat
         np.broadcast_to(from_zero(index, x.shape[k]), shape) for k, index in enumerate(indices)
     )
     wanted = (*shape, *x.shape[len(grid) :])
+    more = max(values.ndim - len(wanted), 0)
+    if values.shape[:more] == (1,) * more:  # as in an assignment of NumPy
+        values = values.reshape(values.shape[more:])
     fit(
         np.broadcast_to(np.int8(0), arrays.broadcast(values, np.broadcast_to(np.int8(0), wanted))),
         wanted,

@@ -207,9 +207,9 @@ class Facts:
                         return a if taken else b
                 case tir.Max() | tir.Min():
                     a, b = operands
-                    above = self.holds(tir.LE(b, a))
-                    if above is not None:
-                        return a if above is isinstance(each, tir.Max) else b
+                    for low, high in ((a, b), (b, a)):  # where they may be equal, one is not decided
+                        if self.holds(tir.LE(low, high)):
+                            return low if isinstance(each, tir.Min) else high
             return tir.interned(tir.with_operands(each, operands)) if operands else each
 
         return tir.interned(tir.fold(tir.interned(size), node))
@@ -318,6 +318,10 @@ class Facts:
                 left = a.names - set(_factors(node.b))
                 return _Measure(a.factor, left, a.negative or b.negative)
             case tir.Cast():
+                return operands[0]
+            case tir.Min(a=tir.IntImm(value=limit)) if limit >= PRODUCTS[64][1]:
+                return operands[1]
+            case tir.Min(b=tir.IntImm(value=limit)) if limit >= PRODUCTS[64][1]:
                 return operands[0]
             case tir.Add() | tir.Sub() | tir.Min() | tir.Max():
                 parts = operands

@@ -438,6 +438,20 @@ class NormalForms:
                     return found
         return condition
 
+    def _settled(self, number: PrimExpr, kind: DataType) -> PrimExpr | None:
+        """A number of sizes and indices as a float, with the choices taken that are decided; None if
+        there is none.
+        """
+        if not self.facts.is_index(number) or not any(
+            isinstance(node, tir.Min | tir.Max | tir.Select) for node in tir.postorder(number)
+        ):
+            return None
+        settled = self.facts.settled(number)
+        if settled is number:
+            return None
+        sum_ = tir.interned(sum_of(polynomial(settled)))
+        return tir.interned(_converted(sum_, kind) or tir.Cast(kind, sum_))
+
     # ------------------------------------------------------------ elements
 
     def head(self, x: PrimExpr) -> PrimExpr:
@@ -498,6 +512,10 @@ class NormalForms:
                     return terms.FALSE
                 case tir.Comparison() if type(x) in _TURNED:
                     x = tir.interned(_TURNED[type(x)](x.b, x.a))
+                case tir.Max(a=tir.Min(a=a, b=high), b=low) if tir.type_of(x).is_integer and (
+                    self.facts.holds(tir.LE(low, high))
+                ):
+                    x = tir.interned(tir.Min(tir.Max(a, low), high))
                 case tir.Cast(dtype=kind, value=inner) if self.same_numbers(
                     tir.type_of(inner), kind
                 ):
@@ -526,6 +544,8 @@ class NormalForms:
                             found = tir.interned(tir.converted(counted, kind, None))
                     if embeds(kind, tir.type_of(inner)) and (first := self._widened(opened, kind)):
                         found = first
+                    if found is None and kind.is_float:
+                        found = self._settled(opened, kind)
                     if found is None:
                         return x
                     x = found

@@ -111,6 +111,11 @@ def _equal(matcher: Matcher, x: Sum, y: Sum, rounds: int) -> bool:
     for atom in atoms:
         condition = matcher.inner_condition(atom)
         if condition is not None:
+            # A choice in a length or in a divisor may be another one's, written in another way.
+            if matcher.facts.is_index(condition) and matcher.attempt(
+                lambda: _matched(matcher, x, y, merge=False)
+            ):
+                return True
             return matcher.split(
                 condition,
                 lambda: _equal(matcher, _again(matcher, x), _again(matcher, y), rounds - 1),
@@ -887,6 +892,8 @@ class _Normal:
             number = self._number(size)
             if number is not None:
                 return {(): Fraction(number)} if number else {}
+            if isinstance(size, tir.Mul):
+                return _times(self._matcher, *(self._size(e, kind) for e in (size.a, size.b)))
             return {(tir.interned(tir.Cast(kind, size)),): Fraction(1)}
         known = tir.free_vars(*self._matcher.facts.chosen)
         for mono, factor in parts.items():
