@@ -95,6 +95,23 @@ def free_names(text: str, span: Span) -> Iterator[tuple[str, Span]]:
     yield from ((node.id, place.span(node)) for node in names if node.id not in bound)
 
 
+def names_bound(text: str, span: Span) -> set[str] | None:
+    """The names that a statement binds, or was meant to bind with `==` for `=`; None if Python does
+    not read it, or if it is no more than a name.
+    """
+    try:
+        tree = tree_of(text[slice(*span)])
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+    match tree.body:
+        case [ast.Expr(value=ast.Compare(left=ast.Name(id=name), ops=[ast.Eq()]))]:
+            return {name}
+        case [ast.Expr(value=ast.Name() | ast.Attribute())]:
+            return None
+    names = (node for node in ast.walk(tree) if isinstance(node, ast.Name))
+    return {node.id for node in names if isinstance(node.ctx, ast.Store)}
+
+
 def names_within(text: str, span: Span, name: str, words: Container[str]) -> Iterator[Span]:
     """Where a name is, or is inside, an argument of a call of `R.word(…)`."""
     place = Lines(text, span)

@@ -361,7 +361,7 @@ class StretchReader:
     def _open_without_bracket(self, given_up: list[Entry]) -> Entry | None:
         """The beginning of a head in which no bracket follows the name of the function."""
         definition = next((e for e in given_up if isinstance(e, Token) and e.type == "DEF"), None)
-        if definition is None or self.text.startswith(":", definition.end):  # `def fx: …`
+        if definition is None:
             return None
         try:
             opened = self.actions.definitions.do_def_open(definition.span, definition, None)
@@ -410,8 +410,8 @@ class StretchReader:
                     self.rejected(error)
 
     def undeclared(self, type_vars: Sequence[str], in_python: bool) -> Iterator[Diagnostic]:
-        """Report undeclared dimensions, and quoted dimensions in bodies, in a definition without
-        other errors.
+        """Report data types without quotes, and, in a definition without other errors, undeclared
+        dimensions and quoted dimensions in bodies.
 
         A cast binds only declared variables. A signature declares its names implicitly, but not in
         a text with explicit declarations.
@@ -419,6 +419,8 @@ class StretchReader:
         wrong = {
             self.reports.function_around(d.span) for d in self.reports.diagnostics if d.is_error
         }
+        if not is_prototype(self.text):
+            yield from self._unquoted(type_vars)
         if None in wrong:
             return
         for found in self._undeclared(type_vars, in_python):
@@ -445,6 +447,19 @@ class StretchReader:
             help = "write it without quotes"
             yield Diagnostic("PARSE", "error", words, span, help=help)
 
+    def _unquoted(self, declared: Collection[str]) -> Iterator[Diagnostic]:
+        """Report data types that are written as names which nothing binds."""
+        around = self.context.around
+        for span, name in self.context.coerce.unquoted.items():
+            if around is None:
+                code, words = "PARSE", f"{name!r} is not defined: a data type has quotes"
+            elif name not in {*declared, *around.names()} and around.value(name) is ...:
+                code, words = "PYTHON-name", f"the name {name!r} is not defined in this file"
+            else:
+                continue
+            help, edit = f'write the data type in quotes: "{name}"', Edit(span, f'"{name}"')
+            yield Diagnostic(code, "error", words, span, help=help, edit=edit)
+
     def _unknown_to_python(
         self, around: PythonAround, declared: Collection[str], names: Mapping[str, Span]
     ) -> Iterator[Diagnostic]:
@@ -452,14 +467,7 @@ class StretchReader:
         ends with a NameError.
         """
         bound = {*declared, *around.names()}
-        coerce = self.context.coerce
-        for name, span in coerce.unquoted:
-            if name not in bound and around.value(name) is ...:
-                words = f"the name {name!r} is not defined in this file"
-                help = f'write the data type in quotes: "{name}"'
-                edit = Edit(span, f'"{name}"')
-                yield Diagnostic("PYTHON-name", "error", words, span, help=help, edit=edit)
-        later = coerce.postponed
+        later = self.context.coerce.postponed
         if later and postpones_annotations(self.text):
             later = {}
         for code, found in ("PYTHON-name", names), ("PYTHON-evaluated", later):

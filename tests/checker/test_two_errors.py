@@ -147,6 +147,7 @@ class M:
         (", y:", ", y: :"),
         (", y:", ", y ="),
         ("f(", "f "),
+        ("f(", "f: ("),
         ("f(", "f(("),
         ("x: R.Tensor((n, 4),", "x: R.Tensor((n, 4),,"),
         ("x: R.Tensor((n, 4),", "x: R.Tensor(n, 4),"),
@@ -173,6 +174,12 @@ def test_a_mistake_in_a_head_hides_none_in_the_body(
     assert [d.code for d in found] == ["PARSE", "WF02-undefined", "WF02-undefined"], found
 
 
+def test_a_head_without_its_bracket_hides_no_mistake() -> None:
+    """Which letters of `fx` are the name is not known, so a call of `f` is not wrong."""
+    found = errors(HEADED.replace("f(x:", "fx:", 1))
+    assert [d.code for d in found] == ["PARSE", "WF02-undefined", "WF02-undefined"], found
+
+
 KERNEL = """@T.prim_func(s_tir=True)
 def k(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
     for i in range(8):
@@ -191,6 +198,7 @@ def k(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
         ('"float32"), B', '"float32") B'),
         ('(8,), "float32"), B', '(8,) "float32"), B'),
         ("T.Buffer", "T.Bufer"),
+        ("k(A", "k: (A"),
         ("A: T", "A T"),
         ('"float32")):', '"float32"):'),
         ('"float32")):', '"float32"))'),
@@ -364,6 +372,12 @@ def f(c: R.Tensor((), "bool"), x: R.Tensor((4, 8), "float32")):
         ("    d =", "    try:\n        p = x\n    except ValueError:\n        p = a\n    d ="),
         ("    d = R.add(b, two)\n    return d", "    b += two\n    return b"),
         ("    d = R.add(b, two)", "    d = e = R.add(b, two)"),
+        ("    d = R.add(b, two)", "    d, *e = R.add(b, two)"),
+        ("    d = R.add(b, two)", "    d, (e, g) = R.add(b, two)"),
+        ("    d = R.add(b, two)", "    d == R.add(b, two)"),
+        ("    d =", "    k == T.int64()\n    d ="),
+        ("    d =", "    x[0] = a\n    d ="),
+        ('c: R.Tensor((), "bool")', "c: R.Tensor((), bool)"),
         ("    d = R.add(b, two)", "    while c:\n        d = R.add(b, two)"),
         ("        b = R.negative(one)", "        e = R.negative(one)"),
         ("    else:\n        b = R.negative(one)\n", "    b = R.negative(one)\n"),
