@@ -6,9 +6,11 @@ import ast
 import builtins
 import warnings
 from collections.abc import Callable, Container, Iterator
+from itertools import islice
 
 from rlx.grammar.lines import line_end, line_start
 from rlx.grammar.nodes.node import Span
+from rlx.grammar.read.outline import logical_lines
 
 _LIMITS = ("too many", "too deep")
 """The beginnings of CPython's messages about its own limits, which are not errors of the text."""
@@ -51,6 +53,18 @@ def python_refuses(text: str, span: Span, outer: bool = False) -> tuple[str, Spa
     except (ValueError, MemoryError, RecursionError):
         return None
     return None
+
+
+def is_head_refused(text: str, start: int) -> bool:
+    """Whether Python rejects the head of a block, whatever stands under it."""
+    for _, end in islice(logical_lines(text, start), 1):
+        try:
+            tree_of(f"{text[start:end]} pass")
+        except SyntaxError as error:
+            return not error.msg.startswith(_LIMITS)
+        except (ValueError, MemoryError, RecursionError):
+            pass
+    return False
 
 
 def is_too_deep(text: str) -> bool:

@@ -35,6 +35,7 @@ from rlx.grammar.read.partial_nodes import Form, Name, Open, Signature
 from rlx.grammar.read.prim_statements import PrimStatements
 from rlx.grammar.read.prototype import is_prototype
 from rlx.grammar.read.python_names import postpones_annotations
+from rlx.grammar.read.python_syntax import is_head_refused
 from rlx.grammar.read.relax_statements import RelaxStatements
 from rlx.grammar.read.reports import NOT_UNDERSTOOD, ReadContext, shown_span
 from rlx.grammar.read.scope import Scope
@@ -363,6 +364,8 @@ class StretchReader:
         definition = next((e for e in given_up if isinstance(e, Token) and e.type == "DEF"), None)
         if definition is None:
             return None
+        # Of `def fx: …` the name may be `f`, which a function around it uses.
+        self.scope.missing += self.text.startswith(":", definition.end)
         try:
             opened = self.actions.definitions.do_def_open(definition.span, definition, None)
         except Rejected:
@@ -370,11 +373,14 @@ class StretchReader:
         return Entry(opened, *definition.span)
 
     def is_whole(self, given_up: list[Entry]) -> bool:
-        """Whether a statement is one of a module or of a PrimFunc, a definition, or a variable whose
-        annotation may go on in the next line.
+        """Whether a statement is one of a module, a definition, a variable whose annotation may go
+        on in the next line, or one of a PrimFunc with a head that Python reads.
         """
-        if self.scope.frame.kind == "module" or self.scope.in_prim_func() or self.scope.in_head:
+        if self.scope.frame.kind == "module" or self.scope.in_head:
             return True
+        if self.scope.in_prim_func():
+            is_begun = len(given_up) > 1  # an `else` goes on with what is above
+            return not (is_begun and is_head_refused(self.text, given_up[0].start))
         kinds = [e.type if isinstance(e, Token) else "" for e in given_up]
         is_variable = kinds[:2] == ["NAME", "COLON"] and not iskeyword(given_up[0].value)
         return is_variable or not {"DEF", "CLASS"}.isdisjoint(kinds)

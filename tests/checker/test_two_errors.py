@@ -205,12 +205,25 @@ def k(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
         ("T.reads(A[vi])", "T.reads(A[vi] A)"),
         ("T.reads(A[vi])", "T.reads(A[0:8:2])"),
         ("T.writes(B[vi])", "T.writes B[vi]"),
+        ("range(8)", "range(8 8)"),
+        ("range(8)", "range(8) if"),
+        ('T.sblock("b")', 'T.sblock("b" "c", 3 3)'),
+        ("T.axis.spatial(8, i)", "T.axis.spatial(8, i i)"),
+        ("T.axis.spatial(8, i)", "T.axis.spatial(\n                8, i i)"),
+        ("    for", '    C = T.alloc_buffer((8,) "float32")\n    for'),
+        ("    for", "    x: T.float32 = A[0] 3\n    for"),
     ],
 )
 def test_a_mistake_in_a_prim_func_hides_no_unknown_name(right: str, wrong: str) -> None:
     assert [d.code for d in errors(KERNEL)] == ["TIR01-undefined"]
     found = [d.code for d in errors(KERNEL.replace(right, wrong, 1))]
     assert sorted(found) == ["PARSE", "TIR01-undefined"]
+
+
+def test_two_lines_of_a_prim_func_that_are_no_python_are_two_errors() -> None:
+    wrong = "    x = T.float32(3 3)\n    y = T.float32(4 4)\n    for"
+    found = [d.code for d in errors(KERNEL.replace("    for", wrong, 1))]
+    assert sorted(found) == ["PARSE", "PARSE", "TIR01-undefined"]
 
 
 def test_each_annotation_of_a_signature_is_read() -> None:
