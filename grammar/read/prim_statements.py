@@ -383,7 +383,8 @@ class PrimStatements:
                     if given or value.keywords:
                         self.reports.error("T.init takes no arguments", span)
                     return Part("init", self.bodies.body(body), span)
-        if isinstance(value, tir.PrimExpr | tir.Buffer):
+        is_told = isinstance(value, tir.OpaqueExpr) and not value.text
+        if isinstance(value, tir.PrimExpr | tir.Buffer) and not is_told:
             what = "a buffer" if isinstance(value, tir.Buffer) else "a number"
             self.reports.error(f"`with` does not accept {what}", span)
         return self.bodies.opaque(span)

@@ -85,20 +85,23 @@ class Reports:
         help: str | None = None,
         related: Span | None = None,
         layout: bool = False,
+        alone: bool = False,
     ) -> None:
-        """Report a syntax error; a layout error only if it does not follow from an earlier one."""
+        """Report a syntax error; a layout error only if it does not follow from an earlier one, as
+        none does from one that is ``alone``.
+        """
         labels = () if related is None else (Label(related, "first defined here"),)
         if span is None or not self._follows(span[0], layout):
             self._add(Diagnostic("PARSE", "error", message, span, related=labels, help=help))
         if span is not None:
             if self.scope.in_prim_body() and not self.scope.in_head:
                 self._lose_in_prim_func(span)
-            if layout:
-                self._broken = span[0]
-                if not self.text.startswith((")", "]", "}"), span[0]):  # these end no block
-                    self.scope.doubtful = span
-            else:
+            if not layout:
                 self._unread = self._under = span[0]
+            elif not alone:
+                self._broken = span[0]
+            if layout and not self.text.startswith((")", "]", "}"), span[0]):  # these end no block
+                self.scope.doubtful = span
             insort(self._starts, span[0])
 
     def read_on(self) -> None:
@@ -216,8 +219,8 @@ class Reports:
         is_call = kinds[:1] in (["HEAD"], ["DOTTED"]) and kinds[-1:] != ["COLON"]
         if kinds[:1] == ["FOR"]:
             shows_it = "IN" in before
-        elif kinds[:1] in (["ELSE"], ["ELIF"]):  # misplaced, and so may be the block above
-            shows_it = False
+        elif kinds[:1] in (["ELSE"], ["ELIF"]):
+            shows_it = bool(before)  # where it is misplaced, the block above may be, too
         else:
             shows_it = is_call or kinds[:2] == ["NAME", "LSQB"] or not _SIGNS.isdisjoint(before)
             shows_it = shows_it or bool(words and binds_nothing(words))

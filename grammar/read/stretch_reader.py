@@ -228,10 +228,16 @@ class StretchReader:
         self._unexpected = token.start
         # Wrong indentation is no Python, so that no version can read it.
         layout = token.type in ("_INDENT", "_DEDENT") or "_INDENT" in expected
-        if self.scope.in_prim_body() and not self.scope.in_head and not layout:
+        lacks_its_condition = token.type == "COLON" and expected >= {"NAME", "INT"}
+        no_python = layout or lacks_its_condition
+        if self.scope.in_prim_body() and not self.scope.in_head and not no_python:
             self.reports.not_understood(token, expected)
             return
-        if self._is_told(token, start) or self._lacks_its_if(token):
+        if lacks_its_condition:  # what is wrong above is another clause
+            is_told = self._is_told(token, None)
+        else:
+            is_told = self._is_told(token, start) or self._lacks_its_if(token)
+        if is_told:
             return
         message, help = explain_unexpected(token, expected)
         start, end = shown_span(token)
@@ -321,7 +327,7 @@ class StretchReader:
 
     def instead_of(self, goal: str, given_up: list[Entry], start: int, end: int) -> Any:
         """An annotation of which nothing is known, so that what stands beside it is read; a decorator
-        without arguments; the head of a function with the parameters that it seems to have, so that the body is read.
+        without arguments; a condition of which nothing is known; the head of a function with the parameters that it seems to have, so that the body is read.
         """
         if goal == "decorator":
             word = _DECORATOR.match(self.text, start)
@@ -332,6 +338,13 @@ class StretchReader:
             if word[1] in FUNCTION_WORDS and _FLAG.search(self.text, start, end):
                 flags["pure"] = Entry(False, start, end)
             return Entry(Form(word[1], [], flags) if flags else Name(word[1]), *word.span(1))
+        if goal == "expr":
+            in_kernel = self.scope.in_prim_func()
+            return (
+                tir.OpaqueExpr("", (start, end))
+                if in_kernel
+                else ast.ErrorExpr(False, (start, end))
+            )
         if goal == "annotation":
             is_read = self.scope.in_head or self.scope.frame.kind in (
                 "function",

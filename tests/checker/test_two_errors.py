@@ -220,6 +220,15 @@ def test_a_mistake_in_a_prim_func_hides_no_unknown_name(right: str, wrong: str) 
     assert sorted(found) == ["PARSE", "TIR01-undefined"]
 
 
+def test_each_condition_that_is_missing_is_an_error() -> None:
+    body = "@T.prim_func\ndef k(B: T.Buffer((8,), 'int32')):\n    for i in range(8):\n"
+    branches = "".join(
+        f"        {word}:\n            B[i] = {word}_name[i]\n" for word in ("if", "elif")
+    )
+    found = [d.code for d in errors(body + branches)]
+    assert sorted(found) == ["PARSE", "PARSE", "TIR01-undefined", "TIR01-undefined"]
+
+
 def test_two_lines_of_a_prim_func_that_are_no_python_are_two_errors() -> None:
     wrong = "    x = T.float32(3 3)\n    y = T.float32(4 4)\n    for"
     found = [d.code for d in errors(KERNEL.replace("    for", wrong, 1))]
@@ -367,6 +376,8 @@ def f(c: R.Tensor((), "bool"), x: R.Tensor((4, 8), "float32")):
         ("@R.function", "@R.function(pure=Fals)"),
         ("if c:", "if c"),
         ("else:", "else"),
+        ("if c:", "if:"),
+        ("    else:", "    elif:\n        b = R.exp(a)\n    else:"),
         ("R.dataflow():", "R.dataflow()"),
         ("R.dataflow():", "R.dataflow:"),
         ("R.dataflow():", "R.dataflow(1):"),
@@ -400,3 +411,20 @@ def test_a_mistake_hides_no_unknown_name(right: str, wrong: str) -> None:
     assert [d.code for d in errors(STATEMENTS)] == ["WF02-undefined"] * 2
     found = [d.code for d in errors(STATEMENTS.replace(right, wrong))]
     assert sorted(found) == ["PARSE", "WF02-undefined", "WF02-undefined"]
+
+
+@pytest.mark.parametrize("between", ["", "    z = R.exp(x)\n"])
+def test_two_branches_without_an_else_are_two_errors(between: str) -> None:
+    head = '@R.function\ndef f(c: R.Tensor((), "bool"), x: R.Tensor((4,), "float32")):\n'
+    one, two = (f"    if c:\n        {name} = R.exp(x)\n" for name in "ab")
+    found = errors(f"{head}{one}{between}{two}    return x\n")
+    assert [d.code for d in found] == ["PARSE", "PARSE"]
+
+
+@pytest.mark.parametrize("lines", [("x = 3", "y = 4"), ("print(1)", "z: int = 2")])
+def test_two_lines_of_a_class_are_two_errors(lines: tuple[str, str]) -> None:
+    first, second = (f"    {line}\n" for line in lines)
+    text = HEADED.replace("unknown", "a").replace("other", "w")
+    assert not errors(text)
+    begin, end = text.split("class M:\n")
+    assert len(errors(f"{begin}class M:\n{first}{end}{second}")) == 2
