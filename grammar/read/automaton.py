@@ -391,7 +391,7 @@ class _Run:
             if [each.type for each in following] == ["_INDENT"]:
                 tokens.put_back([TERMINALS["COLON"](":", token.start, token.start), token])
                 return True
-        if token.type == "COLON" and self._lacks_its_condition():
+        if not given_up and token.type == "COLON" and self._lacks_its_condition():
             made = self.owner.instead_of("expr", [], *token.span)
             self._give_up(len(self.stack), "expr", Entry(made, *token.span))
             tokens.put_back([token])

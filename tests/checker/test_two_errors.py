@@ -428,3 +428,30 @@ def test_two_lines_of_a_class_are_two_errors(lines: tuple[str, str]) -> None:
     assert not errors(text)
     begin, end = text.split("class M:\n")
     assert len(errors(f"{begin}class M:\n{first}{end}{second}")) == 2
+
+
+@pytest.mark.parametrize(
+    ("lines", "codes"),
+    [
+        (["t = (x, unknown)", "return t[2]"], ["WF02-undefined", "D12-index"]),
+        (["t = (x, unknown)", "s = t", "return s[2]"], ["WF02-undefined", "D12-index"]),
+        (["t = (x, unknown)", "return t[1]"], ["WF02-undefined"]),
+        (["t: R.Tuple(R.Tensor((4,)), R.Tensor((4,))) = (x,)", "return t[1]"], ["D11-annotation"]),
+    ],
+)
+def test_a_field_with_an_error_is_a_field(lines: list[str], codes: list[str]) -> None:
+    """So the number of fields is known, unless an annotation says another."""
+    body = "".join(f"    {line}\n" for line in lines)
+    found = errors(f'@R.function\ndef f(x: R.Tensor((4,), "float32")):\n{body}')
+    assert [d.code for d in found] == codes
+
+
+def test_an_annotation_of_what_is_wrong_is_told_at_the_annotation() -> None:
+    """Its value says nothing of it, but what the function returns does."""
+    text = """@R.function
+def f(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+    a: R.Tensor((5,), "float32") = R.add(x, unknown)
+    b = a
+    return b
+"""
+    assert sorted(told(text)) == [("D15-result", 2), ("WF02-undefined", 2)]
