@@ -59,6 +59,7 @@ def _bind_value(state: DerivationState, binding: ast.VarBinding, found: StructIn
     wanted = naming.with_known_shapes(state, wanted, var.annotation_span, binding.value)
     state.bind(var, naming.kept(found, wanted))
     if state.poisoned(binding.value):
+        state.unproved.add(var)
         return
     result = policy.mismatch(state, "D11-annotation", found, wanted)
     if result is not None and not policy.repeated(state, binding.value, result):
@@ -208,6 +209,8 @@ def _report_annotation(
         message = f"'{name}' is annotated {show(wanted)}, but its value is {show(found)}"
         state.add("D11-annotation", "error", message, span, **extra)
         state.doubt(var)  # what follows from the wrong annotation is no second mistake
+        if isinstance(wanted, TupleStructInfo):
+            state.info_of[var] = OBJECT  # nor is a field that only one of them has
         return
     if policy.unknown_only(result):
         message = (

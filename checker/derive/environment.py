@@ -128,6 +128,8 @@ class Environment:
         ends.
     doubts
         Expressions of which less is known than there should be.
+    unproved
+        Variables that are what their annotations say, since their values are wrong.
     captured
         Variables, shape variables and annotations that Python around the program gives a meaning.
     shape_vars, shapes
@@ -152,6 +154,7 @@ class Environment:
         self.module = module
         self.info_of: dict[Node, StructInfo] = {}
         self.doubts = Doubts()
+        self.unproved: set[ast.Var] = set()
         self.captured = set(captured)
         self.shape_vars: set[tir.Var] = set()
         self.shapes: set[ast.Var] = set()

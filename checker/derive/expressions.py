@@ -152,34 +152,24 @@ def shape(state: DerivationState, node: ShapeExpr) -> StructInfo:
 @rule("D12", "derivation")
 def tuple_get_item(state: DerivationState, node: ast.TupleGetItem) -> StructInfo:
     info = state.info(node.tuple_value)
-    if state.poisoned(node.tuple_value):
-        return _part_of_unknown(state, node, info)
+    state.inherit(node, (node.tuple_value,))
     if not isinstance(info, TupleStructInfo):
-        message = f"only a tuple can be indexed with {node.index}, but this is {show(info)}"
-        state.add("D12-tuple", "error", message, _place(node), **_about(state, node, info))
-        return _part_of_unknown(state, node, info)
+        if not state.poisoned(node.tuple_value):
+            message = f"only a tuple can be indexed with {node.index}, but this is {show(info)}"
+            state.add("D12-tuple", "error", message, _place(node), **_about(state, node, info))
+            state.doubt(node)
+        return OBJECT
     need("D12-tuple", True)
-    if not need("D12-index", node.index in range(len(info.fields))):
+    # A field with an error is still a field.
+    if not need("D12-index", node.index in range(len(info.fields))) and info not in state.captured:
         count = len(info.fields)
         have = f"its fields are 0 to {count - 1}" if count else "it is empty"
         message = f"the tuple has no field {node.index}: {have}"
         related = definition(state, node.tuple_value)
         state.add("D12-index", "error", message, _place(node), label=show(info), related=related)
-        return _part_of_unknown(state, node, info)
-    state.inherit(node, (node.tuple_value,))
+        state.doubt(node)
+        return OBJECT
     return info.fields[node.index]
-
-
-def _part_of_unknown(
-    state: DerivationState, node: ast.TupleGetItem, info: StructInfo
-) -> StructInfo:
-    """The type of a field of a tuple with a reported error: its known fields may still serve
-    others.
-    """
-    state.doubt(node, state.doubts.get(node.tuple_value, Doubt.WRONG))
-    if isinstance(info, TupleStructInfo) and node.index in range(len(info.fields)):
-        return info.fields[node.index]
-    return OBJECT
 
 
 def _about(state: DerivationState, node: ast.TupleGetItem, info: StructInfo) -> dict[str, object]:

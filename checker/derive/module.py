@@ -103,8 +103,14 @@ def _check_result(
     body = node.body.body if isinstance(node.body, ast.SeqExpr) else node.body
     extra["label"] = show(found)
     promised = f"the result is annotated {show(wanted)}"
+    place = _result_span(node)
     if result.never_fits:
         severity, message = "error", f"{promised}, but the body yields {show(found)}"
+        returned = state.named.of(body)
+        if isinstance(returned, ast.Var) and returned in state.unproved:
+            name = returned.name_hint
+            message = f"{name!r} is returned and annotated {show(found)}, but {promised}"
+            place = returned.annotation_span or place
         state.doubt(node)
         state.doubt(node.body)
     else:
@@ -119,7 +125,7 @@ def _check_result(
             "check it at run time before the return:"
             f" R.match_cast({named(body)}, {written(wanted)})"
         )
-    state.add("D15-result", severity, message, _result_span(node), **extra)
+    state.add("D15-result", severity, message, place, **extra)
 
 
 def _tell_unchecked(state: DerivationState, node: ast.Function) -> None:

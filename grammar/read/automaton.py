@@ -44,8 +44,8 @@ class Recovery(Protocol):
         """Whether the block under an abandoned statement is a part of it, and is not read."""
 
     def instead_of(self, goal: str, given_up: list[Entry], start: int, end: int) -> Any:
-        """The value in the place of an annotation, a decorator, or the head of a function, from the
-        part that was read; None if nothing can stand there.
+        """The value in the place of an annotation, a decorator, a missing condition, or the head of
+        a function, from the part that was read; None if nothing can stand there.
         """
 
     def skipped(self, given_up: list[Entry], stack: list[Entry], start: int, end: int) -> Any:
@@ -381,7 +381,8 @@ class _Run:
 
     def _recover(self, given_up: list[Entry], token: Token, tokens: _Tokens) -> bool:
         """Give up the smallest part around an error that something can stand for; stand behind it.
-        Returns whether there is one. A colon that is missing in front of a block is put there.
+        Returns whether there is one. A colon that is missing in front of a block is put there, as
+        is the condition that is missing in front of a colon.
         """
         ends_head = not given_up and token.type == "_NEWLINE" and self._accepts("COLON")
         if ends_head and not self._in_head():
@@ -390,6 +391,11 @@ class _Run:
             if [each.type for each in following] == ["_INDENT"]:
                 tokens.put_back([TERMINALS["COLON"](":", token.start, token.start), token])
                 return True
+        if not given_up and token.type == "COLON" and self._lacks_its_condition():
+            made = self.owner.instead_of("expr", [], *token.span)
+            self._give_up(len(self.stack), "expr", Entry(made, *token.span))
+            tokens.put_back([token])
+            return True
         around = self._depth("statement")
         for goal in "annotation", "decorator", "def_head":
             depth = self._depth(goal)
@@ -438,6 +444,11 @@ class _Run:
         made = self.owner.skipped(given_up, self.stack[:around], start, end)
         self._give_up(around, "statement", Entry(made, start, end))
         return True
+
+    def _lacks_its_condition(self) -> bool:
+        """Whether a colon could come next if an expression stood in front of it."""
+        behind = self.tables.gotos[self.states[-1]].get("expr")
+        return behind is not None and "COLON" in self.tables.actions[behind]
 
     def _give_up(self, depth: int, goal: str, instead: Entry) -> None:
         """Put a value in the place of the innermost part of a kind that is being read."""

@@ -218,13 +218,11 @@ class Coerce(ScalarCoercion):
                     if text in SCALAR_NAMES and not of_scalar:
                         words = f"{name} is the type of a scalar, not a data type"
                         raise Rejected(words, *entry.span, f'write "{text}"', certain=True)
-                elif "." not in name:
-                    self.unquoted.append((name, entry.span))
             case _:
                 words = f"expected a data type, found {describe(value)}"
                 raise Rejected(words, start, end, certain=isinstance(value, int | float))
         try:
-            return dtype(text)
+            found = dtype(text)
         except ValueError as error:
             meant = misspelt.data_type(text)
             if not self.scope.in_prim_func():  # no value of Relax is a handle
@@ -234,6 +232,9 @@ class Coerce(ScalarCoercion):
             help = did_you_mean(meant)
             written = isinstance(value, ast.StringImm | str)
             raise Rejected(str(error), start, end, help, certain=written) from None
+        if isinstance(value, Name) and "." not in value.text:
+            self.unquoted[entry.span] = value.text
+        return found
 
 
 _OTHER_NAMES = {"T.boolean": "bool"}

@@ -90,7 +90,7 @@ class ScalarCoercion:
         reads later, or are parameters, each with the location of the use without quotes: only
         Python, which evaluates annotations at once, does not know them.
     unquoted
-        The data types that are written as bare names, with their places.
+        The data types that are written as bare names, by their places.
     cast_to
         Those of them that only a cast in a body binds.
     quotes, quoting
@@ -108,7 +108,7 @@ class ScalarCoercion:
         self.implicit: dict[tir.Var, Span] = {}
         self.postponed: dict[str, Span] = {}
         self._first_quoted: set[tir.Var] = set()
-        self.unquoted: list[tuple[str, Span]] = []
+        self.unquoted: dict[Span, str] = {}
         self.cast_to: dict[tir.Var, Span] = {}
         self.quotes = 0
         self.quoting: set[str] = set()

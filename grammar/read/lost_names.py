@@ -9,6 +9,7 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.read.entries import Token
 from rlx.grammar.read.lexer import KEYWORDS, VALUES
+from rlx.grammar.read.python_syntax import names_bound
 from rlx.grammar.read.reports import ReadContext
 from rlx.grammar.read.scope import Scope
 from rlx.grammar.read.source_tokens import (
@@ -40,15 +41,17 @@ def lose(context: ReadContext, span: Span, is_begun: bool) -> list[ast.Binding]:
     scope = context.scope
     read = list(statements(context.text, span))
     is_function = [each.type for part in read[:1] for each in part[:1]] == ["DEF"]
-    names = {name for part in read for name in _targets(part) | _glued(part)}
+    bound = names_bound(context.text, span)
+    names = {name for part in read for name in _targets(part) | _glued(part)} | (bound or set())
     if is_function:  # what else it binds is its own
         names, is_begun = _targets(read[0]), False
     sign = end_of_target(context.text, read[0]) if len(read) == 1 else None
     if len(read) == 1 and binds_nothing(read[0]):
         sign = span[0]
-    known = is_function or (
-        sign is not None and not context.reports.has_errors_in((span[0], sign - 1))
-    )
+    _tell_comparison(context, read[0], bound, span)
+    known = is_function or bound is not None
+    if not known and sign is not None:
+        known = not context.reports.has_errors_in((span[0], sign - 1))
     if not known:
         scope.missing += 1
     casts = any(_CAST in token.value for statement in read for token in statement)
@@ -66,6 +69,19 @@ def lose(context: ReadContext, span: Span, is_begun: bool) -> list[ast.Binding]:
             unknown = scope.undefined(name, where)
             found.append(ast.VarBinding(ast.Var("_", None, None, where), unknown, where, where))
     return found + bind_lost(scope, names - scope.modules - _LETTERS, error)
+
+
+def _tell_comparison(
+    context: ReadContext, statement: list[Token], bound: set[str] | None, span: Span
+) -> None:
+    """Say of `y == value` with a new name, where that is an error, that `=` binds."""
+    name, *behind = statement
+    is_new = bound == {name.value} and context.scope.names.get(name.value) is None
+    if is_new and [token.value for token in behind[:1]] == ["=="]:
+        context.reports.take_back(span)
+        value = context.text_of((behind[0].end, span[1])).strip()
+        help = f"write `{name.value} = {value}`" if len(value) < 60 else "write `=`"
+        context.reports.error("`==` compares, and binds no name", behind[0].span, help)
 
 
 def bind_lost(scope: Scope, names: Iterable[str], error: ast.ErrorExpr) -> list[ast.Binding]:

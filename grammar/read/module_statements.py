@@ -8,6 +8,7 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.read.entries import Entry, Rejected
 from rlx.grammar.read.partial_nodes import Declared, Form, ModuleStatement
+from rlx.grammar.read.python_syntax import free_names
 from rlx.grammar.read.relax_statements import RelaxStatements
 
 _EXPECTED = "expected a decorated function in the module"
@@ -21,7 +22,7 @@ class ModuleStatements(RelaxStatements):
     def assign(self, name: Entry, annotation: Entry | None, value: Entry, span: Span) -> Any:
         if isinstance(value.value, ast.ExternFunc) and annotation is None:
             return Declared(name.value, value.value, name.span)
-        raise Rejected(_EXPECTED, name.start, value.end, layout=True)
+        raise self._stray((name.start, value.end))
 
     def lost(self, given_up: list[Entry], span: Span) -> list[ast.Binding]:
         return []
@@ -35,4 +36,10 @@ class ModuleStatements(RelaxStatements):
                 return super().expression(value)
             case str():
                 return None
-        raise Rejected(_EXPECTED, *value.span, layout=True)
+        raise self._stray(value.span)
+
+    def _stray(self, span: Span) -> Rejected:
+        """The refusal of a line; one with names of a function is out of place, as may be others."""
+        known = {*"RTI", *self.scope.modules, *self.scope.global_names}
+        names = (name for name, _ in free_names(self.context.text, span))
+        return Rejected(_EXPECTED, *span, layout=not known.issuperset(names))

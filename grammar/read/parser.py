@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
+from itertools import accumulate
 from typing import TYPE_CHECKING, TypeVar
 
 from rlx.grammar.diagnostic import Diagnostic, Source
@@ -328,6 +329,9 @@ def lost_functions(text: str, found: Iterable[Diagnostic]) -> frozenset[str]:
     spans = [each.span for each in found if each.is_error]
     heads = {each.span("name"): each["name"] for each in _DEFINED.finditer(text)} if spans else {}
     names = {*heads.values()}
+    for (_, end), name in heads.items():
+        if not text.startswith(("(", "["), end):  # it may begin with the name: `def fx: R.Tensor`
+            names.update(accumulate(name))
     if not heads.keys().isdisjoint(spans) or (spans and _NO_HEAD.search(text)):
         names.add("")
     for span in spans:

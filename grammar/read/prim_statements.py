@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import islice
 from typing import Any, NoReturn
 
 from rlx.grammar.dialects import BLOCK_ATTR_WORDS, BLOCK_WORDS
@@ -12,6 +13,7 @@ from rlx.grammar.nodes.node import Span
 from rlx.grammar.read import arithmetic
 from rlx.grammar.read.entries import Entry, Rejected
 from rlx.grammar.read.function_bodies import add_attributes, prim_function
+from rlx.grammar.read.lexer import words_of
 from rlx.grammar.read.partial_nodes import (
     Form,
     Name,
@@ -19,6 +21,7 @@ from rlx.grammar.read.partial_nodes import (
     Sequence,
     Signature,
     describe,
+    flatten,
     open_scope,
     unfolded,
 )
@@ -98,7 +101,14 @@ class PrimStatements:
         return prim_function(self.context, signature, comments, frame, found, span)
 
     def lost(self, given_up: list[Entry], span: Span) -> tir.Stmt:
-        return self.bodies.opaque(span)
+        found = self.bodies.opaque(span)
+        for first in islice(words_of(self.context.text, span), 1):
+            if isinstance(self.scope.names.get(first.value), Sequence):  # it stands for a part
+                self.scope.bind(first.value, tir.Var(first.value, VOID, first.span))
+        goes_on = self.context.text_of(span).rstrip().endswith("\\")
+        if given_up and not goes_on:  # otherwise it is no Python without what is around it
+            self.reports.refuse_what_is_no_python(span)
+        return found
 
     # ------------------------------------------------------------ simple statements
 
@@ -300,6 +310,8 @@ class PrimStatements:
         return self.loops.close(head, body, span)
 
     def headless(self, body: list[Any], span: Span) -> tir.Stmt:
+        if any(isinstance(item, Part) for item in flatten(body)):
+            return self.bodies.block(Form(BLOCK_WORDS[0], [], {}), body, span)
         return self.bodies.body(body)
 
     def _close_loop(self, span: Span) -> None:
@@ -371,7 +383,8 @@ class PrimStatements:
                     if given or value.keywords:
                         self.reports.error("T.init takes no arguments", span)
                     return Part("init", self.bodies.body(body), span)
-        if isinstance(value, tir.PrimExpr | tir.Buffer):
+        is_told = isinstance(value, tir.OpaqueExpr) and not value.text
+        if isinstance(value, tir.PrimExpr | tir.Buffer) and not is_told:
             what = "a buffer" if isinstance(value, tir.Buffer) else "a number"
             self.reports.error(f"`with` does not accept {what}", span)
         return self.bodies.opaque(span)

@@ -6,9 +6,11 @@ import ast
 import builtins
 import warnings
 from collections.abc import Callable, Container, Iterator
+from itertools import islice
 
 from rlx.grammar.lines import line_end, line_start
 from rlx.grammar.nodes.node import Span
+from rlx.grammar.read.outline import logical_lines
 
 _LIMITS = ("too many", "too deep")
 """The beginnings of CPython's messages about its own limits, which are not errors of the text."""
@@ -53,6 +55,18 @@ def python_refuses(text: str, span: Span, outer: bool = False) -> tuple[str, Spa
     return None
 
 
+def is_head_refused(text: str, start: int) -> bool:
+    """Whether Python rejects the head of a block, whatever stands under it."""
+    for _, end in islice(logical_lines(text, start), 1):
+        try:
+            tree_of(f"{text[start:end]} pass")
+        except SyntaxError as error:
+            return not error.msg.startswith(_LIMITS)
+        except (ValueError, MemoryError, RecursionError):
+            pass
+    return False
+
+
 def is_too_deep(text: str) -> bool:
     """Whether a text is nested deeper than Python's parser follows."""
     try:
@@ -93,6 +107,23 @@ def free_names(text: str, span: Span) -> Iterator[tuple[str, Span]]:
         names = [node for node in inside if isinstance(node, ast.Name)]
     bound |= {*dir(builtins)} - {"_"}
     yield from ((node.id, place.span(node)) for node in names if node.id not in bound)
+
+
+def names_bound(text: str, span: Span) -> set[str] | None:
+    """The names that a statement binds, or was meant to bind with `==` for `=`; None if Python does
+    not read it, or if it is no more than a name.
+    """
+    try:
+        tree = tree_of(text[slice(*span)])
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+    match tree.body:
+        case [ast.Expr(value=ast.Compare(left=ast.Name(id=name), ops=[ast.Eq()]))]:
+            return {name}
+        case [ast.Expr(value=ast.Name() | ast.Attribute())]:
+            return None
+    names = (node for node in ast.walk(tree) if isinstance(node, ast.Name))
+    return {node.id for node in names if isinstance(node.ctx, ast.Store)}
 
 
 def names_within(text: str, span: Span, name: str, words: Container[str]) -> Iterator[Span]:

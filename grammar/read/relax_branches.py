@@ -63,7 +63,7 @@ class BranchReader:
         read = (span[0], line_end(self.context.text, span[1]))
         if "else" not in self.context.text_of(read) or not self.reports.has_errors_in(read):
             # otherwise it stands in a statement that could not be read
-            self.reports.error("an if of Relax needs an else", head.span, layout=True)
+            self.reports.error("an if of Relax needs an else", head.span, layout=True, alone=True)
 
     def _without_result(
         self, head: tuple[ast.Expr, Span], blocks: list[list[Any]], span: Span

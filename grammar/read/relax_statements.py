@@ -389,7 +389,9 @@ class RelaxStatements(BranchReader):
 
     def open_with(self, frame: Entry, names: Entry | None, span: Span) -> Open:
         value = frame.value
-        if not isinstance(value, Form) or value.head != "R.dataflow":
+        if isinstance(value, ast.ErrorExpr):
+            pass  # reported
+        elif not isinstance(value, Form) or value.head != "R.dataflow":
             self.reports.error("expected `with R.dataflow():`", frame.span)
         elif value.args or value.keywords:
             self.reports.error("R.dataflow takes no arguments", frame.span)

@@ -13,10 +13,10 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.read.coerce import Coerce
 from rlx.grammar.read.entries import Entry, Rejected, Token
-from rlx.grammar.read.lexer import LAYOUT, NO_QUOTE, words_of_line
+from rlx.grammar.read.lexer import LAYOUT, NO_QUOTE, words_of, words_of_line
 from rlx.grammar.read.outline import indentation, logical_lines, width
 from rlx.grammar.read.scope import Scope
-from rlx.grammar.read.source_tokens import end_of_target
+from rlx.grammar.read.source_tokens import binds_nothing, end_of_target
 from rlx.grammar.read.syntax_messages import explain_unexpected
 from rlx.grammar.suggest import did_you_mean
 
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 MAX_ERRORS = 200
 """The maximum number of syntax errors that are reported in a function."""
+
+_SIGNS = frozenset(["TARGET", "EQUAL"])
+"""The sign behind the name that a statement binds."""
 
 NOT_UNDERSTOOD = "rlx does not understand this part of a PrimFunc; it is kept as text"
 
@@ -65,7 +68,8 @@ class Reports:
             self.error(message, (start, end), layout=layout)
             line = words_of_line(self.text, line_begins)
             sign = None if layout else end_of_target(self.text, line)
-            if (sign is None or sign > start) and not message.endswith(NO_QUOTE):
+            known = self.scope.in_prim_body() or (sign is not None and sign <= start)
+            if not known and not message.endswith(NO_QUOTE):
                 self.scope.missing += not layout or not self._are_bindings(line_begins)
                 self.scope.doubtful = (start, end)
 
@@ -81,20 +85,23 @@ class Reports:
         help: str | None = None,
         related: Span | None = None,
         layout: bool = False,
+        alone: bool = False,
     ) -> None:
-        """Report a syntax error; a layout error only if it does not follow from an earlier one."""
+        """Report a syntax error; a layout error only if it does not follow from an earlier one, as
+        none does from one that is ``alone``.
+        """
         labels = () if related is None else (Label(related, "first defined here"),)
         if span is None or not self._follows(span[0], layout):
             self._add(Diagnostic("PARSE", "error", message, span, related=labels, help=help))
         if span is not None:
             if self.scope.in_prim_body() and not self.scope.in_head:
                 self._lose_in_prim_func(span)
-            if layout:
-                self._broken = span[0]
-                if not self.text.startswith((")", "]", "}"), span[0]):  # these end no block
-                    self.scope.doubtful = span
-            else:
+            if not layout:
                 self._unread = self._under = span[0]
+            elif not alone:
+                self._broken = span[0]
+            if layout and not self.text.startswith((")", "]", "}"), span[0]):  # these end no block
+                self.scope.doubtful = span
             insort(self._starts, span[0])
 
     def read_on(self) -> None:
@@ -163,6 +170,8 @@ class Reports:
         from rlx.grammar.read.python_syntax import python_refuses, unread_statement
 
         refused = python_refuses(self.text, span)
+        if refused is not None:
+            self._drop_notes(span)
         if self.has_errors_in(span):  # one of them, or one that follows, unless all are above
             around = (0, 0) if refused is None else self._line_at(refused[1][0])
             places = [token.start for token, _ in self._unexpected]
@@ -184,22 +193,38 @@ class Reports:
 
     def _not_kept(self, function: Span, message: str, span: Span, help: str | None = None) -> None:
         """Report an error in a function instead of the note that its text is kept."""
+        self._drop_notes(function)
+        self.error(message, span, help)
+        self._lose_in_prim_func(span)
+
+    def _drop_notes(self, function: Span) -> None:
+        """Take back that text of a function is kept, which is wrong."""
         start, end = function
         self.diagnostics[:] = [
             d
             for d in self.diagnostics
             if d.code != "PARSE-opaque" or d.span is None or not start <= d.span[0] <= end
         ]
-        self.error(message, span, help)
-        self._lose_in_prim_func(span)
 
     def _lose_in_prim_func(self, span: Span) -> None:
-        """Doubt the names of a PrimFunc if the statement with an error may have bound one."""
-        words = words_of_line(self.text, line_start(self.text, span[0]))
+        """Doubt the names of a PrimFunc if the statement with an error may bind one that its text,
+        which is kept, does not show.
+        """
+        lines, ends = _lines(self.text)
+        at = bisect_left(ends, span[0])
+        start = lines[at][0] if at < len(lines) else span[0]
+        words = [*words_of(self.text, (min(start, span[0]), line_end(self.text, span[0])))]
         kinds = [word.type for word in words]
+        before = {word.type for word in words if word.end <= span[0]}
         is_call = kinds[:1] in (["HEAD"], ["DOTTED"]) and kinds[-1:] != ["COLON"]
-        binds_nothing = is_call or kinds[:2] == ["NAME", "LSQB"]
-        if not binds_nothing or any(word.value == "T.Let(" for word in words):
+        if kinds[:1] == ["FOR"]:
+            shows_it = "IN" in before
+        elif kinds[:1] in (["ELSE"], ["ELIF"]):
+            shows_it = bool(before)  # where it is misplaced, the block above may be, too
+        else:
+            shows_it = is_call or kinds[:2] == ["NAME", "LSQB"] or not _SIGNS.isdisjoint(before)
+            shows_it = shows_it or bool(words and binds_nothing(words))
+        if not shows_it or any(word.value == "T.Let(" for word in words):
             self.scope.doubtful = span
 
     def function_around(self, span: Span | None) -> Span | None:

@@ -195,6 +195,7 @@ def parameters_in(text: str, span: Span) -> tuple[list[Token], bool]:
         )
         if (kind == "NAME" and (first or annotated)) or (kind == "TARGET" and first):
             names.append(part)
-        missing = missing or (kind == "COLON" and first)
+        is_bracket = after is not None and after.type == "LPAR"  # `def f: (x: …`
+        missing = missing or (kind == "COLON" and first and not is_bracket)
         before = kind
     return names, missing

@@ -35,6 +35,7 @@ from rlx.grammar.read.partial_nodes import Form, Name, Open, Signature
 from rlx.grammar.read.prim_statements import PrimStatements
 from rlx.grammar.read.prototype import is_prototype
 from rlx.grammar.read.python_names import postpones_annotations
+from rlx.grammar.read.python_syntax import is_head_refused
 from rlx.grammar.read.relax_statements import RelaxStatements
 from rlx.grammar.read.reports import NOT_UNDERSTOOD, ReadContext, shown_span
 from rlx.grammar.read.scope import Scope
@@ -227,10 +228,16 @@ class StretchReader:
         self._unexpected = token.start
         # Wrong indentation is no Python, so that no version can read it.
         layout = token.type in ("_INDENT", "_DEDENT") or "_INDENT" in expected
-        if self.scope.in_prim_body() and not self.scope.in_head and not layout:
+        lacks_its_condition = token.type == "COLON" and expected >= {"NAME", "INT"}
+        no_python = layout or lacks_its_condition
+        if self.scope.in_prim_body() and not self.scope.in_head and not no_python:
             self.reports.not_understood(token, expected)
             return
-        if self._is_told(token, start) or self._lacks_its_if(token):
+        if lacks_its_condition:  # what is wrong above is another clause
+            is_told = self._is_told(token, None)
+        else:
+            is_told = self._is_told(token, start) or self._lacks_its_if(token)
+        if is_told:
             return
         message, help = explain_unexpected(token, expected)
         start, end = shown_span(token)
@@ -320,7 +327,7 @@ class StretchReader:
 
     def instead_of(self, goal: str, given_up: list[Entry], start: int, end: int) -> Any:
         """An annotation of which nothing is known, so that what stands beside it is read; a decorator
-        without arguments; the head of a function with the parameters that it seems to have, so that the body is read.
+        without arguments; a condition of which nothing is known; the head of a function with the parameters that it seems to have, so that the body is read.
         """
         if goal == "decorator":
             word = _DECORATOR.match(self.text, start)
@@ -331,6 +338,13 @@ class StretchReader:
             if word[1] in FUNCTION_WORDS and _FLAG.search(self.text, start, end):
                 flags["pure"] = Entry(False, start, end)
             return Entry(Form(word[1], [], flags) if flags else Name(word[1]), *word.span(1))
+        if goal == "expr":
+            in_kernel = self.scope.in_prim_func()
+            return (
+                tir.OpaqueExpr("", (start, end))
+                if in_kernel
+                else ast.ErrorExpr(False, (start, end))
+            )
         if goal == "annotation":
             is_read = self.scope.in_head or self.scope.frame.kind in (
                 "function",
@@ -361,8 +375,10 @@ class StretchReader:
     def _open_without_bracket(self, given_up: list[Entry]) -> Entry | None:
         """The beginning of a head in which no bracket follows the name of the function."""
         definition = next((e for e in given_up if isinstance(e, Token) and e.type == "DEF"), None)
-        if definition is None or self.text.startswith(":", definition.end):  # `def fx: …`
+        if definition is None:
             return None
+        # Of `def fx: …` the name may be `f`, which a function around it uses.
+        self.scope.missing += self.text.startswith(":", definition.end)
         try:
             opened = self.actions.definitions.do_def_open(definition.span, definition, None)
         except Rejected:
@@ -370,11 +386,14 @@ class StretchReader:
         return Entry(opened, *definition.span)
 
     def is_whole(self, given_up: list[Entry]) -> bool:
-        """Whether a statement is one of a module or of a PrimFunc, a definition, or a variable whose
-        annotation may go on in the next line.
+        """Whether a statement is one of a module, a definition, a variable whose annotation may go
+        on in the next line, or one of a PrimFunc with a head that Python reads.
         """
-        if self.scope.frame.kind == "module" or self.scope.in_prim_func() or self.scope.in_head:
+        if self.scope.frame.kind == "module" or self.scope.in_head:
             return True
+        if self.scope.in_prim_func():
+            is_begun = len(given_up) > 1  # an `else` goes on with what is above
+            return not (is_begun and is_head_refused(self.text, given_up[0].start))
         kinds = [e.type if isinstance(e, Token) else "" for e in given_up]
         is_variable = kinds[:2] == ["NAME", "COLON"] and not iskeyword(given_up[0].value)
         return is_variable or not {"DEF", "CLASS"}.isdisjoint(kinds)
@@ -410,8 +429,8 @@ class StretchReader:
                     self.rejected(error)
 
     def undeclared(self, type_vars: Sequence[str], in_python: bool) -> Iterator[Diagnostic]:
-        """Report undeclared dimensions, and quoted dimensions in bodies, in a definition without
-        other errors.
+        """Report data types without quotes, and, in a definition without other errors, undeclared
+        dimensions and quoted dimensions in bodies.
 
         A cast binds only declared variables. A signature declares its names implicitly, but not in
         a text with explicit declarations.
@@ -419,6 +438,8 @@ class StretchReader:
         wrong = {
             self.reports.function_around(d.span) for d in self.reports.diagnostics if d.is_error
         }
+        if not is_prototype(self.text):
+            yield from self._unquoted(type_vars)
         if None in wrong:
             return
         for found in self._undeclared(type_vars, in_python):
@@ -445,6 +466,19 @@ class StretchReader:
             help = "write it without quotes"
             yield Diagnostic("PARSE", "error", words, span, help=help)
 
+    def _unquoted(self, declared: Collection[str]) -> Iterator[Diagnostic]:
+        """Report data types that are written as names which nothing binds."""
+        around = self.context.around
+        for span, name in self.context.coerce.unquoted.items():
+            if around is None:
+                code, words = "PARSE", f"{name!r} is not defined: a data type has quotes"
+            elif name not in {*declared, *around.names()} and around.value(name) is ...:
+                code, words = "PYTHON-name", f"the name {name!r} is not defined in this file"
+            else:
+                continue
+            help, edit = f'write the data type in quotes: "{name}"', Edit(span, f'"{name}"')
+            yield Diagnostic(code, "error", words, span, help=help, edit=edit)
+
     def _unknown_to_python(
         self, around: PythonAround, declared: Collection[str], names: Mapping[str, Span]
     ) -> Iterator[Diagnostic]:
@@ -452,14 +486,7 @@ class StretchReader:
         ends with a NameError.
         """
         bound = {*declared, *around.names()}
-        coerce = self.context.coerce
-        for name, span in coerce.unquoted:
-            if name not in bound and around.value(name) is ...:
-                words = f"the name {name!r} is not defined in this file"
-                help = f'write the data type in quotes: "{name}"'
-                edit = Edit(span, f'"{name}"')
-                yield Diagnostic("PYTHON-name", "error", words, span, help=help, edit=edit)
-        later = coerce.postponed
+        later = self.context.coerce.postponed
         if later and postpones_annotations(self.text):
             later = {}
         for code, found in ("PYTHON-name", names), ("PYTHON-evaluated", later):

@@ -147,6 +147,7 @@ class M:
         (", y:", ", y: :"),
         (", y:", ", y ="),
         ("f(", "f "),
+        ("f(", "f: ("),
         ("f(", "f(("),
         ("x: R.Tensor((n, 4),", "x: R.Tensor((n, 4),,"),
         ("x: R.Tensor((n, 4),", "x: R.Tensor(n, 4),"),
@@ -173,6 +174,12 @@ def test_a_mistake_in_a_head_hides_none_in_the_body(
     assert [d.code for d in found] == ["PARSE", "WF02-undefined", "WF02-undefined"], found
 
 
+def test_a_head_without_its_bracket_hides_no_mistake() -> None:
+    """Which letters of `fx` are the name is not known, so a call of `f` is not wrong."""
+    found = errors(HEADED.replace("f(x:", "fx:", 1))
+    assert [d.code for d in found] == ["PARSE", "WF02-undefined", "WF02-undefined"], found
+
+
 KERNEL = """@T.prim_func(s_tir=True)
 def k(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
     for i in range(8):
@@ -191,18 +198,41 @@ def k(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
         ('"float32"), B', '"float32") B'),
         ('(8,), "float32"), B', '(8,) "float32"), B'),
         ("T.Buffer", "T.Bufer"),
+        ("k(A", "k: (A"),
         ("A: T", "A T"),
         ('"float32")):', '"float32"):'),
         ('"float32")):', '"float32"))'),
         ("T.reads(A[vi])", "T.reads(A[vi] A)"),
         ("T.reads(A[vi])", "T.reads(A[0:8:2])"),
         ("T.writes(B[vi])", "T.writes B[vi]"),
+        ("range(8)", "range(8 8)"),
+        ("range(8)", "range(8) if"),
+        ('T.sblock("b")', 'T.sblock("b" "c", 3 3)'),
+        ("T.axis.spatial(8, i)", "T.axis.spatial(8, i i)"),
+        ("T.axis.spatial(8, i)", "T.axis.spatial(\n                8, i i)"),
+        ("    for", '    C = T.alloc_buffer((8,) "float32")\n    for'),
+        ("    for", "    x: T.float32 = A[0] 3\n    for"),
     ],
 )
 def test_a_mistake_in_a_prim_func_hides_no_unknown_name(right: str, wrong: str) -> None:
     assert [d.code for d in errors(KERNEL)] == ["TIR01-undefined"]
     found = [d.code for d in errors(KERNEL.replace(right, wrong, 1))]
     assert sorted(found) == ["PARSE", "TIR01-undefined"]
+
+
+def test_each_condition_that_is_missing_is_an_error() -> None:
+    body = "@T.prim_func\ndef k(B: T.Buffer((8,), 'int32')):\n    for i in range(8):\n"
+    branches = "".join(
+        f"        {word}:\n            B[i] = {word}_name[i]\n" for word in ("if", "elif")
+    )
+    found = [d.code for d in errors(body + branches)]
+    assert sorted(found) == ["PARSE", "PARSE", "TIR01-undefined", "TIR01-undefined"]
+
+
+def test_two_lines_of_a_prim_func_that_are_no_python_are_two_errors() -> None:
+    wrong = "    x = T.float32(3 3)\n    y = T.float32(4 4)\n    for"
+    found = [d.code for d in errors(KERNEL.replace("    for", wrong, 1))]
+    assert sorted(found) == ["PARSE", "PARSE", "TIR01-undefined"]
 
 
 def test_each_annotation_of_a_signature_is_read() -> None:
@@ -346,6 +376,8 @@ def f(c: R.Tensor((), "bool"), x: R.Tensor((4, 8), "float32")):
         ("@R.function", "@R.function(pure=Fals)"),
         ("if c:", "if c"),
         ("else:", "else"),
+        ("if c:", "if:"),
+        ("    else:", "    elif:\n        b = R.exp(a)\n    else:"),
         ("R.dataflow():", "R.dataflow()"),
         ("R.dataflow():", "R.dataflow:"),
         ("R.dataflow():", "R.dataflow(1):"),
@@ -364,6 +396,12 @@ def f(c: R.Tensor((), "bool"), x: R.Tensor((4, 8), "float32")):
         ("    d =", "    try:\n        p = x\n    except ValueError:\n        p = a\n    d ="),
         ("    d = R.add(b, two)\n    return d", "    b += two\n    return b"),
         ("    d = R.add(b, two)", "    d = e = R.add(b, two)"),
+        ("    d = R.add(b, two)", "    d, *e = R.add(b, two)"),
+        ("    d = R.add(b, two)", "    d, (e, g) = R.add(b, two)"),
+        ("    d = R.add(b, two)", "    d == R.add(b, two)"),
+        ("    d =", "    k == T.int64()\n    d ="),
+        ("    d =", "    x[0] = a\n    d ="),
+        ('c: R.Tensor((), "bool")', "c: R.Tensor((), bool)"),
         ("    d = R.add(b, two)", "    while c:\n        d = R.add(b, two)"),
         ("        b = R.negative(one)", "        e = R.negative(one)"),
         ("    else:\n        b = R.negative(one)\n", "    b = R.negative(one)\n"),
@@ -373,3 +411,47 @@ def test_a_mistake_hides_no_unknown_name(right: str, wrong: str) -> None:
     assert [d.code for d in errors(STATEMENTS)] == ["WF02-undefined"] * 2
     found = [d.code for d in errors(STATEMENTS.replace(right, wrong))]
     assert sorted(found) == ["PARSE", "WF02-undefined", "WF02-undefined"]
+
+
+@pytest.mark.parametrize("between", ["", "    z = R.exp(x)\n"])
+def test_two_branches_without_an_else_are_two_errors(between: str) -> None:
+    head = '@R.function\ndef f(c: R.Tensor((), "bool"), x: R.Tensor((4,), "float32")):\n'
+    one, two = (f"    if c:\n        {name} = R.exp(x)\n" for name in "ab")
+    found = errors(f"{head}{one}{between}{two}    return x\n")
+    assert [d.code for d in found] == ["PARSE", "PARSE"]
+
+
+@pytest.mark.parametrize("lines", [("x = 3", "y = 4"), ("print(1)", "z: int = 2")])
+def test_two_lines_of_a_class_are_two_errors(lines: tuple[str, str]) -> None:
+    first, second = (f"    {line}\n" for line in lines)
+    text = HEADED.replace("unknown", "a").replace("other", "w")
+    assert not errors(text)
+    begin, end = text.split("class M:\n")
+    assert len(errors(f"{begin}class M:\n{first}{end}{second}")) == 2
+
+
+@pytest.mark.parametrize(
+    ("lines", "codes"),
+    [
+        (["t = (x, unknown)", "return t[2]"], ["WF02-undefined", "D12-index"]),
+        (["t = (x, unknown)", "s = t", "return s[2]"], ["WF02-undefined", "D12-index"]),
+        (["t = (x, unknown)", "return t[1]"], ["WF02-undefined"]),
+        (["t: R.Tuple(R.Tensor((4,)), R.Tensor((4,))) = (x,)", "return t[1]"], ["D11-annotation"]),
+    ],
+)
+def test_a_field_with_an_error_is_a_field(lines: list[str], codes: list[str]) -> None:
+    """So the number of fields is known, unless an annotation says another."""
+    body = "".join(f"    {line}\n" for line in lines)
+    found = errors(f'@R.function\ndef f(x: R.Tensor((4,), "float32")):\n{body}')
+    assert [d.code for d in found] == codes
+
+
+def test_an_annotation_of_what_is_wrong_is_told_at_the_annotation() -> None:
+    """Its value says nothing of it, but what the function returns does."""
+    text = """@R.function
+def f(x: R.Tensor((4,), "float32")) -> R.Tensor((4,), "float32"):
+    a: R.Tensor((5,), "float32") = R.add(x, unknown)
+    b = a
+    return b
+"""
+    assert sorted(told(text)) == [("D15-result", 2), ("WF02-undefined", 2)]

@@ -427,6 +427,21 @@ def main(x: R.Tensor((2,), "int64")):
     assert rlx.check(made).ok and "R.match_cast(s, R.Shape([n, m]))" in rlx.show(made)
 
 
+def test_a_shape_that_shows_a_failure_stays_computed() -> None:
+    """What only a run can reach is no error of the module: the call may stand in a branch."""
+    module = rlx.parse("""
+@R.function
+def main(x: R.Tensor((2, 1), "float32")):
+    one = R.ones(R.shape([1]), "int64")
+    shape = R.tensor_to_shape(one)
+    flat = R.reshape(x, shape)
+    return flat
+""")
+    made = FoldConstant()(module)
+    assert not rlx.check(made).errors
+    assert "R.tensor_to_shape" in rlx.show(made) and "R.ones" not in rlx.show(made)
+
+
 def test_a_mark_keeps_the_name_of_a_constant() -> None:
     module = rlx.parse("""
 @R.function

@@ -29,6 +29,7 @@ from rlx.solver.order import subtype
 from rlx.solver.verdict import Proved
 from rlx.te.linear import simplified
 from rlx.te.scalar import Scalar
+from rlx.transform.builder.errors import BuildError
 from rlx.transform.builder.states import Signatures, signatures_of
 from rlx.transform.certain import FREES, Certainty
 from rlx.transform.lowering.passes import ModulePass
@@ -103,13 +104,19 @@ class FoldConstant(ModulePass):
     def apply(self, module: IRModule) -> IRModule:
         """The module with constants in place of calls."""
         normal = normalize(module)
-        made = _FoldConstants(normal)(normal)
+        try:
+            made = _FoldConstants(normal, shapes=True)(normal)
+        except (
+            BuildError
+        ):  # a shape shows that a call with it fails, which is no error until it runs
+            made = _FoldConstants(normal, shapes=False)(normal)
         return dead_code(module if made is normal else made)
 
 
 class _FoldConstants(ExprMutator):
-    def __init__(self, module: IRModule) -> None:
+    def __init__(self, module: IRModule, shapes: bool) -> None:
         self._module = module
+        self._shapes = shapes
         self._names: dict[Expr, Expr] = {}
         self._tuples: dict[Expr, ast.Tuple] = {}
         self._overwritable = overwritable(module)
@@ -141,8 +148,9 @@ class _FoldConstants(ExprMutator):
         operator, made = lookup(call.op_name), super().visit_call(call)
         if made is call or operator is None or not isinstance(made, ast.Call):
             return made
+        is_hidden = operator.name == "relax.tensor_to_shape" and not self._shapes
         named = [
-            self._names.get(old, new) if parameter.kind == "expr" else new
+            self._names.get(old, new) if parameter.kind == "expr" or is_hidden else new
             for parameter, old, new in zip(operator.parameters, call.args, made.args, strict=False)
         ]
         return changed(made, args=same(made.args, [*named, *made.args[len(named) :]]))
@@ -198,7 +206,7 @@ class _FoldConstants(ExprMutator):
             case TupleValue(fields=fields):
                 made = [self._written(each) for each in fields]
                 return None if None in made else ast.Tuple(tuple(filter(None, made)))
-            case ShapeValue(values=values):
+            case ShapeValue(values=values) if self._shapes:
                 return ast.ShapeExpr(tuple(map(tir.IntImm, values)))
         return None
 
