@@ -54,7 +54,7 @@ def _either(a: PrimExpr, b: PrimExpr) -> PrimExpr:
 
 def defined(expr: PrimExpr) -> PrimExpr:
     """The condition that an expression has a value: no evaluated divisor is zero."""
-    return everywhere(expr, _divides, lazy=False)
+    return everywhere(prim_exprs.expanded(expr), _divides, lazy=False)
 
 
 def _divides(node: PrimExpr) -> PrimExpr:
@@ -72,4 +72,5 @@ def _divides(node: PrimExpr) -> PrimExpr:
 
 def partial(expr: PrimExpr) -> bool:
     """Whether an expression may be undefined, by a quick check."""
-    return any(_divides(node) is not prim_exprs.TRUE for node in tir.postorder(expr))
+    order = tir.postorder(prim_exprs.expanded(expr))
+    return any(_divides(node) is not prim_exprs.TRUE for node in order)

@@ -132,7 +132,7 @@ class Foreign:
                 whole = done[_key(body)]
                 done = self._leave(definition)
                 value = done[_key(definition.value)]
-                if whole not in strange and partial(*prim_exprs.expand([value])):
+                if whole not in strange and partial(value):
                     # It is evaluated where the body does not use it, too.
                     whole = tir.Select(tir.EQ(value, value), whole, whole)
                 done[key] = whole
@@ -359,7 +359,10 @@ class Foreign:
         kinds = [kind for kind in map(_dtype, leaves.values()) if kind != BOOL]
         width = max((kind.bits for kind in kinds), default=64) if wanted == BOOL else wanted.bits
         if wanted != BOOL and not _overflows_never(wanted) and not isinstance(expr, tir.IntImm):
-            return leaves.get(expr)
+            leaf = leaves.get(expr)
+            if leaf is None or _dtype(leaf) == wanted:
+                return leaf
+            return prim.Cast(str(wanted), leaf)
         number = wanted if wanted != BOOL else INT32 if width <= 32 else INT64
         if any(k.bits > number.bits or (k.bits == number.bits and k != number) for k in kinds):
             return None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.dtype import BOOL, INT64
+from rlx.grammar.nodes.dtype import BOOL, INT64, DataType
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
 from rlx.solver.bounds import limits
@@ -82,8 +82,16 @@ def _by_parts(session: Session, expr: PrimExpr, depth: int) -> PrimExpr:
         case tir.TruncDiv():
             return _truncated(expr.a, expr.b)
         case tir.Cast(value=value) if prim_exprs.stranger(tir.postorder(value)) is None:
-            return value if tir.type_of(value) == expr.dtype else expr
+            # Arithmetic on a narrow type is exact here, so that its value may be beyond the type.
+            held = prim_exprs.wraps_to(expr) is None or _within(session, value, expr.dtype)
+            return value if held and tir.type_of(value) == expr.dtype else expr
     return expr
+
+
+def _within(session: Session, value: PrimExpr, kind: DataType) -> bool:
+    """Whether all values are of a type."""
+    (low, high), (least, most) = limits(session, value), prim_exprs.dtype_range(kind)
+    return low is not None and high is not None and least <= low <= high <= most
 
 
 def _distributed(expr: tir.Min | tir.Max, a: tir.Binary, b: tir.Binary) -> PrimExpr:

@@ -682,8 +682,7 @@ class Analyzer:
             inside.append(tir.LT(var, ends[1]))
         # From one value to the next, so that nothing else may be known of the variable, and the
         # expression has a value everywhere between the ends.
-        (steps,) = prim_exprs.expand([grows])
-        whole = [c for c in prim_exprs.conjuncts(defined(steps)) if var in tir.free_vars(c)]
+        whole = [c for c in prim_exprs.conjuncts(defined(grows)) if var in tir.free_vars(c)]
         prover = _Limited(self._context(without=var))
         prover.smt = self._prover.smt
         for fact in inside:

@@ -78,7 +78,7 @@ class ProofChecker:
         self.atoms: list[tuple[str, tuple[Any, ...]]] = []
         self.named, self.numbers = dict[str, int](), dict[object, int]()
         self.facts, self.used, self.demands = list[Cond](), list[bool](), list[Cond]()
-        self.closed, self.waiting, self.work = False, "", WORK
+        self.closed, self.waiting, self.work, self.known = False, "", WORK, self.named
 
     def need(self, label: str, holds: bool, message: str) -> None:
         if not holds:
@@ -129,8 +129,8 @@ class ProofChecker:
         if mask < 0:
             return combine((1, other), (-1, self.common(other, shift({}, ~mask))))
         edges = [1 << i for i in range(mask.bit_length() + 1) if (mask ^ mask << 1) >> i & 1]
-        parts = [((-1) ** i * size, shift({}, size)) for i, size in enumerate(edges)]
-        return combine(*((size, self.div(other, power)) for size, power in parts))
+        self.spend(len(edges) * (10 + len(other) + mask.bit_length() // 16))
+        return combine(*(((-1) ** i * n, self.div(other, {(): n})) for i, n in enumerate(edges)))
 
     def power(self, exponent: Poly) -> Poly:
         size = -1 if (known := value(exponent)) is None else known
@@ -160,6 +160,7 @@ class ProofChecker:
             self.waiting, count = name, len(self.atoms)
             fresh = self.parse(text) == {(count,): 1} and not self.waiting
             self.need("PF01-names", fresh, f"{name:.40} names nothing new")
+        self.known = given["variables"]  # what is claimed names no other atoms
         for text, negated in [*((each, False) for each in given["assume"]), (given["goal"], True)]:
             cond = as_cond(self.parse(text))
             for each in (*self.demands, negate(cond) if negated else cond):
@@ -172,7 +173,7 @@ class ProofChecker:
         self.closed = self.closed or FALSE in parts
 
     def run(self, steps: object, assumed: Cond = TRUE, depth: int = 0) -> None:
-        before, closed = len(self.facts), self.closed
+        before, closed, self.known = len(self.facts), self.closed, self.named
         self.add(assumed)
         start = len(self.facts)
         self.need("PF01-steps", isinstance(steps, list) and depth < DEPTH, "expected steps")
@@ -225,7 +226,7 @@ class ProofChecker:
             case ast.Constant(value=int() as known):  # True and False are integers of Python
                 self.need("PF01-work", known.bit_length() < BITS, "too large")
                 return [FALSE, TRUE][known] if type(known) is bool else shift({}, known)
-            case ast.Name(id=name) if name in self.named:
+            case ast.Name(id=name) if name in self.known:
                 return {(self.named[name],): 1}
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return self.binary("Sub", {}, self.as_number(self.visit(operand)))
@@ -438,9 +439,8 @@ class ProofChecker:
         """PF12: no alternative is possible. PF13: no value is. PF14: what cannot be false."""
         gives = step.stated if step.code == "PF14" else FALSE
         if step.code == "PF12":
-            conds = [*step.conds[0][1]]
-            if step.kinds == "ne":
-                conds = [beside("ge", shift(step.facts[0], -1, sign)) for sign in (1, -1)]
+            apart = [beside("ge", shift(step.facts[0], -1, sign)) for sign in (1, -1)]
+            conds = apart if step.kinds == "ne" else [*step.conds[0][1]]
         elif step.code == "PF13":
             low, high = (value(combine((1, *step.polys), (s, step.facts[s > 0]))) for s in (-1, 1))
             limited = low is not None and high is not None and high - low < CASES

@@ -382,3 +382,20 @@ def test_a_let_is_undefined_where_its_value_is() -> None:
     assert analyzer.verdict is not None and analyzer.verdict.counterexample is not None
     assert analyzer.verdict.counterexample["n"] != 0
     assert analyzer.can_prove_equal(quotient, M)
+
+
+def test_a_cast_to_the_type_of_its_operand_wraps() -> None:
+    a, b = tirx.Var("a", "int8"), tirx.Var("b", "int8")
+    for quotient in (tirx.FloorDiv(a * b, a), tirx.FloorMod(a * b, a)):
+        assert Analyzer().simplify(quotient).same_as(quotient)  # 9 * 15 is -121
+    product = tir.Cast(dtype("int8"), tir.Mul(*(tir.Var(name, dtype("int8")) for name in "ab")))
+    assert Prover().simplify(tir.FloorDiv(product, tir.Var("a"))).a is product
+
+
+def test_what_is_simplified_keeps_its_type() -> None:
+    element = tirx.BufferLoad(tirx.decl_buffer((N,), "uint8", "A"), [N])
+    flag = tirx.Var("flag", "bool")
+    for narrow in (U, element, flag):
+        wide = tirx.Cast("int16", narrow)
+        assert str(Analyzer().simplify(wide)) == str(wide)
+        assert str(Analyzer().simplify(tirx.Max(wide, tirx.IntImm("int16", 0)))) == str(wide)

@@ -29,6 +29,8 @@ TEXTS = (
     "if_then_else(m == 0, 1, m//m)",
     "if_then_else(n == 0, 1, m//m)",
     "select(m == 0, 1, m//m)",
+    "ceildiv(m, m)",
+    "0*(n >> min(m - 1, 3))",
 )
 NAMES = {"n": N, "m": M}
 DIMS: list[PrimExpr] = [parse(text, NAMES) for text in TEXTS]

@@ -59,6 +59,17 @@ def test_a_comment_is_no_part_of_a_goal() -> None:
     assert refused({**certificate, "goal": certificate["goal"] + " # and n == 3"}) == "PF01-work"
 
 
+def test_a_claim_names_variables_only() -> None:
+    # A reader takes q for another variable.
+    assert refused({**read(FLOOR), "goal": "8 * q <= n"}) == "PF01-text"
+    assert refused({**read(FLOOR), "assume": ["q >= 0"]}) == "PF01-text"
+
+
+def test_a_mask_is_as_much_work_as_its_groups_of_ones() -> None:
+    mask = "((1 << 12990)//3 & (1 << 12991)//5)"
+    assert refused({**read(FLOOR), "goal": f"n >= {mask}"}) == "PF01-work"
+
+
 @pytest.mark.parametrize(
     "goal",
     ["1is 1", "n + 1 == 1 or n == 0x1or 2", "1.or 2", "'\\d' == n", "n == 1if 1else 2", "n is n"],
