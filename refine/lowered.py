@@ -477,6 +477,10 @@ def _overwrite(run: Execution, term: Term) -> None:
             raise Unreadable("a branch overwrites an argument")
         case InputTerm(key=(("parameter", _), _)) | OpaqueTerm():
             pass
+        case ResultTerm(of=ApplicationTerm(name=name, arguments=(ResultTerm() as whole, *_))) if (
+            name in _VIEWS and whole not in run.held
+        ):
+            _overwrite(run, whole)  # the view may be in its memory
         case ResultTerm(of=ApplicationTerm(name=name)) if (
             name not in _VIEWS and name.startswith("relax.") and "packed" not in name
         ):
