@@ -166,6 +166,8 @@ def _lazy(interface: Interface, arguments: Sequence[Any], side: Side) -> Sequenc
 
 
 def _packed(interface: Interface, arguments: Sequence[Any], side: Side) -> Sequence[Any]:
+    if structural_equal(interface.before, interface.after):
+        return arguments  # only some functions have such parameters
     params = interface.after.params
     last = params[-1].struct_info_annotation if params else OBJECT
     if not isinstance(last, ast.TupleStructInfo):

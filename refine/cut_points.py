@@ -6,7 +6,7 @@ a tensor and the cut points below it: the work grows with the number of calls, n
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.tir import PrimExpr
@@ -70,14 +70,44 @@ def _below(term: Term) -> list[Term]:
 
 
 Pair = tuple[TensorTerm, TensorTerm]
+Source = tuple[ApplicationTerm, object, int]
+"""The call that a size comes from, and where in its result the size is."""
 
 
-def find(matcher: Matcher, before: Sequence[Term], after: Sequence[Term]) -> Pair | None:
+def _with_sources(
+    roots: Sequence[Term], sources: Sequence[Source]
+) -> Iterator[TensorTerm | Source]:
+    """The tensors that values are made of, and before them calls that give sizes, each behind what
+    it is made of.
+    """
+    found: dict[TensorTerm, None] = {}
+    for source in sources:
+        new = [each for each in in_order(source[0].arguments) if each not in found]
+        found.update(dict.fromkeys(new))
+        yield from (*new, source)
+    yield from (each for each in in_order(roots) if each not in found)
+
+
+def find(
+    matcher: Matcher,
+    before: Sequence[Term],
+    after: Sequence[Term],
+    ours: Mapping[Source, tir.Var],
+    both: Mapping[Source, tir.Var],
+) -> Pair | None:
     """Compare the tensors of AFTER with those of BEFORE, and let the matcher know the equal ones.
 
     Returns the first tensor of AFTER that is made of cut points and is equal to no tensor of BEFORE
     that is made of the same, behind the last of these; None if there is none.
+
+    Parameters
+    ----------
+    before, after
+        Values of the programs.
+    ours, both
+        The sizes that calls of BEFORE give, and those of both: equal calls give equal ones.
     """
+    before = [*(each for made, *_ in ours for each in made.arguments), *before]
     stuck: Pair | None = None
     known = set(in_order(before))
     joined = set[TensorTerm]()
@@ -89,7 +119,12 @@ def find(matcher: Matcher, before: Sequence[Term], after: Sequence[Term]) -> Pai
             users.setdefault(matcher.representative(part), []).append(term)
         if isinstance(term, ResultTerm | Lambda | InputTerm):
             by_type.setdefault((term.dtype, len(term.shape)), []).append(term)
-    for tensor in in_order(after):
+    for tensor in _with_sources(after, [each for each in both if each not in ours]):
+        if isinstance(tensor, tuple):
+            for source, size in ours.items():
+                if source[1:] == tensor[1:] and matcher.applications(source[0], tensor[0]):
+                    matcher.join_sizes([size], [both[tensor]])
+            continue
         if tensor in known or not isinstance(tensor, ResultTerm | Lambda):
             continue
         cuts, direct = _cuts(matcher, tensor, known)

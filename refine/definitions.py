@@ -254,6 +254,17 @@ class Definitions:
             found = self._sizes[(of, position)] = tir.Var(f"d{position}")
         return found
 
+    def of_calls(self) -> dict[tuple[ApplicationTerm, object, int], tir.Var]:
+        """The sizes that are known by the calls that they come from alone: by call, by the part of its
+        result, and by their position there.
+        """
+        found: dict[tuple[ApplicationTerm, object, int], tir.Var] = {}
+        for (of, position), size in self._sizes.items():
+            made, path = of if isinstance(of, tuple) else (of, None)
+            if isinstance(made, ApplicationTerm):
+                found[made, path, position] = size
+        return found
+
     def expression(self, term: Term) -> ast.Expr:
         """An expression of Relax that stands for a term in a call."""
         found = self._variables.get(term)

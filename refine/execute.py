@@ -160,7 +160,8 @@ class Execution:
     destinations
         The packed functions that are pure and fill their last argument.
     pure
-        The packed functions that a program calls as pure ones on every way.
+        The packed functions that a program calls as pure ones on every way, with the arguments that
+        each overwrites; None if calls overwrite different ones.
     exact
         Numbers that are not too large for their types wherever BEFORE returns.
     path
@@ -187,7 +188,7 @@ class Execution:
         self.spoiled: set[Term] = set()
         self.held: dict[Term, Term] = {}
         self.destinations: set[str] = set()
-        self.pure: set[str] = set()
+        self.pure: dict[str, tuple[int, ...] | None] = {}
         self.exact: set[tir.PrimExpr] = set()
         self.outside: dict[str, OutsideTerm] = {}
         self.chosen: set[object] = set()
@@ -841,8 +842,9 @@ class Execution:
         if any(isinstance(a, ClosureTerm) for a in args):
             raise Unreadable("a packed function gets a function")
         infos = tuple([self.sized(info, frame) for info in call.sinfo_args])
-        if name in self.pure:
-            return self.pure_result("relax.call_pure_packed", ("packed", name), args, infos)[1]
+        overwritten = self.pure.get(name)
+        if overwritten is not None:
+            return self.pure_packed(name, overwritten, args, infos)
         said = tuple(map(terms.outline, infos))  # a result of another type is a failure
         made = terms.apply("packed", ("packed", name, said), args, None, self.last)
         self.last = made
@@ -1003,9 +1005,24 @@ class Execution:
         infos = tuple([self.sized(info, frame) for info in call.sinfo_args])
         if call.op_name == "relax.call_dps_packed" and callee.kind == "packed":
             return self._destination(callee.text, self.listed(rest)[0], _one(infos))
-        if callee.kind == "packed" and not self.path:
-            self.pure.add(callee.text)
+        if callee.kind == "packed":
+            return self.pure_packed(callee.text, (), rest, infos)
         return self.pure_result(call.op_name, (callee.kind, callee.text), rest, infos)[1]
+
+    def pure_packed(
+        self,
+        name: str,
+        overwritten: tuple[int, ...],
+        args: Sequence[Term],
+        infos: tuple[StructInfo, ...],
+    ) -> Term:
+        """What a packed function returns that depends on its arguments alone and may overwrite some."""
+        if not self.path and self.pure.setdefault(name, overwritten) != overwritten:
+            self.pure[name] = None
+        how = "relax.call_inplace_packed" if overwritten else "relax.call_pure_packed"
+        made, found = self.pure_result(how, ("packed", name, overwritten), args, infos)
+        lowered.overwrite(self, made, args, overwritten)
+        return found
 
     def pure_result(
         self, how: str, key: tuple[object, ...], args: Sequence[Term], infos: tuple[StructInfo, ...]

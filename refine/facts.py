@@ -42,6 +42,11 @@ class _Measure(NamedTuple):
     negative: bool
 
 
+def _largest(found: _Measure, products: Sequence[int] = PRODUCTS[64]) -> int:
+    """How large a number may be, if sizes are no larger than `PRODUCTS` says."""
+    return found.factor * products[min(len(found.names), len(products) - 1)]
+
+
 class Facts:
     """The facts at a place of a proof: domains of indices, guards, casts.
 
@@ -254,6 +259,10 @@ class Facts:
                 isinstance(b, tir.Var | tir.IntImm) and self._doubles(b)
             ):
                 return self.plain(tir.FloorMod(a, b)), True
+            case tir.Min(a=tir.IntImm(value=limit)) if limit == limits(tir.type_of(node))[1]:
+                return operands[1]
+            case tir.Min(b=tir.IntImm(value=limit)) if limit == limits(tir.type_of(node))[1]:
+                return operands[0]
         valued = any(flag for _, flag in operands)
         parts = [part for part, _ in operands]
         kind = tir.type_of(node)
@@ -292,9 +301,8 @@ class Facts:
         products = PRODUCTS.get(kind.bits)
         if products is None:
             return False
-        largest = found.factor * products[min(len(found.names), len(products) - 1)]
         low, high = limits(kind)
-        return largest <= high and (low < 0 or not found.negative)
+        return _largest(found, products) <= high and (low < 0 or not found.negative)
 
     def _measured(self, node: PrimExpr, operands: list[_Measure]) -> _Measure:
         """How large a number that is computed from indices and sizes may be."""
@@ -305,6 +313,8 @@ class Facts:
                 return _Measure(extent, frozenset(), False)
             case tir.Var() if self.context.state.ranges.get(node, (0,))[0] != 0:
                 return _Measure(1 << node.dtype.bits, frozenset(), True)  # it is no size
+            case tir.Var() if node.dtype != BOOL:
+                return _Measure(1, frozenset([node]), False)
             case tir.Mul():
                 a, b = operands
                 factor = a.factor * b.factor
@@ -319,10 +329,8 @@ class Facts:
                 return _Measure(a.factor, left, a.negative or b.negative)
             case tir.Cast():
                 return operands[0]
-            case tir.Min(a=tir.IntImm(value=limit)) if limit >= PRODUCTS[64][1]:
-                return operands[1]
-            case tir.Min(b=tir.IntImm(value=limit)) if limit >= PRODUCTS[64][1]:
-                return operands[0]
+            case tir.Min() if not any(part.negative for part in operands):
+                return min(operands, key=_largest)
             case tir.Add() | tir.Sub() | tir.Min() | tir.Max():
                 parts = operands
             case tir.Select() | tir.Call(op="if_then_else"):

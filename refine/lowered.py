@@ -435,14 +435,17 @@ def call_in_place(run: Execution, call: ast.Call, frame: Frame) -> Term:
 def call_packed_in_place(run: Execution, call: ast.Call, frame: Frame) -> Term:
     """`R.call_inplace_packed`: a pure function of its arguments that overwrites some of them."""
     callee, *given = [run.value(arg, frame) for arg in call.args]
-    if not isinstance(callee, WordTerm):
+    if not (isinstance(callee, WordTerm) and callee.kind == "packed"):
         raise Unreadable("a packed function is called that is not known")
     args = list(map(run.loaded, given))
     infos = tuple([run.sized(info, frame) for info in call.sinfo_args])
-    indices = tuple(_overwritten(call))
-    key = callee.kind, callee.text, indices
-    found: Term
-    made, found = run.pure_result(call.op_name, key, args, infos)
+    return run.pure_packed(callee.text, tuple(_overwritten(call)), args, infos)
+
+
+def overwrite(
+    run: Execution, made: ApplicationTerm, args: Sequence[Term], indices: Sequence[int]
+) -> None:
+    """A call of a packed function overwrites arguments of its own."""
     for k in indices:
         _overwrite(run, args[k])
         argument = run.held.get(args[k], args[k])
@@ -451,7 +454,6 @@ def call_packed_in_place(run: Execution, call: ast.Call, frame: Frame) -> Term:
             run.writes[argument] = run.definitions.value_of(info, made, (-1, k))
         elif isinstance(argument, OpaqueTerm) and not isinstance(argument.of, ApplicationTerm):
             run.writes[argument] = terms.unknown(made, (-1, k))
-    return found
 
 
 def _overwritten(call: ast.Call) -> list[int]:
@@ -475,6 +477,10 @@ def _overwrite(run: Execution, term: Term) -> None:
             raise Unreadable("a branch overwrites an argument")
         case InputTerm(key=(("parameter", _), _)) | OpaqueTerm():
             pass
+        case ResultTerm(of=ApplicationTerm(name=name, arguments=(ResultTerm() as whole, *_))) if (
+            name in _VIEWS and whole not in run.held
+        ):
+            _overwrite(run, whole)  # the view may be in its memory
         case ResultTerm(of=ApplicationTerm(name=name)) if (
             name not in _VIEWS and name.startswith("relax.") and "packed" not in name
         ):

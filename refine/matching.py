@@ -223,10 +223,12 @@ class Matcher(NormalForms):
     def join(self, a: TensorTerm, b: TensorTerm) -> None:
         """Let a tensor stand for an equal one: so do the lengths of its axes."""
         self.representatives[b] = self.representatives.get(a, a)
+        self.join_sizes(a.shape, b.shape)
+
+    def join_sizes(self, one: Sequence[PrimExpr], other: Sequence[PrimExpr]) -> None:
+        """Assume that the sizes of equal values are equal."""
         differ = [
-            tir.EQ(x, y)
-            for x, y in zip(a.shape, b.shape, strict=True)
-            if not self.facts.equal(x, y)
+            tir.EQ(x, y) for x, y in zip(one, other, strict=True) if not self.facts.equal(x, y)
         ]
         for each in differ:
             self._context.assume(each)

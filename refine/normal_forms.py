@@ -927,13 +927,13 @@ class NormalForms:
                     tir.Select(condition=condition, true_value=a, false_value=b)
                     | tir.Call(op="if_then_else", args=(condition, a, b))
                 ) if x.init[0] not in (a, b):  # else it is a guard
-                    bound = index_bound(self.atomic(condition), axes)
-                    bound = bound if self.facts.never_wraps(condition) else None
+                    found = self._place_of_choice(self.atomic(condition), axes, x.extents)
+                    found = found if self.facts.never_wraps(condition) else None
                 case _:
-                    bound = None
-        if bound is None:
+                    found = None
+        if found is None:
             return None
-        k, size, _ = bound
+        k, size = found
         extent = x.extents[k]
         within = (tir.LE(terms.index(0), size), tir.LE(size, extent))
         if not all(self.facts.holds(each) is True for each in within):
@@ -958,6 +958,22 @@ class NormalForms:
         first, rest = parts
         kind = {"max": tir.Max, "min": tir.Min, "prod": tir.Mul}[x.combiner.name]
         return tir.interned(kind(first, rest))
+
+    def _place_of_choice(
+        self, condition: PrimExpr, axes: Sequence[tir.Var], extents: Sequence[PrimExpr]
+    ) -> tuple[int, PrimExpr] | None:
+        """The position of the one index that a condition tells apart, and from where on; None if there
+        is none. One value of an index is told apart from those below it, then from those above it.
+        """
+        bound = index_bound(condition, axes)
+        if bound is not None:
+            return bound[:2]
+        alone = only_index(condition, axes)
+        if alone is None:
+            return None
+        k, place = alone
+        place = terms.index(1) if _is_number(place, 0) else place
+        return (k, place) if self.facts.holds(tir.LT(place, extents[k])) is True else None
 
     @contextmanager
     def _over(

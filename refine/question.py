@@ -370,6 +370,7 @@ class _FunctionPair:
         except Unreadable as error:
             raise Unreadable(f"BEFORE: {error}") from None
         self._learn(ours.facts)
+        measured = definitions.of_calls()
         for check in ours.checks:
             never = isinstance(check.key, tuple) and check.key[0] == NEVER and not check.path
             if never and self._faults == "may vanish":
@@ -424,7 +425,8 @@ class _FunctionPair:
             matcher.functions = functions  # those of a level before, too, as its cut points stay
             matcher.computed = frozenset(ours.applied)
             matcher.filled = [check.key[1:] for check in ours.checks if _is_filled(check)]
-            stuck = cut_points.find(matcher, ours.roots(before), theirs.roots(after))
+            roots = ours.roots(before), theirs.roots(after)
+            stuck = cut_points.find(matcher, *roots, measured, definitions.of_calls())
             if stuck is not None:
                 matcher.limit = matcher.steps + STUCK
             known, found = matcher.representatives, list(matcher.trail.notes)

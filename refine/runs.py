@@ -40,6 +40,7 @@ from rlx.semantics.values import (
     TupleValue,
     Value,
 )
+from rlx.transform.legalization import legalize
 
 SIZES = (2, 1, 3, 0, 4, 5, 8)
 """The numbers that shape variables get, those that show most first."""
@@ -314,12 +315,14 @@ class _Pair:
     @cached_property
     def _wide(self) -> _Pair | None:
         """The programs with wider floats; None if they have none that could be wider, or if that
-        makes other programs of them.
+        makes other programs of them. Operators that take narrow floats only become loops.
         """
         wider = [*map(_wider, self._modules)]
         if wider == [*map(print_module, self._modules)]:
             return None
-        found = [check_text(text) for text in wider]
+        found = [*map(check_text, wider)]
+        if any(error.code == "OBL-element-type" for each in found for error in each.errors):
+            found = [check_text(_wider(legalize(module))) for module in self._modules]
         if not all(each.ok and len(each.modules) == 1 for each in found):
             return None
         before, after = (each.modules[0] for each in found)
@@ -327,13 +330,19 @@ class _Pair:
 
 
 def _wider(module: ast.IRModule) -> str:
-    """The text of a program in which narrow floats are wide ones, with the data of its constants."""
+    """The text of a program in which narrow floats are wide ones, with the data of its constants: numbers
+    are what they are as narrow floats.
+    """
 
     def wide(node: Node) -> Node:
-        if not (isinstance(node, ast.Literal) and str(node.dtype) in _NARROW and node.content):
+        if not (isinstance(node, ast.Literal | tir.FloatImm) and str(node.dtype) in _NARROW):
             return node
-        content = _constant(node).data.astype("float64").tobytes()
-        return replace(node, dtype=dtype("float64"), content=content)
+        if isinstance(node, ast.Literal) and node.content:
+            content = _constant(node).data.astype("float64").tobytes()
+            return replace(node, dtype=dtype("float64"), content=content)
+        if not isinstance(node.value, float):
+            return node
+        return replace(node, value=float(numpy_type(node.dtype).type(node.value)))
 
     module = rebuild(referring(module), wide)
     text = _UNTYPED.sub(r'\1, "float32"', print_module(module))

@@ -367,7 +367,8 @@ def _external(name: str, args: Sequence[ast.Expr]) -> Effect:
     if name in HANDING_ON:
         return Effect(_all(values, UNUSED), result=tuple(args[:1]))
     if name.startswith(_STATES):
-        return Effect(_all(values, UNKNOWN), result=tuple(args[:1]))
+        state = () if name.endswith("_create") else tuple(args[:1])
+        return Effect(_all(values, UNKNOWN), result=state)
     return _unknown(args)
 
 

@@ -29,7 +29,9 @@ _OPERATORS = (
     frozenset(["*", "/", "//", "%", "@"]),
 )
 """The operators at which an expression is broken, those that bind least first."""
-_WORDS = frozenset(["and", "or", "not", "if", "in", "return", "assert", "lambda", "else"])
+_WORDS = frozenset(
+    ["and", "or", "not", "if", "elif", "while", "in", "return", "assert", "lambda", "else"]
+)
 
 
 def lay_out(text: str, inner: Sequence[Inner], width: int) -> str:
@@ -260,8 +262,15 @@ def _broken(
         lines = _with_broken(tokens, pad, inside, comma)
         more = _too_long(tokens, groups, chosen, lines, width)
         if more is None:
-            return lines
+            break
         chosen.add(more)
+    # a bracket that was broken first may fit once another one is broken
+    for group in [group for group in chosen if tokens[group[0]].index not in forced]:
+        fewer = {other: held for other, held in inside.items() if other != group}
+        shorter = _with_broken(tokens, pad, fewer, comma)
+        if all(len(line.text) <= width for line in shorter):
+            inside, lines = fewer, shorter
+    return lines
 
 
 def _follows_a_value(tokens: Sequence[SpacedToken], at: int) -> bool:

@@ -14,6 +14,7 @@ from rlx.grammar.nodes.prim_operators import (
     ATOM,
     BARE,
     BY_INTRINSIC,
+    BY_NAME,
     BY_NODE,
     COMPARISON,
     NOT,
@@ -30,6 +31,8 @@ Names = Mapping[Node, str]
 
 _ESCAPES = {ord("\\"): "\\\\", ord('"'): '\\"', ord("\t"): "\\t", 0x85: "\\u0085"}
 _WORD = re.compile(r"[\w.]+")
+_CALLED = re.compile(r"\w+\.([A-Z]\w*)\(")
+"""An operator that a text calls by the name of its node."""
 
 
 def quoted(text: str) -> str:
@@ -71,6 +74,8 @@ def _float_imm(node: tir.FloatImm) -> str:
     return f"T.{node.dtype}({shown})"
 
 
+_LITERALS = (tir.IntImm, tir.FloatImm)
+
 Part = str | tuple[PrimExpr, int]
 """Text, or an operand with its required precedence."""
 
@@ -91,6 +96,9 @@ class PrimPrinter:
         Prints the value of a keyword argument.
     scalars
         Buffers of one element that are written by their names only.
+    source
+        The text that was read: what it writes as `T.Add(x, 0)` is not `x + 0`, of which TVM makes
+        `x`.
     """
 
     def __init__(
@@ -99,10 +107,12 @@ class PrimPrinter:
         plain: DataType,
         value: Callable[[object], str] | None = None,
         scalars: AbstractSet[tir.Buffer] = frozenset(),
+        source: str = "",
     ) -> None:
         self.names = names
         self.plain = plain
         self.scalars = scalars
+        self.source = source
         self.value = value or self._value
 
     def text(self, expr: PrimExpr) -> str:
@@ -111,7 +121,7 @@ class PrimPrinter:
             return self.names.get(expr) or expr.name
         if type(expr) is tir.IntImm:
             return _int_imm(expr, self.plain)
-        return Text(self.names, self.plain, self.value, self.scalars).run(expr)
+        return Text(self.names, self.plain, self.value, self.scalars, self.source).run(expr)
 
     def alone(self, expr: PrimExpr, bare: DataType | None = None) -> str:
         """The expression at a position where a bare literal has the type ``bare``."""
@@ -154,11 +164,13 @@ class Text:
         plain: DataType,
         value: Callable[[object], str],
         scalars: AbstractSet[tir.Buffer] = frozenset(),
+        source: str = "",
     ) -> None:
         self.names = names
         self.plain = plain
         self.value = value
         self.scalars = scalars
+        self.source = source
 
     def run(self, expr: PrimExpr) -> str:
         """The whole text."""
@@ -216,9 +228,21 @@ class Text:
 
     def _binary(self, expr: tir.Binary, required: int) -> list[Part]:
         written = BY_NODE[type(expr)]
-        if written.symbol:
+        name = self._called(expr)
+        if written.symbol and name is None:
             return self._infix(expr.a, expr.b, written, required)
-        return [f"{self.prefix}{written.name}(", *self._pair(expr.a, expr.b, ", "), ")"]
+        return [f"{self.prefix}{name or written.name}(", *self._pair(expr.a, expr.b, ", "), ")"]
+
+    def _called(self, expr: tir.Binary) -> str | None:
+        """The name of its node by which the source calls an operator on a literal."""
+        literal = isinstance(expr.a, _LITERALS) or isinstance(expr.b, _LITERALS)
+        if not (self.source and literal and expr.span):
+            return None
+        found = _CALLED.match(self.source, expr.span[0])
+        if found is None:
+            return None
+        nodes = (tir.Div, tir.TruncDiv) if found[1] == "Div" else (BY_NAME.get(found[1]),)
+        return found[1] if type(expr) in nodes else None
 
     def _infix(self, a: PrimExpr, b: PrimExpr, written: PrimOperator, required: int) -> list[Part]:
         level = written.strength

@@ -227,11 +227,11 @@ class PrimHeadPrinter:
         self.scope = PrimFuncNames(function, global_names)
         self.names = self.scope.names
         scalars = scalar_buffers(function) if dialect.mutable_scalars else frozenset()
-        self.prim = PrimPrinter(self.names, INT32, scalars=scalars)
+        self.remarks = remarks or Remarks()
+        self.prim = PrimPrinter(self.names, INT32, scalars=scalars, source=self.remarks.text)
         self.lines: list[str] = []
         self.known: set[tir.Var] = set()
         self.loops: dict[PrimExpr, tir.For] = {}
-        self.remarks = remarks or Remarks()
 
     def type_vars(self) -> tuple[str, ...]:
         """Names of the shape variables that can be declared before the class."""

@@ -145,6 +145,8 @@ def main(x: R.Tensor(("n", 4), "float32"), params: R.Tuple(R.Tensor((4,), "float
     return R.nn.relu(R.add(x, params[0]))
 """
     assert rlx.refines(BEFORE, packed, contract="packed").proved
+    alone = "\n@R.function\ndef start():\n    return R.zeros([4], 'float32')\n"
+    assert rlx.refines(BEFORE + alone, packed + alone, contract="packed").proved
     fixed = BEFORE.replace('"n", 4), "float32"), y', '3, 4), "float32"), y')
     assert rlx.refines(BEFORE, fixed, contract="sizes").proved
 
@@ -690,6 +692,26 @@ def main(x: R.Tensor(("n", 50), "float32"), v: R.Tensor((50, 50), "float32"), w:
         normalize(bound(rlx.parse(text.format(body)), {"v": large, "w": near})) for body in bodies
     )
     assert differing(one, other, "main", real=True).example is None
+
+
+def test_a_tie_that_rounding_decides_shows_nothing() -> None:
+    """Half a step of a quantisation, which takes no wide floats."""
+    text = """
+@R.function
+def main(x: R.Tensor(("n",), "float32"), y: R.Tensor(("n",), "float32")):
+    tenth = R.const(0.1, "float32")
+    z = {}
+    return R.quantize(z, R.const(0.2, "float32"), R.const(0, "int8"), axis=0)
+"""
+    sums = (
+        "R.multiply(R.add(x, y), tenth)",
+        "R.add(R.multiply(x, tenth), R.multiply(y, tenth))",
+        "R.add(R.multiply(x, tenth), R.multiply(y, R.const(0.3, 'float32')))",
+    )
+    one, other, wrong = (normalize(rlx.parse(text.format(each))) for each in sums)
+    assert differing(one, other, "main").example is not None
+    assert differing(one, other, "main", real=True).example is None
+    assert differing(one, wrong, "main", real=True).example is not None
 
 
 def bound(module: ast.IRModule, values: dict[str | ast.Var, object]) -> ast.IRModule:

@@ -197,3 +197,24 @@ def test_what_the_parser_has_no_words_for_is_written_otherwise_or_refused() -> N
             "VERSION-operator"
         ]
         assert format_text(text.replace("llvm", "cpu"), version="0.25").text is not None
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("x + 0", "T.Add(x, 0)", "T.Add(0, x) * 1", "T.Mul(x, 0)", "T.Mul(T.Add(x, 0), 1)"),
+        *("T.Div(x, 1)", "T.truncdiv(x, 2)", "T.FloorDiv(0, x)", "x // 1", "T.FloorMod(x, 1) + x"),
+        *(
+            "T.Sub(2, 3)",
+            "T.Cast('int32', T.LT(2, 3))",
+            "T.Cast('int32', T.EQ(x, 3))",
+            "T.min(x, 0)",
+        ),
+        "T.Cast('int32', T.Mul(T.Cast('float32', x), T.float32(0)))",
+        "T.Cast('int32', T.Div(T.Cast('float32', x), T.float32(1)) / T.float32(2))",
+    ],
+)
+def test_operators_on_literals_that_tvm_computes_or_keeps(value: str) -> None:
+    """TVM makes `x` of `x + 0`, and keeps `T.Add(x, 0)`."""
+    text = f'@T.prim_func\ndef main(x: T.int32, b: T.Buffer((4,), "int32")):\n    b[0] = {value}\n'
+    assert disagreement(text, random.Random(1), is_read=True) is None

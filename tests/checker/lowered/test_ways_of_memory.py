@@ -122,6 +122,12 @@ CASES = {
         + "_ = R.vm.kill_object(s)",
         set(),
     ),
+    "a new cache copies what it is given": (
+        FILL
+        + "w = R.call_packed('vm.builtin.attention_kv_cache_create', t, R.shape([4]), 0, sinfo_args=R.Object)\n"
+        + 'v = R.vm.alloc_tensor(s, 0, R.shape([4]), "float32")\n_ = cls.fill(v)\ny = (w, w)',
+        set(),
+    ),
     "a result from outside may lie elsewhere": (
         FILL
         + "w = R.call_packed('f', t, sinfo_args=R.Tensor((4,), 'float32'))\n"

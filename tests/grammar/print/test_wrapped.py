@@ -137,3 +137,30 @@ def f(a: T.Buffer((8,), "int32"), long_name: T.Buffer((8,), "int32")):
         "T.if_then_else(i < 4, long_name[i], 0)",
     )
     assert max(map(len, (format_text(text, width=45).text or "").splitlines()[6:])) <= 45
+
+
+def test_a_broken_condition_is_no_tuple() -> None:
+    text = """\
+# from tvm.script import tirx as T
+# from tvm.tirx.layout import Axis
+
+@T.prim_func
+def f(
+    a: T.Buffer((8,), "int32"),
+    long_name: T.Buffer((8,), "int32"),
+):
+    for i in range(8):
+        if i < 4:
+            a[i] = 0
+        elif (
+            long_name[i] < 4
+            and long_name[7 - i] < 4
+        ) == (i < 6):
+            a[i] = 1
+        while (
+            long_name[i] < a[i] + 3
+            and long_name[7 - i] < 4
+        ) == (a[i] < 6):
+            a[i] = a[i] + 1
+"""
+    assert format_text(text, width=40).text == text
