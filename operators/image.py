@@ -524,6 +524,8 @@ def _real_definition(x: te.Scalar) -> te.Scalar:
 
 def _ratio(a: te.Scalar, b: te.Scalar, kind: DataType) -> te.Scalar:
     """A quotient of two lengths, rounded once."""
+    if a.value is not None and b.value is not None:
+        return te.const(float(np.dtype(str(kind)).type(a.value / max(b.value, 1))), kind)
     return te.cast(
         kind, te.cast(exprs.FLOAT64, a) / te.cast(exprs.FLOAT64, te.maximum(b, exprs.int64(1)))
     )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from fractions import Fraction
 from typing import NamedTuple
 
 from rlx.grammar.nodes import tir
@@ -22,6 +24,8 @@ _DIVISIONS = (tir.FloorDiv, tir.FloorMod, tir.TruncDiv, tir.TruncMod)
 _CHOICES = (tir.Min, tir.Max, tir.Select, tir.Comparison, tir.And, tir.Or, tir.Not)
 
 Monomial = tuple[int, ...]
+
+_Interval = tuple[Fraction, Fraction] | None
 
 PRODUCTS = {32: (1, 1 << 24), 64: (1, 1 << 30, 1 << 34, 1 << 38)}
 """How large an index or a size is taken to be, a product of two of them, and one of more, where numbers of
@@ -125,15 +129,44 @@ class Facts:
             return chosen
         known = self._known[-1]
         if found not in known:
-            by_limits = decided(found, self.chosen, self._reach)
+            by_limits = decided(found, self.chosen, self.reach)
             known[found] = (
                 self._decide(self._ready(self.plain(found))) if by_limits is None else by_limits
             )
         return known[found]
 
-    def _reach(self, number: PrimExpr) -> tuple[int | None, int | None]:
+    def reach(self, number: PrimExpr) -> tuple[int | None, int | None]:
         """The limits of an integer here, as far as the prover finds them."""
         return self.prover.limits(self._ready(self.plain(number)))
+
+    def reach_of_float(self, number: PrimExpr) -> tuple[Fraction, Fraction] | None:
+        """Limits of a float that is computed of indices and sizes, as an exact real number; None if none
+        are found.
+        """
+
+        def node(each: PrimExpr, operands: list[_Interval]) -> _Interval:
+            match each:
+                case tir.FloatImm(value=value) if math.isfinite(value):
+                    return Fraction(value), Fraction(value)
+                case tir.Cast(value=inner) if tir.type_of(inner).is_float:
+                    return operands[0]
+                case tir.Cast(value=inner) if self.is_index(inner):
+                    low, high = self.reach(inner)
+                    return None if low is None or high is None else (Fraction(low), Fraction(high))
+            match each, operands:
+                case tir.Add(), [(a, b), (c, d)]:
+                    return a + c, b + d
+                case tir.Sub(), [(a, b), (c, d)]:
+                    return a - d, b - c
+                case tir.Mul(), [(a, b), (c, d)]:
+                    products = (a * c, a * d, b * c, b * d)
+                    return min(products), max(products)
+                case tir.Call(op="floor" | "ceil" | "round" | "trunc"), [(a, b)]:
+                    return Fraction(math.floor(a)), Fraction(math.ceil(b))
+            return None
+
+        found: _Interval = tir.fold(tir.interned(number), node)
+        return found
 
     def always(self, condition: PrimExpr) -> bool:
         """Whether a condition always holds: unlike :meth:`holds`, it is not asked whether it never

@@ -498,7 +498,7 @@ class NormalForms:
                     return x if found is None else found
                 case tir.Call(op="likely", args=(inner,)):
                     x = tir.interned(inner)
-                case tir.Call(op=op, args=(inner,)) if op in _WHOLE and self._is_whole(inner):
+                case tir.Call(op=op, args=(inner,)) if op in _WHOLE and self.is_whole(inner):
                     x = tir.interned(inner)
                 case tir.FloatImm(value=number, dtype=kind) if math.isfinite(number):
                     found = rounded_to(x, kind)
@@ -618,7 +618,7 @@ class NormalForms:
                     return self._widened(self.head(terms.element(made, indices)), kind)
         return None
 
-    def _is_whole(self, x: PrimExpr) -> bool:
+    def is_whole(self, x: PrimExpr) -> bool:
         """Whether a float is a whole number, or none at all, because of how it is computed."""
         found = self.behind(x)
         match found:

@@ -13,11 +13,11 @@ from fractions import Fraction
 from functools import partial, reduce
 from itertools import chain, islice
 from itertools import product as product_of
-from math import isfinite, prod
+from math import isfinite, prod, trunc
 from typing import TypeGuard
 
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.dtype import BOOL, DataType
+from rlx.grammar.nodes.dtype import BOOL, DataType, fits
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine import real_cases, terms
 from rlx.refine.facts import index_bound, only_index, polynomial, sum_of
@@ -806,6 +806,12 @@ class _Normal:
         """
         facts = self._matcher.facts
         x = self._matcher.head(tir.interned(x))
+        match x:
+            case tir.Cast(dtype=whole, value=inner) if tir.type_of(inner).is_float:
+                reach = facts.reach_of_float(inner)
+                if not (reach and all(fits(trunc(each), whole) for each in reach)):
+                    return None
+                return inner if self._matcher.is_whole(inner) else tir.Call("trunc", (inner,), kind)
         if not tir.type_of(x).is_integer or not facts.is_exact(x):
             return None
         match x:
