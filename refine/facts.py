@@ -245,7 +245,10 @@ class Facts:
                         return a if taken else b
                 case tir.Max() | tir.Min():
                     a, b = operands
-                    for low, high in ((a, b), (b, a)):  # where they may be equal, one is not decided
+                    for low, high in (
+                        (a, b),
+                        (b, a),
+                    ):  # where they may be equal, one is not decided
                         if self.holds(tir.LE(low, high)):
                             return low if isinstance(each, tir.Min) else high
             return tir.interned(tir.with_operands(each, operands)) if operands else each

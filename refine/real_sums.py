@@ -270,7 +270,7 @@ def _in_two(matcher: Matcher, whole: PrimExpr, part: PrimExpr) -> list[PrimExpr]
 
 
 def _each(atom: PrimExpr) -> list[PrimExpr] | None:
-    """The elements of a sum over few indices, or of a hyperbolic function as a sum; another
+    """The parts of a sum, written out over its short axes, or of a hyperbolic function as a sum; another
     reduction over few indices, written out. None if this is none of them.
     """
     if isinstance(atom, tir.Call) and atom.op in ("tanh", "sinh", "cosh"):
@@ -280,22 +280,56 @@ def _each(atom: PrimExpr) -> list[PrimExpr] | None:
     if atom.combiner.name != "sum":
         whole = written_out(atom)
         return None if whole is None else [whole]
-    extents = [e.value for e in atom.extents if isinstance(e, tir.IntImm)]
-    if len(extents) < len(atom.extents) or prod(extents) > WRITTEN_OUT:
-        return None
     axes = terms.fresh(atom.axes)
     guard, (source,) = terms.opened(atom, axes)
     zero = atom.init[0]
-    if not _is_zero(zero):
+    short = _written_out_over(axes, atom.extents, (guard, source))
+    if not short or not _is_zero(zero):
         return None
+    rest = [
+        (axis, extent) for axis, extent in zip(axes, atom.extents, strict=True) if axis not in short
+    ]
     found = []
-    for point in product_of(*map(range, extents)):
-        values = {axis: terms.index(k, axis.dtype) for axis, k in zip(axes, point, strict=True)}
-        part = terms.substitute(source, values)
-        if guard is not terms.TRUE:
-            condition = terms.substitute(guard, values)
+    for point in product_of(*map(range, short.values())):
+        values = {axis: terms.index(k, axis.dtype) for axis, k in zip(short, point, strict=True)}
+        part, condition = (terms.substitute(each, values) for each in (source, guard))
+        free = set(axes).isdisjoint(tir.free_vars(condition))
+        if rest:
+            part = terms.reduce_over(
+                atom.combiner,
+                [axis for axis, _ in rest],
+                [extent for _, extent in rest],
+                [part],
+                atom.init,
+                guard=terms.TRUE if free else condition,
+                ordered=False,
+            )
+        if free and condition is not terms.TRUE:
             part = tir.interned(tir.Call("if_then_else", (condition, part, zero), atom.dtype))
         found.append(part)
+    return found
+
+
+def _written_out_over(
+    axes: Sequence[tir.Var], extents: Sequence[PrimExpr], parts: Sequence[PrimExpr]
+) -> dict[tir.Var, int]:
+    """The axes over which a sum is written out, with their lengths: all, or if these are too many, the
+    shortest of those that conditions and divisions speak of.
+    """
+    known = {a: e.value for a, e in zip(axes, extents, strict=True) if isinstance(e, tir.IntImm)}
+    if len(known) == len(axes) and prod(known.values()) <= WRITTEN_OUT:
+        return known
+    divided = (tir.Comparison, tir.FloorDiv, tir.FloorMod)
+    spoken = {
+        var
+        for node in tir.postorder(*parts)
+        if isinstance(node, divided)
+        for var in tir.free_vars(node)
+    }
+    found: dict[tir.Var, int] = {}
+    for axis in sorted(known, key=lambda axis: known[axis]):
+        if axis in spoken and known[axis] * prod(found.values()) <= WRITTEN_OUT:
+            found[axis] = known[axis]
     return found
 
 

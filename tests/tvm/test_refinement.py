@@ -185,6 +185,32 @@ def test_masks_that_are_folded() -> None:
     assert rlx.refines(module, fused, floats="real").proved
 
 
+LOWERED = [
+    ('x: R.Tensor((1, 3, 8, 8), "float32")', "R.nn.adaptive_avg_pool2d(x, (3, 8))"),
+    ('x: R.Tensor(("m", 3, "n", "n"), "float32")', "R.nn.avg_pool2d(x, (2, 2), strides=(2, 2))"),
+    ('x: R.Tensor(("m", "n"), "float32")', f"R.strided_slice(x, [1], [-2], [{2**63 - 1}])"),
+    ('x: R.Tensor(("m", "n"), "float32")', f"R.strided_slice(x, [1], [1], [{2**63 - 1}])"),
+    ('x: R.Tensor((1, 3, 8, 8), "float32")', 'R.image.resize2d(x, (11, 5), method="linear")'),
+    (
+        'x: R.Tensor((1, 3, 8, 8), "float32")',
+        'R.image.resize2d(x, (16, 16), method="nearest_neighbor")',
+    ),
+    (
+        'x: R.Tensor((1, 64, 8, 8), "float32"), w: R.Tensor((64, 8, 2, 2), "float32")',
+        "R.nn.conv2d_transpose(x, w, strides=2)",
+    ),
+]
+"""Operators whose kernels choose among indices that are computed otherwise than in their definitions."""
+
+
+@pytest.mark.parametrize(("parameters", "call"), LOWERED)
+def test_kernels_that_compute_their_indices(parameters: str, call: str) -> None:
+    text = f"@I.ir_module\nclass M:\n    @R.function\n    def main({parameters}):\n"
+    module = rlx.parse(f"{text}        y = {call}\n        return y")
+    lowered = legalized(tvm.script.from_source(rlx.show(module)))
+    assert rlx.refines(module, lowered, floats="real").proved
+
+
 RECURRENT = """
 @I.ir_module
 class Module:
