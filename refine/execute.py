@@ -40,9 +40,13 @@ from rlx.refine.terms import (
     ValueTerm,
     WordTerm,
 )
+from rlx.semantics.machine.lowered_calls import as_operator
 from rlx.semantics.struct_info_of import declared
 from rlx.solver import order
 from rlx.solver.prover import Prover
+
+ASSERTION = "an assertion"
+"""The words of the check that `R.assert_op` makes."""
 
 MOST_BINDINGS = 20_000
 """The most bindings that a run on terms goes through, those of called functions included."""
@@ -721,6 +725,7 @@ class Execution:
     # ------------------------------------------------------------ calls
 
     def _call(self, call: ast.Call, frame: Frame) -> Term:
+        call = as_operator(call, self.outside)
         callee = call.op
         if isinstance(callee, ast.Op):
             special = _SPECIAL.get(callee.op_name)
@@ -1054,13 +1059,14 @@ class Execution:
 
     def _print(self, call: ast.Call, frame: Frame) -> Term:
         args = [self.loaded(self.value(arg, frame)) for arg in call.args]
-        attrs = tuple([(key, str(value)) for key, value in sorted(call.attrs.items())])
+        words = {k: v.value if isinstance(v, ast.StringImm) else v for k, v in call.attrs.items()}
+        attrs = tuple([(key, str(value)) for key, value in sorted(words.items())])
         self.last = terms.apply("print", attrs, args, None, self.last)
         return terms.group(())
 
     def _assert(self, call: ast.Call, frame: Frame) -> Term:
         condition, *_ = [self.loaded(self.value(arg, frame)) for arg in call.args]
-        self.check(("assert", condition), None, "an assertion")
+        self.check(("assert", condition), None, ASSERTION)
         return terms.group(())
 
     def _nothing(self, call: ast.Call, frame: Frame) -> Term:

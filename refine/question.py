@@ -27,6 +27,7 @@ from rlx.refine.contracts import (
 )
 from rlx.refine.definitions import LAYOUT_TRANSFORM, Definitions, Unopened, replaced_sizes
 from rlx.refine.execute import (
+    ASSERTION,
     CALL_TIR,
     FILLED,
     NEVER,
@@ -641,6 +642,12 @@ class _FunctionPair:
                     matcher.attempt(partial(matcher.applications, each, made))
                     or matcher.attempt(partial(_fail_alike, matcher, each, made))
                     for each in self._same_function(made, check.path, side, matcher)
+                )
+            case ("assert", condition):
+                return any(
+                    matcher.attempt(partial(matcher.equal, known.key[1], condition))
+                    for known in side.checks
+                    if known.words == ASSERTION and _taken(matcher, known.path, check.path)
                 )
         return False
 

@@ -211,6 +211,28 @@ def test_kernels_that_compute_their_indices(parameters: str, call: str) -> None:
     assert rlx.refines(module, lowered, floats="real").proved
 
 
+CHECKED = """
+@I.ir_module
+class Module:
+    @R.function(pure=False)
+    def main(x: R.Tensor((3,), "int64")) -> R.Tensor((3,), "int64"):
+        ok = R.less(R.max(x), R.const(4, "int64"))
+        _ = R.print(x, format="x = {}")
+        _ = R.assert_op(ok, x, format="too large: {}")
+        y = R.add(x, x)
+        return y
+"""
+
+
+def test_prints_and_assertions_as_calls_of_the_run_time() -> None:
+    module = tvm.relax.transform.Normalize()(tvm.script.from_source(CHECKED))
+    lowered = legalized(module)
+    text = lowered.script()
+    assert '"relax.run.assert_op"' in text and rlx.refines(module, lowered).proved
+    assert not rlx.refines(module, text.replace("x = {}", "y = {}")).proved
+    assert rlx.refines(module, text.replace("T.int64(4)", "T.int64(3)")).refuted
+
+
 RECURRENT = """
 @I.ir_module
 class Module:
