@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from fractions import Fraction
 from functools import reduce
 from itertools import product
 from typing import Any
@@ -500,6 +501,13 @@ class NormalForms:
                     x = tir.interned(inner)
                 case tir.Call(op=op, args=(inner,)) if op in _WHOLE and self.is_whole(inner):
                     x = tir.interned(inner)
+                case tir.Call(op="floor" | "ceil", args=(inner,)) if self.real and (
+                    parts := self._index_and_rest(inner)
+                ):
+                    index, rest = parts
+                    whole = math.floor(rest) if x.op == "floor" else math.ceil(rest)
+                    number = tir.Add(index, tir.IntImm(whole)) if whole else index
+                    x = tir.interned(tir.Cast(tir.type_of(x), number))
                 case tir.FloatImm(value=number, dtype=kind) if math.isfinite(number):
                     found = rounded_to(x, kind)
                     if found is None or found.value == number:
@@ -516,6 +524,11 @@ class NormalForms:
                     self.facts.holds(tir.LE(low, high))
                 ):
                     x = tir.interned(tir.Min(tir.Max(a, low), high))
+                case tir.Max() | tir.Min() | tir.Add() | tir.Sub() if _of_floats(x):
+                    made = tir.interned(type(x)(*(self.head(tir.interned(e)) for e in (x.a, x.b))))
+                    if made is x:
+                        return x
+                    x = made
                 case tir.Cast(dtype=kind, value=inner) if self.same_numbers(
                     tir.type_of(inner), kind
                 ):
@@ -648,6 +661,21 @@ class NormalForms:
         inside = (tir.LT(tir.IntImm(-_EXACT), found), tir.LT(found, tir.IntImm(_EXACT)))
         exact = all(self.facts.holds(tir.interned(each)) is True for each in inside)
         return tir.interned(found) if exact else None
+
+    def _index_and_rest(self, x: PrimExpr) -> tuple[PrimExpr, Fraction] | None:
+        """A real number as an index and a constant, if it is a sum of these."""
+        x = self.head(tir.interned(x))
+        match x:
+            case tir.FloatImm(value=value) if math.isfinite(value):
+                return terms.index(0), Fraction(value)
+            case tir.Cast(value=inner) if tir.type_of(inner) == INT64 and self.facts.is_index(inner):
+                return inner, Fraction(0)
+            case tir.Add(a=a, b=b) | tir.Sub(a=a, b=b):
+                one, other = self._index_and_rest(a), self._index_and_rest(b)
+                if one is not None and other is not None:
+                    (i, c), (j, d) = one, other
+                    return type(x)(i, j), c + d if isinstance(x, tir.Add) else c - d
+        return None
 
     def _is_one(self, x: PrimExpr) -> bool:
         """Whether an element is the constant 1 of floats, by which a product is exact."""
@@ -1380,6 +1408,14 @@ def _converted(number: PrimExpr, kind: DataType) -> PrimExpr | None:
             if abs(value) < _EXACT and tir.type_of(number).is_integer:
                 return tir.interned(tir.IntImm(value, kind))
     return None
+
+
+def _of_floats(number: PrimExpr) -> bool:
+    """Whether an integer is computed of floats."""
+    return tir.type_of(number).is_integer and any(
+        isinstance(node, tir.Cast) and tir.type_of(node.value).is_float
+        for node in tir.postorder(number)
+    )
 
 
 def rounded_to(number: tir.FloatImm, kind: DataType) -> tir.FloatImm | None:

@@ -926,6 +926,8 @@ class _Normal:
     def _size(self, size: PrimExpr, kind: DataType) -> Sum:
         """A number that is made of sizes, as a float."""
         size = self._matcher.facts.settled(size)
+        while isinstance(size, tir.Cast) and self._matcher.facts.is_exact(size):
+            size = size.value
         found: Sum = {}
         parts = polynomial(tir.interned(size))
         if not all(isinstance(each, tir.Var) for mono in parts for each in mono):
