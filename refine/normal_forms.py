@@ -749,6 +749,10 @@ class NormalForms:
             return narrow
         if x.combiner.name == "prod" and not tir.type_of(x).is_float and (few := written_out(x)):
             return few
+        if self.real and tir.type_of(x).is_float and all(map(_is_single, x.extents)):
+            only = written_out(x)
+            assert only is not None
+            return only
         if x.combiner.name in ("max", "min") and (self.real or not tir.type_of(x).is_float):
             extremum = self._flat(x) or self._opposite(x) or self._pulled(x) or self._in_two(x)
             if extremum is not None:
@@ -1348,10 +1352,11 @@ def _extremum(c: tir.Comparison, nan: PrimExpr, a: PrimExpr, b: PrimExpr) -> Pri
 
 
 def _beside_infinity(x: tir.Max | tir.Min, a: PrimExpr, b: PrimExpr) -> PrimExpr | None:
-    """The operand of an extremum whose other one is beyond all real numbers."""
-    beyond = -math.inf if isinstance(x, tir.Max) else math.inf
+    """The operand of an extremum whose other one is beyond all real numbers, or the last one of the type."""
+    sign = -1 if isinstance(x, tir.Max) else 1
+    last = _LARGEST.get(str(tir.type_of(x)), math.inf)
     for one, other in ((a, b), (b, a)):
-        if isinstance(one, tir.FloatImm) and one.value == beyond:
+        if isinstance(one, tir.FloatImm) and one.value * sign >= last:
             return other
     return None
 
@@ -1408,6 +1413,10 @@ def _converted(number: PrimExpr, kind: DataType) -> PrimExpr | None:
             if abs(value) < _EXACT and tir.type_of(number).is_integer:
                 return tir.interned(tir.IntImm(value, kind))
     return None
+
+
+def _is_single(extent: PrimExpr) -> bool:
+    return isinstance(extent, tir.IntImm) and extent.value == 1
 
 
 def _of_floats(number: PrimExpr) -> bool:
