@@ -668,7 +668,9 @@ class NormalForms:
         match x:
             case tir.FloatImm(value=value) if math.isfinite(value):
                 return terms.index(0), Fraction(value)
-            case tir.Cast(value=inner) if tir.type_of(inner) == INT64 and self.facts.is_index(inner):
+            case tir.Cast(value=inner) if tir.type_of(inner) == INT64 and self.facts.is_index(
+                inner
+            ):
                 return inner, Fraction(0)
             case tir.Add(a=a, b=b) | tir.Sub(a=a, b=b):
                 one, other = self._index_and_rest(a), self._index_and_rest(b)

@@ -700,6 +700,9 @@ class _Normal:
         one, other = self.sum(x.a), self.sum(x.b)
         if isinstance(x, tir.Mul):
             found = _times(self._matcher, one, other)
+            if not found and self.loses(found, (one, other)):  # 0 times an infinity is none
+                zero: Sum = {(tir.interned(_number(0, tir.type_of(x))),): Fraction(1)}
+                found = _times(self._matcher, one or zero, other or zero)
         else:
             found = dict(one)
             _add(found, other if isinstance(x, tir.Add) else {m: -f for m, f in other.items()})
@@ -846,7 +849,9 @@ class _Normal:
                 if not (reach and all(fits(trunc(each), whole) for each in reach)):
                     return None
                 return inner if self._matcher.is_whole(inner) else tir.Call("trunc", (inner,), kind)
-        if not tir.type_of(x).is_integer or not facts.is_exact(x):
+        if not tir.type_of(x).is_integer or not (
+            facts.is_exact(x) or (facts.is_index(x) and facts.fits(x))
+        ):
             return None
         match x:
             case tir.Cast(value=inner) if tir.type_of(inner).is_integer:
@@ -926,7 +931,7 @@ class _Normal:
     def _size(self, size: PrimExpr, kind: DataType) -> Sum:
         """A number that is made of sizes, as a float."""
         size = self._matcher.facts.settled(size)
-        while isinstance(size, tir.Cast) and self._matcher.facts.is_exact(size):
+        while isinstance(size, tir.Cast) and self._matcher.facts.fits(size):
             size = size.value
         found: Sum = {}
         parts = polynomial(tir.interned(size))
