@@ -15,6 +15,7 @@ from itertools import combinations, islice, permutations
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL
 from rlx.grammar.nodes.equal import structural_equal
+from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.prim_operators import BY_NODE
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine import terms
@@ -179,8 +180,11 @@ class Matcher(NormalForms):
             case ShapeTerm(values=one), ShapeTerm(values=other):
                 return len(one) == len(other) and all(map(self.facts.equal, one, other))
             case FunctionTerm(name=name, function=one), FunctionTerm(name=label, function=other):
+                if isinstance(one, tir.PrimFunc) and isinstance(other, tir.PrimFunc):
+                    plain = [replace(each, attrs={}) for each in (one, other)]
+                    return structural_equal(*plain)  # passes note in them how to compile
                 if isinstance(one, tir.PrimFunc) or isinstance(other, tir.PrimFunc):
-                    return structural_equal(one, other)
+                    return False
                 self.functions[name] = None
                 return name == label
             case NumberTerm(value=one), NumberTerm(value=other):
