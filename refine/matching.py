@@ -18,7 +18,7 @@ from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.prim_operators import BY_NODE
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.refine import terms
+from rlx.refine import rounded, terms
 from rlx.refine.facts import (
     Facts,
     assume_reads,
@@ -499,6 +499,8 @@ class Matcher(NormalForms):
         ):
             return True
         if (kind.is_integer or kind == BOOL) and self._equal_bits(self, x, y):
+            return True
+        if self.real and kind.is_integer and rounded.equal(self, x, y):
             return True
         axis = self.axis_of_constants(x, y)
         if axis is not None:
