@@ -181,8 +181,8 @@ class Matcher(NormalForms):
                 return len(one) == len(other) and all(map(self.facts.equal, one, other))
             case FunctionTerm(name=name, function=one), FunctionTerm(name=label, function=other):
                 if isinstance(one, tir.PrimFunc) and isinstance(other, tir.PrimFunc):
-                    plain = [replace(each, attrs={}) for each in (one, other)]
-                    return structural_equal(*plain)  # passes note in them how to compile
+                    # Passes note in the attributes how to compile.
+                    return structural_equal(replace(one, attrs={}), replace(other, attrs={}))
                 if isinstance(one, tir.PrimFunc) or isinstance(other, tir.PrimFunc):
                     return False
                 self.functions[name] = None
@@ -500,8 +500,11 @@ class Matcher(NormalForms):
             return True
         if (kind.is_integer or kind == BOOL) and self._equal_bits(self, x, y):
             return True
-        if self.real and kind.is_integer and rounded.equal(self, x, y):
-            return True
+        if self.real and kind.is_integer:
+            index = rounded.index_of_equal(self.facts, x, y)
+            if index is not None:
+                self.trail.note("values", x, y, index)
+                return True
         axis = self.axis_of_constants(x, y)
         if axis is not None:
             return self._at_each_equal(axis, x, y)

@@ -7,14 +7,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.prim_operators import BY_NODE, INTEGER_DIVISIONS
 from rlx.grammar.nodes.tir import PrimExpr
-
-if TYPE_CHECKING:
-    from rlx.refine.matching import Matcher
+from rlx.refine.facts import Facts
 
 VALUES = 1024
 """The most values of an index."""
@@ -28,26 +26,25 @@ _ROUNDED: dict[str, Callable[[Fraction], int]] = {
 }
 
 
-def equal(matcher: Matcher, x: PrimExpr, y: PrimExpr) -> bool:
-    """Whether two integers are equal, as exact real numbers, at each value of the one index that they
-    depend on.
+def index_of_equal(facts: Facts, x: PrimExpr, y: PrimExpr) -> tir.Var | None:
+    """The one index at each value of which two integers are equal, as exact real numbers; None if they
+    depend on others, or are not equal.
     """
     found = tir.free_vars(x, y)
     if len(found) != 1 or not any(
         isinstance(node, tir.Cast) and tir.type_of(node.value).is_float
         for node in tir.postorder(x, y)
     ):
-        return False
+        return None
     (index,) = found
-    low, high = matcher.facts.prover.limits(index)
+    low, high = facts.prover.limits(index)
     if low is None or high is None or not 0 <= high - low < VALUES:
-        return False
+        return None
     for value in range(low, high + 1):
         here = [_number(each, {index: Fraction(value)}) for each in (x, y)]
         if here[0] is None or here[0] != here[1]:
-            return False
-    matcher.trail.note("values", x, y, index)
-    return True
+            return None
+    return index
 
 
 def _number(expr: PrimExpr, values: dict[tir.Var, Fraction]) -> Fraction | None:
