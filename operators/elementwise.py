@@ -573,12 +573,15 @@ def shaped(site: OperatorCall, infos: Sequence[Operand], kind: DataType) -> Tens
                 return head
             return TensorStructInfo(shape, kind, head.ndim, device)
     dims: Dims | None = _dims(site, head)
+    of = 0  # the operand whose shape it is so far
     for index, info in enumerate(infos[1:], 1):
         other = _dims(site, info)
         if dims is None or other is None:
             dims = None
             break
-        dims = broadcast(site, dims, other, index - 1, index)
+        both = broadcast(site, dims, other, of, index)
+        of = of if both is dims else index
+        dims = both
     if dims is None:
         return ranked(_rank(site, infos), kind, device)
     for info in infos:

@@ -84,7 +84,8 @@ def _with_sources(
     for source in sources:
         new = [each for each in in_order(source[0].arguments) if each not in found]
         found.update(dict.fromkeys(new))
-        yield from (*new, source)
+        yield from new
+        yield source
     yield from (each for each in in_order(roots) if each not in found)
 
 

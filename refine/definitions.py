@@ -164,7 +164,7 @@ class Definitions:
         self._opened: dict[ApplicationTerm, dict[tuple[int, ...], TensorTerm] | str] = {}
         self._rounding: set[ApplicationTerm] = set()
         self._stages: dict[ApplicationTerm, list[TensorTerm]] = {}
-        self._sizes: dict[object, tir.Var] = {}
+        self._sizes: dict[tuple[object, int], tir.Var] = {}
         self.unshaped: dict[Term, StructInfo] = {}
         self.scalars: set[tir.Var] = set()
 

@@ -47,7 +47,8 @@ class ProofStep(Record):
         How many steps it is a part of.
     kind
         ``"function"``, ``"equal"``, ``"elements"``, ``"open"``, ``"index"``, ``"choice"``,
-        ``"reduction"``, ``"sum"``, ``"cases"``, ``"bits"``, ``"split"``, ``"case"`` or ``"answer"``.
+        ``"values"``, ``"reduction"``, ``"sum"``, ``"cases"``, ``"bits"``, ``"split"``, ``"case"`` or
+        ``"answer"``.
     text
         The step, in a line.
     """
@@ -294,6 +295,8 @@ def _text(note: Note, names: TermNames) -> str | None:
         case "cases", (x, y):
             ways = [" + ".join(map(names.element, each)) or "0" for each in (x, y)]
             return f"the sums of {ways[0]} and of {ways[1]} are equal, by Z3 on real numbers (SMT, unchecked)"
+        case "values", (x, y, index):
+            return f"{names.element(x)} = {names.element(y)} at each {index.name}"
         case "bits", (x, y):
             sides = f"{names.element(x)} and {names.element(y)}"
             return f"{sides} have the same bits, by Z3 (SMT, unchecked)"

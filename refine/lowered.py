@@ -439,7 +439,8 @@ def call_packed_in_place(run: Execution, call: ast.Call, frame: Frame) -> Term:
         raise Unreadable("a packed function is called that is not known")
     args = list(map(run.loaded, given))
     infos = tuple([run.sized(info, frame) for info in call.sinfo_args])
-    return run.pure_packed(callee.text, tuple(_overwritten(call)), args, infos)
+    found: Term = run.pure_packed(callee.text, tuple(_overwritten(call)), args, infos)
+    return found
 
 
 def overwrite(

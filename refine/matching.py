@@ -15,9 +15,10 @@ from itertools import combinations, islice, permutations
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL
 from rlx.grammar.nodes.equal import structural_equal
+from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.prim_operators import BY_NODE
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.refine import terms
+from rlx.refine import rounded, terms
 from rlx.refine.facts import (
     Facts,
     assume_reads,
@@ -179,8 +180,11 @@ class Matcher(NormalForms):
             case ShapeTerm(values=one), ShapeTerm(values=other):
                 return len(one) == len(other) and all(map(self.facts.equal, one, other))
             case FunctionTerm(name=name, function=one), FunctionTerm(name=label, function=other):
+                if isinstance(one, tir.PrimFunc) and isinstance(other, tir.PrimFunc):
+                    # Passes note in the attributes how to compile.
+                    return structural_equal(replace(one, attrs={}), replace(other, attrs={}))
                 if isinstance(one, tir.PrimFunc) or isinstance(other, tir.PrimFunc):
-                    return structural_equal(one, other)
+                    return False
                 self.functions[name] = None
                 return name == label
             case NumberTerm(value=one), NumberTerm(value=other):
@@ -496,6 +500,11 @@ class Matcher(NormalForms):
             return True
         if (kind.is_integer or kind == BOOL) and self._equal_bits(self, x, y):
             return True
+        if self.real and kind.is_integer:
+            index = rounded.index_of_equal(self.facts, x, y)
+            if index is not None:
+                self.trail.note("values", x, y, index)
+                return True
         axis = self.axis_of_constants(x, y)
         if axis is not None:
             return self._at_each_equal(axis, x, y)

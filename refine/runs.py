@@ -340,9 +340,10 @@ def _wider(module: ast.IRModule) -> str:
         if isinstance(node, ast.Literal) and node.content:
             content = _constant(node).data.astype("float64").tobytes()
             return replace(node, dtype=dtype("float64"), content=content)
-        if not isinstance(node.value, float):
+        kind = numpy_type(node.dtype)
+        if not isinstance(node.value, float) or kind is None:
             return node
-        return replace(node, value=float(numpy_type(node.dtype).type(node.value)))
+        return replace(node, value=float(kind.type(node.value)))
 
     module = rebuild(referring(module), wide)
     text = _UNTYPED.sub(r'\1, "float32"', print_module(module))

@@ -64,6 +64,8 @@ class PrimFuncNames:
         for buffer in buffers:
             self._shape(buffer)
         self._stmt(function.body)
+        # They are declared at the top, so each has a name of its own.
+        self._events[:0] = [(BIND, var) for var in dict.fromkeys(self.lets)]
         self.names = self._choose(set(also))
 
     def _choose(self, also: set[str]) -> dict[Node, str]:
@@ -81,9 +83,7 @@ class PrimFuncNames:
             self._events.append((USE, expr))
         elif type(expr) is not tir.IntImm:
             nodes = tir.postorder(expr)
-            lets = [node.var for node in nodes if isinstance(node, tir.Let)]
-            self._events += [(BIND, var) for var in lets]
-            self.lets += lets
+            self.lets += [node.var for node in nodes if isinstance(node, tir.Let)]
             for node in nodes:
                 if type(node) is tir.Var:
                     self._events.append((USE, node))
@@ -258,15 +258,8 @@ class PrimHeadPrinter:
     def _is_direct(self, buffer: tir.Buffer) -> bool:
         """Whether a buffer can stand as a parameter; older spellings match symbolic ones in the
         body.
-
-        A shape variable that is no int64 is declared in the body, so its buffer is matched behind
-        that.
         """
-        found = shape_vars_of(buffer)
-        implicit = (v for v in found if v not in self.function.params)
-        return not found or (
-            self.dialect.direct_buffers and all(v.dtype == INT64 for v in implicit)
-        )
+        return self.dialect.direct_buffers or not shape_vars_of(buffer)
 
     def _param(self, param: tir.Var) -> str:
         buffer = self.function.buffer_map.get(param)
@@ -291,8 +284,7 @@ class PrimHeadPrinter:
         outside = self.dialect.type_vars
         declared = [v for v in self.scope.shape_vars if not outside or v.dtype != INT64]
         # The parser reads what `T.Let` binds as a name that it knows.
-        lets = {self._name(v): v for v in self.scope.lets}.values()
-        for var in (*declared, *lets):
+        for var in (*declared, *dict.fromkeys(self.scope.lets)):
             found = self.remarks.named(f"{var.name} = T.", self.function.span)
             put(self.lines, f"{self._name(var)} = {declaration(var, self.dialect)}", pad, found)
         for param, buffer in self.function.buffer_map.items():
@@ -309,7 +301,8 @@ class PrimHeadPrinter:
         found = tir.free_vars(dim)
         if all(v in self.known for v in found):
             return text
-        if type(dim) is tir.Var and self.dialect.type_vars and dim not in self.function.params:
+        alone = type(dim) is tir.Var and dim.dtype == INT64  # declared in front of the class
+        if alone and self.dialect.type_vars and dim not in self.function.params:
             return text
         return quoted(text)
 

@@ -281,6 +281,7 @@ def prim(coerce: Scalars, operator: str, operands: tuple[Entry, ...], span: Span
     for at, (name, right, where) in enumerate(reversed(spine)):
         if at:
             other = coerce.prim(right, beside(right.value, data_type, literal, name))
+            _follow(coerce, right, other, value)
         if name in ("/", "**"):
             _unambiguous(coerce, name, (value, other), where)
         value = _prim_binary(name, value, other, where, data_type)
@@ -316,9 +317,20 @@ def _agree(
     """Both operands; the data type of a literal depends on the other one."""
     if isinstance(left.value, (int, float)):
         b = coerce.prim(right, literal)
-        return coerce.prim(left, beside(left.value, _type(b, literal), literal, operator)), b
+        a = coerce.prim(left, beside(left.value, _type(b, literal), literal, operator))
+        _follow(coerce, left, a, b)
+        return a, b
     a = coerce.prim(left, literal)
-    return a, coerce.prim(right, beside(right.value, _type(a, literal), literal, operator))
+    b = coerce.prim(right, beside(right.value, _type(a, literal), literal, operator))
+    _follow(coerce, right, b, a)
+    return a, b
+
+
+def _follow(coerce: Scalars, entry: Entry, made: tir.PrimExpr, other: tir.PrimExpr) -> None:
+    """A literal in the head of a PrimFunc has the type that its body gives to what is beside it."""
+    if coerce.scope.in_head and isinstance(entry.value, int) and isinstance(made, tir.IntImm):
+        for var in tir.free_vars(other):
+            coerce.scope.literals.setdefault(var, []).append(made)
 
 
 _AS_THE_OTHER = frozenset(["<<", ">>", "&", "|", "^"])

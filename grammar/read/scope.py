@@ -77,6 +77,8 @@ class Scope:
         The dimensions that are written `_`.
     declared
         The names declared as shape variables by statements.
+    literals
+        Those beside shape variables in the head of a PrimFunc, which has no types yet.
     may_be_scalars
         The variables without an annotation that may be scalars according to the text.
     in_head
@@ -113,6 +115,7 @@ class Scope:
         self.shape_holders: set[ast.Expr] = set()
         self.unknown: set[tir.PrimExpr] = set()
         self.declared: set[str] = set()
+        self.literals: dict[tir.Var, list[tir.IntImm]] = {}
         self.may_be_scalars: set[ast.Expr] = set()
         self.undeclared: list[tuple[tuple[ast.TensorStructInfo, ...], ast.Expr, ast.Expr]] = []
         self.in_head = False
@@ -287,6 +290,8 @@ class Scope:
         self.declared.add(name)
         if found.dtype != dtype:
             complete(found, dtype=dtype)
+            for literal in self.literals.pop(found, ()):
+                complete(literal, dtype=dtype)
         if is_size:
             complete(found, is_size=True)
         return found

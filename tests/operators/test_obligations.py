@@ -107,3 +107,11 @@ def test_unknown_operands_raise_no_obligation() -> None:
 def test_a_length_that_nobody_knows_is_a_warning(wanted: tuple[int, int]) -> None:
     found = derive("reshape", unknown(2), wanted)
     assert [report[:2] for report in found.reports] == [("OBL-reshape-infer", "warning")]
+
+
+def test_a_shape_is_said_to_be_that_of_the_operand_it_comes_from() -> None:
+    """Not of a scalar between."""
+    found = derive("where", tensor((n, 3), "bool"), tensor(()), tensor((4,)))
+    (report,) = found.reports
+    words = str(report[2])
+    assert "(n, 3) (of condition:" in words and "(4,) (of x2:" in words, words

@@ -218,3 +218,26 @@ def test_operators_on_literals_that_tvm_computes_or_keeps(value: str) -> None:
     """TVM makes `x` of `x + 0`, and keeps `T.Add(x, 0)`."""
     text = f'@T.prim_func\ndef main(x: T.int32, b: T.Buffer((4,), "int32")):\n    b[0] = {value}\n'
     assert disagreement(text, random.Random(1), is_read=True) is None
+
+
+KERNEL = """\
+offset = TypeVar("offset")
+@I.ir_module
+class Module:
+    @T.prim_func(s_tir=True)
+    def main(p: T.Buffer(("pages", 4), "float32", elem_offset=offset), c: T.Buffer(("batch + 1",), "int32", offset_factor=1), q: T.Buffer(("pages", 4), "float32"), batch: T.int32):
+        pages = T.int32()
+        for i in range(batch):
+            with T.sblock("q"):
+                v = T.axis.spatial(batch, i)
+                angle = T.float32()
+                q[v, 0] = T.Let(T.cos(angle) * p[v, 0], where={angle: T.Cast("float32", c[v])})
+            with T.sblock("r"):
+                v = T.axis.spatial(batch, i)
+                angle = T.float32()
+                q[v, 1] = T.Let(T.sin(angle) * p[v, 1], where={angle: T.Cast("float32", c[v + 1])})
+"""
+
+
+def test_a_kernel_with_sizes_of_32_bits_an_offset_and_two_variables_of_one_name() -> None:
+    assert disagreement(KERNEL, random.Random(1), is_read=True) is None

@@ -15,6 +15,7 @@ from rlx.grammar.print.printer import (
     print_prim_expr,
     show,
 )
+from rlx.grammar.read.parser import parse
 
 N, M = tir.Var("n"), tir.Var("m")
 ONE, TWO = tir.IntImm(1), tir.IntImm(2)
@@ -155,3 +156,31 @@ def test_a_number_first_in_a_call_of_a_function_is_a_scalar_for_tvm_too() -> Non
     )
     assert print_expr(call) == "cls.f(R.prim_value(4), 5)"
     assert print_expr(ast.Call(ast.op("relax.add"), call.args)) == "R.add(4, 5)"
+
+
+def test_sizes_of_32_bits_stand_in_parameters_with_literals_of_their_type() -> None:
+    text = """\
+# from typing import TypeVar
+# from tvm.script import ir as I
+# from tvm.script import tirx as T
+# from tvm.tirx.layout import Axis
+
+offset = TypeVar("offset")
+@I.ir_module
+class Module:
+    @T.prim_func
+    def main(p: T.Buffer(("n", 4), "float32", elem_offset=offset), c: T.Buffer(("n + 1",), "int32"), d: T.Buffer(("2 * m",), "int32"), m: T.int32):
+        n = T.int32()
+        angle = T.float32()
+        angle_1 = T.float32()
+        c[0] = T.Let(T.Cast("int32", angle), where={angle: p[0, 0]})
+        c[1] = T.Let(T.Cast("int32", angle_1), where={angle_1: p[0, 1]})
+"""
+    (module,) = parse(text).modules
+    assert print_module(module) == text
+    (function,) = module.functions.values()
+    assert isinstance(function, tir.PrimFunc)
+    shapes = [buffer.shape[0] for buffer in function.buffer_map.values()]
+    assert [str(tir.type_of(each)) for each in shapes] == ["int32"] * 3
+    literals = [e for each in shapes for e in tir.postorder(each) if isinstance(e, tir.IntImm)]
+    assert [str(each.dtype) for each in literals] == ["int32"] * 2
