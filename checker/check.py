@@ -256,12 +256,14 @@ class Findings:
         """Derive a module, and take over what that gives."""
         from rlx.checker.derive import derive, propagate_vdevices
         from rlx.checker.normalize import normalize
+        from rlx.checker.settled import with_casts
 
         normal = normalize(module)
-        self.normal.append(normal)
         derivation = derive(normal, self.unknown_operators, captured, self.words)
         self._take(derivation.diagnostics)
-        self.info.update(derivation.info)
+        said, infos = with_casts(normal, derivation)
+        self.normal.append(said)
+        self.info.update({**derivation.info, **infos} if infos else derivation.info)
         self.poison |= derivation.poison
         if derivation.overwrites:
             from rlx.checker.overwritten import overwritten

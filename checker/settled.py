@@ -1,10 +1,10 @@
-"""Calls that mean what the types of their operands say, in a form that says it by itself."""
+"""Calls and casts that mean what the types of their operands say, in a form that says it by itself."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rlx.checker.derive import known_infos
+from rlx.checker.derive import Derivation, known_infos
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Node, replace
 from rlx.grammar.nodes.rewrite import Rewriter
@@ -54,3 +54,32 @@ class _SqueezeSettler(Rewriter):
         operand = call.args[0] if call.args else call.attrs["x"]
         places = tuple(argument_places(call)[:1])
         return replace(call, args=(operand,), arg_spans=places, attrs={"axis": axes})
+
+
+def with_casts(
+    module: ast.IRModule, derivation: Derivation
+) -> tuple[ast.IRModule, Mapping[Node, ast.StructInfo]]:
+    """A module in which the casts that compare shapes alone say what they give; and the struct infos
+    of what is made for it.
+    """
+    if not derivation.casts:
+        return module, {}
+    settler = _CastSettler(derivation)
+    return settler.module(module), settler.info
+
+
+class _CastSettler(Rewriter):
+    def __init__(self, derivation: Derivation) -> None:
+        super().__init__()
+        self._derivation = derivation
+        self.info: dict[Node, ast.StructInfo] = {}
+
+    def match_cast(self, binding: ast.MatchCast) -> tuple[ast.Binding, ...]:
+        info = self._derivation.casts.get(binding)
+        return (binding if info is None else replace(binding, struct_info=info),)
+
+    def expr(self, expr: ast.Expr) -> ast.Expr:
+        made = super().expr(expr)
+        if made is not expr:
+            self.info[made] = self._derivation.info[expr]
+        return made
