@@ -9,7 +9,7 @@ from rlx.checker.render.files import Obligations
 from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import StructInfo
-from rlx.grammar.nodes.node import Node, Record, Span, replace
+from rlx.grammar.nodes.node import Node, Record, Span, complete, replace
 from rlx.grammar.stack import roomy
 from rlx.solver.budget import Statistics
 
@@ -256,14 +256,15 @@ class Findings:
         """Derive a module, and take over what that gives."""
         from rlx.checker.derive import derive, propagate_vdevices
         from rlx.checker.normalize import normalize
-        from rlx.checker.settled import with_casts
+        from rlx.checker.settled import with_own_casts
 
-        normal = normalize(module)
+        normal = with_own_casts(normalize(module))
+        self.normal.append(normal)
         derivation = derive(normal, self.unknown_operators, captured, self.words)
+        for cast, info in derivation.casts.items():
+            complete(cast, struct_info=info)
         self._take(derivation.diagnostics)
-        said, infos = with_casts(normal, derivation)
-        self.normal.append(said)
-        self.info.update({**derivation.info, **infos} if infos else derivation.info)
+        self.info.update(derivation.info)
         self.poison |= derivation.poison
         if derivation.overwrites:
             from rlx.checker.overwritten import overwritten

@@ -1,14 +1,14 @@
-"""Calls and casts that mean what the types of their operands say, in a form that says it by itself."""
+"""Calls and casts that mean what the types of their operands say, in forms that say it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rlx.checker.derive import Derivation, known_infos
+from rlx.checker.derive import known_infos
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Node, replace
 from rlx.grammar.nodes.rewrite import Rewriter
-from rlx.grammar.nodes.visit import argument_places, expressions
+from rlx.grammar.nodes.visit import argument_places, bindings, expressions
 from rlx.operators.context import OperatorContext, Place
 from rlx.operators.movement import remaining_axes
 
@@ -56,30 +56,16 @@ class _SqueezeSettler(Rewriter):
         return replace(call, args=(operand,), arg_spans=places, attrs={"axis": axes})
 
 
-def with_casts(
-    module: ast.IRModule, derivation: Derivation
-) -> tuple[ast.IRModule, Mapping[Node, ast.StructInfo]]:
-    """A module in which the casts that compare shapes alone say what they give; and the struct infos
-    of what is made for it.
+def with_own_casts(module: ast.IRModule) -> ast.IRModule:
+    """A module with copies of the casts that compare shapes alone: only derivation knows what these
+    give, and the copies may be completed with it.
     """
-    if not derivation.casts:
-        return module, {}
-    settler = _CastSettler(derivation)
-    return settler.module(module), settler.info
+    found = (each for each in bindings(module) if isinstance(each, ast.MatchCast))
+    if not any(cast.by_shape for cast in found):
+        return module
+    return _CastCopier().module(module)
 
 
-class _CastSettler(Rewriter):
-    def __init__(self, derivation: Derivation) -> None:
-        super().__init__()
-        self._derivation = derivation
-        self.info: dict[Node, ast.StructInfo] = {}
-
+class _CastCopier(Rewriter):
     def match_cast(self, binding: ast.MatchCast) -> tuple[ast.Binding, ...]:
-        info = self._derivation.casts.get(binding)
-        return (binding if info is None else replace(binding, struct_info=info),)
-
-    def expr(self, expr: ast.Expr) -> ast.Expr:
-        made = super().expr(expr)
-        if made is not expr:
-            self.info[made] = self._derivation.info[expr]
-        return made
+        return (replace(binding) if binding.by_shape else binding,)

@@ -191,14 +191,10 @@ def place(
         elif not same_device(found, device):
             site.fail(
                 "OBL-place-vdevice",
-                f"the operands are on different devices: {_device(found)} and {_device(device)}",
+                f"the operands are on different devices: {show(found)} and {show(device)}",
                 number if at is None else at[number],
             )
     return found
-
-
-def _device(device: VDevice) -> str:
-    return f"{device.target}:{device.index}:{device.memory_scope}"
 
 
 @rule("OBL-rank", "obligation")
