@@ -351,10 +351,16 @@ def _one_for_each_mistake(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
         if each.mistake is not None:
             first.setdefault(each.mistake, each)
     diagnostics = [d for d in diagnostics if d.mistake is None or first[d.mistake] is d]
-    unread = {d.span for d in diagnostics if d.code == "PARSE" and d.is_error} - {None}
-    diagnostics = [d for d in diagnostics if d.code == "PARSE" or d.span not in unread]
+    unread = {d.span[0]: d.span for d in diagnostics if d.code == "PARSE" and d.is_error and d.span}
+    diagnostics = [d for d in diagnostics if d.code == "PARSE" or not _begins_one(d, unread)]
     wrong = [d.span for d in diagnostics if d.is_error and d.span]
     return [d for d in diagnostics if not (d.code == "PARSE-opaque" and _holds_one(d, wrong))]
+
+
+def _begins_one(found: Diagnostic, words: Mapping[int, Span]) -> bool:
+    """Whether a diagnostic is about a word, or the beginning of one, that could not be read."""
+    span = found.span
+    return span is not None and span[0] in words and span[1] <= words[span[0]][1]
 
 
 def _holds_one(note: Diagnostic, places: Sequence[Span]) -> bool:

@@ -153,7 +153,10 @@ class _Accesses:
             return
         for axis, (index, extent) in enumerate(zip(indices, buffer.shape, strict=True)):
             found = self._outside(index, extent)
-            if found is not None and self.state.once(("range", span or self.state.span, buffer)):
+            # The same index of another buffer of this extent is the same mistake.
+            shared = (tir.interned(index), tir.interned(extent)) if tir.free_vars(index) else None
+            mistake = shared or (span or self.state.span, buffer)
+            if found is not None and self.state.once(("range", mistake)):
                 in_range(self.state, buffer, axis, found, span)
                 return
 
