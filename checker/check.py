@@ -9,7 +9,7 @@ from rlx.checker.render.files import Obligations
 from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import StructInfo
-from rlx.grammar.nodes.node import Node, Record, Span, replace
+from rlx.grammar.nodes.node import Node, Record, Span, complete, replace
 from rlx.grammar.stack import roomy
 from rlx.solver.budget import Statistics
 
@@ -256,10 +256,13 @@ class Findings:
         """Derive a module, and take over what that gives."""
         from rlx.checker.derive import derive, propagate_vdevices
         from rlx.checker.normalize import normalize
+        from rlx.checker.settled import with_own_casts
 
-        normal = normalize(module)
+        normal = with_own_casts(normalize(module))
         self.normal.append(normal)
         derivation = derive(normal, self.unknown_operators, captured, self.words)
+        for cast, info in derivation.casts.items():
+            complete(cast, struct_info=info)
         self._take(derivation.diagnostics)
         self.info.update(derivation.info)
         self.poison |= derivation.poison
@@ -348,10 +351,16 @@ def _one_for_each_mistake(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
         if each.mistake is not None:
             first.setdefault(each.mistake, each)
     diagnostics = [d for d in diagnostics if d.mistake is None or first[d.mistake] is d]
-    unread = {d.span for d in diagnostics if d.code == "PARSE" and d.is_error} - {None}
-    diagnostics = [d for d in diagnostics if d.code == "PARSE" or d.span not in unread]
+    unread = {d.span[0]: d.span for d in diagnostics if d.code == "PARSE" and d.is_error and d.span}
+    diagnostics = [d for d in diagnostics if d.code == "PARSE" or not _begins_one(d, unread)]
     wrong = [d.span for d in diagnostics if d.is_error and d.span]
     return [d for d in diagnostics if not (d.code == "PARSE-opaque" and _holds_one(d, wrong))]
+
+
+def _begins_one(found: Diagnostic, words: Mapping[int, Span]) -> bool:
+    """Whether a diagnostic is about a word, or the beginning of one, that could not be read."""
+    span = found.span
+    return span is not None and span[0] in words and span[1] <= words[span[0]][1]
 
 
 def _holds_one(note: Diagnostic, places: Sequence[Span]) -> bool:

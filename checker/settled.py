@@ -1,4 +1,4 @@
-"""Calls that mean what the types of their operands say, in a form that says it by itself."""
+"""Calls and casts that mean what the types of their operands say, in forms that say it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rlx.checker.derive import known_infos
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Node, replace
 from rlx.grammar.nodes.rewrite import Rewriter
-from rlx.grammar.nodes.visit import argument_places, expressions
+from rlx.grammar.nodes.visit import argument_places, bindings, expressions
 from rlx.operators.context import OperatorContext, Place
 from rlx.operators.movement import remaining_axes
 
@@ -54,3 +54,18 @@ class _SqueezeSettler(Rewriter):
         operand = call.args[0] if call.args else call.attrs["x"]
         places = tuple(argument_places(call)[:1])
         return replace(call, args=(operand,), arg_spans=places, attrs={"axis": axes})
+
+
+def with_own_casts(module: ast.IRModule) -> ast.IRModule:
+    """A module with copies of the casts that compare shapes alone: only derivation knows what these
+    give, and the copies may be completed with it.
+    """
+    found = (each for each in bindings(module) if isinstance(each, ast.MatchCast))
+    if not any(cast.by_shape for cast in found):
+        return module
+    return _CastCopier().module(module)
+
+
+class _CastCopier(Rewriter):
+    def match_cast(self, binding: ast.MatchCast) -> tuple[ast.Binding, ...]:
+        return (replace(binding) if binding.by_shape else binding,)

@@ -9,7 +9,7 @@ from rlx.grammar.nodes.ast import StructInfo
 from rlx.grammar.nodes.tir import EQ, FloorMod, Or, PrimExpr
 from rlx.operators import arrays, exprs
 from rlx.operators.arrays import Array
-from rlx.operators.dim_arithmetic import ONE, ZERO, literal, same
+from rlx.operators.dim_arithmetic import ONE, ZERO, const, literal, same
 from rlx.operators.evaluation import OperatorFault
 from rlx.operators.exprs import Result, decline
 from rlx.operators.late import np, scalars, te
@@ -17,8 +17,8 @@ from rlx.operators.normalization import softmax_value
 from rlx.operators.operator_call import Dims, OperatorCall, show, show_shape
 from rlx.operators.parameters import Tensor
 from rlx.operators.registry import computes, defines, operator
-from rlx.operators.rule_helpers import need_known, place, rank, ranked, tensor
-from rlx.spec.registry import rule
+from rlx.operators.rule_helpers import need_known, place, rank, ranked, stated, tensor
+from rlx.spec.registry import need, rule
 
 _AXES = ("batch sizes", "sequence lengths", "numbers of heads", "head dimensions")
 
@@ -273,7 +273,51 @@ def attention_var_len(
     window_size: int | None = None,
 ) -> StructInfo:
     """Attention over sequences of different lengths, concatenated along one axis."""
-    return attention(site, queries, keys, values, None)
+    found = attention(site, queries, keys, values, None)
+    own, own_most = seqstart_k is not None, max_seqlen_k is not None
+    of_queries = _starts(site, 3, 4)
+    of_keys = _starts(site, 5, 6 if own_most else 4) if own else of_queries
+    _end(site, 0, queries, of_queries, 3)
+    of_both = [dims[1] for dims in map(site.dims, (queries, keys)) if dims is not None]
+    if own or not (len(of_both) == 2 and same(*of_both)):  # otherwise it is said of the queries
+        _end(site, 1, keys, of_keys, 5 if own else 3)
+    if not need(
+        "OBL-starts-count", not of_queries or not of_keys or len(of_queries) == len(of_keys)
+    ):
+        words = f"{len(of_queries)} starts of queries do not match {len(of_keys)} of keys"
+        site.warn_of_fault("OBL-starts-count", words, 5)
+    return found
+
+
+@rule("OBL-starts", "obligation")
+def _starts(site: OperatorCall, index: int, most: int) -> list[int]:
+    """Check the starts of the sequences in an axis, where the text states them."""
+    line = [int(number) for number in stated(site, site.argument(index))]
+    lengths = [b - a for a, b in pairwise(line)]
+    if not need("OBL-starts-order", line[:1] in ([], [0]) and min(lengths, default=0) >= 0):
+        words = f"the starts of the sequences, {line}, do not ascend from 0"
+        site.warn_of_fault("OBL-starts-order", words, index)
+        return []
+    longest, limits = max(lengths, default=0), stated(site, site.argument(most))
+    if not need("OBL-starts-longest", not limits or longest <= limits[0]):
+        words = f"a sequence has length {longest}, but the maximum given is {limits[0]}"
+        site.warn_of_fault("OBL-starts-longest", words, most)
+    return line
+
+
+def _end(site: OperatorCall, data: int, tokens: Tensor, line: list[int], index: int) -> None:
+    """Check that the sequences fill their axis."""
+    dims = site.dims(tokens)
+    if line and dims is not None:
+        site.require_of_value(
+            "OBL-starts-end",
+            (EQ(dims[1], const(line[-1])),),
+            lambda: (
+                f"the sequences end at {line[-1]}, but axis 1 has length {show(dims[1])}"
+                f" {site.of(data)}"
+            ),
+            index,
+        )
 
 
 @rule("E-sequences", "computation")

@@ -118,7 +118,7 @@ class OperatorContext(ABC):
         return None
 
     def bound(self, var: ast.Var) -> ast.Expr | None:
-        """The value that a variable is bound to, if it is a call of an operator or a constant."""
+        """The value that a variable is bound to."""
         return None
 
     def vdevices(self) -> Sequence[tuple[str, int]]:

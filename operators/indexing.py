@@ -34,6 +34,7 @@ from rlx.operators.rule_helpers import (
     scalar_type,
     stated,
     tensor,
+    value_of,
 )
 from rlx.spec.registry import need, rule
 
@@ -82,7 +83,8 @@ def _of_tuples(site: OperatorCall, depth: int, dims: Dims) -> None:
 def _of_each_axis(site: OperatorCall, dims: Dims) -> None:
     """Check indices of which there is one tensor for each axis, where the text states them."""
     given = site.argument(1)
-    tensors = given.fields if isinstance(given, Tuple) else (given,)
+    listed = value_of(site, given)
+    tensors = listed.fields if isinstance(listed, Tuple) else (given,)
     for indices, length in zip(tensors, dims, strict=False):
         within(site, 1, extremes(stated(site, indices)), length, True)
 

@@ -273,8 +273,8 @@ def _known(ndim: int) -> int | None:
     return ndim if ndim >= 0 else None
 
 
-def show(node: ast.StructInfo | tir.PrimExpr | ast.Expr) -> str:
-    """A struct info, dimension or expression in short form: ``Tensor((n, 4), float32)``."""
+def show(node: ast.StructInfo | tir.PrimExpr | ast.Expr | ast.VDevice) -> str:
+    """A struct info, dimension, expression or device in short form: ``Tensor((n, 4), float32)``."""
     from rlx.grammar.print.printer import show as printed
 
     return printed(node)

@@ -13,6 +13,8 @@ from rlx.grammar.nodes.ast import (
     ShapeStructInfo,
     StructInfo,
     TensorStructInfo,
+    Tuple,
+    TupleGetItem,
     TupleStructInfo,
     Var,
     VDevice,
@@ -189,14 +191,10 @@ def place(
         elif not same_device(found, device):
             site.fail(
                 "OBL-place-vdevice",
-                f"the operands are on different devices: {_device(found)} and {_device(device)}",
+                f"the operands are on different devices: {show(found)} and {show(device)}",
                 number if at is None else at[number],
             )
     return found
-
-
-def _device(device: VDevice) -> str:
-    return f"{device.target}:{device.index}:{device.memory_scope}"
 
 
 @rule("OBL-rank", "obligation")
@@ -288,17 +286,33 @@ def gradient(site: OperatorCall, given: Tensor, result: StructInfo) -> None:
     alike.settle()
 
 
+def value_of(site: OperatorCall, given: Expr | None, seen: set[Expr] | None = None) -> Expr | None:
+    """What an operand is, behind the names and the fields of tuples that it is given by; they may
+    form a circle, of which ``seen`` is what was met.
+    """
+    seen = set() if seen is None else seen
+    while isinstance(given, Var | TupleGetItem) and given not in seen:
+        seen.add(given)
+        if isinstance(given, Var):
+            found = site.ctx.bound(given)
+        else:
+            whole, at = value_of(site, given.tuple_value, seen), given.index
+            fields = whole.fields if isinstance(whole, Tuple) else ()
+            found = fields[at] if 0 <= at < len(fields) else None
+        given = found or given
+    return given
+
+
 def stated(site: OperatorCall, given: Expr | None) -> list[int | float]:
     """The numbers of an operand whose value the text states, in row-major order; none of another."""
     info = None if given is None else site.ctx.info(given)
     if isinstance(info, PrimStructInfo):
-        value = info.value
-        return [value.value] if isinstance(value, IntImm | FloatImm) else []
-    if isinstance(given, Var):
-        given = site.ctx.bound(given)
-    if not isinstance(given, Constant):
+        number = info.value
+        return [number.value] if isinstance(number, IntImm | FloatImm) else []
+    value = value_of(site, given)
+    if not isinstance(value, Constant):
         return []
-    data = given.data
+    data = value.data
     stored = _STORED.get(str(data.dtype))
     if data.content is not None and stored is not None:
         return [number for (number,) in iter_unpack(f"<{stored}", bytes(data.content))]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 from rlx.grammar.nodes.ast import StructInfo, TensorStructInfo
@@ -12,14 +14,24 @@ from rlx.operators.arrays import Array
 from rlx.operators.dim_arithmetic import const, literal
 from rlx.operators.evaluation import OperatorFault
 from rlx.operators.exprs import Result
-from rlx.operators.indexing import from_zero
+from rlx.operators.indexing import extremes, from_zero, within
 from rlx.operators.late import np, te
 from rlx.operators.merge_sort import places
 from rlx.operators.operator_call import Dims, OperatorCall, show
 from rlx.operators.parameters import Count, Tensor, Type
 from rlx.operators.registry import computes, defines, operator
-from rlx.operators.rule_helpers import axis, choice, elements, fields, like, rank, ranked, resized
-from rlx.spec.registry import rule
+from rlx.operators.rule_helpers import (
+    axis,
+    choice,
+    elements,
+    fields,
+    like,
+    rank,
+    ranked,
+    resized,
+    stated,
+)
+from rlx.spec.registry import need, rule
 
 # ---------------------------------------------------------------- statements
 
@@ -196,6 +208,29 @@ def draws(site: OperatorCall, sample: TensorStructInfo, indices: TensorStructInf
         )
 
 
+def _distributions(site: OperatorCall, prob: Tensor, indices: Tensor) -> None:
+    """Check the rows that are drawn from, where the text states probabilities and indices."""
+    dims, places = site.dims(prob), site.dims(indices)
+    rows = [int(number) for number in stated(site, site.argument(2))]
+    if dims is not None:
+        within(site, 2, extremes(rows), dims[0], False)
+    width = None if dims is None else literal(dims[1])
+    numbers = stated(site, site.argument(0))
+    if not width or not numbers:
+        return
+    lines = [numbers[at : at + width] for at in range(0, len(numbers), width)]
+    wrong = [at for at, line in enumerate(lines) if not _is_distribution(line)]
+    draws_any = bool(rows) or (places is not None and (literal(places[0]) or 0) > 0)
+    drawn = set(wrong).intersection(rows) if rows else wrong if len(wrong) == len(lines) else ()
+    if not need("OBL-draws-distribution", not (draws_any and drawn)):
+        words = f"row {min(drawn)} {site.of(0)} is not a probability distribution"
+        site.warn_of_fault("OBL-draws-distribution", words, 0)
+
+
+def _is_distribution(line: Sequence[float]) -> bool:
+    return all(number >= 0 for number in line) and abs(math.fsum(line) - 1) <= _SUM
+
+
 @operator(
     "relax.multinomial_from_uniform",
     kept="it has requirements that a tensor expression cannot check",
@@ -203,6 +238,7 @@ def draws(site: OperatorCall, sample: TensorStructInfo, indices: TensorStructInf
     broken="""
     OBL-draws-column: float32(a, b), float32(c, 2), int64(c, 1), dtype='int64'
     OBL-draws-count: float32(a, b), float32(5, 1), int64(6, 1), dtype='int64'
+    OBL-draws-distribution: const([[0.5, 0.6]], 'float32'), float32(5, 1), int64(5, 1), dtype='int64'
     """,
 )
 def multinomial(
@@ -219,6 +255,7 @@ def multinomial(
     for index, info in enumerate((prob, uniform_sample, sample_indices)):
         rank(site, info, index, 2)
     draws(site, uniform_sample, sample_indices)
+    _distributions(site, prob, sample_indices)
     return like(uniform_sample, dtype or VOID)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil, floor
+from math import ceil, floor, isfinite
 from typing import Any
 
 from rlx.grammar.nodes import ast
@@ -14,6 +14,7 @@ from rlx.operators import arrays
 from rlx.operators.arrays import Array
 from rlx.operators.dim_arithmetic import ONE, ZERO, const, literal, mul, product
 from rlx.operators.evaluation import OperatorFault
+from rlx.operators.indexing import extremes, within
 from rlx.operators.late import np
 from rlx.operators.layout import layout, layout_rank
 from rlx.operators.normalization import softmax_value
@@ -28,10 +29,11 @@ from rlx.operators.rule_helpers import (
     need_known,
     rank,
     ranked,
+    stated,
     tensor,
 )
 from rlx.operators.windows import per_axis, spread
-from rlx.spec.registry import rule
+from rlx.spec.registry import need, rule
 
 _DATA_DECIDES = "its loop bounds depend on data"
 
@@ -634,6 +636,8 @@ def _regions(
     dims, regions = site.dims(data), site.dims(rois)
     if regions is not None:
         rows(site, regions)
+    if dims is not None:
+        _images(site, held.canonical(dims, "NCHW")[0])
     if dims is None or regions is None:
         return best
     channels = held.canonical(dims, "NCHW")[1]
@@ -651,6 +655,15 @@ def rows(site: OperatorCall, regions: Dims) -> None:
         lambda: f"{site.shown(1)} must have rows of 5 numbers: the image and four edges",
         1,
     )
+
+
+def _images(site: OperatorCall, images: PrimExpr) -> None:
+    """Check the regions that the text states: the image is there, and the edges are finite."""
+    numbers = stated(site, site.argument(1))
+    if not need("OBL-rois-finite", all(map(isfinite, numbers))):
+        site.warn_of_fault("OBL-rois-finite", f"a number {site.of(1)} is not finite", 1)
+    else:
+        within(site, 1, extremes(numbers[::5]), images, False)
 
 
 # ---------------------------------------------------------------- values

@@ -41,7 +41,7 @@ from rlx.refine.terms import (
     WordTerm,
 )
 from rlx.semantics.machine.lowered_calls import as_operator
-from rlx.semantics.struct_info_of import declared
+from rlx.semantics.struct_info_of import declared, declared_by
 from rlx.solver import order
 from rlx.solver.prover import Prover
 
@@ -1009,7 +1009,7 @@ class Execution:
         rest = list(map(self.loaded, given))
         infos = tuple([self.sized(info, frame) for info in call.sinfo_args])
         if call.op_name == "relax.call_dps_packed" and callee.kind == "packed":
-            return self._destination(callee.text, self.listed(rest)[0], _one(infos))
+            return self._destination(callee.text, self.listed(rest)[0], declared_by(infos))
         if callee.kind == "packed":
             return self.pure_packed(callee.text, (), rest, infos)
         return self.pure_result(call.op_name, (callee.kind, callee.text), rest, infos)[1]
@@ -1035,7 +1035,7 @@ class Execution:
         """The call of a packed function that is pure, and what it returns: both depend on its arguments alone."""
         made = terms.apply(how, (*key, tuple(map(terms.outline, infos))), args, None)
         self.check(("call", made), None, f"the packed function {key[1]}")
-        return made, self._returned(_one(infos), made)
+        return made, self._returned(declared_by(infos), made)
 
     def _shape_of(self, call: ast.Call, frame: Frame) -> Term:
         found = self.value(call.args[0], frame)
@@ -1095,7 +1095,7 @@ class Execution:
                 value = self._inline(literal, given.fields, outer)
             case _:
                 raise Unreadable("a closure is called that is not known")
-        info = _one(tuple(call.sinfo_args))
+        info = declared_by(tuple(call.sinfo_args))
         return self.cast(value, info, frame, "the type of the result") if call.sinfo_args else value
 
 
@@ -1122,11 +1122,6 @@ def _without_last(info: ast.FuncStructInfo, count: int) -> ast.FuncStructInfo | 
         return None
     binders = tuple(var for var in info.binders if var not in fixed)
     return replace(info, params=kept, binders=binders)
-
-
-def _one(infos: tuple[StructInfo, ...]) -> StructInfo:
-    """The type of a result, of which there may be several parts."""
-    return infos[0] if len(infos) == 1 else ast.TupleStructInfo(infos)
 
 
 def constant_term(data: ast.Literal) -> ConstantTerm:

@@ -27,7 +27,7 @@ from rlx.refine.loops_content import (
     inverse,
     with_piece,
 )
-from rlx.refine.loops_exit import AllIterations, Load, conjuncts
+from rlx.refine.loops_exit import AllIterations, Load, conjuncts, used_in
 from rlx.refine.terms import TRUE, InputTerm, Reduce, TensorTerm, both, tensors_of
 from rlx.semantics.tir.calls import extreme
 from rlx.solver.context import Context
@@ -932,11 +932,6 @@ PURE = tir.AS_OPERAND | frozenset(
 _WITHOUT_EFFECT = frozenset(
     ["attr", "assume", "evaluate", "static_assert", "tvm_storage_sync", "prefetch"]
 )
-
-
-def used_in(expr: PrimExpr, variables: Sequence[PrimExpr]) -> bool:
-    """Whether an expression has one of some variables."""
-    return any(var in variables for var in tir.free_vars(expr))
 
 
 def _extreme(word: str, call: tir.Call) -> PrimExpr:

@@ -784,7 +784,7 @@ def _guarded(value: PrimExpr, old: tir.Var) -> tuple[PrimExpr, PrimExpr]:
     Choices between updates by one operation become an update by a choice.
     """
     parts = terms.choice(value)
-    if parts is not None and not _mentions(parts[0], [old]):
+    if parts is not None and not used_in(parts[0], [old]):
         c, one, other = parts
         if other is old:
             test, inner = _guarded(one, old)
@@ -823,7 +823,7 @@ def _chain(value: PrimExpr, old: tir.Var) -> Chain | None:
     sources: list[PrimExpr] = []
     node = value
     while type(node) is kind and isinstance(node, tir.Binary) and node.a is not old:
-        if node.b is old and not sources and not _mentions(node.a, [old]):
+        if node.b is old and not sources and not used_in(node.a, [old]):
             combine = terms.combiner((old,), (new,), (kind(new, old),))
             return combine, (node.a,), (), ()
         sources.insert(0, node.b)
@@ -889,12 +889,13 @@ def _nested(
     return first.combiner, sources, axes, first.extents, guard
 
 
-def _mentions(expr: PrimExpr, variables: Sequence[tir.Var]) -> bool:
+def used_in(expr: PrimExpr, variables: Sequence[PrimExpr]) -> bool:
+    """Whether an expression has one of some variables."""
     return any(var in variables for var in tir.free_vars(expr))
 
 
 def _mentions_any(exprs: Iterable[PrimExpr], variables: Sequence[tir.Var]) -> bool:
-    return any(_mentions(expr, variables) for expr in exprs)
+    return any(used_in(expr, variables) for expr in exprs)
 
 
 def conjuncts(condition: PrimExpr) -> list[PrimExpr]:

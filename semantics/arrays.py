@@ -35,6 +35,11 @@ def address(array: np.ndarray[Any, Any]) -> int:
     return int(place)
 
 
+def has_nan(array: np.ndarray[Any, Any]) -> bool:
+    """Whether an array has a NaN."""
+    return array.dtype.kind not in "biu" and bool(np.isnan(array.astype(np.float64)).any())
+
+
 _PIECE = 1 << 20
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TypeVar
 
 from rlx.checker.check import IllFormedError, check_alone
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, GlobalVar, IRModule, StructInfo
 from rlx.grammar.nodes.node import Node, replace
-from rlx.grammar.nodes.python_places import MisuseError, callable_of, described, here, module_of
+from rlx.grammar.nodes.python_places import callable_of, module_of, of_kind
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.visit import (
     bindings,
@@ -24,28 +23,20 @@ from rlx.operators.registry import lookup
 from rlx.solver.order import free_shape_vars
 from rlx.solver.order import free_vars as relax_vars
 
-N = TypeVar("N", bound=Node)
-
-
-def _of(given: N, kind: type[N], what: str) -> N:
-    if not isinstance(given, kind):
-        raise MisuseError(f"expected {what}, found {described(given)}", here())
-    return given
-
 
 def free_vars(expr: Expr) -> tuple[ast.Var, ...]:
     """The variables that an expression uses and does not bind, in the order of their uses."""
-    return free_in(_of(expr, Expr, "an expression"))
+    return free_in(of_kind(expr, Expr, "an expression"))
 
 
 def bound_vars(expr: Expr) -> tuple[ast.Var, ...]:
     """The variables that an expression binds: parameters, and those of bindings."""
-    return tuple(bound_in(_of(expr, Expr, "an expression")))
+    return tuple(bound_in(of_kind(expr, Expr, "an expression")))
 
 
 def used_vars(expr: Expr) -> tuple[ast.Var, ...]:
     """The variables that an expression uses, in the order of their uses."""
-    return tuple(dict.fromkeys(evaluated(_of(expr, Expr, "an expression"), ast.Var)))
+    return tuple(dict.fromkeys(evaluated(of_kind(expr, Expr, "an expression"), ast.Var)))
 
 
 def all_vars(expr: Expr) -> tuple[ast.Var, ...]:
@@ -55,12 +46,12 @@ def all_vars(expr: Expr) -> tuple[ast.Var, ...]:
 
 def all_global_vars(expr: Expr) -> tuple[GlobalVar, ...]:
     """The functions of the module that an expression mentions."""
-    return called_globals(_of(expr, Expr, "an expression"))
+    return called_globals(of_kind(expr, Expr, "an expression"))
 
 
 def defined_symbolic_vars(function: ast.Function) -> tuple[tir.Var, ...]:
     """The shape variables that a function binds, in its signature and in casts."""
-    found = dict.fromkeys(_of(function, ast.Function, "a function").shape_vars)
+    found = dict.fromkeys(of_kind(function, ast.Function, "a function").shape_vars)
     for binding in bindings(function):
         if isinstance(binding, ast.MatchCast):
             found |= dict.fromkeys(binding.shape_vars)
@@ -79,7 +70,7 @@ def free_symbolic_vars(function: ast.Function) -> tuple[tir.Var, ...]:
 def name_to_binding(function: ast.Function) -> dict[str, list[ast.Binding]]:
     """The bindings of a function, by the names of their variables."""
     found: dict[str, list[ast.Binding]] = {}
-    for binding in bindings(_of(function, ast.Function, "a function")):
+    for binding in bindings(of_kind(function, ast.Function, "a function")):
         if binding.var is not None:
             found.setdefault(binding.var.name_hint, []).append(binding)
     return found
@@ -90,7 +81,7 @@ def udchain(block: ast.DataflowBlock) -> dict[ast.Var, list[ast.Var]]:
     also in the local functions of the block.
     """
     found: dict[ast.Var, list[ast.Var]] = {}
-    for binding in bindings(_of(block, ast.DataflowBlock, "a dataflow block")):
+    for binding in bindings(of_kind(block, ast.DataflowBlock, "a dataflow block")):
         if binding.var is not None:
             found.setdefault(binding.var, [])
             for used in dict.fromkeys(_own_uses(binding.value)):
@@ -114,7 +105,7 @@ def post_order_visit(expr: Expr, function: Callable[[Expr], object]) -> None:
     in the order of evaluation.
     """
     callable_of(function, "an expression", 1)
-    stack: list[tuple[Node, bool]] = [(_of(expr, Expr, "an expression"), False)]
+    stack: list[tuple[Node, bool]] = [(of_kind(expr, Expr, "an expression"), False)]
     while stack:
         node, is_done = stack.pop()
         if is_done:
@@ -144,9 +135,9 @@ def contains_impure_call(expr: Expr, own_name: ast.Var | GlobalVar | None = None
     own_name
         The name of the function itself, whose recursive calls do not count.
     """
-    own = None if own_name is None else _of(own_name, Expr, "the name of a function")
+    own = None if own_name is None else of_kind(own_name, Expr, "the name of a function")
     pure: set[Expr] = set() if own is None else {own}
-    for binding in bindings(_of(expr, Expr, "an expression")):
+    for binding in bindings(of_kind(expr, Expr, "an expression")):
         if isinstance(binding.value, ast.Function) and binding.value.is_pure is not False:
             pure.add(binding.var)  # type: ignore[arg-type]
     body = expr.body if isinstance(expr, ast.Function) else expr

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from rlx.grammar.streams import json_compact, visible
+from rlx.grammar.wording import counted
 from rlx.semantics.machine.message_text import show
 from rlx.semantics.values import ShapeValue
 from rlx.vm.checking import complaints
@@ -83,8 +84,8 @@ def quoted(name: str) -> str:
 
 def _function(executable: ExecutableParts, function: VMFunction) -> Iterator[str]:
     named = f" ({visible(', '.join(function.parameters))})" if function.parameters else ""
-    inputs = _counted(function.num_inputs, "input")
-    counts = f"{inputs}{named}, {_counted(function.registers, 'register')}"
+    inputs = counted(function.num_inputs, "input")
+    counts = f"{inputs}{named}, {counted(function.registers, 'register')}"
     yield f"@{quoted(function.name)}:  # {counts}"
     code = executable.code(function)
     rows = [_columns(executable, instruction) for instruction in code]
@@ -92,10 +93,6 @@ def _function(executable: ExecutableParts, function: VMFunction) -> Iterator[str
     given = max([_ARGUMENTS_WIDTH, *(len(args) for _, args in rows)])
     for instruction, (name, args) in zip(code, rows, strict=True):
         yield "  " + _line(instruction, name.ljust(width), args.ljust(given))
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _columns(executable: ExecutableParts, instruction: VMInstruction) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from rlx.grammar.diagnostic import Label
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import StructInfo, TupleStructInfo
 from rlx.grammar.nodes.dtype import VOID
-from rlx.grammar.nodes.node import Span, complete, replace
+from rlx.grammar.nodes.node import Span, replace
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.solver.order import Compatibility, disjoint, substitute
 from rlx.solver.order import bind as bind_dimensions
@@ -59,7 +59,7 @@ def _bind_value(state: DerivationState, binding: ast.VarBinding, found: StructIn
     wanted = naming.with_known_shapes(state, wanted, var.annotation_span, binding.value)
     state.bind(var, naming.kept(found, wanted))
     if state.poisoned(binding.value):
-        state.unproved.add(var)
+        state.believed.add(var)
         return
     result = policy.mismatch(state, "D11-annotation", found, wanted)
     if result is not None and not policy.repeated(state, binding.value, result):
@@ -104,7 +104,7 @@ def _bind_cast(state: DerivationState, binding: ast.MatchCast) -> None:
     from rlx.checker.dynamic_checks.comparisons import always_fails
 
     found = state.info(binding.value)
-    settled = _settled(binding, found)
+    settled = _settled(state, binding, found)
     state.bind_scalars(binding.shape_vars, (settled,))
     target = naming.with_known_shapes(state, settled, binding.struct_info_span)
     literal = _TEXTS.get(type(binding.value))
@@ -125,7 +125,7 @@ def _bind_cast(state: DerivationState, binding: ast.MatchCast) -> None:
             values.refine(state, binding.value, target)
         else:
             apart = disjoint(shown, substitute(target, images), state.prover)
-            _report_cast(state, binding, shown, apart, never)
+            _report_cast(state, binding, shown, target, apart, never)
     var = binding.var
     if var is None:
         return
@@ -164,11 +164,9 @@ def _believed(target: StructInfo, found: StructInfo) -> StructInfo:
     return target
 
 
-def _settled(binding: ast.MatchCast, found: StructInfo) -> StructInfo:
+def _settled(state: DerivationState, binding: ast.MatchCast, found: StructInfo) -> StructInfo:
     """The type that a cast gives its value; a match of shapes alone keeps the kind, the element
     type and the device of the value.
-
-    That is written into the binding, for all who read it later.
     """
     target = binding.struct_info
     if not binding.by_shape:
@@ -188,7 +186,7 @@ def _settled(binding: ast.MatchCast, found: StructInfo) -> StructInfo:
             kind = data_type if known.is_void else known
             shape = ast.ShapeExpr(values, span)
             target = ast.TensorStructInfo(shape, kind, len(values), device, span)
-    complete(binding, struct_info=target)
+    state.casts[binding] = target
     return target
 
 
@@ -226,10 +224,11 @@ def _report_cast(
     state: DerivationState,
     binding: ast.MatchCast,
     found: StructInfo,
+    target: StructInfo,
     apart: Compatibility | None,
     reason: str,
 ) -> None:
-    message = f"this cast to {show(binding.struct_info)} always fails: the value is {show(found)}"
+    message = f"this cast to {show(target)} always fails: the value is {show(found)}"
     extra: dict[str, object] = {"notes": (reason,)} if apart is None else policy.notes_for(apart)
     extra["related"] = definition(state, binding.value)
     span = binding.struct_info_span or binding.span

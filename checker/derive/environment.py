@@ -128,7 +128,9 @@ class Environment:
         ends.
     doubts
         Expressions of which less is known than there should be.
-    unproved
+    casts
+        What the casts that compare shapes alone (of 2022) give their values.
+    believed
         Variables that are what their annotations say, since their values are wrong.
     captured
         Variables, shape variables and annotations that Python around the program gives a meaning.
@@ -154,7 +156,8 @@ class Environment:
         self.module = module
         self.info_of: dict[Node, StructInfo] = {}
         self.doubts = Doubts()
-        self.unproved: set[ast.Var] = set()
+        self.casts: dict[ast.MatchCast, StructInfo] = {}
+        self.believed: set[ast.Var] = set()
         self.captured = set(captured)
         self.shape_vars: set[tir.Var] = set()
         self.shapes: set[ast.Var] = set()

@@ -107,7 +107,7 @@ def _check_result(
     if result.never_fits:
         severity, message = "error", f"{promised}, but the body yields {show(found)}"
         returned = state.named.of(body)
-        if isinstance(returned, ast.Var) and returned in state.unproved:
+        if isinstance(returned, ast.Var) and returned in state.believed:
             name = returned.name_hint
             message = f"{name!r} is returned and annotated {show(found)}, but {promised}"
             place = returned.annotation_span or place
@@ -259,6 +259,8 @@ class Derivation(Record):
     ----------
     info
         Struct info of every variable, global variable and expression.
+    casts
+        What the casts that compare shapes alone (of 2022) give their values.
     diagnostics
         In the order found.
     proved, refuted, unknown
@@ -277,6 +279,7 @@ class Derivation(Record):
     """
 
     info: Mapping[Node, StructInfo]
+    casts: Mapping[ast.MatchCast, StructInfo]
     diagnostics: tuple[Diagnostic, ...]
     proved: int
     refuted: int
@@ -314,6 +317,7 @@ def derive(
         module_(state)
     return Derivation(
         state.info_of,
+        state.casts,
         tuple(state.diagnostics),
         state.proved + state.discharged,
         state.refuted,

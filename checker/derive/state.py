@@ -211,15 +211,10 @@ class DerivationState(Environment, OperatorContext):
         return function if isinstance(function, tir.PrimFunc) else None
 
     def bound(self, var: ast.Var) -> Expr | None:
-        """The value that a variable is bound to, if it is a call of an operator or a constant."""
+        """The value that a variable is bound to."""
         if self._values is None:
             inside = evaluated(self.module, ast.VarBinding)
-            self._values = {
-                b.var: b.value
-                for b in inside
-                if isinstance(b.value, ast.Constant)
-                or (type(b.value) is ast.Call and type(b.value.op) is ast.Op)
-            }
+            self._values = {binding.var: binding.value for binding in inside}
         return self._values.get(var)
 
     def vdevices(self) -> Sequence[tuple[str, int]]:

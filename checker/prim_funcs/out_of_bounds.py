@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import product
 
-from rlx.checker.prim_funcs.state import PrimFuncCheck
+from rlx.checker.prim_funcs.state import PrimFuncCheck, extent_text
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.nodes.visit import evaluated, shape_vars_of
@@ -153,7 +153,10 @@ class _Accesses:
             return
         for axis, (index, extent) in enumerate(zip(indices, buffer.shape, strict=True)):
             found = self._outside(index, extent)
-            if found is not None and self.state.once(("range", span or self.state.span, buffer)):
+            # The same index of another buffer of this extent is the same mistake.
+            shared = (tir.interned(index), tir.interned(extent)) if tir.free_vars(index) else None
+            mistake = shared or (span or self.state.span, buffer)
+            if found is not None and self.state.once(("range", mistake)):
                 in_range(self.state, buffer, axis, found, span)
                 return
 
@@ -176,7 +179,7 @@ class _Accesses:
             value = self._value(index, chosen, extent)
             if value is not None:
                 places = ", ".join(
-                    f"{v.name} = {_text(chosen[v])}" for v in variables if v in self.loops
+                    f"{v.name} = {extent_text(chosen[v])}" for v in variables if v in self.loops
                 )
                 return f"{value}{' for ' + places if places else ''}"
         return None
@@ -222,7 +225,7 @@ class _Accesses:
         whole = _replaced(index, chosen, self.values)
         if not (self.sizes & {*tir.free_vars(whole), *tir.free_vars(extent)}):
             return str(number)
-        return _text(whole) if _certain(whole, extent) else None
+        return extent_text(whole) if _certain(whole, extent) else None
 
     def _number(self, expr: tir.PrimExpr, point: dict[tir.Var, int]) -> int:
         """The value of an expression, iterators and bound variables put in."""
@@ -237,7 +240,7 @@ def in_range(
     state: PrimFuncCheck, buffer: tir.Buffer, axis: int, found: str, span: Span | None
 ) -> None:
     """Report an index that lies outside of its axis."""
-    extent = _text(buffer.shape[axis])
+    extent = extent_text(buffer.shape[axis])
     state.report(
         "TIR11-range",
         f"the index of axis {axis} of {buffer.name!r} is {found}, but the extent is {extent}",
@@ -301,10 +304,3 @@ def _certain(index: tir.PrimExpr, extent: tir.PrimExpr) -> bool:
         except ValueError:  # two variables of one name
             return False
     return False
-
-
-def _text(expr: tir.PrimExpr) -> str:
-    from rlx.solver.expression_text import show
-    from rlx.solver.prover import Prover
-
-    return show(Prover().simplify(expr))

@@ -175,6 +175,14 @@ class PrimFuncCheck:
         return did_you_mean([before + each for each in found], quote)
 
 
+def extent_text(extent: tir.PrimExpr) -> str:
+    """A number of elements in messages, in its simplest form."""
+    from rlx.solver.expression_text import show
+    from rlx.solver.prover import Prover
+
+    return show(Prover().simplify(extent))
+
+
 def bound_here(node: Named) -> tuple[Label, ...]:
     return () if node.span is None else (Label(node.span, f"{node.name!r} is bound here"),)
 

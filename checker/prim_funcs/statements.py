@@ -16,7 +16,7 @@ from rlx.checker.prim_funcs.expressions import (
     value,
     wrong_rank,
 )
-from rlx.checker.prim_funcs.state import PrimFuncCheck, bind, is_bound
+from rlx.checker.prim_funcs.state import PrimFuncCheck, bind, extent_text, is_bound
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.nodes.visit import shape_vars_of
@@ -251,8 +251,8 @@ def fits(state: PrimFuncCheck, stmt: tir.MatchBuffer) -> None:
         if _apart(extent, dim):
             state.report(
                 "TIR14-shape",
-                f"axis {axis} of the region has {_shown(extent)} elements, but {stmt.buffer.name!r}"
-                f" has {_shown(dim)}",
+                f"axis {axis} of the region has {extent_text(extent)} elements, but {stmt.buffer.name!r}"
+                f" has {extent_text(dim)}",
                 stmt.source.span or stmt.span,
             )
             return
@@ -268,13 +268,6 @@ def _apart(a: tir.PrimExpr, b: tir.PrimExpr) -> bool:
 
     difference = Prover().simplify(tir.Sub(a, b))
     return isinstance(difference, tir.IntImm) and difference.value != 0
-
-
-def _shown(extent: tir.PrimExpr) -> str:
-    from rlx.solver.expression_text import show
-    from rlx.solver.prover import Prover
-
-    return show(Prover().simplify(extent))
 
 
 def _match(state: PrimFuncCheck, stmt: tir.MatchBuffer) -> None:

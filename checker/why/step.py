@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from rlx.checker.derive import message_text
 from rlx.checker.why import values
 from rlx.checker.why.recorder import RuleApplication
 from rlx.grammar.diagnostic import Diagnostic
@@ -218,7 +219,7 @@ def question(record: RuleApplication) -> Step:
 
 def failed_premise(diagnostic: Diagnostic) -> Step:
     details = [*diagnostic.notes]
-    example = values.example_text(diagnostic.counterexample or {})
+    example = message_text.values(diagnostic.counterexample or {})
     if example and not any(example in note for note in details):
         details.append(f"it fails for {example}")
     if diagnostic.help:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from rlx.checker.derive import message_text
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import DataType
 from rlx.grammar.nodes.node import Record, fields, tuple_text
@@ -76,11 +77,6 @@ def shortened(text: str, length: int = LENGTH) -> str:
     return f"{text[:half]} … {text[-half:]}"
 
 
-def example_text(example: Mapping[str, int]) -> str:
-    """``n = 1, m = 2``"""
-    return ", ".join(f"{name} = {value}" for name, value in example.items())
-
-
 # ---------------------------------------------------------------- questions
 
 
@@ -137,7 +133,7 @@ def _of_relation(answer: Relation) -> tuple[str, ...]:
     elif answer.counterexample is not None:
         found.append(_for(answer.counterexample))
     if answer.kind == "sometimes" and answer.witness:
-        found.append(f"true for {example_text(answer.witness)}")
+        found.append(f"true for {message_text.values(answer.witness)}")
     if answer.assumption is not None:
         found.append(f"it would hold if {show(answer.assumption)}")
     if answer.zero_saves:
@@ -148,4 +144,4 @@ def _of_relation(answer: Relation) -> tuple[str, ...]:
 
 
 def _for(example: Mapping[str, int]) -> str:
-    return f"false for {example_text(example)}" if example else "false for all sizes"
+    return f"false for {message_text.values(example)}" if example else "false for all sizes"

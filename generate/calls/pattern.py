@@ -150,8 +150,12 @@ _CALLS: dict[str, Callable[..., Slot]] = {
 
 
 def _constant(value: object, kind: str) -> Slot:
-    """A constant that is a number or a vector."""
-    shape = (len(value),) if isinstance(value, tuple) else ()
+    """A constant that is a number, a vector or a matrix."""
+    shape: tuple[int, ...] = ()
+    if isinstance(value, tuple):
+        value = tuple(tuple(row) if isinstance(row, list) else row for row in value)
+        width = (len(value[0]),) if value and isinstance(value[0], tuple) else ()
+        shape = (len(value), *width)
     return Given(ast.Constant(ast.Literal(value, dtype(kind), shape)))
 
 

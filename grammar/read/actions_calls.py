@@ -175,7 +175,7 @@ class CallActions(ExpressionActions):
             words,
             *head_span,
             certain=self.around.not_imported(word),
-            help=misspelt.call_of_python(head),
+            help=misspelt.call_of_python(head, self.scope.in_prim_func()),
         )
 
     def _arguments(self, head: str, listed: Entry | None, span: Span) -> Arguments:
@@ -347,6 +347,8 @@ class CallActions(ExpressionActions):
         where = (self.context.text.find(method, owner.end), arguments.head_end)
         meant = did_you_mean(closest(method, METHODS))
         help = meant or misspelt.method(method)
+        if self.coerce.text_of(owner.span) == "self" and method in self.scope.global_names:
+            help = "remove the parameter 'self': the functions of a module have none"
         raise Rejected(f"a Relax value has no method {method!r}", *where, help=help)
 
     def do_call_value(self, span: Span, callee: Entry, arguments: Entry | None) -> Any:

@@ -232,7 +232,7 @@ class Coerce(ScalarCoercion):
             help = did_you_mean(meant)
             written = isinstance(value, ast.StringImm | str)
             raise Rejected(str(error), start, end, help, certain=written) from None
-        if isinstance(value, Name) and "." not in value.text:
+        if isinstance(value, Name) and not value.text.startswith(("T.", "R.")):
             self.unquoted[entry.span] = value.text
         return found
 

@@ -48,7 +48,8 @@ def lose(context: ReadContext, span: Span, is_begun: bool) -> list[ast.Binding]:
     sign = end_of_target(context.text, read[0]) if len(read) == 1 else None
     if len(read) == 1 and binds_nothing(read[0]):
         sign = span[0]
-    _tell_comparison(context, read[0], bound, span)
+    if bound:
+        _tell_comparison(context, read[0], bound, span)
     known = is_function or bound is not None
     if not known and sign is not None:
         known = not context.reports.has_errors_in((span[0], sign - 1))
@@ -72,7 +73,7 @@ def lose(context: ReadContext, span: Span, is_begun: bool) -> list[ast.Binding]:
 
 
 def _tell_comparison(
-    context: ReadContext, statement: list[Token], bound: set[str] | None, span: Span
+    context: ReadContext, statement: list[Token], bound: set[str], span: Span
 ) -> None:
     """Say of `y == value` with a new name, where that is an error, that `=` binds."""
     name, *behind = statement

@@ -110,12 +110,33 @@ _ATTRIBUTES = {
 """Replacements for attributes of an array."""
 
 
-def call_of_python(head: str) -> str | None:
+def call_of_python(head: str, in_kernel: bool = False) -> str | None:
     """The replacement for a call of Python, or of another library's function."""
     first, dot, rest = head.rpartition(".")
     if not dot:
         return _PYTHON.get(head)
-    return None if first in ("T", "I", "cls") else f"an operator of Relax is written `R.{rest}(…)`"
+    if first in ("T", "I", "cls"):
+        return None
+    if in_kernel:
+        return f"a function of numbers is written `T.{rest}(…)`"
+    return f"an operator of Relax is written `{_operator(rest)}(…)`"
+
+
+def _operator(name: str) -> str:
+    """An operator by its name in other libraries, where layers are not apart."""
+    return f"R.nn.{name}" if name in _LAYERS else f"R.{name}"
+
+
+_LAYERS = frozenset(
+    [
+        *("relu", "relu6", "leakyrelu", "prelu", "gelu", "gelu_tanh", "selu", "silu", "softplus"),
+        *("softmax", "log_softmax", "dropout", "layer_norm", "batch_norm", "group_norm"),
+        *("instance_norm", "rms_norm", "nll_loss", "pad", "pixel_shuffle", "attention"),
+        *(f"conv{n}d{kind}" for n in (1, 2, 3) for kind in ("", "_transpose")),
+        *(f"{kind}_pool{n}d" for n in (1, 2, 3) for kind in ("max", "avg", "adaptive_avg")),
+    ]
+)
+"""Operators of Relax whose names begin with `nn.`."""
 
 
 def attribute(name: str) -> str:
@@ -147,7 +168,7 @@ _METHODS = {
 
 def method(name: str) -> str:
     """The replacement for a method of an array or a tensor of another library."""
-    return _METHODS.get(name, f"write it as an operator: R.{name}(…)")
+    return _METHODS.get(name, f"write it as an operator: {_operator(name)}(…)")
 
 
 def is_data_type(word: str) -> bool:

@@ -102,10 +102,11 @@ class PrimStatements:
 
     def lost(self, given_up: list[Entry], span: Span) -> tir.Stmt:
         found = self.bodies.opaque(span)
-        for first in islice(words_of(self.context.text, span), 1):
+        text, goes_on = self.context.text, self.context.text_of(span).rstrip().endswith("\\")
+        for first in islice(words_of(text, span), 1):
             if isinstance(self.scope.names.get(first.value), Sequence):  # it stands for a part
                 self.scope.bind(first.value, tir.Var(first.value, VOID, first.span))
-        goes_on = self.context.text_of(span).rstrip().endswith("\\")
+            goes_on = goes_on or first.value == "try"
         if given_up and not goes_on:  # otherwise it is no Python without what is around it
             self.reports.refuse_what_is_no_python(span)
         return found

@@ -61,7 +61,7 @@ def is_head_refused(text: str, start: int) -> bool:
         try:
             tree_of(f"{text[start:end]} pass")
         except SyntaxError as error:
-            return not error.msg.startswith(_LIMITS)
+            return not error.msg.startswith((*_LIMITS, "expected 'except'"))
         except (ValueError, MemoryError, RecursionError):
             pass
     return False

@@ -403,17 +403,16 @@ class RelaxStatements(BranchReader):
         """The block made from statements; `R.output`, if present, is the last one, but for a
         `return`, which is moved behind the block.
         """
+        own = self.scope.frame.own
         self.scope.keep()
+        if self.scope.frame.kind == "dataflow":
+            self.reports.error("a dataflow block cannot contain another dataflow block", span)
+            self.scope.frame.own |= own  # so that the block around it may export them
+            return [item for item in flatten(body) if isinstance(item, ast.Binding)]
         items = flatten(body)
         returned = items.pop() if items and isinstance(items[-1], Return) else None
         output: Output | None = None
         for item in items:
-            if isinstance(item, ast.DataflowBlock):
-                self.reports.error(
-                    "a dataflow block cannot contain another dataflow block", item.span or span
-                )
-                self.scope.doubtful = item.span
-                continue
             if output is not None and not is_error(item):
                 what = "a second R.output" if isinstance(item, Output) else "a binding"
                 if not self.reports.has_errors_in(output.span):  # it may name this binding
@@ -462,8 +461,11 @@ class RelaxStatements(BranchReader):
         elif isinstance(value, ast.Var | tir.PrimExpr):
             if value not in self.scope.lost:
                 shown = self.context.text_of(span)
-                self.reports.error(f"{shown!r} is not bound in this dataflow block", span)
-                self.scope.missing += 1  # another one was meant to be exported
+                own = sorted({var.name_hint for var in self.scope.frame.own})
+                help = f"its variables are {', '.join(own)}" if 0 < len(own) < 6 else None
+                self.reports.error(f"{shown!r} is not bound in this dataflow block", span, help)
+                for var in self.scope.frame.own:  # any of them was meant to be exported
+                    export(var)
         else:
             self.reports.error(f"R.output takes variables, not {describe(value)}", span)
 

@@ -470,13 +470,14 @@ class StretchReader:
         """Report data types that are written as names which nothing binds."""
         around = self.context.around
         for span, name in self.context.coerce.unquoted.items():
+            first, written = name.partition(".")[0], f'"{name.rpartition(".")[2]}"'
             if around is None:
-                code, words = "PARSE", f"{name!r} is not defined: a data type has quotes"
-            elif name not in {*declared, *around.names()} and around.value(name) is ...:
-                code, words = "PYTHON-name", f"the name {name!r} is not defined in this file"
+                code, words = "PARSE", f"{first!r} is not defined: a data type has quotes"
+            elif first not in {*declared, *around.names()} and around.value(first) is ...:
+                code, words = "PYTHON-name", f"the name {first!r} is not defined in this file"
             else:
                 continue
-            help, edit = f'write the data type in quotes: "{name}"', Edit(span, f'"{name}"')
+            help, edit = f"write the data type in quotes: {written}", Edit(span, written)
             yield Diagnostic(code, "error", words, span, help=help, edit=edit)
 
     def _unknown_to_python(

@@ -43,6 +43,11 @@ def explain_unexpected(token: Token, expected: frozenset[str]) -> tuple[str, str
             f"the function {name!r} has no decorator",
             "write @R.function or @T.prim_func above it",
         )
+    if token.type == "TARGET" and {"NAME", "RPAR"} <= expected and "INT" not in expected:
+        return (
+            f"the parameter {token.value!r} has no annotation",
+            "write one, and no value, since every call gives all arguments",
+        )
     found = _found(token)
     wanted = _wanted(expected)
     message = f"expected {wanted}, found {found}" if wanted else f"unexpected {found}"

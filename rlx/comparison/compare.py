@@ -30,7 +30,7 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.encoded import LateBytes
 from rlx.grammar.nodes.node import Record, walk
 from rlx.grammar.nodes.visit import bindings, bindings_in, expressions, free_vars, result_of
-from rlx.semantics.arrays import identical
+from rlx.semantics.arrays import has_nan, identical
 from rlx.semantics.machine import MachineProgram, load
 from rlx.semantics.outcome import Ended, Outcome, Returned
 from rlx.semantics.values import Closure, Tensor, TupleValue, Value, copied
@@ -267,7 +267,7 @@ class Run:
         if self.not_finite is not None:
             return
         made = distinct(bound.value)
-        kind = "nan" if any(map(_has_nan, made)) else "infinite" if any(map(_has_inf, made)) else ""
+        kind = "nan" if any(map(has_nan, made)) else "infinite" if any(map(_has_inf, made)) else ""
         if not kind:
             return
         around = bound.around
@@ -279,14 +279,14 @@ class Run:
             for array in distinct(value)
         ]
         finite = not any(map(_has_inf, taken))
-        if any(map(_has_nan, taken)) or (kind == "infinite" and not finite):
+        if any(map(has_nan, taken)) or (kind == "infinite" and not finite):
             return
         if kind == "infinite" and not taken:
             return  # a constant, such as that of a mask
         if isinstance(bound.expr, ast.Call) and isinstance(bound.expr.op, ast.GlobalVar):
             return  # it was made inside, or comes from a constant there
         word = "a NaN" if kind == "nan" else "an infinity"
-        wrong = next(array for array in made if _has_nan(array) or _has_inf(array))
+        wrong = next(array for array in made if has_nan(array) or _has_inf(array))
         bad = ~np.isfinite(wrong.astype(np.float64))
         at = [int(i) for i in np.argwhere(bad)[0]] if wrong.ndim else []
         count = f"{int(bad.sum())} of {wrong.size} elements"
@@ -383,10 +383,6 @@ def _operands(
         for node in expressions(binding.value):
             if isinstance(node, ast.Constant):
                 yield constant(node.data)
-
-
-def _has_nan(array: Any) -> bool:
-    return array.dtype.kind not in "biu" and bool(np.isnan(array.astype(np.float64)).any())
 
 
 def _has_inf(array: Any) -> bool:

@@ -16,7 +16,7 @@ def position(source: Source, offset: int) -> Position:
     """The position of an offset."""
     line, column = source.position(min(offset, len(source.text)))
     start = source.line_starts[line - 1]
-    return line - 1, _units(source.text[start : start + column - 1])
+    return line - 1, units(source.text[start : start + column - 1])
 
 
 def offset(source: Source, at: Position) -> int:
@@ -41,5 +41,6 @@ def range_of(source: Source, span: Span) -> Range:
     return position(source, span[0]), position(source, max(span))
 
 
-def _units(text: str) -> int:
+def units(text: str) -> int:
+    """The length of a text as the protocol counts it: in units of UTF-16."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2

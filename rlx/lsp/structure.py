@@ -15,6 +15,7 @@ from rlx.lsp.capabilities import TYPES
 from rlx.lsp.completion import function_head
 from rlx.lsp.document import Document
 from rlx.lsp.names import MODULES, PlacedName, Reading, TextNames
+from rlx.lsp.positions import units
 
 
 class Symbol(Record):
@@ -302,7 +303,7 @@ def _kinds(text: str, read: Reading, outer: tuple[tuple[Span, str, bool], ...]) 
     for (start, end), (number, modifiers) in sorted(marked.items()):
         while start >= behind:
             (here, behind), row = next(rows), row + 1
-        column, length = _units(text[here:start]), _units(text[start:end])
+        column, length = units(text[here:start]), units(text[start:end])
         found.append((row, column, length, number, modifiers))
     return Kinds(tuple(found), "".join(f",{each}" for each in _encoded(found)[5:]))
 
@@ -312,10 +313,6 @@ def _contains(spans: Sequence[Span], outer: Span) -> bool:
 
     at = bisect_left(spans, outer)
     return at < len(spans) and spans[at][1] <= outer[1]
-
-
-def _units(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 # ---------------------------------------------------------------- calls

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.dtype import BOOL, DataType, limits
+from rlx.grammar.nodes.dtype import BOOL, DataType, fits, limits
 from rlx.grammar.nodes.prim_operators import BY_NODE, DIVISIONS, exact
 from rlx.semantics.faults import FaultStop, IllFormedStop, UnsupportedStop
 from rlx.semantics.machine.configuration import Frame, Reader, ScopeSlots
@@ -68,7 +68,7 @@ def _literal(node: Any) -> Reader:
     if isinstance(node, tir.IntImm):
         if node.dtype == BOOL:
             value = bool(value)
-        elif not _fits(value, node.dtype):
+        elif not fits(value, node.dtype):
             return _overflow(node, value)
     return lambda _: value
 
@@ -83,11 +83,6 @@ def _overflow(node: tir.PrimExpr, value: int) -> Reader:
 def overflow(value: object, kind: DataType, node: tir.PrimExpr) -> FaultStop:
     """The fault for a number that does not fit its type."""
     return FaultStop("E-prim-overflow", f"{value} does not fit into {kind}", _span(node))
-
-
-def _fits(value: int, kind: DataType) -> bool:
-    low, high = limits(kind)
-    return low <= value <= high
 
 
 def _variable(node: tir.Var, scope: ScopeSlots) -> Reader:

@@ -212,6 +212,7 @@ def k(A: T.Buffer((8,), "float32"), B: T.Buffer((8,), "float32")):
         ("T.axis.spatial(8, i)", "T.axis.spatial(\n                8, i i)"),
         ("    for", '    C = T.alloc_buffer((8,) "float32")\n    for'),
         ("    for", "    x: T.float32 = A[0] 3\n    for"),
+        ("= A[vi]", "= np.exp(A[vi])"),
     ],
 )
 def test_a_mistake_in_a_prim_func_hides_no_unknown_name(right: str, wrong: str) -> None:
@@ -401,6 +402,13 @@ def f(c: R.Tensor((), "bool"), x: R.Tensor((4, 8), "float32")):
         ("    d = R.add(b, two)", "    d == R.add(b, two)"),
         ("    d =", "    k == T.int64()\n    d ="),
         ("    d =", "    x[0] = a\n    d ="),
+        ("    d =", "    e = F.relu(x)\n    d ="),
+        ("x: R.Tensor((4, 8)", "m=None, x: R.Tensor((4, 8)"),
+        ('(4, 8), "float32"', "(4, 8), torch.float32"),
+        (
+            "        a = R.exp(x)\n",
+            "        with R.dataflow():\n            a = R.exp(x)\n            R.output(a)\n",
+        ),
         ('c: R.Tensor((), "bool")', "c: R.Tensor((), bool)"),
         ("    d = R.add(b, two)", "    while c:\n        d = R.add(b, two)"),
         ("        b = R.negative(one)", "        e = R.negative(one)"),

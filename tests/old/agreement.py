@@ -46,8 +46,8 @@ COMMON = frozenset(
 )  # fmt: skip
 """The features of generated programs that 2022 may have words for."""
 
-APART = ("MEM", "VM")
-"""Families of premises about what only the later system has."""
+APART = ("MEM", "VM", "OBL-packed")
+"""Families of premises about what only the later system has, such as calls of packed values."""
 
 DRAWS = 8
 """How often a program of today alone is drawn again."""

@@ -22,6 +22,9 @@ Case = tuple[str, str, str, tuple[int, ...], range]
 
 X = 'x: R.Tensor((2, 4), "float32")'
 I32 = 'x: R.Tensor((2, 4), "int32")'
+SAMPLE = 's: R.Tensor((2, 1), "float32")'
+Q = 'x: R.Tensor((1, 3, 2, 4), "float32")'
+IMAGES = 'x: R.Tensor((2, 1, 4, 4), "float32")'
 NEAR = range(-6, 7)
 
 CASES: list[Case] = [
@@ -53,6 +56,14 @@ CASES: list[Case] = [
     ("R.multiply(x, k)", I32, "int32", (4,), range(-1, 2)),
     ("R.dynamic_strided_slice(x, k, k, k)", X, "int64", (2,), range(-2, 3)),
     ("R.bucketize(x, k)", X, "float32", (3,), range(5)),
+    ('R.multinomial_from_uniform(k, s, R.const([[0], [1]], "int64"))', SAMPLE, "float32", (2, 2), range(-1, 3)),
+    ('R.multinomial_from_uniform(k, s, R.zeros(R.shape([2, 1]), "int64"))', SAMPLE, "float32", (1, 2), range(-1, 3)),
+    ('R.multinomial_from_uniform(R.const([[1.0], [1.0]], "float32"), s, k)', SAMPLE, "int64", (2, 1), range(-1, 3)),
+    ('R.nn.attention_var_len(x, x, x, k, R.const(2, "int32"))', Q, "int32", (3,), range(-1, 5)),
+    ('R.nn.attention_var_len(x, x, x, R.const([0, 1, 3], "int32"), R.const(2, "int32"), k)', Q, "int32", (3,), range(-1, 5)),
+    ('R.nn.attention_var_len(x, x, x, R.const([0, 1, 3], "int32"), k)', Q, "int32", (), range(5)),
+    ("R.vision.roi_pool(x, k, pooled_size=[2, 2], spatial_scale=1.0)", IMAGES, "float32", (2, 5), range(-1, 4)),
+    ('R.vision.roi_align(x, k, pooled_size=[2, 2], spatial_scale=1.0)', IMAGES, "float32", (2, 5), range(-1, 4)),
     ("R.reverse_sequence(x, k, seq_axis=1, batch_axis=0)", X, "int64", (2,), range(-1, 7)),
 ]  # fmt: skip
 
@@ -93,3 +104,21 @@ def test_the_gradient_of_take_has_its_indices_behind_the_data() -> None:
     assert derive("grad.take_backward", gradient, x, constant((1,), "int64"), axis=0).codes == []
     found = derive("grad.take_backward", gradient, x, outside, axis=0)
     assert found.codes == ["OBL-bounds-index"] and "(of x: " in found.message
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "    t = (k, j)\n    y = R.index_tensor(x, t)\n",
+        "    t = (k, j)\n    s = t\n    y = R.index_tensor(x, s)\n",
+        "    t = ((j, k), k)\n    s = t[0]\n    y = R.gather_elements(x, s[1], axis=1)\n",
+        "    i = k\n    y = R.index_tensor(x, (j, i))\n",
+    ],
+)
+@pytest.mark.parametrize(("index", "codes"), [(1, []), (9, ["OBL-bounds-index"])])
+def test_constants_are_followed_through_names_and_tuples(
+    given: str, index: int, codes: list[str]
+) -> None:
+    stated = f'    k = R.const([[{index}, 0]], "int64")\n    j = R.const([[0, 1]], "int64")\n'
+    found = rlx.check(program(X, stated + given))
+    assert [each.code for each in found.diagnostics] == codes

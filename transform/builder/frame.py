@@ -20,7 +20,7 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Binding, DataflowVar, Expr, StructInfo, VarBinding
 from rlx.grammar.nodes.dtype import BOOL, INT64
 from rlx.grammar.nodes.equal import structural_equal
-from rlx.grammar.nodes.node import Span, changed, complete, nodes_in, same
+from rlx.grammar.nodes.node import Span, changed, complete, nodes_in, replace, same
 from rlx.grammar.nodes.python_places import Place
 from rlx.grammar.nodes.struct_infos import OBJECT, bind_callable, binding_positions, mentioned
 from rlx.grammar.nodes.unused_names import Names
@@ -431,7 +431,8 @@ class Frame:
         if the binding violates a rule; it is then removed completely.
         """
         self._check(binding, place, quiet)
-        self.blocks.bindings.append(binding)
+        info = self._state.casts.get(binding) if type(binding) is ast.MatchCast else None
+        self.blocks.bindings.append(binding if info is None else replace(binding, struct_info=info))
 
     def _check(self, binding: VarBinding | ast.MatchCast, place: Place, quiet: bool) -> None:
         walk, state = self.walk, self._state

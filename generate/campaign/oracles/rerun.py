@@ -11,6 +11,7 @@ import numpy as np
 from rlx.generate.campaign.oracles.meaning import FUEL, ITERATIONS
 from rlx.generate.campaign.peer import PACKED
 from rlx.grammar.nodes import ast
+from rlx.semantics.arrays import has_nan
 from rlx.semantics.outcome import Outcome
 from rlx.semantics.values import Tensor, TupleValue, Value
 
@@ -81,8 +82,3 @@ def tensors(value: object) -> Iterator[Tensor]:
     elif isinstance(value, TupleValue):
         for field in value.fields:
             yield from tensors(field)
-
-
-def has_nan(array: np.ndarray[Any, Any]) -> bool:
-    """Whether an array has a NaN."""
-    return array.dtype.kind not in "biu" and bool(np.isnan(array.astype(np.float64)).any())
