@@ -373,14 +373,18 @@ def _without_quotient(engine: KnownStore, poly: Poly, atom: Atom) -> list[Poly]:
         times, left = factor, engine.zero
         slack = engine.shift(divisor, -1)
         rest = engine.add(engine.mul(divisor, rest), slack)
-    if nonneg(engine, times, 1):
-        taken = engine.shift(engine.sub(top, divisor), 1)
-    elif nonneg(engine, engine.scale(-1, times), 1):
-        taken = top
-    else:
-        return []
-    quotients = engine.mul(left, engine.of_atom(atom))
-    return [engine.combine(((1, engine.mul(times, taken)), (1, quotients), (1, rest)))]
+    found: list[Poly] = []
+    ends = (engine.shift(engine.sub(top, divisor), 1), top)
+    # The quotient goes as a whole, or only in the remainder beside it: c % 4 + 4*h*(c//4).
+    number = engine.const(times.terms.get((), 0))
+    for part in dict.fromkeys((times, number)):
+        signs = (nonneg(engine, engine.scale(s, part), 1) for s in (1, -1))
+        taken = next((end for end, sign in zip(ends, signs, strict=True) if sign), None)
+        if taken is not None and part is not engine.zero:
+            others = engine.add(left, engine.mul(divisor, engine.sub(times, part)))
+            quotients = engine.mul(others, engine.of_atom(atom))
+            found.append(engine.combine(((1, engine.mul(part, taken)), (1, quotients), (1, rest))))
+    return found
 
 
 def _without_simple_quotient(
