@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import gcd
 
 from rlx.grammar.nodes import tir
 from rlx.solver import prim_exprs
@@ -16,6 +17,8 @@ EFFORT = 3
 _TRIES = 8
 _SHIFTED = 8
 """The largest degree of a polynomial whose variables are made to begin at zero."""
+_FACTORS = 4
+"""The maximum number of products that are looked at as common factors."""
 _SQUARE = 2
 """The degree of the smallest products."""
 _EXPONENT = 4096
@@ -342,6 +345,7 @@ def _weaker(engine: KnownStore, poly: Poly) -> Iterator[Poly]:
             break
     yield from _without_squares(engine, poly)
     yield from _by_facts(engine, poly)
+    yield from _by_factors(engine, poly)
 
 
 def coefficient(engine: KnownStore, poly: Poly, index: int) -> tuple[Poly, Poly] | None:
@@ -507,6 +511,27 @@ def _without_conjunction(engine: KnownStore, poly: Poly, atom: Atom) -> list[Pol
     return []
 
 
+def _by_factors(engine: KnownStore, poly: Poly) -> Iterator[Poly]:
+    """Where ``P >= 1`` in ``M*P + R``: ``M + R``, for the product M of all atoms of a negative term but
+    one.
+    """
+    tried: dict[Mono, None] = {}
+    for mono, coef in poly.terms.items():
+        for index in dict.fromkeys(mono) if coef < 0 and len(mono) > 1 else ():
+            tried[quotient(mono, (index,)) or ()] = None
+    for common in [*tried][:_FACTORS]:
+        inside = {m: part for m in poly.terms if (part := quotient(m, common)) is not None}
+        factor = engine.poly({part: poly.terms[m] for m, part in inside.items()})
+        low, _ = mono_interval(engine, common)
+        if len(inside) < _SQUARE or low is None or low < 0:
+            continue
+        size = gcd(*(c for m, c in factor.terms.items() if m))
+        least = engine.shift(factor, -size)
+        if nonneg(engine, least, 1):
+            rest = engine.poly({m: c for m, c in poly.terms.items() if m not in inside})
+            yield engine.add(rest, engine.of_mono(common, size))
+
+
 def _by_facts(engine: KnownStore, poly: Poly) -> list[Poly]:
     """Take a multiple of a fact ``F >= 0`` away, so that a negative term goes."""
     found: list[Poly] = []
@@ -524,7 +549,9 @@ def _by_facts(engine: KnownStore, poly: Poly) -> list[Poly]:
                 if low is None or low < 0:
                     continue
                 multiple = engine.mul(engine.of_mono(times), fact)
-                found.append(engine.combine(((-size, poly), (coef, multiple))))
+                # An integer P is not negative if D*P + D - 1 is not.
+                slack = (-size - 1, engine.one)
+                found.append(engine.combine(((-size, poly), (coef, multiple), slack)))
                 if len(found) >= _TRIES:
                     return found
     return found
