@@ -374,13 +374,24 @@ class Inequalities(Steps):
                 rule = "floor-high" if times > 0 else "floor-low"
                 end = self.number(self.apply(rule, index, uses=uses))
                 items: list[Item] = [(ONE, (number,)), ({(): abs(times)}, (end,))]
-                _, equal = self.reduced(combine(*((1, self.product(each)) for each in items)))
-                whole = self.number(self.total([*items, *self.scaled(equal, {(): -1})]))
+                items += self.to_multiples(
+                    combine(*((1, self.product(each)) for each in items)), divisor
+                )
+                whole = self.number(self.total(items))
                 rounded = _rounded(dict(self.checker.facts[whole][1]), divisor)
                 self.apply("cut", None, [divisor, rounded], [whole, *uses])
             except NotFoundError:
                 if self.closed:
                     raise
+
+    def to_multiples(self, poly: Poly, divisor: Poly) -> Iterator[Item]:
+        """Equations that replace terms of a polynomial that are no multiples of a divisor."""
+        for term in poly.items():
+            for cond, number in self.index.items() if not _is_multiple(term, divisor) else ():
+                coef = dict(cond[1]).get(term[0], 0) if cond[0] == "eq" else 0
+                if abs(coef) == 1:
+                    yield {(): -coef * term[1]}, (number,)
+                    break
 
     def growing(self, poly: Poly, depth: int) -> None:
         """Facts that quotients by one number are at least as large as others, like their dividends."""
@@ -847,16 +858,23 @@ def quotient(mono: Mono, divisor: Mono) -> Mono:
     return tuple(left)
 
 
+def _is_multiple(term: tuple[Mono, int], divisor: Poly) -> bool:
+    """Whether a term is a constant or a multiple of a number or product."""
+    ((mono, size),) = divisor.items()
+    divides = not mono or term[0] == mono or bool(quotient(term[0], mono))
+    return not term[0] or (divides and not term[1] % size)
+
+
 def _rounded(whole: Poly, divisor: Poly) -> Poly:
     """The Y of ``D*Y + r >= 0`` that is at least 0, for a number or product D and a constant r."""
     ((mono, size),) = divisor.items()
     constant = whole.get((), 0)
     found: Poly = {(): -(constant < 0) if mono else constant // size}
     for each, coef in whole.items():
-        part = quotient(each, mono) if mono else each
-        if each and (coef % size or not (part or each == mono)):
+        if not _is_multiple((each, coef), divisor):
             raise NotFoundError("it is no multiple of the divisor")
         if each:
+            part = quotient(each, mono) if mono else each
             found[part] = found.get(part, 0) + coef // size
     return combine((1, found))
 
