@@ -366,7 +366,7 @@ def _without_quotient(engine: KnownStore, poly: Poly, atom: Atom) -> list[Poly]:
     parts = coefficient(engine, poly, atom.index)
     if parts is None:
         return []
-    if not nonneg(engine, divisor, 1):
+    if not nonneg(engine, engine.shift(divisor, -1), 1):
         return []
     factor, rest = parts
     times, left = (
