@@ -371,7 +371,15 @@ class Foreign:
         values |= leaves
         for node in tir.postorder(expr, known=leaves):
             below = [_of_type(values[child], number) for child in tir.children(node)]
+            if not isinstance(node, (tir.And, tir.Or, tir.Not, tir.Cast)):
+                below = _numbers(node, below, number)
             match node:
+                case (
+                    tir.EQ(a=a, b=tir.IntImm(value=0 | 1 as value))
+                    | tir.NE(a=a, b=tir.IntImm(value=0 | 1 as value))
+                ) if _dtype(values[a]) == BOOL:
+                    same = bool(value) == isinstance(node, tir.EQ)
+                    values[node] = values[a] if same else prim.Not(values[a])
                 case tir.IntImm(value=value, dtype=kind):
                     if not low <= value <= high:
                         return None
@@ -386,14 +394,17 @@ class Foreign:
                         type(node).__name__, type(node).__name__
                     )
                     values[node] = getattr(prim, name)(*below)
-                case tir.Cast(dtype=kind) if kind.is_integer and kind.bits <= number.bits:
-                    values[node] = below[0] if kind == number else prim.Cast(str(kind), *below)
+                case tir.Cast(dtype=kind) if kind.is_integer and _holds(number, kind):
+                    same = _dtype(below[0]) == kind
+                    values[node] = below[0] if same else prim.Cast(str(kind), *below)
                 case tir.Call(op=op) if op in _WRITTEN:
                     values[node] = getattr(tirx, op)(*below)
                 case _:
                     return None
         found = _of_type(values[expr], number)
         kind = _dtype(found)
+        if kind == BOOL != wanted:
+            return prim.Cast(str(wanted), found)
         return found if kind == wanted else None
 
     def _leaf(self, node: PrimExpr, short: Callable[[PrimExpr], PrimExpr]) -> Any:
@@ -464,6 +475,24 @@ def _of_type(written: Any, number: DataType) -> Any:
     from tvm import prim
 
     return written if _dtype(written) in (number, BOOL) else prim.Cast(str(number), written)
+
+
+def _numbers(node: PrimExpr, operands: list[Any], number: DataType) -> list[Any]:
+    """The operands of a node in TVM, where truth values that are counted with become numbers."""
+    from tvm import prim
+
+    first = int(prim_exprs.conditional(node))
+    counted = operands[first:]
+    logical = first or isinstance(node, (tir.EQ, tir.NE))
+    if logical and all(_dtype(each) == BOOL for each in counted):
+        return operands
+    cast = [prim.Cast(str(number), x) if _dtype(x) == BOOL else x for x in counted]
+    return operands[:first] + cast
+
+
+def _holds(number: DataType, kind: DataType) -> bool:
+    """Whether a type has all values of another one."""
+    return kind.bits + (kind.code == "uint") <= number.bits + (number.code == "uint")
 
 
 def _with_arguments(node: Any, arguments: list[Any]) -> Any:

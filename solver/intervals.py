@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import gcd
 
 from rlx.grammar.nodes import tir
 from rlx.solver import prim_exprs
@@ -16,6 +17,8 @@ EFFORT = 3
 _TRIES = 8
 _SHIFTED = 8
 """The largest degree of a polynomial whose variables are made to begin at zero."""
+_FACTORS = 4
+"""The maximum number of products that are looked at as common factors."""
 _SQUARE = 2
 """The degree of the smallest products."""
 _EXPONENT = 4096
@@ -342,6 +345,7 @@ def _weaker(engine: KnownStore, poly: Poly) -> Iterator[Poly]:
             break
     yield from _without_squares(engine, poly)
     yield from _by_facts(engine, poly)
+    yield from _by_factors(engine, poly)
 
 
 def coefficient(engine: KnownStore, poly: Poly, index: int) -> tuple[Poly, Poly] | None:
@@ -362,7 +366,7 @@ def _without_quotient(engine: KnownStore, poly: Poly, atom: Atom) -> list[Poly]:
     parts = coefficient(engine, poly, atom.index)
     if parts is None:
         return []
-    if not nonneg(engine, divisor, 1):
+    if not nonneg(engine, engine.shift(divisor, -1), 1):
         return []
     factor, rest = parts
     times, left = (
@@ -373,14 +377,18 @@ def _without_quotient(engine: KnownStore, poly: Poly, atom: Atom) -> list[Poly]:
         times, left = factor, engine.zero
         slack = engine.shift(divisor, -1)
         rest = engine.add(engine.mul(divisor, rest), slack)
-    if nonneg(engine, times, 1):
-        taken = engine.shift(engine.sub(top, divisor), 1)
-    elif nonneg(engine, engine.scale(-1, times), 1):
-        taken = top
-    else:
-        return []
-    quotients = engine.mul(left, engine.of_atom(atom))
-    return [engine.combine(((1, engine.mul(times, taken)), (1, quotients), (1, rest)))]
+    found: list[Poly] = []
+    ends = (engine.shift(engine.sub(top, divisor), 1), top)
+    # The quotient goes as a whole, or only in the remainder beside it: c % 4 + 4*h*(c//4).
+    number = engine.const(times.terms.get((), 0))
+    for part in dict.fromkeys((times, number)):
+        signs = (nonneg(engine, engine.scale(s, part), 1) for s in (1, -1))
+        taken = next((end for end, sign in zip(ends, signs, strict=True) if sign), None)
+        if taken is not None and part is not engine.zero:
+            others = engine.add(left, engine.mul(divisor, engine.sub(times, part)))
+            quotients = engine.mul(others, engine.of_atom(atom))
+            found.append(engine.combine(((1, engine.mul(part, taken)), (1, quotients), (1, rest))))
+    return found
 
 
 def _without_simple_quotient(
@@ -503,6 +511,27 @@ def _without_conjunction(engine: KnownStore, poly: Poly, atom: Atom) -> list[Pol
     return []
 
 
+def _by_factors(engine: KnownStore, poly: Poly) -> Iterator[Poly]:
+    """Where ``P >= 1`` in ``M*P + R``: ``M + R``, for the product M of all atoms of a negative term but
+    one.
+    """
+    tried: dict[Mono, None] = {}
+    for mono, coef in poly.terms.items():
+        for index in dict.fromkeys(mono) if coef < 0 and len(mono) > 1 else ():
+            tried[quotient(mono, (index,)) or ()] = None
+    for common in [*tried][:_FACTORS]:
+        inside = {m: part for m in poly.terms if (part := quotient(m, common)) is not None}
+        factor = engine.poly({part: poly.terms[m] for m, part in inside.items()})
+        low, _ = mono_interval(engine, common)
+        if len(inside) < _SQUARE or low is None or low < 0:
+            continue
+        size = gcd(*(c for m, c in factor.terms.items() if m))
+        least = engine.shift(factor, -size)
+        if nonneg(engine, least, 1):
+            rest = engine.poly({m: c for m, c in poly.terms.items() if m not in inside})
+            yield engine.add(rest, engine.of_mono(common, size))
+
+
 def _by_facts(engine: KnownStore, poly: Poly) -> list[Poly]:
     """Take a multiple of a fact ``F >= 0`` away, so that a negative term goes."""
     found: list[Poly] = []
@@ -520,7 +549,9 @@ def _by_facts(engine: KnownStore, poly: Poly) -> list[Poly]:
                 if low is None or low < 0:
                     continue
                 multiple = engine.mul(engine.of_mono(times), fact)
-                found.append(engine.combine(((-size, poly), (coef, multiple))))
+                # An integer P is not negative if D*P + D - 1 is not.
+                slack = (-size - 1, engine.one)
+                found.append(engine.combine(((-size, poly), (coef, multiple), slack)))
                 if len(found) >= _TRIES:
                     return found
     return found

@@ -43,6 +43,8 @@ _PAIRS = 6
 """The maximum number of pairs of quotients that are compared."""
 _ROUNDS = 6
 """How often equations are put into a product."""
+_SHORT = 6
+"""The maximum number of terms of a fact that tells limits of quotients."""
 _DEPTH = 3
 """How often one inequality may lead to others."""
 
@@ -334,6 +336,8 @@ class Inequalities(Steps):
                 uses = [] if fact is None else [fact]
                 for rule in ("floor-low", "floor-high"):
                     self.attempt(rule, index, uses)
+                if self.thorough:
+                    self.limits_of_dividend(index, uses)
                 ends: list[Poly] = [] if index in self.lows() else [{(index,): 1}]
                 if self.thorough and index not in self.lows(-1):
                     high, size = self.highest(dict(operands[0])), value(divisor) or 0
@@ -354,6 +358,40 @@ class Inequalities(Steps):
                     raise
         if self.forgetful and depth > 1:
             self.growing(poly, depth - 1)
+
+    def limits_of_dividend(self, index: int, uses: list[int]) -> None:
+        """Facts about a quotient that facts about its dividend give: ``c//4 < k`` for ``c < 4*k``."""
+        top, divisor = (dict(part) for part in self.checker.atoms[index][1])
+        if len(divisor) > 1:
+            return
+        last = max(top)
+        for cond, number in [*self.index.items()]:
+            known = dict(cond[1]) if cond[0] == "ge" else {}
+            times, more = divmod(known.get(last, 0), top[last])
+            if not times or more or len(known) > _SHORT or any(index in mono for mono in known):
+                continue
+            try:
+                rule = "floor-high" if times > 0 else "floor-low"
+                end = self.number(self.apply(rule, index, uses=uses))
+                items: list[Item] = [(ONE, (number,)), ({(): abs(times)}, (end,))]
+                items += self.to_multiples(
+                    combine(*((1, self.product(each)) for each in items)), divisor
+                )
+                whole = self.number(self.total(items))
+                rounded = _rounded(dict(self.checker.facts[whole][1]), divisor)
+                self.apply("cut", None, [divisor, rounded], [whole, *uses])
+            except NotFoundError:
+                if self.closed:
+                    raise
+
+    def to_multiples(self, poly: Poly, divisor: Poly) -> Iterator[Item]:
+        """Equations that replace terms of a polynomial that are no multiples of a divisor."""
+        for term in poly.items():
+            for cond, number in self.index.items() if not _is_multiple(term, divisor) else ():
+                coef = dict(cond[1]).get(term[0], 0) if cond[0] == "eq" else 0
+                if abs(coef) == 1:
+                    yield {(): -coef * term[1]}, (number,)
+                    break
 
     def growing(self, poly: Poly, depth: int) -> None:
         """Facts that quotients by one number are at least as large as others, like their dividends."""
@@ -818,6 +856,27 @@ def quotient(mono: Mono, divisor: Mono) -> Mono:
             return ()
         left.remove(index)
     return tuple(left)
+
+
+def _is_multiple(term: tuple[Mono, int], divisor: Poly) -> bool:
+    """Whether a term is a constant or a multiple of a number or product."""
+    ((mono, size),) = divisor.items()
+    divides = not mono or term[0] == mono or bool(quotient(term[0], mono))
+    return not term[0] or (divides and not term[1] % size)
+
+
+def _rounded(whole: Poly, divisor: Poly) -> Poly:
+    """The Y of ``D*Y + r >= 0`` that is at least 0, for a number or product D and a constant r."""
+    ((mono, size),) = divisor.items()
+    constant = whole.get((), 0)
+    found: Poly = {(): -(constant < 0) if mono else constant // size}
+    for each, coef in whole.items():
+        if not _is_multiple((each, coef), divisor):
+            raise NotFoundError("it is no multiple of the divisor")
+        if each:
+            part = quotient(each, mono) if mono else each
+            found[part] = found.get(part, 0) + coef // size
+    return combine((1, found))
 
 
 def _useful(poly: Poly, rows: list[Row]) -> list[Row]:

@@ -12,7 +12,7 @@ from tvm import ir, sym, tirx
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import dtype
-from rlx.solver import Context, Proved, Prover
+from rlx.solver import Context, Proved, Prover, Refuted
 from rlx.solver.prim_exprs import dtype_range
 from rlx.solver.question_parser import show
 from rlx.tvm import Analyzer, Bound, CompareResult, Interval, Residue
@@ -399,3 +399,30 @@ def test_what_is_simplified_keeps_its_type() -> None:
         wide = tirx.Cast("int16", narrow)
         assert str(Analyzer().simplify(wide)) == str(wide)
         assert str(Analyzer().simplify(tirx.Max(wide, tirx.IntImm("int16", 0)))) == str(wide)
+
+
+def test_a_divisor_of_a_branch_that_is_not_taken_may_be_zero() -> None:
+    i, j = tirx.Var("i", "int32"), tirx.Var("j", "int32")
+    zero = tirx.FloorMod(tirx.IntImm("int32", 0), j)
+    chosen = tirx.if_then_else(tirx.NE(zero, 0), tirx.FloorDiv(tirx.IntImm("int32", 1), zero), i)
+    analyzer = Analyzer()
+    analyzer.bind(j, ir.Range(0, 4))
+    with analyzer.constraint_scope(i >= 0):
+        assert not analyzer.can_prove_less(tirx.Div(j - i - 4, j), chosen)
+    assert isinstance(analyzer.verdict, Refuted)
+
+
+def test_truth_values_are_written_as_numbers_where_they_are_counted_with() -> None:
+    flag, other = tirx.Var("flag", "bool"), tirx.Var("other", "bool")
+    one, two = tirx.Cast("int32", flag), tirx.Cast("int32", other)
+    for given, short in (
+        (one + I + 1 + 1, one + I + 2),
+        (one * 2 + one, one * 3),
+        (two + one + one - one - I + I, two + one),
+        (tirx.EQ(one, 1), flag),
+        (tirx.And(tirx.Cast("bool", I + I - I), flag), tirx.And(tirx.NE(I, 0), flag)),
+    ):
+        found = Analyzer().simplify(given)
+        assert str(found) == str(short)
+    lanes = tirx.Select(tirx.Broadcast(flag, 4), tirx.Ramp(I, 1, 4), tirx.Broadcast(I, 4))
+    assert Analyzer().simplify(lanes).ty == lanes.ty
