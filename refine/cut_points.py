@@ -31,7 +31,7 @@ CANDIDATES = 4
 """The most tensors of BEFORE that one of AFTER is compared with."""
 BETWEEN = 40
 """The most tensors between a candidate and the cut points below it."""
-STEPS = 1_500
+STEPS = 3_000
 """The most comparisons of elements for one candidate."""
 
 SPARE = 4_000

@@ -525,7 +525,8 @@ class NormalForms:
                 ):
                     x = tir.interned(tir.Min(tir.Max(a, low), high))
                 case tir.Max() | tir.Min() | tir.Add() | tir.Sub() if _of_floats(x):
-                    made = tir.interned(type(x)(*(self.head(tir.interned(e)) for e in (x.a, x.b))))
+                    a, b = (self.head(tir.interned(e)) for e in (x.a, x.b))
+                    made = tir.interned(type(x)(a, b))
                     if made is x:
                         return x
                     x = made
