@@ -388,8 +388,9 @@ def test_a_cast_to_the_type_of_its_operand_wraps() -> None:
     a, b = tirx.Var("a", "int8"), tirx.Var("b", "int8")
     for quotient in (tirx.FloorDiv(a * b, a), tirx.FloorMod(a * b, a)):
         assert Analyzer().simplify(quotient).same_as(quotient)  # 9 * 15 is -121
-    product = tir.Cast(dtype("int8"), tir.Mul(*(tir.Var(name, dtype("int8")) for name in "ab")))
-    assert Prover().simplify(tir.FloorDiv(product, tir.Var("a"))).a is product
+    one, other = tir.Var("a", dtype("int8")), tir.Var("b", dtype("int8"))
+    product = tir.Cast(dtype("int8"), tir.Mul(one, other))
+    assert Prover().simplify(tir.FloorDiv(product, tir.Var("c"))).a is product
 
 
 def test_what_is_simplified_keeps_its_type() -> None:
