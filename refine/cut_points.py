@@ -35,7 +35,7 @@ STEPS = 3_000
 """The most comparisons of elements for one candidate."""
 
 SPARE = 4_000
-"""The most comparisons in vain for tensors that are not made of cut points directly: what is above one
+"""The most comparisons and questions in vain for tensors that are not made of cut points directly: what is above one
 that is equal to nothing is seldom equal to something.
 """
 
@@ -134,13 +134,13 @@ def find(
             found = _candidates(matcher, tensor, cuts, direct, by_type, users)
         found.sort(key=lambda candidate: candidate in joined)
         for candidate in found[:CANDIDATES]:
-            begin = matcher.steps
+            begin = matcher.steps + matcher.facts.asked
             steps, below = (STEPS, None) if direct else (min(STEPS, spare), cuts)
             if matcher.try_equal(candidate, tensor, steps, below):
                 matcher.join(candidate, tensor)
                 joined.add(candidate)
                 break
-            spare -= 0 if direct else matcher.steps - begin
+            spare -= 0 if direct else matcher.steps + matcher.facts.asked - begin
         else:
             view = matcher.opened(tensor) if _is_view(tensor) else None
             if view is not None:
