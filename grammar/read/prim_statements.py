@@ -34,6 +34,7 @@ from rlx.grammar.read.prim_scalars import (
     is_pointer,
     no_number,
 )
+from rlx.grammar.read.python_syntax import CLAUSES
 from rlx.grammar.read.reports import ReadContext
 from rlx.grammar.read.scope import Frame
 
@@ -106,7 +107,7 @@ class PrimStatements:
         for first in islice(words_of(text, span), 1):
             if isinstance(self.scope.names.get(first.value), Sequence):  # it stands for a part
                 self.scope.bind(first.value, tir.Var(first.value, VOID, first.span))
-            goes_on = goes_on or first.value == "try"
+            goes_on = goes_on or first.value in CLAUSES
         if given_up and not goes_on:  # otherwise it is no Python without what is around it
             self.reports.refuse_what_is_no_python(span)
         return found

@@ -15,6 +15,9 @@ from rlx.grammar.read.outline import logical_lines
 _LIMITS = ("too many", "too deep")
 """The beginnings of CPython's messages about its own limits, which are not errors of the text."""
 
+CLAUSES = ("try", "except", "finally")
+"""The first words of statements that are Python only with others beside them."""
+
 _UNREAD = (
     *(ast.Try, ast.Raise, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal),
     *(ast.Match, ast.Delete, ast.AsyncFor, ast.AsyncWith, ast.AsyncFunctionDef),
@@ -61,7 +64,8 @@ def is_head_refused(text: str, start: int) -> bool:
         try:
             tree_of(f"{text[start:end]} pass")
         except SyntaxError as error:
-            return not error.msg.startswith((*_LIMITS, "expected 'except'"))
+            is_part = text.startswith(CLAUSES, start)
+            return not is_part and not error.msg.startswith(_LIMITS)
         except (ValueError, MemoryError, RecursionError):
             pass
     return False

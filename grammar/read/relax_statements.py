@@ -461,9 +461,9 @@ class RelaxStatements(BranchReader):
         elif isinstance(value, ast.Var | tir.PrimExpr):
             if value not in self.scope.lost:
                 shown = self.context.text_of(span)
-                own = sorted({var.name_hint for var in self.scope.frame.own})
-                help = f"its variables are {', '.join(own)}" if 0 < len(own) < 6 else None
-                self.reports.error(f"{shown!r} is not bound in this dataflow block", span, help)
+                names = sorted({var.name_hint for var in self.scope.frame.own})
+                listed = f"its variables are {', '.join(names)}" if 0 < len(names) < 6 else None
+                self.reports.error(f"{shown!r} is not bound in this dataflow block", span, listed)
                 for var in self.scope.frame.own:  # any of them was meant to be exported
                     export(var)
         else:
