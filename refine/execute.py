@@ -877,6 +877,11 @@ class Execution:
             raise Unreadable(f"the operator {name.removeprefix('relax.')} gets a function")
         attrs = {key: self._attribute(value, frame) for key, value in call.attrs.items()}
         infos = tuple([self.sized(info, frame) for info in call.sinfo_args])
+        match arguments:
+            case [TensorTerm() as like, *others] if plain := lookup(_OF_SHAPE.get(name, "")):
+                # Of the tensor, the shape counts alone: constants stay such.
+                operator, arguments = plain, [terms.sizes(like.shape), *others]
+                attrs = {"dtype": str(like.dtype), **{k: v for k, v in attrs.items() if v}}
         try:
             made, known = self.definitions.call(operator, arguments, attrs, infos)
         except Unopened as error:
@@ -1299,6 +1304,9 @@ _USUAL = (
     *("int8", "int16", "uint8", "uint16", "uint32", "uint64"),
 )
 """Element types that every operator is defined for, if the checker accepts them."""
+
+_OF_SHAPE = {f"relax.{name}_like": f"relax.{name}" for name in ("full", "zeros", "ones")}
+"""Operators that take a tensor for its shape and type, and those that take the shape."""
 
 _ANY_TYPE = frozenset(
     [
