@@ -9,6 +9,7 @@ from math import isnan
 from typing import Any, NoReturn
 
 from rlx.grammar.nodes import ast, tir
+from rlx.semantics.faults import Stop
 from rlx.semantics.struct_info_of import number_at
 from rlx.semantics.values import (
     Closure,
@@ -213,14 +214,23 @@ class _Comparison:
         if isinstance(expr, tir.FloatImm):
             return expr.value
         try:
+            if any(tir.type_of(node).is_float for node in tir.postorder(expr)):
+                return _with_floats(expr, self.point)
             return evaluate(expr, self.point, int64=True)
-        except UndefinedError as error:
+        except (UndefinedError, Stop) as error:
             self._fail("undefined", demand, "a number", str(error))
 
     def _fail(self, premise: str, demand: Demand, expected: str, found: str) -> NoReturn:
         code = f"E-cast-{premise}"
         refuted(code)
         raise CastFailed(code, self.outer + demand.path, expected, found)
+
+
+def _with_floats(expr: tir.PrimExpr, point: Point) -> int | float:
+    from rlx.semantics.machine.prim_exprs import value_at
+
+    found: int | float = value_at(expr, point)
+    return found
 
 
 def _sizes_of(value: Tensor | ShapeValue) -> tuple[int, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rlx.grammar.nodes import tir
@@ -16,7 +16,7 @@ _DEEP = 64
 """The number of operations from which an expression is evaluated by a loop."""
 
 
-def prepare(expr: tir.PrimExpr, scope: ScopeSlots) -> Reader:
+def prepare(expr: tir.PrimExpr, scope: ScopeSlots | _Numbers) -> Reader:
     """The function that evaluates an expression in a frame of a scope.
 
     The function raises ``E-prim-divide``, ``E-prim-overflow``, ``E-prim-range`` (faults),
@@ -34,7 +34,26 @@ def prepare(expr: tir.PrimExpr, scope: ScopeSlots) -> Reader:
     return tir.fold(expr, reader)
 
 
-def _looped(expr: tir.PrimExpr, scope: ScopeSlots) -> Reader:
+class _Numbers:
+    """Variables that have numbers, as a scope."""
+
+    def __init__(self, numbers: Mapping[tir.Var, int]) -> None:
+        self._numbers = numbers
+
+    def reader(self, var: tir.Var) -> Reader | None:
+        """Reads the number of a variable; None if it has none."""
+        found = self._numbers.get(var)
+        return None if found is None else lambda _: found
+
+
+def value_at(expr: tir.PrimExpr, numbers: Mapping[tir.Var, int]) -> Any:
+    """The value of an expression where variables have numbers, also one that computes with floats.
+    Raises as :func:`prepare` says.
+    """
+    return prepare(expr, _Numbers(numbers))(())
+
+
+def _looped(expr: tir.PrimExpr, scope: ScopeSlots | _Numbers) -> Reader:
     known = [(var, _variable(var, scope)) for var in tir.free_vars(expr)]
 
     def run(frame: Frame) -> int:
@@ -85,7 +104,7 @@ def overflow(value: object, kind: DataType, node: tir.PrimExpr) -> FaultStop:
     return FaultStop("E-prim-overflow", f"{value} does not fit into {kind}", _span(node))
 
 
-def _variable(node: tir.Var, scope: ScopeSlots) -> Reader:
+def _variable(node: tir.Var, scope: ScopeSlots | _Numbers) -> Reader:
     read = scope.reader(node)
     if read is not None:
         return read

@@ -30,6 +30,10 @@ def tensor(*shape: int, kind: str = "float32", device: tuple[str, int] | None = 
     return Tensor(np.zeros(shape, kind), device)
 
 
+FLOATS = 'T.Cast("int64", T.Cast("float32", n) * T.float32(1.5))'
+"""A size as ONNX computes it of a scale."""
+
+
 class _Code:
     """A function's code, as far as a cast looks at it."""
 
@@ -48,6 +52,7 @@ FUNCTION = Closure(_Code)
         ('R.Tensor((n, m), "float32")', tensor(2, 3)),
         ('R.Tensor((n, n * m, m), "float32")', tensor(2, 6, 3)),
         ('R.Tensor((n * m, n, m), "float32")', tensor(6, 2, 3)),
+        (f"R.Tensor((n, {FLOATS}))", tensor(5, 7)),
         ("R.Tensor(ndim=2)", tensor(2, 3)),
         ('R.Tensor((4,), vdevice="cuda:1")', tensor(4, device=("cuda", 1))),
         ("R.Shape([n, n])", ShapeValue((3, 3))),
@@ -109,6 +114,8 @@ def _lone(info: StructInfo) -> list[tir.Var]:
         ("R.Tuple(R.Any)", TupleValue(()), "E-cast-fields", "expected 1 fields, found 0"),
         ("R.Tensor((n, 4 // n))", tensor(0, 3), "E-cast-undefined", "expected a number"),
         ("R.Tensor((n * 2,))", tensor(4), "E-cast-undefined", "n has no value"),
+        (f"R.Tensor(({FLOATS},))", tensor(4), "E-cast-undefined", "n has no value"),
+        (f"R.Tensor((n, {FLOATS}))", tensor(5, 8), "E-cast-dimension", "expected 7, found 8"),
         (
             "R.Tensor((n, n * 4611686018427387904 // 4611686018427387904))",
             tensor(3, 3),
