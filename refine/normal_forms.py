@@ -56,7 +56,7 @@ FACTORS = 8
 """The most elements of a reduction that are written out."""
 _CONSTANTS = 4
 """So many definitions are opened to see whether an element is a constant."""
-_INDICES = 8
+_INDICES = 12
 """So many are opened to see whether an element is made of indices."""
 _WHOLE = ("floor", "ceil", "round", "trunc")
 """Functions whose results are whole numbers, which they leave as they are."""
@@ -190,7 +190,10 @@ class NormalForms:
             return False
         stack, seen = [tensor], {tensor}
         while stack:
-            found = self.definition(stack.pop())
+            part = stack.pop()
+            found = self.definition(part)
+            if _is_of_indices(part):
+                continue
             if not isinstance(found, Lambda):
                 return False
             new = [each for each in terms.tensors_of(found.element) if each not in seen]
@@ -243,8 +246,8 @@ class NormalForms:
             if isinstance(made, tir.BufferLoad) and isinstance(made.buffer, TensorTerm):
                 tensor = made.buffer
                 if isinstance(tensor, ConstantTerm):
-                    number = constant(tensor)
-                    return made if number is None else number
+                    read = _read_constant(tensor, made.indices)
+                    return made if read is None else read
                 if self.depth(tensor) == depth:
                     found = self.opened(tensor)
                     if found is not None:
@@ -491,11 +494,7 @@ class NormalForms:
                 case tir.BufferLoad(buffer=Lambda() as tensor, indices=indices):
                     x = terms.element(tensor, indices)
                 case tir.BufferLoad(buffer=ConstantTerm() as tensor, indices=indices):
-                    found = constant(tensor)
-                    if found is None:
-                        found = _progression(tensor, indices)
-                    if found is None:
-                        found = terms.constant_at(tensor, indices)
+                    found = _read_constant(tensor, indices)
                     return x if found is None else found
                 case tir.Call(op="likely", args=(inner,)):
                     x = tir.interned(inner)
@@ -1463,14 +1462,30 @@ def is_finite(tensor: ConstantTerm) -> bool:
     return kind is not None and bool(np.isfinite(np.frombuffer(tensor.content, kind)).all())
 
 
+def _is_of_indices(tensor: TensorTerm) -> bool:
+    """Whether a tensor is a constant of integers that indices tell, such as the positions that PyTorch keeps."""
+    if not (isinstance(tensor, ConstantTerm) and tensor.dtype.is_integer):
+        return False
+    return _read_constant(tensor, [tir.Var("i") for _ in tensor.shape]) is not None
+
+
+def _read_constant(tensor: ConstantTerm, indices: Sequence[PrimExpr]) -> PrimExpr | None:
+    """The element of a constant as a number or an expression; None if it is none."""
+    for found in (constant(tensor), _progression(tensor, indices)):
+        if found is not None:
+            return found
+    return terms.constant_at(tensor, indices)
+
+
 def _progression(tensor: ConstantTerm, indices: Sequence[PrimExpr]) -> PrimExpr | None:
-    """The element of a constant of integers which grow by one number from index to index."""
+    """The element of a constant of integers along one axis, which grow by one number from index to index."""
     import numpy as np
 
     from rlx.grammar.nodes.dtype import numpy_type
 
     kind = numpy_type(tensor.dtype)
-    if kind is None or len(indices) != 1 or str(tensor.dtype) not in ("int32", "int64"):
+    long = [i for i, dim in zip(indices, tensor.shape, strict=True) if not _is_single(dim)]
+    if kind is None or len(long) != 1 or str(tensor.dtype) not in ("int32", "int64"):
         return None
     array = np.frombuffer(tensor.content, kind)
     if array.size < 2:
@@ -1478,7 +1493,7 @@ def _progression(tensor: ConstantTerm, indices: Sequence[PrimExpr]) -> PrimExpr 
     first, step = int(array[0]), int(array[1]) - int(array[0])
     if int(array[-1]) != first + step * (array.size - 1) or (np.diff(array) != step).any():
         return None
-    place = tir.Mul(terms.index(step), indices[0])
+    place = tir.Mul(terms.index(step), long[0])
     value = place if first == 0 else tir.Add(terms.index(first), place)
     return tir.interned(value if tensor.dtype == INT64 else tir.Cast(tensor.dtype, value))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from rlx.grammar.nodes import tir
@@ -118,7 +119,10 @@ class LoopsOpener:
                 for tensor in read() if terms.tensors_of(condition) else ():
                     assume_reads(tensor, axes, extents, facts)
                     _assume_read_elements(tensor, condition, facts)
-                if facts.holds(condition) is not True and not met.imply(condition):
+                if facts.holds(condition) is True or met.imply(condition):
+                    continue
+                # What is read may be computed of indices alone.
+                if not matcher.attempt(partial(_always, matcher, condition)):
                     return False
         return True
 
@@ -287,6 +291,16 @@ def _is_unwritten(tensor: TensorTerm) -> bool:
     return (
         isinstance(tensor, InputTerm) and isinstance(tensor.key, tuple) and UNWRITTEN in tensor.key
     )
+
+
+def _always(matcher: Matcher, condition: PrimExpr) -> bool:
+    """Whether a condition holds by the definitions of what it reads."""
+    while matcher.holds(condition) is not True:
+        opened = matcher.opened_inside(condition, matcher.deepest(condition))
+        if opened is condition:
+            return False
+        condition = opened
+    return True
 
 
 def _written_everywhere(tensor: TensorTerm, facts: Facts, own: object = None) -> bool:

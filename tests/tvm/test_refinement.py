@@ -233,6 +233,30 @@ def test_prints_and_assertions_as_calls_of_the_run_time() -> None:
     assert rlx.refines(module, text.replace("T.int64(4)", "T.int64(3)")).refuted
 
 
+RELATIVE = """
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((4, 8, 16), "float32"), w: R.Tensor((4, 16, 128), "float32")):
+        with R.dataflow():
+            row = R.expand_dims(R.arange(0, 8, 1, "int64"), axis=[1])
+            column = R.strided_slice(POSITIONS, axes=[1], begin=[0], end=[8])
+            apart = R.expand_dims(R.subtract(row, column), axis=[0])
+            place = R.clip(R.add(R.negative(apart), R.const(64, "int64")), 0, 127)
+            y = R.gather_elements(R.matmul(x, w), R.broadcast_to(place, R.shape([4, 8, 8])), axis=-1)
+            R.output(y)
+        return y
+"""
+
+
+def test_relative_positions() -> None:
+    """Indices made of positions that are kept as a constant are seen to be within their axis."""
+    text = RELATIVE.replace("POSITIONS", f"R.const({[[*range(32)]]}, 'int64')")
+    module = rlx.parse(text)
+    lowered = legalized(tvm.script.from_source(rlx.show(module)))
+    assert rlx.refines(module, lowered, floats="real").proved
+
+
 RECURRENT = """
 @I.ir_module
 class Module:
