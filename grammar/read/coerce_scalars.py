@@ -175,6 +175,9 @@ class ScalarCoercion:
                 return tir.FloatImm(float(number), literal, span)
             # What 32 bits cannot hold is no 32-bit literal, as TVM reads it, too.
             wide = literal is INT32 and not -(1 << 31) <= number < 1 << 31
+            if number >= 1 << 63 and not self.scope.in_prim_func():  # TVM has no such number there
+                words = f"{number} is no int64: the largest one is 2**63 - 1"
+                raise Rejected(words, *span, certain=True)
             return tir.IntImm(number, INT64 if wide else literal, span)
         # Python's floats are doubles in Relax; TIR reads them as float32.
         plain = dtype("float64") if literal == INT64 else FLOAT32

@@ -264,6 +264,30 @@ def test_floats_that_count() -> None:
     assert rlx.refines(PLACES.format(number=8388608.0), PLACED.format(row=large)).unknown
 
 
+SCALED = """
+@I.ir_module
+class M:
+    @T.prim_func
+    def k(x: T.Buffer((T.int64(8),), "float32"), y: T.Buffer((T.int64(11),), "float32")):
+        for i in range(T.int64(11)):
+            y[i] = x[T.max(T.min(T.Cast("int64", T.floor(T.float32({scale}) * T.Cast("float32", i))), T.int64({last})), T.int64(0))]
+
+    @R.function
+    def main(x: R.Tensor((8,), "float32")):
+        y = R.call_tir(cls.k, (x,), out_sinfo=R.Tensor((11,), "float32"))
+        return y
+"""
+
+
+def test_places_that_rounding_decides() -> None:
+    """0.7 is a little less as a float: ten times it is below 7, but is rounded to 7."""
+    scale = 0.69999998807907104
+    one, other = (SCALED.format(scale=scale, last=last) for last in (7, 6))
+    assert not rlx.refines(one, other, floats="real").proved
+    same, more = (SCALED.format(scale=0.625, last=last) for last in (6, 7))
+    assert rlx.refines(same, more, floats="real").proved
+
+
 PROMISED = """
 @R.function
 def main(x: R.Tensor(("n", 4), "float32")):
