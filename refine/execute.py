@@ -45,9 +45,6 @@ from rlx.semantics.struct_info_of import declared, declared_by
 from rlx.solver import order
 from rlx.solver.prover import Prover
 
-ASSERTION = "an assertion"
-"""The words of the check that `R.assert_op` makes."""
-
 MOST_BINDINGS = 20_000
 """The most bindings that a run on terms goes through, those of called functions included."""
 DEEPEST = 60
@@ -1071,7 +1068,7 @@ class Execution:
 
     def _assert(self, call: ast.Call, frame: Frame) -> Term:
         condition, *_ = [self.loaded(self.value(arg, frame)) for arg in call.args]
-        self.check(("assert", condition), None, ASSERTION)
+        self.check(("assert", condition), None, "an assertion")
         return terms.group(())
 
     def _nothing(self, call: ast.Call, frame: Frame) -> Term:

@@ -245,10 +245,8 @@ class Facts:
                         return a if taken else b
                 case tir.Max() | tir.Min():
                     a, b = operands
-                    for low, high in (
-                        (a, b),
-                        (b, a),
-                    ):  # where they may be equal, one is not decided
+                    # Where they may be equal, only one of both ways is decided.
+                    for low, high in ((a, b), (b, a)):
                         if self.holds(tir.LE(low, high)):
                             return low if isinstance(each, tir.Min) else high
             return tir.interned(tir.with_operands(each, operands)) if operands else each
@@ -554,6 +552,14 @@ def always_evaluated(element: PrimExpr) -> Iterator[PrimExpr]:
             isinstance(node, tir.Call) and node.op == "if_then_else"
         )
         stack += tir.children(node)[:1] if decides else tir.children(node)
+
+
+def made_of_floats(*numbers: PrimExpr) -> bool:
+    """Whether a float is converted in numbers, as in places that are scaled."""
+    return any(
+        isinstance(node, tir.Cast) and tir.type_of(node.value).is_float
+        for node in tir.postorder(*numbers)
+    )
 
 
 def turned(condition: PrimExpr) -> PrimExpr:

@@ -23,6 +23,7 @@ from rlx.refine.facts import (
     Facts,
     embeds,
     index_bound,
+    made_of_floats,
     only_index,
     polynomial,
     sum_of,
@@ -523,7 +524,9 @@ class NormalForms:
                     self.facts.holds(tir.LE(low, high))
                 ):
                     x = tir.interned(tir.Min(tir.Max(a, low), high))
-                case tir.Max() | tir.Min() | tir.Add() | tir.Sub() if _of_floats(x):
+                case tir.Max() | tir.Min() | tir.Add() | tir.Sub() if tir.type_of(
+                    x
+                ).is_integer and made_of_floats(x):
                     a, b = (self.head(tir.interned(e)) for e in (x.a, x.b))
                     made = tir.interned(type(x)(a, b))
                     if made is x:
@@ -751,7 +754,7 @@ class NormalForms:
             return narrow
         if x.combiner.name == "prod" and not tir.type_of(x).is_float and (few := written_out(x)):
             return few
-        if self.real and tir.type_of(x).is_float and all(map(_is_single, x.extents)):
+        if self.real and tir.type_of(x).is_float and all(_is_number(e, 1) for e in x.extents):
             only = written_out(x)
             assert only is not None
             return only
@@ -1417,18 +1420,6 @@ def _converted(number: PrimExpr, kind: DataType) -> PrimExpr | None:
     return None
 
 
-def _is_single(extent: PrimExpr) -> bool:
-    return isinstance(extent, tir.IntImm) and extent.value == 1
-
-
-def _of_floats(number: PrimExpr) -> bool:
-    """Whether an integer is computed of floats."""
-    return tir.type_of(number).is_integer and any(
-        isinstance(node, tir.Cast) and tir.type_of(node.value).is_float
-        for node in tir.postorder(number)
-    )
-
-
 def rounded_to(number: tir.FloatImm, kind: DataType) -> tir.FloatImm | None:
     """A float converted to another type of floats."""
     import numpy as np
@@ -1484,7 +1475,7 @@ def _progression(tensor: ConstantTerm, indices: Sequence[PrimExpr]) -> PrimExpr 
     from rlx.grammar.nodes.dtype import numpy_type
 
     kind = numpy_type(tensor.dtype)
-    long = [i for i, dim in zip(indices, tensor.shape, strict=True) if not _is_single(dim)]
+    long = [i for i, dim in zip(indices, tensor.shape, strict=True) if not _is_number(dim, 1)]
     if kind is None or len(long) != 1 or str(tensor.dtype) not in ("int32", "int64"):
         return None
     array = np.frombuffer(tensor.content, kind)

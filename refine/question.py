@@ -27,7 +27,6 @@ from rlx.refine.contracts import (
 )
 from rlx.refine.definitions import LAYOUT_TRANSFORM, Definitions, Unopened, replaced_sizes
 from rlx.refine.execute import (
-    ASSERTION,
     CALL_TIR,
     FILLED,
     NEVER,
@@ -647,7 +646,9 @@ class _FunctionPair:
                 return any(
                     matcher.attempt(partial(matcher.equal, known.key[1], condition))
                     for known in side.checks
-                    if known.words == ASSERTION and _taken(matcher, known.path, check.path)
+                    if isinstance(known.key, tuple)
+                    and known.key[0] == "assert"
+                    and _taken(matcher, known.path, check.path)
                 )
         return False
 

@@ -14,7 +14,7 @@ from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import DataType
 from rlx.grammar.nodes.prim_operators import BY_NODE, INTEGER_DIVISIONS
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.refine.facts import Facts
+from rlx.refine.facts import Facts, made_of_floats
 
 VALUES = 1024
 """The most values of an index."""
@@ -34,10 +34,7 @@ def index_of_equal(facts: Facts, x: PrimExpr, y: PrimExpr) -> tir.Var | None:
     not equal.
     """
     found = tir.free_vars(x, y)
-    if len(found) != 1 or not any(
-        isinstance(node, tir.Cast) and tir.type_of(node.value).is_float
-        for node in tir.postorder(x, y)
-    ):
+    if len(found) != 1 or not made_of_floats(x, y):
         return None
     (index,) = found
     low, high = facts.prover.limits(index)

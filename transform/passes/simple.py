@@ -106,9 +106,8 @@ class FoldConstant(ModulePass):
         normal = normalize(module)
         try:
             made = _FoldConstants(normal, shapes=True)(normal)
-        except (
-            BuildError
-        ):  # a shape shows that a call with it fails, which is no error until it runs
+        except BuildError:
+            # A shape shows that a call with it fails, which is no error until it runs.
             made = _FoldConstants(normal, shapes=False)(normal)
         return dead_code(module if made is normal else made)
 
