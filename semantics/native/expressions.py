@@ -451,13 +451,17 @@ def _extreme(expr: Any) -> CValue:
 
 
 def _shifted(state: Generation, expr: Any, a: CValue, n: CValue) -> CValue:
-    bits = a.dtype.bits
+    bits, amount = a.dtype.bits, n.text
     if n.known is None or not 0 <= n.known < bits:
         site = state.out.site(
             "E-tir-shift-amount", f"an integer of {bits} bits is shifted by {{a}}", expr.span
         )
-        state.out.stop_if(f"(uint64_t)(int64_t){n.text} >= {bits}", site, f"(int64_t){n.text}")
-    text = BY_INTRINSIC[expr.op].c.format(a=a.text, b=n.text)
+        wide = 64 if n.wide or n.dtype.bits > 32 else 32
+        if state.leaves_behind(f"int{wide}_t", f"(uint{wide}_t){amount} >= {bits}"):
+            amount = f"({amount} & {bits - 1})"
+        else:
+            state.out.stop_if(f"(uint64_t)(int64_t){n.text} >= {bits}", site, f"(int64_t){n.text}")
+    text = BY_INTRINSIC[expr.op].c.format(a=a.text, b=amount)
     return define(state, c_types.rounded(a.dtype, text), a.dtype)
 
 

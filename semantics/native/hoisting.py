@@ -1,4 +1,5 @@
-"""Heads of loops and blocks, and loaded indices, which are checked in the loop that they depend on.
+"""Heads of loops and blocks, and indices that are loaded or divided by a symbol, which are checked in
+the loop that they depend on.
 
 Without that, the check in the innermost loop would keep the compiler from using vectors.
 """
@@ -9,6 +10,7 @@ from collections.abc import Iterator
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.node import Span
+from rlx.grammar.nodes.prim_operators import INTEGER_DIVISIONS
 from rlx.semantics.native.conversions import converted
 from rlx.semantics.native.expressions import integral, value_of
 from rlx.semantics.native.indices import usable
@@ -40,9 +42,14 @@ def plan(state: Generation, loop: tir.For) -> None:
         assert isinstance(part, tir.BufferStore)
         for buffer, indices, span in unguarded(part):
             for axis, index in enumerate(indices):
-                read = [n for n in tir.postorder(index) if isinstance(n, tir.BufferLoad)]
-                if read and not any(n.buffer in stored for n in read):
+                nodes = list(tir.postorder(index))
+                read = [node.buffer for node in nodes if isinstance(node, tir.BufferLoad)]
+                if (read or any(map(_by_symbol, nodes))) and stored.isdisjoint(read):
                     _place(state, chain, axes, (index, buffer, axis, span))
+
+
+def _by_symbol(expr: tir.PrimExpr) -> bool:
+    return isinstance(expr, INTEGER_DIVISIONS) and not isinstance(expr.b, tir.IntImm)
 
 
 def _place(

@@ -15,7 +15,8 @@ from rlx.semantics.native.expressions import integral
 from rlx.semantics.native.frame import FIRST_SLOT
 from rlx.semantics.native.ranges import SMALL, literal, text_of
 from rlx.semantics.native.state import CBuffer, Generation
-from rlx.semantics.native.write_analysis import filled, returns, stores
+from rlx.semantics.native.write_analysis import filled, loads, returns, stores
+from rlx.semantics.native.write_analysis import statements as inside
 from rlx.solver.poly import Polynomial
 
 
@@ -48,6 +49,7 @@ def generate(
     state.result = func.ret_type or INT32
     # What a nest defers to its end would be lost where it is left early.
     state.nested += returns(func)
+    state.restartable = disjoint and _restartable(func)
     statements.emit(state, func.body)
     if disjoint:
         _prepay(state)
@@ -73,6 +75,21 @@ def generate(
         "",
     ]
     return CProgram("\n".join(lines), vector, state.out.sites, given, touched, filled(func))
+
+
+def _restartable(func: tir.PrimFunc) -> bool:
+    """Whether a run after another one has the results of the first: it allocates nothing, and reads
+    nothing that it wrote before it wrote it.
+    """
+    if any(isinstance(stmt, tir.AllocBuffer) for stmt in inside(func.body)):
+        return False
+    if any(isinstance(stmt, tir.Block) and stmt.alloc_buffers for stmt in inside(func.body)):
+        return False
+    buffers = [func.buffer_map.get(var) for var in func.params]
+    kept = {b for k, b in enumerate(buffers) if b is not None and k not in filled(func)}
+    return kept.isdisjoint(
+        {s.buffer for s in stores(func.body)} & {n.buffer for n in loads(func.body)}
+    )
 
 
 def _prepay(state: Generation) -> None:

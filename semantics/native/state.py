@@ -84,6 +84,9 @@ class Generation(IndexKnowledge):
         The loops that were searched for indices to compute early, and the results.
     deferring, flags
         Whether faults of casts are reported after the loops, and the variables that record them.
+    restartable, leaving
+        Whether the kernel may leave the call to the one for all arguments when it has written
+        already; by their types, the variables that say behind the loops of a nest whether it does.
     paid
         Loops whose fuel is already paid.
     nested
@@ -118,6 +121,8 @@ class Generation(IndexKnowledge):
         self.hoists: dict[tir.For, list[Hoisted]] = {}
         self.deferring = False
         self.flags: dict[int, str] = {}
+        self.restartable = False
+        self.leaving: dict[str, str] = {}
         self.paid: set[tir.Stmt] = set()
         self.nested = 0
         self.allocated = 0
@@ -158,6 +163,18 @@ class Generation(IndexKnowledge):
         if site not in self.flags:
             self.flags[site] = self.out.fresh("q")
         return self.flags[site]
+
+    def leaves_behind(self, kind: str, wrong: str) -> bool:
+        """Leave the call to the code for all arguments behind the loops if a condition ever holds,
+        which says where and why it stops; whether that is possible. `kind`: a C type of the width of
+        what is compared, for the vectors.
+        """
+        if not self.deferring or not self.restartable:
+            return False
+        if kind not in self.leaving:
+            self.leaving[kind] = self.out.fresh("q")
+        self.out.put(f"{self.leaving[kind]} |= {wrong};")
+        return True
 
     # ------------------------------------------------------------ knowledge
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.node import Span
-from rlx.semantics.native import c_types, emit_reduction, hoisting
+from rlx.semantics.native import c_types, emit_reduction, hoisting, splitting
 from rlx.semantics.native.allocation import allocate, element, release
 from rlx.semantics.native.c_types import refuse
 from rlx.semantics.native.conversions import converted
@@ -60,11 +60,13 @@ def _nest(state: Generation, stmt: tir.Stmt) -> None:
     state.conditions, state.symbols = {}, set()
     state.fast = True
     spend(state, stmt)
-    state.flags = {}
+    state.flags, state.leaving = {}, {}
     state.deferring = not any(isinstance(part, tir.While) for part in inside(stmt))
     with state.out.captured() as hoisted:
         emit(state, stmt)
     hoisted[:0] = [f"int32_t {flag} = 0;" for flag in state.flags.values()]
+    hoisted[:0] = [f"{kind} {flag} = 0;" for kind, flag in state.leaving.items()]
+    hoisted += [f"if (RLX_RARE({flag})) return 2;" for flag in state.leaving.values()]
     hoisted += [f"if ({flag}) RLX_STOP({site}, 0, 0);" for site, flag in state.flags.items()]
     conditions = state.entry_conditions()
     state.fast = state.deferring = False
@@ -92,6 +94,10 @@ def _for(state: Generation, loop: tir.For) -> Steps:
             return
         hoisting.plan(state, loop)
     spend_here(state, loop)
+    by = splitting.divisor(state, loop) if state.fast else None
+    if by is not None:
+        yield from _split(state, loop, by)
+        return
     name = state.out.fresh("i")
     begin, end = loop_range(state, loop, name)
     # One whose end may wrap has as many iterations as its extent says all the same.
@@ -100,6 +106,21 @@ def _for(state: Generation, loop: tir.For) -> Steps:
         early = hoisting.emit(state, loop) if state.fast else set()
         yield loop.body
         state.leave(early)
+
+
+def _split(state: Generation, loop: tir.For, by: int) -> Steps:
+    outer, inner = splitting.bind(state, loop, by)
+    assert isinstance(loop.extent, tir.IntImm)
+    count = loop.extent.value // by
+    with state.out.block(f"for (int64_t {outer} = 0; {outer} < {count}; ++{outer})"):
+        if by not in splitting.SHORT:
+            with state.out.block(f"for (int64_t {inner} = 0; {inner} < {by}; ++{inner})"):
+                yield loop.body
+            return
+        for step in range(by):
+            with state.out.block(""):
+                state.out.put(f"const int64_t {inner} = {step};")
+                yield loop.body
 
 
 def _while(state: Generation, stmt: tir.While) -> Steps:
