@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from math import prod
+from math import log10, prod
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL, INT64, DataType
@@ -341,6 +341,13 @@ _GROWING = (tir.Add, tir.Mul, tir.Min, tir.Max, tir.FloorDiv)
 def least_count(shape: Iterable[PrimExpr]) -> int:
     """The product of dimensions if all shape variables are 1, as :func:`smallest` knows it."""
     return prod(map(smallest, shape))
+
+
+def lower_count(number: int) -> str:
+    """A number in a message that says "at least": a huge one is a power of ten that is not larger."""
+    if number < 10**24:
+        return f"{number:,}"
+    return f"10**{int((number.bit_length() - 1) * log10(2) * (1 - 1e-12))}"
 
 
 def smallest(dim: PrimExpr) -> int:

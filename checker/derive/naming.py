@@ -34,7 +34,7 @@ from rlx.grammar.nodes.visit import bindings, expressions
 from rlx.grammar.wording import counted
 from rlx.solver.order import free_vars, substitute
 from rlx.solver.order.substitute import rank
-from rlx.solver.prim_exprs import MOST, natural, smallest
+from rlx.solver.prim_exprs import MOST, lower_count, natural, smallest
 from rlx.spec.registry import need, rule
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ def elements(state: Environment, var: ast.Var, info: TensorStructInfo | ShapeStr
     counts = list(map(smallest, values))
     if counts and not need("D19-dimension", max(counts) <= MOST):
         dim, least = next(each for each in zip(values, counts, strict=True) if each[1] > MOST)
-        message = f"{var.name_hint!r} is {show(info)}: {show(dim)} is at least {least:,}"
+        message = f"{var.name_hint!r} is {show(info)}: {show(dim)} is at least {lower_count(least)}"
         help = f"no dimension is larger than 2**63 - 1, that is {MOST:,}"
         _too_large(state, var, "D19-dimension", message, help)
         return
@@ -224,7 +224,7 @@ def elements(state: Environment, var: ast.Var, info: TensorStructInfo | ShapeStr
         return
     least = prod(counts)
     if not need("D19-count", least <= MOST):
-        message = f"{var.name_hint!r} is {show(info)}: it would have at least {least:,} elements"
+        message = f"{var.name_hint!r} is {show(info)}: it would have at least {lower_count(least)} elements"
         help = f"no tensor has more than 2**63 - 1 elements, that is {MOST:,}"
         _too_large(state, var, "D19-count", message, help)
 

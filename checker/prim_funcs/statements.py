@@ -23,7 +23,7 @@ from rlx.grammar.nodes.visit import shape_vars_of
 from rlx.grammar.read.kept_text import kept_names
 from rlx.grammar.read.prim_types import Typed, is_float, scalar, type_text
 from rlx.grammar.read.script_vocabulary import is_known
-from rlx.solver.prim_exprs import MOST, least_count
+from rlx.solver.prim_exprs import MOST, least_count, lower_count
 from rlx.spec.registry import need, rule
 
 _AXES = frozenset(["S", "R", "scan", "opaque"])
@@ -211,7 +211,7 @@ def elements(state: PrimFuncCheck, buffer: tir.Buffer) -> None:
     """A buffer has at most as many elements as an int64 can count."""
     least = least_count(buffer.shape)
     if not need("TIR16-count", least <= MOST) and state.once((buffer, "count")):
-        words = f"the buffer {buffer.name!r} would have at least {least:,} elements"
+        words = f"the buffer {buffer.name!r} would have at least {lower_count(least)} elements"
         help = f"no buffer has more than 2**63 - 1 elements, that is {MOST:,}"
         state.report("TIR16-count", words, buffer.span, help=help)
 

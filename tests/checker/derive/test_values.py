@@ -166,6 +166,7 @@ def test_no_dimension_is_beyond_int64() -> None:
         (f"m * {2**63 - 1}", []),
         (f"m * 2 * {2**62}", ["error D19-dimension"]),
         (f"m // 2 + {2**63 - 1}", []),
+        (" * ".join([str(2**62)] * 300), ["error D19-dimension"]),  # 5,600 digits
     ],
 )
 def test_a_dimension_that_is_never_of_64_bits(dim: str, codes: list[str]) -> None:
