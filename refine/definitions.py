@@ -307,7 +307,7 @@ class Definitions:
         has errors.
         """
         call = ast.Call(
-            ast.op(operator.name), tuple(map(self.expression, arguments)), sinfo_args, attrs
+            ast.op(operator.name), tuple(map(self.expression, arguments)), attrs, sinfo_args
         )
         context = _Alone(self._prover, self._info)
         site = OperatorCall(operator, call, context)

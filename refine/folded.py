@@ -131,7 +131,9 @@ class FoldedCalls:
             known = tuple([info for info in infos if info is not None])
             kernel = ast.GlobalVar("kernel")
             result = known[0] if len(known) == 1 else ast.TupleStructInfo(known)
-            made = ast.Call(ast.op(CALL_TIR), (kernel, ast.Tuple(tuple(arguments))), (result,))
+            made = ast.Call(
+                ast.op(CALL_TIR), (kernel, ast.Tuple(tuple(arguments))), sinfo_args=(result,)
+            )
             return made, {kernel: function}
         call = self._definitions.call_of(application)
         try:

@@ -71,8 +71,8 @@ def _caller(
             *(inner, ast.Tuple(tuple(params))),
             *([ast.ShapeExpr(tuple(sizes[p] for p in numbers))] if numbers else []),
         ),
-        tuple(infos[k] for k in written),
         {"inplace_indices": tuple(written)},
+        tuple(infos[k] for k in written),
     )
     # an explanation calls what is in the one buffer by its name
     result = ast.Var(params[written[0]].name_hint if len(written) == 1 else "written", None)

@@ -192,7 +192,7 @@ def call(name: str, *args: ast.Expr, **attrs: object) -> ast.Call:
     """A call of an operator of Relax; attributes that are None are left out."""
     said = {key: str(v) if isinstance(v, DataType) else v for key, v in attrs.items()}
     kept = {key: value for key, value in said.items() if value is not None}
-    return ast.Call(ast.op(f"relax.{name}"), args, (), kept)
+    return ast.Call(ast.op(f"relax.{name}"), args, kept)
 
 
 def scalar(value: float, kind: DataType) -> ast.Constant:

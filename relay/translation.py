@@ -271,8 +271,8 @@ class FunctionTranslation:
                 return ast.Call(
                     made.op,
                     parts,
-                    (),
                     made.attrs,
+                    (),
                     (),
                     (),
                     span,
@@ -287,7 +287,7 @@ class FunctionTranslation:
         match expr:
             case ast.Call(args=args):
                 parts = tuple(self._part(scope, arg, span) for arg in args)
-                value: ast.Expr = ast.Call(expr.op, parts, (), expr.attrs, (), (), span)
+                value: ast.Expr = ast.Call(expr.op, parts, expr.attrs, (), (), (), span)
             case ast.TupleGetItem():
                 value = expr
             case ast.Tuple(fields=fields):
@@ -346,7 +346,7 @@ def packed_call(
     rest = tuple(argument(value) for value in attrs.values())
     function = ast.ExternFunc(name)
     op = ast.op("relax.call_pure_packed")
-    return ast.Call(op, (function, *args, *rest), (result,), span=span)
+    return ast.Call(op, (function, *args, *rest), sinfo_args=(result,), span=span)
 
 
 def argument(value: object) -> ast.Expr:

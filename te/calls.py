@@ -50,7 +50,7 @@ class Staged(Record):
     def call(self, callee: GlobalVar) -> ast.Call:
         """The call, with the name of the function in a module."""
         args: tuple[Expr, ...] = (callee, ast.Tuple((*self.args, *self.numbers)))
-        return ast.Call(ast.op(CALL_TIR), args, (self.result,))
+        return ast.Call(ast.op(CALL_TIR), args, sinfo_args=(self.result,))
 
 
 def staged(

@@ -152,9 +152,12 @@ class Scalar(OwnOperators):
     def __bool__(self) -> bool:
         if self.value is not None:
             return bool(self.value)
+        node = self.node
+        if isinstance(node, tir.EQ | tir.NE) and tir.interned(node.a) is tir.interned(node.b):
+            return isinstance(node, tir.EQ)
         fail(
-            "a condition over elements has no truth value while the expression is made: "
-            "write te.if_then_else(condition, a, b), te.all(…) or te.any(…)"
+            "a condition over elements or symbolic sizes has no truth value while the expression is"
+            " made: write te.if_then_else(condition, a, b), te.all(…) or te.any(…)"
         )
 
     def __index__(self) -> int:

@@ -422,7 +422,7 @@ def operator_function(value: ast.Expr) -> OperatorFunction:
             for key, attr in value.attrs.items()
         }
         args = tuple(parameter(arg) for arg in value.args)
-        value = ast.Call(value.op, args, value.sinfo_args, attrs, spelled=value.spelled)
+        value = ast.Call(value.op, args, attrs, value.sinfo_args, spelled=value.spelled)
         symbols = tuple(dict.fromkeys((*_symbols(attrs), *_symbols(args))))
     scalars = (ast.Var(var.name, ast.PrimStructInfo(INT64), shape_var=var) for var in symbols)
     result = ast.Var("y")

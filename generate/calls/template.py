@@ -221,7 +221,6 @@ def _derive(operator: Operator, pattern: ArgumentPattern, places: Sequence[int])
     call = ast.Call(
         ast.op(operator.name),
         tuple(symbolic(slot, kinds) for slot in args),
-        (),
         {
             name: slot.value if isinstance(slot, Given) else symbolic(slot, kinds)
             for name, slot in attrs

@@ -73,9 +73,7 @@ class SlottedCall(Record):
             for name, slot in self.attrs
         }
         args = tuple(symbolic(slot, kinds) for slot in self.args)
-        return self.operator.derive(
-            ast.Call(ast.op(self.operator.name), args, (), attrs), collector
-        )
+        return self.operator.derive(ast.Call(ast.op(self.operator.name), args, attrs), collector)
 
 
 def _quoted(value: object) -> str:

@@ -13,7 +13,7 @@ from rlx.grammar.nodes.dtype import VOID
 
 
 def _call(builder: FunctionBuilder, name: str, args: tuple[Expr, ...], *types: StructInfo) -> Var:
-    return hide(builder, ast.Call(ast.op(f"relax.{name}"), args, types))
+    return hide(builder, ast.Call(ast.op(f"relax.{name}"), args, sinfo_args=types))
 
 
 def _function(builder: FunctionBuilder) -> Var:
@@ -113,7 +113,7 @@ def overwrites_otherwise(builder: FunctionBuilder, choices: Choices) -> None:
     args = (ast.ExternFunc("f"), some(builder, choices, 3))
     attrs: dict[str, object] = {"inplace_indices": (0,)}
     yields = (ast.ShapeStructInfo((const(3),), 1),)
-    hide(builder, ast.Call(ast.op("relax.call_inplace_packed"), args, yields, attrs))
+    hide(builder, ast.Call(ast.op("relax.call_inplace_packed"), args, attrs, yields))
 
 
 def used_again(builder: FunctionBuilder, choices: Choices) -> None:
@@ -121,7 +121,7 @@ def used_again(builder: FunctionBuilder, choices: Choices) -> None:
     x = hide(builder, relu(some(builder, choices, 3)))
     op = ast.op("relax.call_tir_inplace")
     attrs: dict[str, object] = {"inplace_indices": (0,)}
-    hide(builder, ast.Call(op, (name, ast.Tuple((x,))), (threes(),), attrs))
+    hide(builder, ast.Call(op, (name, ast.Tuple((x,))), attrs, (threes(),)))
     hide(builder, relu(x))
 
 

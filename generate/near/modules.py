@@ -175,7 +175,7 @@ def bare_body(module: IRModule) -> IRModule:
 def call_as_result(module: IRModule) -> IRModule:
     _, function = _main(module)
     body = _body(function)
-    call = Call(ast.op("relax.zeros"), (ast.ShapeExpr((const(2),)),), (), {"dtype": "float32"})
+    call = Call(ast.op("relax.zeros"), (ast.ShapeExpr((const(2),)),), {"dtype": "float32"})
     return _with(module, body=SeqExpr(body.blocks, call), ret_struct_info=None)
 
 
@@ -200,7 +200,7 @@ def without_form(module: IRModule) -> IRModule:
     def value(x: Var) -> ast.Expr:
         out = tensor((const(3),), FLOAT)
         callee = ast.ExternFunc("test.copy")
-        return Call(ast.op("relax.call_dps_packed"), (callee, x), (out,))
+        return Call(ast.op("relax.call_dps_packed"), (callee, x), sinfo_args=(out,))
 
     return _first(module, value)
 

@@ -12,7 +12,7 @@ from rlx.grammar.nodes.dtype import VOID, dtype
 
 
 def _call(builder: FunctionBuilder, name: str, *args: Expr, **attrs: object) -> None:
-    hide(builder, ast.Call(ast.op(f"relax.{name}"), args, (), attrs))
+    hide(builder, ast.Call(ast.op(f"relax.{name}"), args, attrs))
 
 
 def forgotten(info: TensorStructInfo, name: str, **attrs: object) -> Step:

@@ -28,7 +28,7 @@ def _call_tir(
     callee: Expr | None = None,
 ) -> None:
     name = callee or _new(builder, choices, [tensor((const(3),), FLOAT)])
-    hide(builder, ast.Call(ast.op("relax.call_tir"), (name, ast.Tuple(args)), outs))
+    hide(builder, ast.Call(ast.op("relax.call_tir"), (name, ast.Tuple(args)), sinfo_args=outs))
 
 
 def undeclared(builder: FunctionBuilder, choices: Choices) -> None:
@@ -97,7 +97,7 @@ def inplace(indices: tuple[int, ...], dims: tuple[int, ...] = (3,), kind: str = 
         if len(indices) == 2 and indices[0] == indices[1]:
             out = ast.TupleStructInfo((out, out))
         attrs: dict[str, object] = {"inplace_indices": indices}
-        hide(builder, ast.Call(ast.op("relax.call_tir_inplace"), (name, args), (out,), attrs))
+        hide(builder, ast.Call(ast.op("relax.call_tir_inplace"), (name, args), attrs, (out,)))
 
     return step
 

@@ -206,21 +206,19 @@ def cast_to(info: Callable[[], StructInfo]) -> Step:
 def squeezed(builder: FunctionBuilder, choices: Choices) -> None:
     two = tir.Add(builder.shape_vars[0], const(2))
     x = builder.fresh(choices, FLOAT, (const(3), tir.interned(two)), False)
-    hide(builder, ast.Call(ast.op("relax.squeeze"), (x,), (), {"axis": (1,)}))
+    hide(builder, ast.Call(ast.op("relax.squeeze"), (x,), {"axis": (1,)}))
 
 
 def computed_axis(builder: FunctionBuilder, choices: Choices) -> None:
     size = builder.shape_vars[0]  # of numbers alone, Python would compute the axis
     attrs: dict[str, object] = {"axes": (tir.Sub(size, size),), "begin": (0,), "end": (2,)}
-    hide(
-        builder, ast.Call(ast.op("relax.strided_slice"), (some(builder, choices, 3, 4),), (), attrs)
-    )
+    hide(builder, ast.Call(ast.op("relax.strided_slice"), (some(builder, choices, 3, 4),), attrs))
 
 
 def asserted(builder: FunctionBuilder, choices: Choices) -> None:
     """In an impure closure, so that the assertion itself may stand there."""
     x, given = some(builder, choices), Var(builder.name("a"), tensor((const(3),), FLOAT))
-    call = ast.Call(ast.op("relax.assert_op"), (x,), (), {"format": "no"})
+    call = ast.Call(ast.op("relax.assert_op"), (x,), {"format": "no"})
     block = ast.BindingBlock((VarBinding(Var("_"), call),))
     hide(builder, ast.Function((given,), ast.SeqExpr((block,), given), None, False))
 
@@ -234,7 +232,7 @@ def without_tuple(builder: FunctionBuilder, choices: Choices) -> None:
     wrapped = hide(builder, ast.Tuple((x,)))
     name = builder.module.name("tir")
     builder.module.functions[name] = prim_func(choices, [threes()], [threes()])
-    hide(builder, ast.Call(ast.op("relax.call_tir"), (name, wrapped), (threes(),)))
+    hide(builder, ast.Call(ast.op("relax.call_tir"), (name, wrapped), sinfo_args=(threes(),)))
 
 
 def undeclared_device(builder: FunctionBuilder, choices: Choices) -> None:
@@ -287,7 +285,7 @@ def no_function(builder: FunctionBuilder, choices: Choices) -> None:
 
 def impure(builder: FunctionBuilder, choices: Choices) -> None:
     x = some(builder, choices, 3)
-    call = ast.Call(ast.op("relax.print"), (x,), (), {"format": "{}"})
+    call = ast.Call(ast.op("relax.print"), (x,), {"format": "{}"})
     builder.body.bindings(True).append(VarBinding(DataflowVar(builder.name("lv")), call))
 
 

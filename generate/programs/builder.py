@@ -329,7 +329,7 @@ class FunctionBuilder:
         if outside and choice != 4:
             return self.parameter(info, choices.byte()).expr
         name = "relax.ones" if choice == 4 else "relax.zeros"
-        call = ast.Call(ast.op(name), (ast.ShapeExpr(dims),), (), {"dtype": str(kind)})
+        call = ast.Call(ast.op(name), (ast.ShapeExpr(dims),), {"dtype": str(kind)})
         return self.bind(choices, call, info).expr
 
     def found(self, choices: Choices, info: TensorStructInfo) -> Expr:

@@ -60,7 +60,7 @@ def call_tir(builder: FunctionBuilder, choices: Choices) -> None:
         operator, attrs = "call_tir_with_grad", {"te_grad_name": "gradient"}
     elif choices.one_in(16) and "runtime" in builder.module.options.features:
         operator = "dist.call_tir_local_view"
-    builder.bind(choices, ast.Call(ast.op(f"relax.{operator}"), (name, args), (out,), attrs), out)
+    builder.bind(choices, ast.Call(ast.op(f"relax.{operator}"), (name, args), attrs, (out,)), out)
 
 
 def call_tir_inplace(builder: FunctionBuilder, choices: Choices) -> None:
@@ -73,8 +73,8 @@ def call_tir_inplace(builder: FunctionBuilder, choices: Choices) -> None:
     call = ast.Call(
         ast.op("relax.call_tir_inplace"),
         (name, ast.Tuple((copied.expr,))),
-        (info,),
         {"inplace_indices": (0,)},
+        (info,),
     )
     builder.consume(copied)
     builder.bind(choices, call, info)
@@ -107,7 +107,7 @@ def _call(
     info: ast.StructInfo,
     attrs: dict[str, object] | None = None,
 ) -> ast.Call:
-    return ast.Call(ast.op(f"relax.{name}"), args, (info,), attrs or {})
+    return ast.Call(ast.op(f"relax.{name}"), args, attrs or {}, (info,))
 
 
 def call_packed(builder: FunctionBuilder, choices: Choices) -> None:
@@ -117,9 +117,13 @@ def call_packed(builder: FunctionBuilder, choices: Choices) -> None:
     match choices.below(4):
         case 0 | 1:
             args += (any_value(builder, choices),) * choices.below(2)
-            builder.bind(choices, ast.Call(ExternFunc("test.first"), args, (info,)), info)
+            builder.bind(
+                choices, ast.Call(ExternFunc("test.first"), args, sinfo_args=(info,)), info
+            )
         case 2:
-            builder.bind(choices, ast.Call(ExternFunc("vm.builtin.copy"), args, (info,)), info)
+            builder.bind(
+                choices, ast.Call(ExternFunc("vm.builtin.copy"), args, sinfo_args=(info,)), info
+            )
         case _:
             name = builder.module.name("tir")
             builder.module.functions[name] = _prim_func(builder, choices, [info], [info])

@@ -34,7 +34,9 @@ def run_time_calls(builder: FunctionBuilder, choices: Choices, value: KnownValue
     sizes = tensor((tir.IntImm(slots),), INT64)
     allocation = (ExternFunc("vm.builtin.alloc_shape_heap"), ast.Tuple((_number(slots),)))
     heap = builder.bind(
-        choices, ast.Call(ast.op("relax.call_builtin_with_ctx"), allocation, (sizes,)), sizes
+        choices,
+        ast.Call(ast.op("relax.call_builtin_with_ctx"), allocation, sinfo_args=(sizes,)),
+        sizes,
     )
     where = ast.StringImm("generated")
     builder.effect(_call("check_tensor_info", value.expr, _number(rank), DataTypeImm(kind), where))
@@ -69,4 +71,4 @@ def _number(value: int) -> PrimValue:
 
 def _call(name: str, *args: Expr, info: StructInfo | None = None) -> ast.Call:
     result = info or ast.TupleStructInfo(())
-    return ast.Call(ExternFunc(f"vm.builtin.{name}"), args, (result,))
+    return ast.Call(ExternFunc(f"vm.builtin.{name}"), args, sinfo_args=(result,))

@@ -132,7 +132,7 @@ def arguments(
         else _argument(builder, choices, slot, template, chosen)
         for name, slot in template.attrs
     }
-    return ast.Call(template.operator, args, (), attrs)
+    return ast.Call(template.operator, args, attrs)
 
 
 def _argument(

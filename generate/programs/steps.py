@@ -180,7 +180,7 @@ def effect(builder: FunctionBuilder, choices: Choices) -> None:
         if value is not None:
             return run_time_calls(builder, choices, value)
     values = tuple(any_value(builder, choices) for _ in range(1 + choices.below(2)))
-    builder.effect(ast.Call(ast.op("relax.print"), values, (), {"format": "{}" * len(values)}))
+    builder.effect(ast.Call(ast.op("relax.print"), values, {"format": "{}" * len(values)}))
 
 
 STEPS: tuple[tuple[int, str, Step], ...] = (

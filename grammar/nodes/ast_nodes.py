@@ -213,11 +213,14 @@ class ErrorExpr(Expr):
 
 
 class Tuple(Expr):
-    """A tuple of values."""
+    """A tuple of values; as in Python, it has a length, and its fields by index."""
 
     fields: tuple[Expr, ...]
     field_spans: tuple[Span, ...] = ()
     span: Span | None = None
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.fields[index]
 
 
 class SeqExpr(Expr):
@@ -331,8 +334,8 @@ class Call(Expr):
 
     op: Expr
     args: tuple[Expr, ...]
-    sinfo_args: tuple[StructInfo, ...] = ()
     attrs: Mapping[str, object] = {}
+    sinfo_args: tuple[StructInfo, ...] = ()
     arg_spans: tuple[Span, ...] = ()
     sinfo_spans: tuple[Span, ...] = ()
     span: Span | None = None
@@ -349,10 +352,16 @@ class Call(Expr):
 
 
 class ShapeExpr(Expr):
-    """A shape literal."""
+    """A shape literal; as in Python, it has a length, and its dimensions by index."""
 
     values: tuple[PrimExpr, ...]
     span: Span | None = None
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.values[index]
+
+    def __len__(self) -> int:
+        return len(self.values)
 
 
 class TupleGetItem(Expr):

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import BOOL, INT64, DataType, dtype
 from rlx.grammar.nodes.overloads import OwnOperators
-from rlx.grammar.nodes.prim_operators import BY_SYMBOL
+from rlx.grammar.nodes.prim_operators import BY_SYMBOL, exact
 from rlx.grammar.nodes.python_places import MisuseError, Place, described, here
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.nodes.visit import called_globals
@@ -78,6 +78,29 @@ def no_truth(given: object) -> NoReturn:
         f"Python asks whether {given} is true, which only a run knows. For an element"
         " write rlx.op.where(condition, a, b), for conditions rlx.op.logical_and(a, b), and to"
         " compare nodes `is` or `is not None`"
+    )
+    raise MisuseError(words, here())
+
+
+def truth(given: PrimExpr) -> bool:
+    """Answer Python's question whether a scalar is true, for literals and comparisons of them.
+
+    Raises
+    ------
+    MisuseError
+        If it depends on a variable.
+    """
+    match given:
+        case tir.IntImm(value=number) | tir.FloatImm(value=number):
+            return bool(number)
+        case tir.Comparison(
+            a=tir.IntImm(value=a) | tir.FloatImm(value=a),
+            b=tir.IntImm(value=b) | tir.FloatImm(value=b),
+        ):
+            return bool(exact(type(given))(a, b))
+    words = (
+        f"Python asks whether {given} is true, which depends on its variables: ask bb.prove(…) or"
+        " rlx.prove(…), combine conditions with tir.And, and compare nodes with `is`"
     )
     raise MisuseError(words, here())
 

@@ -202,5 +202,11 @@ class ScalarOperators(Generic[S]):
     def __ge__(self, other: object) -> S:
         return _scalar(">=", self, other)  # type: ignore[no-any-return]
 
+    def __bool__(self) -> bool:
+        """Whether an expression is there, for rlx itself; other code means its value."""
+        if not sys._getframe(1).f_globals.get("__name__", "").startswith(_INSIDE):
+            return import_module(_MAKERS).truth(self)  # type: ignore[no-any-return]
+        return True
+
     def __neg__(self) -> S:
         return import_module(_MAKERS).negative(self)  # type: ignore[no-any-return]

@@ -42,11 +42,21 @@ class Var(PrimExpr):
 
 
 class IntImm(PrimExpr):
-    """An integer; with dtype ``bool``, 0 or 1. The range is checked elsewhere."""
+    """An integer; with dtype ``bool``, 0 or 1. The range is checked elsewhere. It is Python's number
+    where one is expected, and equal to it.
+    """
 
     value: int
     dtype: DataType = INT64
     span: Span | None = None
+
+    __hash__ = PrimExpr.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return self is other if isinstance(other, PrimExpr) else self.value == other
+
+    def __index__(self) -> int:
+        return self.value
 
 
 class FloatImm(PrimExpr):
@@ -55,6 +65,9 @@ class FloatImm(PrimExpr):
     value: float
     dtype: DataType = FLOAT32
     span: Span | None = None
+
+    def __float__(self) -> float:
+        return self.value
 
 
 class StringImm(PrimExpr):

@@ -230,8 +230,8 @@ class CallActions(ExpressionActions):
         return ast.Call(
             ast.op(name),
             tuple(coerce.expr(entry) for entry in positional),
-            infos,
             attrs,
+            infos,
             tuple(entry.span for entry in positional),
             spans,
             arguments.span,
@@ -319,8 +319,8 @@ class CallActions(ExpressionActions):
         return ast.Call(
             callee,
             tuple(coerce.expr(entry) for entry in positional),
-            infos,
             {},
+            infos,
             tuple(entry.span for entry in positional),
             spans,
             arguments.span,

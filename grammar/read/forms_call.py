@@ -58,7 +58,7 @@ def _call(
     arg_spans: tuple[Span, ...],
     span: Span,
 ) -> ast.Call:
-    return ast.Call(ast.op("relax." + name), args, (), attrs, arg_spans, (), span)
+    return ast.Call(ast.op("relax." + name), args, attrs, (), arg_spans, (), span)
 
 
 def function_value(context: ReadContext, entry: Entry) -> ast.Expr:
@@ -100,7 +100,7 @@ def call_packed(context: ReadContext, a: Arguments) -> ast.Expr:
     rest = a.positional[1:]
     args = tuple(context.coerce.expr(entry) for entry in rest)
     where = a.attribute_spans()
-    return ast.Call(callee, args, infos, attrs, _spans(rest), info_spans, a.span, where)
+    return ast.Call(callee, args, attrs, infos, _spans(rest), info_spans, a.span, where)
 
 
 @form("R.call_pure_packed", "R.call_inplace_packed")
@@ -117,7 +117,7 @@ def call_pure_packed(context: ReadContext, a: Arguments) -> ast.Expr:
     where = a.attribute_spans()
     spans = _spans(a.positional)
     return ast.Call(
-        op, args, infos, attrs, spans, info_spans, a.span, where, a.head_span, a.spelled()
+        op, args, attrs, infos, spans, info_spans, a.span, where, a.head_span, a.spelled()
     )
 
 
@@ -141,7 +141,7 @@ def call_py_func(context: ReadContext, a: Arguments) -> ast.Expr:
     op = ast.op("relax.call_py_func")
     where = a.attribute_spans()
     return ast.Call(
-        op, args, infos, attrs, spans, info_spans, a.span, where, a.head_span, a.spelled()
+        op, args, attrs, infos, spans, info_spans, a.span, where, a.head_span, a.spelled()
     )
 
 
@@ -192,7 +192,7 @@ def call_with_tuple(context: ReadContext, a: Arguments) -> ast.Expr:
     if a.head == "R.call_tir_inplace" and _names_tuple(context, arguments, args[1]):
         spelled = {**spelled, 1: "a tuple"}
     return ast.Call(
-        op, tuple(args), infos, attrs, spans, info_spans, a.span, where, a.head_span, spelled
+        op, tuple(args), attrs, infos, spans, info_spans, a.span, where, a.head_span, spelled
     )
 
 
@@ -217,8 +217,8 @@ def emit_with_type(context: ReadContext, a: Arguments) -> ast.Expr:
     return ast.Call(
         ast.op(context.coerce.text(name)),
         tuple(context.coerce.expr(item) for item in items),
-        found,
         {},
+        found,
         _spans(items),
         spans,
         a.span,
@@ -326,8 +326,8 @@ def prototype_call_tir(context: ReadContext, a: Arguments) -> ast.Expr:
     return ast.Call(
         ast.op("relax." + name),
         args,
-        (info,),
         {},
+        (info,),
         _spans([callee, arguments, *extra]),
         (where,),
         a.span,

@@ -64,7 +64,9 @@ def alloc_heap(context: ReadContext, a: Arguments) -> ast.Expr:
     op = ast.op("relax.call_builtin_with_ctx")
     shape = size.value if isinstance(size, ast.PrimValue) else None
     known = ast.ShapeExpr((shape,)) if shape is not None else None
-    return ast.Call(op, (callee, args), (ast.TensorStructInfo(known, INT64, 1),), span=a.span)
+    return ast.Call(
+        op, (callee, args), sinfo_args=(ast.TensorStructInfo(known, INT64, 1),), span=a.span
+    )
 
 
 @form("R.vm.builtin.store_shape", "R.vm.builtin.load_shape")
@@ -78,7 +80,7 @@ def heap_shape(context: ReadContext, a: Arguments) -> ast.Expr:
     places = [context.coerce.expr(entry) for entry in _listed(a, count)]
     info = _UNIT if storing else ast.ShapeStructInfo(None, len(places))
     callee = ast.ExternFunc(f"vm.builtin.{a.head.rpartition('.')[2]}")
-    return ast.Call(callee, (*values, *places), (info,), span=a.span)
+    return ast.Call(callee, (*values, *places), sinfo_args=(info,), span=a.span)
 
 
 def _listed(a: Arguments, start: int) -> list[Entry]:

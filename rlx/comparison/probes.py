@@ -67,7 +67,7 @@ def probed(
             probe = ast.Call(
                 ast.Op("relax.call_pure_packed"),
                 (ast.ExternFunc(PROBE), before, ast.PrimValue(tir.IntImm(number, INT64))),
-                (info,),
+                sinfo_args=(info,),
             )
             made += [replace(binding, var=before), ast.VarBinding(var, probe)]
         return replace(node, bindings=tuple(made))

@@ -300,9 +300,9 @@ def _wrapper(name: str, info: ast.FuncStructInfo) -> ast.Function:
     params = tuple(ast.Var(f"a{at}", each) for at, each in enumerate(info.params or ()))
     callee = ast.ExternFunc(name)
     call = (
-        ast.Call(ast.Op("relax.call_pure_packed"), (callee, *params), (info.ret,))
+        ast.Call(ast.Op("relax.call_pure_packed"), (callee, *params), sinfo_args=(info.ret,))
         if info.purity
-        else ast.Call(callee, params, (info.ret,))
+        else ast.Call(callee, params, sinfo_args=(info.ret,))
     )
     result = ast.Var("result")
     body = ast.SeqExpr((ast.BindingBlock((ast.VarBinding(result, call),)),), result)

@@ -238,22 +238,24 @@ class Relax:
             case 0:
                 return self.call_tir(arguments)
             case 1:
-                return ast.Call(ast.ExternFunc("f.g"), arguments, infos, self.attrs(0))
+                return ast.Call(ast.ExternFunc("f.g"), arguments, self.attrs(0), infos)
             case 2:
                 name = self.pick(("call_pure_packed", "call_inplace_packed"))
                 packed = ast.ExternFunc("a\nb")
-                return ast.Call(ast.op(f"relax.{name}"), (packed, *arguments), infos, self.attrs(0))
+                return ast.Call(ast.op(f"relax.{name}"), (packed, *arguments), self.attrs(0), infos)
             case 3:
-                return ast.Call(self.pick(self.scope.globals), arguments, infos)
+                return ast.Call(self.pick(self.scope.globals), arguments, sinfo_args=infos)
             case 4:
                 name = self.pick(("call_builtin_with_ctx", "invoke_closure"))
                 return ast.Call(
-                    ast.op(f"relax.{name}"), (ast.ExternFunc("f"), ast.Tuple(arguments)), infos
+                    ast.op(f"relax.{name}"),
+                    (ast.ExternFunc("f"), ast.Tuple(arguments)),
+                    sinfo_args=infos,
                 )
             case 5 if self.scope.vars:
-                return ast.Call(self.pick(self.scope.vars), arguments, infos)
+                return ast.Call(self.pick(self.scope.vars), arguments, sinfo_args=infos)
         name = self.pick(("add", "nn.relu", "null_value", "print", "image.resize2d"))
-        return ast.Call(ast.op(f"relax.{name}"), arguments, infos, self.attrs())
+        return ast.Call(ast.op(f"relax.{name}"), arguments, self.attrs(), infos)
 
     def call_tir(self, arguments: tuple[ast.Expr, ...]) -> ast.Call:
         name = self.pick(("call_tir", "call_tir_inplace", "call_tir_with_grad", "call_dps_packed"))
@@ -264,7 +266,7 @@ class Relax:
         out = outs[0] if len(outs) == 1 else ast.TupleStructInfo(outs)
         extra = (ast.ShapeExpr((self.dim(),)),) if self.draw(st.booleans()) else ()
         return ast.Call(
-            ast.op(f"relax.{name}"), (callee, ast.Tuple(arguments), *extra), (out,), self.attrs(0)
+            ast.op(f"relax.{name}"), (callee, ast.Tuple(arguments), *extra), self.attrs(0), (out,)
         )
 
     # ------------------------------------------------------------------ bindings

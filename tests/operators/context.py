@@ -204,7 +204,7 @@ def derive(
     operator = lookup(f"relax.{name}")
     assert operator is not None, name
     recorder = recorder or Recorder()
-    call = ast.Call(ast.op(f"relax.{name}"), tuple(map(argument, args)), tuple(types), attrs)
+    call = ast.Call(ast.op(f"relax.{name}"), tuple(map(argument, args)), attrs, tuple(types))
     return Derived(operator.derive(call, recorder), recorder)
 
 

@@ -20,7 +20,7 @@ class Rebuilder(Rewriter):
     def call(self, call: ast.Call) -> ast.Expr:
         new = super().call(call)
         assert isinstance(new, ast.Call)
-        return ast.Call(new.op, new.args, new.sinfo_args, new.attrs)
+        return ast.Call(new.op, new.args, new.attrs, new.sinfo_args)
 
     def prim_expr(self, expr: PrimExpr) -> PrimExpr:
         return tir.IntImm(expr.value, expr.dtype) if isinstance(expr, tir.IntImm) else expr

@@ -244,7 +244,7 @@ def _call(
             args.append(made)
         else:
             attrs[parameter.name] = made
-    return Call(node, tuple(args), types, attrs or _NONE, (), (), place, spelled=spelled or _NONE)
+    return Call(node, tuple(args), attrs or _NONE, types, (), (), place, spelled=spelled or _NONE)
 
 
 def _word(operator: Operator) -> str:

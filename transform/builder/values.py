@@ -9,11 +9,12 @@ from typing import Any, TypeVar
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import StructInfo, TensorStructInfo
-from rlx.grammar.nodes.dtype import BOOL, VOID, DataType, fits, lacking
+from rlx.grammar.nodes.dtype import BOOL, INT64, VOID, DataType, fits, lacking
 from rlx.grammar.nodes.dtype import dtype as named_type
+from rlx.grammar.nodes.node import changed, same
 from rlx.grammar.nodes.overloaded import constant, element_type, prim
 from rlx.grammar.nodes.python_places import MisuseError, Place, described, here, spelt
-from rlx.grammar.nodes.struct_infos import all_parts
+from rlx.grammar.nodes.struct_infos import all_parts, rebuilt
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.read.parser import ParseError, parse_prim_expr, parse_struct_info
 
@@ -109,11 +110,11 @@ def annotation(
     annotation nor the text of one.
     """
     if isinstance(given, StructInfo):
-        return given
+        return rebuilt(given, lambda part: _completed(part, place))
     if not isinstance(given, str):
         raise MisuseError(
             'expected an annotation such as R.Tensor(("n", 4), "float32"), as a text or a node; '
-            f"found {described(given)}",
+            f"found {described(given)}" + (_UNWRITTEN if given is None else ""),
             place,
         )
     known = None if scope else _infos.get(given)
@@ -127,6 +128,49 @@ def annotation(
     if not scope and not any(isinstance(part, ast.FuncStructInfo) for part in all_parts(found)):
         _infos[given] = found
     return found
+
+
+_UNWRITTEN = ". A parsed text has the types that it writes: rlx.transform.annotated(module) writes all of them"
+
+
+def _completed(info: StructInfo, place: Place) -> StructInfo:
+    """A tensor or shape that Python code made, with scalars for its dimensions, a type for the name
+    of one, and the rank that its dimensions have. Raises MisuseError if one is no scalar or type.
+    """
+    match info:
+        case TensorStructInfo(shape=shape, dtype=kind, ndim=ndim):
+            if isinstance(shape, list | tuple):
+                shape = ast.ShapeExpr(_dimensions(shape, place), place)
+            elif isinstance(shape, ast.ShapeExpr):
+                shape = changed(shape, values=_dimensions(shape.values, place))
+            if ndim == -1 and isinstance(shape, ast.ShapeExpr):
+                ndim = len(shape.values)
+            return changed(info, shape=shape, dtype=_kind(kind, place), ndim=ndim)
+        case ast.ShapeStructInfo(values=list() | tuple() as values, ndim=ndim):
+            dims = _dimensions(values, place)
+            return changed(info, values=dims, ndim=len(dims) if ndim == -1 else ndim)
+    return info
+
+
+def _dimensions(given: Sequence[object], place: Place) -> tuple[PrimExpr, ...]:
+    """Dimensions, of which literals get the type of dimensions, as in TVM."""
+    dims = (scalar(each, place) for each in given)
+    return same(
+        tuple(given),  # type: ignore[arg-type]
+        [
+            tir.IntImm(dim.value, span=dim.span)
+            if isinstance(dim, tir.IntImm) and dim.dtype != INT64
+            else dim
+            for dim in dims
+        ],
+    )
+
+
+def _kind(given: DataType | str, place: Place) -> DataType:
+    try:
+        return element_type(given)
+    except (TypeError, ValueError) as error:
+        raise MisuseError(str(error), place) from None
 
 
 _PLAIN = re.compile(
@@ -201,10 +245,7 @@ def Var(
         raise MisuseError(f"expected the name of a variable, found {described(name)}", place)
     if isinstance(struct_info, list | tuple):
         dims = tuple(scalar(each, place) for each in struct_info)
-        try:
-            kind = VOID if dtype is None else element_type(dtype)
-        except (TypeError, ValueError) as error:
-            raise MisuseError(str(error), place) from None
+        kind = VOID if dtype is None else _kind(dtype, place)
         shape = ast.ShapeExpr(dims, place)
         return ast.Var(name, TensorStructInfo(shape, kind, len(dims), span=place), place, place)
     if dtype is not None:

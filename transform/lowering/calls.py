@@ -89,9 +89,11 @@ class _CallRewriter(Emitter):
         if numbers is not None:
             assert isinstance(numbers, ast.Expr)
             everything = ast.Tuple((*args, *new, numbers))
-            self.effect(ast.Call(ast.op("relax.vm.call_tir_dyn"), (callee, everything), (UNIT,)))
+            self.effect(
+                ast.Call(ast.op("relax.vm.call_tir_dyn"), (callee, everything), sinfo_args=(UNIT,))
+            )
         elif isinstance(callee, ast.ExternFunc):
-            self.effect(ast.Call(callee, (*args, *new), (UNIT,)))
+            self.effect(ast.Call(callee, (*args, *new), sinfo_args=(UNIT,)))
         else:
             self.effect(ast.Call(callee, (*args, *new)))
         if single:

@@ -122,7 +122,7 @@ def _names(function: ast.Function) -> Iterator[str]:
 
 def packed(name: str, *args: ast.Expr, info: ast.StructInfo = UNIT) -> ast.Call:
     """A call of a packed function by its name."""
-    return ast.Call(ast.ExternFunc(name), args, (info,))
+    return ast.Call(ast.ExternFunc(name), args, sinfo_args=(info,))
 
 
 @lru_cache(4096)

@@ -63,7 +63,7 @@ class HeapValues:
         made = ast.Call(
             ast.op("relax.call_builtin_with_ctx"),
             (ast.ExternFunc("vm.builtin.alloc_shape_heap"), size),
-            (_HEAP,),
+            sinfo_args=(_HEAP,),
         )
         first = ast.VarBinding(self._var, made)
         rest = (binding for block in body.blocks for binding in block.bindings)

@@ -229,7 +229,7 @@ class _Lifter(Rewriter):
         op = ast.op("relax.invoke_pure_closure" if pure else "relax.invoke_closure")
         result = function.ret_struct_info
         known = OBJECT if result is None else erase(result, frozenset(), frozenset(self._shapes))
-        return ast.Call(op, (made.op, ast.Tuple(made.args)), (known,), span=made.span)
+        return ast.Call(op, (made.op, ast.Tuple(made.args)), sinfo_args=(known,), span=made.span)
 
     def _closure(self, function: ast.Function, var: ast.Var | None) -> Expr:
         """A lifted function as a value."""

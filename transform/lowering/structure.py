@@ -113,7 +113,7 @@ class _Unwrapped(Rewriter):
             if _may_be_no_function(made.args[0]):  # only such a call takes it (D14)
                 return made
             attrs = {k: v for k, v in made.attrs.items() if k != "inplace_indices"}
-            return ast.Call(made.args[0], made.args[1:], made.sinfo_args, attrs, span=made.span)
+            return ast.Call(made.args[0], made.args[1:], attrs, made.sinfo_args, span=made.span)
         if name == "relax.invoke_pure_closure":
             return replace(made, op=ast.op("relax.invoke_closure"))
         return made

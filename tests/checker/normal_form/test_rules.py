@@ -74,7 +74,9 @@ CASES: dict[str, ast.IRModule] = {
     "NF5-form": _module(
         _seq(
             ast.VarBinding(PAIR, ONE),
-            _bind(ast.Call(ast.op("relax.call_tir"), (ast.ExternFunc("f"), PAIR), (INFO,))),
+            _bind(
+                ast.Call(ast.op("relax.call_tir"), (ast.ExternFunc("f"), PAIR), sinfo_args=(INFO,))
+            ),
         )
     ),
 }

@@ -192,7 +192,9 @@ def _built() -> dict[str, ast.IRModule]:
     x, flow, y = ast.Var("x"), ast.DataflowVar("flow"), ast.Var("y")
     both = ast.FuncStructInfo((), ast.ObjectStructInfo(), True, "default")
     wrong = ast.TensorStructInfo(ast.Constant(ast.Literal(4, INT64, ())), FLOAT32, 1)
-    given = ast.Call(ast.op("relax.call_tir"), (ast.ExternFunc("f"), y), (ast.ObjectStructInfo(),))
+    given = ast.Call(
+        ast.op("relax.call_tir"), (ast.ExternFunc("f"), y), sinfo_args=(ast.ObjectStructInfo(),)
+    )
     return {
         "WF01-bind": _module((), ast.SeqExpr((_bind(flow, ONE),), ONE)),
         "WF02-twice": _module((x,), ast.SeqExpr((_bind(y, x), _bind(y, ONE)), y)),

@@ -130,7 +130,7 @@ class Concrete:
     @property
     def call(self) -> ast.Call:
         name, args, attrs = self.case
-        return ast.Call(ast.op(f"relax.{name}"), tuple(map(argument, args)), (), attrs)
+        return ast.Call(ast.op(f"relax.{name}"), tuple(map(argument, args)), attrs)
 
     def evaluate(self) -> Plain:
         call = self.call

@@ -34,7 +34,7 @@ def run(name: str, *args: Plain, **attrs: Any) -> Any:
     operator = lookup(f"relax.{name}")
     assert operator is not None and operator.compute is not None, name
     written = tuple(map(_written, args))
-    return operator.evaluate(ast.Call(ast.op(operator.name), written, (), attrs), args, Run())
+    return operator.evaluate(ast.Call(ast.op(operator.name), written, attrs), args, Run())
 
 
 def _written(value: Plain) -> ast.Expr:

@@ -8,7 +8,8 @@ import pytest
 
 import rlx
 from rlx.grammar import parse_struct_info, structural_equal
-from rlx.grammar.nodes import tir
+from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import INT32, dtype
 from rlx.transform.builder import struct_info
 
 DIMS = (
@@ -67,3 +68,33 @@ def test_a_name_is_one_dimension_in_all_texts() -> None:
         rlx.Var("x", 'R.Tensor((2,), "float32")', "float32")
     with pytest.raises(rlx.MisuseError, match="floating"):
         rlx.Var("x", [2], "floating")
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        ast.TensorStructInfo(["n", 4], "float32"),  # type: ignore[arg-type]
+        ast.TensorStructInfo((tir.Var("n"), 4), dtype("float32")),  # type: ignore[arg-type]
+        ast.TensorStructInfo(ast.ShapeExpr((rlx.dim("n"), tir.IntImm(4))), dtype("float32")),
+        ast.TensorStructInfo(ast.ShapeExpr((rlx.dim("n"), tir.IntImm(4, INT32))), dtype("float32")),
+    ],
+)
+def test_types_that_python_made(made: ast.StructInfo) -> None:
+    """As TVM's constructors take them: the rank is that of the shape, literals have 64 bits."""
+    infos = [rlx.Var("x", made).struct_info]
+    call = rlx.op.call_dps_packed("f", [], out_sinfo=[made, made])
+    infos += call.sinfo_args[0].fields  # type: ignore[attr-defined]
+    for info in infos:
+        assert isinstance(info, ast.TensorStructInfo)
+        assert str(info) == 'R.Tensor((n, 4), dtype="float32")' and info.ndim == 2
+
+
+def test_wrong_parts_of_types() -> None:
+    for info, words in (
+        (ast.TensorStructInfo(("n", None), "float32"), "expected a scalar"),  # type: ignore[arg-type]
+        (ast.TensorStructInfo((4,), "flaot32"), "expected a data type"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(rlx.MisuseError, match=words):
+            rlx.Var("x", info)
+    with pytest.raises(rlx.MisuseError, match=r"annotated\(module\) writes all"):
+        rlx.op.call_dps_packed("f", [], out_sinfo=None)  # the type of a variable of a parsed text

@@ -44,7 +44,7 @@ def built(case: Case, dataflow: bool) -> tuple[IRModule, list[str]]:
     given = [next(variables) if isinstance(arg, StructInfo) else argument(arg) for arg in args]
 
     def call() -> ast.Call:
-        return ast.Call(ast.op(f"relax.{name}"), tuple(given), (), attrs)
+        return ast.Call(ast.op(f"relax.{name}"), tuple(given), attrs)
 
     sizes = rlx.Var("sizes", shape((n, m, k)))
     bb = rlx.BlockBuilder()

@@ -62,3 +62,40 @@ def test_scalars(name: str) -> None:
         wanted = SCALARS[name](a, b)
         for made in (SCALARS[name](n, m), SCALARS[name](n, b), SCALARS[name](a, m)):
             assert evaluate(made, {n: a, m: b}) == wanted
+
+
+DIMS: Any = rlx.Var("x", 'R.Tensor(("n", 1, 64), "float32")').struct_info.shape  # type: ignore[union-attr]
+
+
+def test_the_dimensions_of_a_shape() -> None:
+    n, one, last = DIMS
+    assert (len(DIMS), DIMS[0], DIMS[-1], DIMS[1:]) == (3, n, last, (one, last))
+    with pytest.raises(IndexError):
+        DIMS[3]
+
+
+@pytest.mark.parametrize("compare", [operator.eq, operator.ne, *map(TENSORS.get, ["lt", "ge"])])
+@pytest.mark.parametrize("number", [1, 63, 64, 65])
+def test_known_dimensions_are_pythons_numbers(
+    compare: Callable[[Any, Any], Any], number: int
+) -> None:
+    """As passes ask for them: `if h % 64 != 0`, `range(h)`, `max(h, 8)`."""
+    last = DIMS[2]
+    for a, b in ((last, number), (number, last)):
+        found = "yes" if compare(a, b) else "no"
+        assert found == ("yes" if compare(int(a), int(b)) else "no")
+    assert ("yes" if last % number else "no") == ("yes" if 64 % number else "no")
+    assert list(range(last)) == list(range(64)) and int(max(last, number)) == max(64, number)
+
+
+def test_what_depends_on_a_symbolic_dimension() -> None:
+    n, *_ = DIMS
+    assert n != 1 and not n == 1  # noqa: SIM201 - both are asked
+    for ask in (lambda: bool(n), lambda: n > 1 or None, lambda: max(n, 3), lambda: not n % 2):
+        with pytest.raises(rlx.MisuseError, match="depends on its variables: ask"):
+            ask()
+    a = rlx.te.placeholder((rlx.te.var("m", "int64"), 4), name="a")
+    assert ("same" if a.shape[0] == a.shape[0] else "other") == "same"
+    assert ("other" if a.shape[0] != a.shape[0] else "same") == "same"
+    with pytest.raises(rlx.te.TensorExpressionError, match="symbolic sizes"):
+        bool(a.shape[0] == 1)

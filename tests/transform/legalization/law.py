@@ -115,7 +115,7 @@ def case(name: str, template: Template) -> Case:
     named = tuple(letters)
     if named:
         params.append(ast.Var("sizes", ShapeStructInfo(named, len(named))))
-    call = ast.Call(ast.op(f"relax.{name}"), args, (), attrs)
+    call = ast.Call(ast.op(f"relax.{name}"), args, attrs)
     bound = ast.Var("y")
     body = ast.SeqExpr((ast.BindingBlock((ast.VarBinding(bound, call),)),), bound)
     function = ast.Function(tuple(params), body, None, None, {"global_symbol": "main"}, named)

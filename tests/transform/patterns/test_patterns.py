@@ -144,7 +144,7 @@ def test_rewriting_leaves_out_what_nobody_needs() -> None:
         made = fused(match)
         assert isinstance(made, ast.Call)
         info = ast.TensorStructInfo(ast.ShapeExpr((n, rlx.dim("4"))), dtype("float32"), 2)
-        return ast.Call(made.op, made.args, (info,), span=made.span)
+        return ast.Call(made.op, made.args, sinfo_args=(info,), span=made.span)
 
     found = rewrite(module, pattern, of_the_module)
     assert [line.split("(")[0] for line in shown(found)] == ["R.call_pure_packed", "return a"]

@@ -136,7 +136,7 @@ class Other(rlx.ExprMutator):
             case 0:
                 return Call(rlx.op.exp(call.args[0]).op, call.args[:1], span=call.span)
             case 1:
-                return Call(call.op, call.args[::-1], call.sinfo_args, call.attrs, span=call.span)
+                return Call(call.op, call.args[::-1], call.attrs, call.sinfo_args, span=call.span)
             case 2:
                 emitted = self.builder.emit(new)
                 return rlx.op.abs(emitted)

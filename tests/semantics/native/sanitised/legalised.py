@@ -66,7 +66,7 @@ class Call:
             name: slot.value if isinstance(slot, Given) else self.argument(slot)
             for name, slot in template.attrs
         }
-        self.call = ast.Call(template.operator, args, (), attrs)
+        self.call = ast.Call(template.operator, args, attrs)
 
     def _dimensions(self, template: Template) -> dict[tir.PrimExpr, tir.PrimExpr]:
         """What the letters that occur stand for: numbers, small enough together, or variables."""
