@@ -97,4 +97,4 @@ def test_wrong_parts_of_types() -> None:
         with pytest.raises(rlx.MisuseError, match=words):
             rlx.Var("x", info)
     with pytest.raises(rlx.MisuseError, match=r"annotated\(module\) writes all"):
-        rlx.op.call_dps_packed("f", [], out_sinfo=None)  # the type of a variable of a parsed text
+        rlx.op.call_dps_packed("f", [], out_sinfo=None)  # type: ignore[arg-type]
