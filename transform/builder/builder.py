@@ -10,6 +10,7 @@ from rlx.checker.derive.naming import signature
 from rlx.checker.normalize import normalize_function
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, GlobalVar, StructInfo
+from rlx.grammar.nodes.by_hand import WITH_BLOCKS, with_shape_vars
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.python_places import Place, described, here, spelt
 from rlx.grammar.nodes.tir import PrimExpr
@@ -260,6 +261,8 @@ class BlockBuilder(ModuleFunctions):
         place = here()
         frame = self._open("emit", place)
         given = expr if isinstance(expr, Expr) else self._expr(expr, place)
+        if type(given) in WITH_BLOCKS:
+            given = with_shape_vars(given, frame.walk.shape_vars)
         hint = name_hint if type(name_hint) is str else taken.text(name_hint, _NAME, place)
         return frame.emit(given, hint, place)
 
@@ -307,6 +310,7 @@ class BlockBuilder(ModuleFunctions):
     match_cast = emit_match_cast
     """TVM's name of :meth:`emit_match_cast`."""
 
+    @spelt
     def emit_normalized(self, binding: ast.Binding) -> None:
         """Emit a binding in normal form under its own variable.
 
@@ -321,6 +325,7 @@ class BlockBuilder(ModuleFunctions):
             raise misuse(f"expected a binding, found {described(binding)}", place)
         if frame.adopts:
             frame.adopt(binding.value)
+        binding = with_shape_vars(binding, frame.walk.shape_vars)
         if frame.flat(binding.value, place) is not binding.value:
             raise misuse(f"the value is not in normal form: {binding.value}", place)
         with frame.undone():
@@ -368,6 +373,7 @@ class BlockBuilder(ModuleFunctions):
         finish(frame, result, place)
         return frame.name
 
+    @spelt
     def normalize(self, expr: Given) -> Expr:
         """An expression in normal form. In a function, nested expressions are bound to new
         variables, which are emitted; outside, they are bound in a sequence, and a function is
@@ -387,7 +393,7 @@ class BlockBuilder(ModuleFunctions):
             with frame.undone():
                 return frame.flat(given, place)
         if isinstance(given, ast.Function):
-            return normalize_function(given)
+            return normalize_function(with_shape_vars(given))
         frame = self._lone(place)
         try:
             frame.adopt(given)
@@ -416,6 +422,7 @@ class BlockBuilder(ModuleFunctions):
                 return found
         return None
 
+    @spelt
     def struct_info(self, value: Given) -> StructInfo:
         """The struct info of a value in the current function, or outside of functions.
 

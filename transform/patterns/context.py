@@ -278,7 +278,7 @@ def _computed(roots: Sequence[Pattern]) -> set[Pattern]:
     second = {each.right for each in every if isinstance(each, AndPattern)}
     while inside := {each.pattern for each in second if isinstance(each, Constrained)} - second:
         second |= inside
-    return {each for each in every if isinstance(each, COMPUTED)} - second
+    return {each for each in every - second if isinstance(each, COMPUTED)}
 
 
 def users_in(bound: Sequence[ast.VarBinding]) -> Users:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.by_hand import with_shape_vars
 from rlx.grammar.nodes.python_places import MisuseError, here
 from rlx.grammar.nodes.visit import called_globals
 
@@ -11,6 +12,7 @@ def module_around(function: ast.Function) -> tuple[ast.GlobalVar, ast.IRModule]:
     """A module with one function, under its own name or `main`. Nothing is known of the other
     functions that it calls.
     """
+    function = with_shape_vars(function)
     gv = ast.GlobalVar(str(function.attrs.get("global_symbol", "main")))
     called = called_globals(function)
     gv = next((each for each in called if each.name_hint == gv.name_hint), gv)

@@ -18,6 +18,7 @@ from rlx.grammar.nodes.python_places import (
     here,
     module_of,
     of_kind,
+    spelt,
 )
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.tir import PrimExpr
@@ -352,6 +353,7 @@ class ExprMutator:
         value = self.visit_expr(binding.value)
         self.rebind(binding, value)
 
+    @spelt
     def rebind(self, binding: ast.VarBinding, value: Expr) -> ast.Var:
         """Emit a value in place of the value of a binding in the old program."""
         var = binding.var
