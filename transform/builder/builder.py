@@ -19,6 +19,7 @@ from rlx.solver.prover import Prover
 from rlx.solver.usage_errors import condition as expect_condition
 from rlx.solver.verdict import Verdict
 from rlx.transform.builder import taken
+from rlx.transform.builder.blocks import OpenBlock
 from rlx.transform.builder.errors import misuse
 from rlx.transform.builder.finish import finish
 from rlx.transform.builder.frame import Frame, head_of
@@ -82,7 +83,11 @@ class BlockBuilder(ModuleFunctions):
     @spelt
     def __init__(self, module: ast.IRModule | None = None) -> None:
         super().__init__(module)
-        self._begun: list[Frame | None] = []
+        self._begun: list[tuple[Frame | None, int]] = []
+        """The blocks that are begun: the frame of one that stands by itself, and the number of
+        blocks before it.
+        """
+        self._ended: set[OpenBlock] = set()
 
     # ------------------------------------------------------------ functions
 
@@ -201,11 +206,12 @@ class BlockBuilder(ModuleFunctions):
         if frame is not None and frame.block is not None:
             raise misuse("a dataflow block is open already: they do not nest", place)
         if frame is None or frame.finished is not None:
-            frame = self._lone(place)
-            self._begun.append(frame)
+            frame = alone = self._lone(place)
         else:
-            self._begun.append(None)
-        frame.open_block(kind, place, kind((), place))
+            alone = None
+        frame.open_block(kind, place)
+        frame.blocks.begin(OpenBlock(kind, place))
+        self._begun.append((alone, len([*frame.blocks]) - 1))
 
     def end_block(self) -> ast.BindingBlock:
         """End a block that was begun by :meth:`begin_dataflow_block` or
@@ -214,7 +220,7 @@ class BlockBuilder(ModuleFunctions):
         Returns
         -------
         BindingBlock
-            The block with its bindings.
+            The block with its bindings, without those of blocks inside of it.
 
         Raises
         ------
@@ -224,11 +230,14 @@ class BlockBuilder(ModuleFunctions):
         place = here()
         if not self._begun:
             raise misuse("there is no block to end: begin one with begin_dataflow_block()", place)
-        lone, frame = self._begun.pop(), self.frame
+        (lone, first), frame = self._begun.pop(), self.frame
         kind = ast.BindingBlock if frame.block is None else ast.DataflowBlock
-        made = kind(tuple(frame.bindings()), place)
+        own = [each for each in [*frame.blocks][first:] if each not in self._ended]
+        self._ended = {*self._ended, *own} if self._begun else set()
+        made = kind(tuple(binding for each in own for binding in each.bindings), place)
         if lone is None:
-            frame.open_block(ast.BindingBlock, place, ast.BindingBlock((), place))
+            frame.open_block(ast.BindingBlock, place)
+            frame.blocks.begin(OpenBlock(ast.BindingBlock, place))
         else:
             self.end_again(lone)
         return made
