@@ -323,17 +323,17 @@ class ExprMutator:
         block of a function is emitted.
         """
         if self._place is not None:
-            self._block(block)
+            self._emitted_block(block)
             return None
         of_kind(block, ast.BindingBlock, "a block")
         with self._lone(ast.SeqExpr((block,), ast.Tuple(()))) as frame:
-            self._block(block)
+            self._emitted_block(block)
             made = frame.blocks.finished() or (replace(block, bindings=()),)
             if len(made) > 1:
                 raise misuse("the block becomes several: visit the function", self.place)
         return made[0]
 
-    def _block(self, block: ast.BindingBlock) -> None:
+    def _emitted_block(self, block: ast.BindingBlock) -> None:
         frame = self._frame
         frame.open_block(type(block), block.span, block)
         if type(block) is ast.DataflowBlock:
