@@ -584,6 +584,11 @@ class _Dataflow(Rewriter):
         super().__init__()
         self._circle = circle
         self._certain, self._least = Certainty(function, around), least
+        self._params: set[ast.Var] = set()
+
+    def function(self, function: ast.Function) -> ast.Function:
+        self._params.update(function.params)
+        return super().function(function)
 
     def binding(self, binding: Binding) -> tuple[Binding, ...]:
         """A binding; only what has blocks of its own may change."""
@@ -636,5 +641,6 @@ class _Dataflow(Rewriter):
         ):
             return False  # a dataflow block contains no recursion
         if isinstance(value, ast.Call) and isinstance(value.op, ast.Var):
-            return False  # it may be the local function around it
+            if value.op not in self._params:  # it may be the local function around it
+                return False
         return self._certain.is_pure(value)
