@@ -640,7 +640,7 @@ class _Dataflow(Rewriter):
             isinstance(e, ast.GlobalVar) and e in self._circle for e in expressions(value)
         ):
             return False  # a dataflow block contains no recursion
-        if isinstance(value, ast.Call) and isinstance(value.op, ast.Var):
-            if value.op not in self._params:  # it may be the local function around it
-                return False
+        callee = value.op if isinstance(value, ast.Call) else None
+        if isinstance(callee, ast.Var) and callee not in self._params:
+            return False  # it may be the local function around it
         return self._certain.is_pure(value)
