@@ -40,7 +40,13 @@ def public_name(room: str, name: str) -> object:
 OF_TVM = {
     "PyExprVisitor": "rlx.ExprVisitor, without a decorator",
     "PyExprMutator": "rlx.ExprMutator, without a decorator",
-    "expr_functor": "rlx.ExprVisitor or rlx.ExprMutator, without a decorator",
+    **dict.fromkeys(
+        ("expr_functor", "ExprFunctor"), "rlx.ExprVisitor or rlx.ExprMutator, without a decorator"
+    ),
+    **dict.fromkeys(("visitor", "mutator"), "nothing: the classes need no decorator"),
+    "ExprPatternRewriter": "PatternMatchingRewriter.from_pattern(pattern, function)",
+    "OrRewriter": "first | second of two rewriters",
+    "TupleRewriter": "PatternMatchingRewriter.from_module(…): a rule that returns a tuple",
     "dpl": "from rlx.transform import is_op, wildcard, …",
     "analysis": "from rlx.transform import free_vars, get_var2val, …, or rlx.check(…)",
     **dict.fromkeys(("check_well_formed", "well_formed"), "rlx.check(module).ok"),
@@ -74,7 +80,11 @@ OF_TVM = {
         for name in ("call_dps_packed", "call_pure_packed", "call_tir", "call_tir_inplace")
     },
     "get_shape_of": "rlx.op.shape_of(x)",
-    "prim_value": "the scalar itself",
+    **dict.fromkeys(("prim_value", "PrimValue"), "the scalar itself"),
+    "StringImm": "the text itself",
+    "DataTypeImm": "the name of the type where an operator takes one, such as 'float32'",
+    "Constant": "rlx.const(…)",
+    "extern": "from rlx.grammar.nodes.ast import ExternFunc",
     "convert_to_expr": "the value itself: numbers, texts and tuples are converted",
     "AnyType": "the text of the annotation, 'R.Object'",
     "FuncType": "the text of the annotation, 'R.Callable((R.Tensor,), R.Tensor)'",

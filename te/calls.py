@@ -11,7 +11,7 @@ from rlx.grammar.nodes.ast import Expr, GlobalVar, StructInfo, TensorStructInfo,
 from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.nodes.node import Record, replace
 from rlx.grammar.nodes.overloaded import attributes, expr
-from rlx.grammar.nodes.python_places import MisuseError, described
+from rlx.grammar.nodes.python_places import MisuseError, described, type_name
 from rlx.te.check import check_reads, is_plain
 from rlx.te.convert import Converter, alike
 from rlx.te.errors import fail, here
@@ -75,9 +75,7 @@ def staged(
     given = list(outputs) if isinstance(outputs, tuple | list) else [outputs]
     for each in given:
         if not isinstance(each, Tensor):
-            fail(
-                f"expected a tensor, or a tuple of tensors, as result; found {type(each).__name__}"
-            )
+            fail(f"expected a tensor, or a tuple of tensors, as result; found {type_name(each)}")
         if each.value is not None:
             fail(f"the result {each.name} is an argument: expected a computed tensor")
     if not given:

@@ -15,6 +15,7 @@ from rlx.grammar.nodes.ast import (
     TensorStructInfo,
     TupleStructInfo,
 )
+from rlx.grammar.nodes.python_places import type_name
 from rlx.te.errors import fail, here
 from rlx.te.scalar import Scalar, scalar
 from rlx.te.tensor import Operation, Tensor, buffer_name
@@ -43,7 +44,7 @@ def te_tensor(expr: Expr, struct_info: StructInfo | None = None, name: str | Non
         return expr
     given = None if name is None else buffer_name(name)
     if not isinstance(expr, Expr):
-        fail(f"expected a tensor of Relax, found {type(expr).__name__}")
+        fail(f"expected a tensor of Relax, found {type_name(expr)}")
     info = struct_info if struct_info is not None else annotated(expr)
     if not isinstance(info, TensorStructInfo):
         fail(f"expected a tensor, found {_shown(expr, info)}")

@@ -9,7 +9,7 @@ from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import INT32, DataType
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Node
-from rlx.grammar.nodes.python_places import spelt
+from rlx.grammar.nodes.python_places import spelt, type_name
 from rlx.grammar.nodes.rewrite import rebuild
 from rlx.te.errors import fail, here
 from rlx.te.intrinsics import if_then_else
@@ -307,10 +307,10 @@ def scan(
 def _listed(given: Tensor | Sequence[Tensor]) -> list[Tensor]:
     found = [given] if isinstance(given, Tensor) else given
     if not isinstance(found, list | tuple):
-        fail(f"expected tensors in a list, found {type(found).__name__}")
+        fail(f"expected tensors in a list, found {type_name(found)}")
     for each in found:
         if not isinstance(each, Tensor):
-            fail(f"expected tensors, found {type(each).__name__}")
+            fail(f"expected tensors, found {type_name(each)}")
     return [*found]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import HANDLE, INT32, DataType
 from rlx.grammar.nodes.node import Record
-from rlx.grammar.nodes.python_places import described, spelt
+from rlx.grammar.nodes.python_places import described, spelt, type_name
 from rlx.grammar.nodes.tir_stmts import in_order
 from rlx.te.check import check_reads
 from rlx.te.errors import fail
@@ -60,7 +60,7 @@ def create_prim_func(
     tensors = [each for each in flat if isinstance(each, Tensor)]
     for each in flat:
         if not isinstance(each, Tensor | Scalar):
-            fail(f"expected tensors as parameters, found {type(each).__name__}")
+            fail(f"expected tensors as parameters, found {type_name(each)}")
         if isinstance(each, Scalar) and not isinstance(each.node, tir.Var):
             fail(f"expected a variable as parameter, found {each}")
     if not tensors:

@@ -16,6 +16,7 @@ from rlx.grammar.nodes.dtype import dtype as named
 from rlx.grammar.nodes.overloaded import element_type, python_number
 from rlx.grammar.nodes.overloads import OwnOperators
 from rlx.grammar.nodes.prim_operators import DIVISIONS, exact
+from rlx.grammar.nodes.python_places import type_name
 from rlx.te.errors import fail
 
 
@@ -239,8 +240,8 @@ def scalar(value: Any) -> Scalar:
 
 
 def _described(value: object) -> str:
-    name = getattr(value, "name", None)
-    return f"the tensor {name}" if isinstance(name, str) else f"a {type(value).__name__}"
+    name, kind = getattr(value, "name", None), type_name(value)
+    return f"the tensor {name}" if kind == "Tensor" and isinstance(name, str) else kind
 
 
 # ---------------------------------------------------------------- types

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
+from itertools import takewhile
 from operator import is_
 from types import CodeType, FunctionType
 from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
@@ -37,27 +38,56 @@ class RecordMeta(type):
         fields = inherited + own
         type.__setattr__(cls, "__match_args__", fields)
         if own:
-            code = _initialiser(len(fields)).replace(co_varnames=("self", *fields))
+            kinds = {**(bases[0]._kinds if bases else {}), **namespace["__annotations__"]}  # type: ignore[attr-defined]
+            type.__setattr__(cls, "_kinds", kinds)
+            many = tuple(k for k, f in enumerate(fields) if _SEVERAL(kinds[f]))
+            code = _initialiser(len(fields), many).replace(co_varnames=("self", *fields))
             setters = {f"_set_{k}": getattr(cls, f).__set__ for k, f in enumerate(fields)}
             values = tuple(defaults[f] for f in fields if f in defaults)
-            type.__setattr__(cls, "__init__", FunctionType(code, setters, "__init__", values))
+            scope = {**setters, "_listed": _listed, "__name__": __name__}  # no place is in it
+            type.__setattr__(cls, "__init__", FunctionType(code, scope, "__init__", values))
         return cls
 
 
+_SEVERAL = re.compile(r"tuple\[.*, \.\.\.\]( \| None)?").fullmatch
+"""Whether an annotation is that of any number of values."""
+
+
 @cache
-def _initialiser(count: int) -> CodeType:
+def _initialiser(count: int, many: tuple[int, ...]) -> CodeType:
     """The code of an ``__init__`` with so many fields, which get their names in each class: to
     compile a text for each of a hundred classes would take 6 ms more at every start of the command.
+    The fields of ``many`` are tuples; a list is made one.
     """
     names = [f"f{k}" for k in range(count)]
-    body = "".join(f"\n _set_{k}(self, {name})" for k, name in enumerate(names))
-    whole = compile(f"def __init__(self, {', '.join(names)}):{body}", "<a record>", "exec")
+    lines = [f"_set_{k}(self, {name})" for k, name in enumerate(names)]
+    for k in many:
+        lines[k] = f"_set_{k}(self, f{k} if f{k}.__class__ is tuple else _listed(self, {k}, f{k}))"
+    text = "".join(f"\n {line}" for line in lines)
+    whole = compile(f"def __init__(self, {', '.join(names)}):{text}", "<a record>", "exec")
     [code] = [each for each in whole.co_consts if isinstance(each, CodeType)]
     return code
 
 
+def _listed(record: Record, at: int, given: object) -> object:
+    """The value of a field that has several, from a list. Raises MisuseError if it is a single one."""
+    names: tuple[str, ...] = type(record).__match_args__
+    name = names[at]
+    if given is None and type(record)._kinds[name].endswith("None"):
+        return None
+    if isinstance(given, list | tuple):
+        return tuple(given)
+    places = import_module("rlx.grammar.nodes.python_places")
+    main = ", ".join(takewhile(lambda each: "span" not in each, names))
+    words = f"expected a tuple or list as {name}, found {places.described(given)}"
+    raise places.MisuseError(f"{words}: write {type(record).__name__}({main})", places.here())
+
+
 class Record(metaclass=RecordMeta):
     """Base class of plain data: frozen, with equality and hash by identity."""
+
+    _kinds: ClassVar[Mapping[str, str]] = {}
+    """The annotation of each field."""
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is frozen: cannot set {name!r}")
@@ -325,11 +355,7 @@ _WITHOUT_NODES = frozenset(
 
 def child_fields(kind: type[Node]) -> list[tuple[str, str]]:
     """The fields that hold children, each with its annotation."""
-    kinds = {
-        name: text
-        for cls in reversed(kind.__mro__)
-        for name, text in vars(cls).get("__annotations__", {}).items()
-    }
+    kinds = kind._kinds
     names = kind._children
     if names is None:
         every: tuple[str, ...] = kind.__match_args__

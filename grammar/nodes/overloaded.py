@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.by_hand import with_shape_vars
 from rlx.grammar.nodes.dtype import BOOL, INT64, DataType, dtype
 from rlx.grammar.nodes.overloads import OwnOperators
 from rlx.grammar.nodes.prim_operators import BY_SYMBOL, exact
@@ -200,7 +201,9 @@ def named_functions(given: object) -> dict[ast.GlobalVar, Any]:
     called = {gv.name_hint: gv for function in given.values() for gv in called_globals(function)}
     called |= {gv.name_hint: gv for gv in given if isinstance(gv, ast.GlobalVar)}
     return {
-        called.get(name) or ast.GlobalVar(name) if isinstance(name, str) else name: function
+        (called.get(name) or ast.GlobalVar(name) if isinstance(name, str) else name): (
+            with_shape_vars(function) if isinstance(function, ast.Function) else function
+        )
         for name, function in given.items()
     }
 

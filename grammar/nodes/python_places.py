@@ -12,12 +12,14 @@ import os
 import sys
 from collections.abc import Callable
 from functools import wraps
+from importlib import import_module
 from itertools import islice
 from types import CodeType, FrameType, FunctionType
 from typing import ParamSpec, TypeVar
 
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.nodes.ast import IRModule
+from rlx.grammar.nodes.node import Node
 
 F = TypeVar("F")
 N = TypeVar("N")
@@ -65,8 +67,15 @@ def located(message: str, place: Place) -> str:
 
 def described(given: object) -> str:
     """A value with its type, in a few words."""
-    text = f"{type(given).__name__} {given!r}"
+    text = f"{type_name(given)} {given!r}"
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def type_name(given: object) -> str:
+    """The type of a value, which has the name of one of ours if it is TVM's."""
+    kind = type(given)
+    whose = "TVM's " if kind.__module__.partition(".")[0] == "tvm" else ""
+    return f"{whose}{kind.__name__}"
 
 
 _SHOWN = 60
@@ -122,20 +131,27 @@ def callable_of(given: F, arguments: str, count: int) -> F:
 
 def spelt(function: Callable[P, N]) -> Callable[P, N]:
     """A function whose misspelt calls are MisuseErrors, which name the parameter that is meant, or
-    all of them.
+    all of them, and calls with nodes that have a part of a wrong kind.
     """
 
     @wraps(function)
     def called(*args: P.args, **keywords: P.kwargs) -> N:
         try:
             return function(*args, **keywords)
-        except TypeError:
-            wrong = _misspelt(function, args, keywords)
+        except (TypeError, AttributeError, KeyError) as error:
+            wrong = _misspelt(function, args, keywords) if isinstance(error, TypeError) else None
             if wrong is None:
+                for each in (*args, *keywords.values()):
+                    if isinstance(each, Node) and not isinstance(error, MisuseError):
+                        import_module(_BY_HAND).refuse_wrong_parts(each)
                 raise
         raise MisuseError(wrong, here())
 
     return called
+
+
+_BY_HAND = "rlx.grammar.nodes.by_hand"
+"""The module of nodes that Python code makes, by name, because it is above this one."""
 
 
 def _misspelt(

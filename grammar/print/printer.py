@@ -75,7 +75,8 @@ def print_module(
 
 
 def print_node(node: Node, dialect: str = DEFAULT) -> str:
-    """Print any node with a text: a module, a function, an expression, struct info, a dimension.
+    """Print any node with a text: a module, a function, a block, a binding, an expression, struct
+    info, a dimension.
 
     Raises
     ------
@@ -94,6 +95,11 @@ def print_node(node: Node, dialect: str = DEFAULT) -> str:
             return print_prim_expr(node)
         case ast.Expr():
             return print_expr(node, dialect)
+        case ast.BindingBlock():
+            *lines, _ = print_expr(ast.SeqExpr((node,), ast.Tuple(())), dialect).splitlines()
+            return "\n".join(lines)
+        case ast.Binding():
+            return print_node(ast.BindingBlock((node,)), dialect)
         case ast.VDevice(target=target, index=index):
             return f"{target}:{index}"
     raise TypeError(f"expected a module or a part of one, found {type(node).__name__}")

@@ -891,6 +891,29 @@ class Module:
         assert [part.tolist() for part in found] == [[-2, -4], [-4, -8], [4, 8], [-6, -8]]
 
 
+def test_what_is_overwritten_in_place_is_no_constant() -> None:
+    """TVM has one tensor for equal constants: the other result would change, too."""
+    module = rlx.parse("""
+@I.ir_module
+class Module:
+    @T.prim_func(private=True, s_tir=True)
+    def more(A: T.Buffer((T.int64(4),), "float32")):
+        for i in range(T.int64(4)):
+            with T.sblock("A"):
+                v = T.axis.spatial(T.int64(4), i)
+                A[v] = A[v] + T.float32(1)
+    @R.function
+    def main():
+        a = R.zeros(R.shape([4]), "float32")
+        b = R.ones(R.shape([4]), "float32")
+        c = R.add(b, R.const(1.0, "float32"))
+        d = R.call_tir_inplace(Module.more, (a,), inplace_indices=[0], out_ty=R.Tensor((4,), "float32"))
+        return R.add(c, d)
+""")
+    made = rlx.show(FoldConstant()(module))
+    assert "R.zeros" in made and "R.ones" not in made and "R.const([2" in made
+
+
 def test_what_cannot_stand_elsewhere_stays() -> None:
     """Effects in a function that is declared pure; a scalar that a PrimFunc must not compute."""
     module = rlx.parse("""

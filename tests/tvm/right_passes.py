@@ -142,7 +142,7 @@ def is_right(problem: Problem, made: Any, table: Sequence[FindingFile]) -> bool:
     """Whether TVM's own check, or a finding, says the same of the pass."""
     if problem.kind == "illegal":
         try:
-            if not relax.analysis.well_formed(made):
+            if not relax.analysis.check_well_formed(made):
                 return True
         except Exception:  # noqa: BLE001 - how TVM refuses
             return True

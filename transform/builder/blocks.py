@@ -69,9 +69,13 @@ class GrowingBlocks:
         """Continue in a block of this kind: the last one if it matches, otherwise a new one."""
         last = self._last
         if last.kind is not kind or (original is not None and not last.bindings):
-            self._last = OpenBlock(kind, place, original)
-            self._blocks.append(self._last)
-            self.bindings = self._last.bindings
+            self.begin(OpenBlock(kind, place, original))
+
+    def begin(self, block: OpenBlock) -> None:
+        """Continue in a new block."""
+        self._last = block
+        self._blocks.append(block)
+        self.bindings = block.bindings
 
     def finished(self) -> tuple[ast.BindingBlock, ...]:
         """The blocks so far. Empty blocks are omitted, and adjacent blocks of the same kind are

@@ -10,6 +10,7 @@ from rlx.checker.derive.naming import signature
 from rlx.checker.normalize import normalize_function
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Expr, GlobalVar, StructInfo
+from rlx.grammar.nodes.by_hand import WITH_BLOCKS, with_shape_vars
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.python_places import Place, described, here, spelt
 from rlx.grammar.nodes.tir import PrimExpr
@@ -18,6 +19,7 @@ from rlx.solver.prover import Prover
 from rlx.solver.usage_errors import condition as expect_condition
 from rlx.solver.verdict import Verdict
 from rlx.transform.builder import taken
+from rlx.transform.builder.blocks import OpenBlock
 from rlx.transform.builder.errors import misuse
 from rlx.transform.builder.finish import finish
 from rlx.transform.builder.frame import Frame, head_of
@@ -81,7 +83,11 @@ class BlockBuilder(ModuleFunctions):
     @spelt
     def __init__(self, module: ast.IRModule | None = None) -> None:
         super().__init__(module)
-        self._begun: list[Frame | None] = []
+        self._begun: list[tuple[Frame | None, int]] = []
+        """The blocks that are begun: the frame of one that stands by itself, and the number of
+        blocks before it.
+        """
+        self._ended: set[OpenBlock] = set()
 
     # ------------------------------------------------------------ functions
 
@@ -200,11 +206,12 @@ class BlockBuilder(ModuleFunctions):
         if frame is not None and frame.block is not None:
             raise misuse("a dataflow block is open already: they do not nest", place)
         if frame is None or frame.finished is not None:
-            frame = self._lone(place)
-            self._begun.append(frame)
+            frame = alone = self._lone(place)
         else:
-            self._begun.append(None)
-        frame.open_block(kind, place, kind((), place))
+            alone = None
+        frame.open_block(kind, place)
+        frame.blocks.begin(OpenBlock(kind, place))
+        self._begun.append((alone, len([*frame.blocks]) - 1))
 
     def end_block(self) -> ast.BindingBlock:
         """End a block that was begun by :meth:`begin_dataflow_block` or
@@ -213,7 +220,7 @@ class BlockBuilder(ModuleFunctions):
         Returns
         -------
         BindingBlock
-            The block with its bindings.
+            The block with its bindings, without those of blocks inside of it.
 
         Raises
         ------
@@ -223,11 +230,14 @@ class BlockBuilder(ModuleFunctions):
         place = here()
         if not self._begun:
             raise misuse("there is no block to end: begin one with begin_dataflow_block()", place)
-        lone, frame = self._begun.pop(), self.frame
+        (lone, first), frame = self._begun.pop(), self.frame
         kind = ast.BindingBlock if frame.block is None else ast.DataflowBlock
-        made = kind(tuple(frame.bindings()), place)
+        own = [each for each in [*frame.blocks][first:] if each not in self._ended]
+        self._ended = {*self._ended, *own} if self._begun else set()
+        made = kind(tuple(binding for each in own for binding in each.bindings), place)
         if lone is None:
-            frame.open_block(ast.BindingBlock, place, ast.BindingBlock((), place))
+            frame.open_block(ast.BindingBlock, place)
+            frame.blocks.begin(OpenBlock(ast.BindingBlock, place))
         else:
             self.end_again(lone)
         return made
@@ -260,6 +270,8 @@ class BlockBuilder(ModuleFunctions):
         place = here()
         frame = self._open("emit", place)
         given = expr if isinstance(expr, Expr) else self._expr(expr, place)
+        if type(given) in WITH_BLOCKS:
+            given = with_shape_vars(given, frame.walk.shape_vars)
         hint = name_hint if type(name_hint) is str else taken.text(name_hint, _NAME, place)
         return frame.emit(given, hint, place)
 
@@ -307,6 +319,7 @@ class BlockBuilder(ModuleFunctions):
     match_cast = emit_match_cast
     """TVM's name of :meth:`emit_match_cast`."""
 
+    @spelt
     def emit_normalized(self, binding: ast.Binding) -> None:
         """Emit a binding in normal form under its own variable.
 
@@ -321,6 +334,7 @@ class BlockBuilder(ModuleFunctions):
             raise misuse(f"expected a binding, found {described(binding)}", place)
         if frame.adopts:
             frame.adopt(binding.value)
+        binding = with_shape_vars(binding, frame.walk.shape_vars)
         if frame.flat(binding.value, place) is not binding.value:
             raise misuse(f"the value is not in normal form: {binding.value}", place)
         with frame.undone():
@@ -368,6 +382,7 @@ class BlockBuilder(ModuleFunctions):
         finish(frame, result, place)
         return frame.name
 
+    @spelt
     def normalize(self, expr: Given) -> Expr:
         """An expression in normal form. In a function, nested expressions are bound to new
         variables, which are emitted; outside, they are bound in a sequence, and a function is
@@ -387,7 +402,7 @@ class BlockBuilder(ModuleFunctions):
             with frame.undone():
                 return frame.flat(given, place)
         if isinstance(given, ast.Function):
-            return normalize_function(given)
+            return normalize_function(with_shape_vars(given))
         frame = self._lone(place)
         try:
             frame.adopt(given)
@@ -416,6 +431,7 @@ class BlockBuilder(ModuleFunctions):
                 return found
         return None
 
+    @spelt
     def struct_info(self, value: Given) -> StructInfo:
         """The struct info of a value in the current function, or outside of functions.
 

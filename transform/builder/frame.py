@@ -18,11 +18,12 @@ from rlx.checker.well_formed.traversal import walk_binding, walk_expression
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Binding, DataflowVar, Expr, StructInfo, VarBinding
+from rlx.grammar.nodes.by_hand import alone_in
 from rlx.grammar.nodes.dtype import BOOL, INT64
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Span, changed, complete, nodes_in, replace, same
 from rlx.grammar.nodes.python_places import Place
-from rlx.grammar.nodes.struct_infos import OBJECT, bind_callable, binding_positions, mentioned
+from rlx.grammar.nodes.struct_infos import OBJECT, bind_callable, mentioned
 from rlx.grammar.nodes.unused_names import Names
 from rlx.grammar.nodes.visit import LEAVES, is_leaf
 from rlx.grammar.nodes.visit import free_vars as free_vars_of
@@ -62,18 +63,16 @@ def head_of(
     it.
     """
     infos = [p.struct_info_annotation for p in params if p.struct_info_annotation is not None]
-    alone = dict.fromkeys(
-        v for info in infos for v in binding_positions(info) if type(v) is tir.Var
-    )
+    alone = alone_in(infos)
     for info in (*infos, *([] if result is None else [result])):
-        bind_callable(info, alone.keys())
+        bind_callable(info, {*alone})
     return ast.Function(
         tuple(params),
         ast.Tuple(()),
         result,
         None if pure else False,
         attrs,
-        tuple(alone),
+        alone,
         name_span=place,
         span=place,
     )
@@ -781,8 +780,7 @@ class Frame:
     def _cast(
         self, value: Expr, target: StructInfo, hint: str, place: Place, output: bool
     ) -> ast.Var:
-        lone = dict.fromkeys(v for v in binding_positions(target) if type(v) is tir.Var)
-        fresh = tuple(v for v in lone if v not in self.walk.shape_vars)
+        fresh = tuple(v for v in alone_in([target]) if v not in self.walk.shape_vars)
         bind_callable(target, {*self.walk.shape_vars, *fresh})
         local = not output and self.walk.block is not None
         kind = DataflowVar if local else ast.Var

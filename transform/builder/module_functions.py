@@ -10,7 +10,7 @@ from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.ast import Expr, Function, GlobalVar, IRModule, Var
 from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import Node, replace
-from rlx.grammar.nodes.python_places import Place, described, here, module_of
+from rlx.grammar.nodes.python_places import Place, described, here, module_of, spelt
 from rlx.grammar.nodes.tir import PrimFunc
 from rlx.grammar.nodes.unused_names import Names
 from rlx.transform.builder import states, taken
@@ -38,6 +38,7 @@ class ModuleFunctions:
         self._frames: list[Frame] = []
         self._found: list[Diagnostic] = []
 
+    @spelt
     def add_func(self, func: Function | PrimFunc, func_name: str) -> GlobalVar:
         """Add a function under a name; a number is appended if the name is taken.
 
@@ -100,6 +101,7 @@ class ModuleFunctions:
                     found.setdefault(_outline(function), []).append(gv)
         return found
 
+    @spelt
     def update_func(self, gv: GlobalVar | str, updated_func: Function | PrimFunc) -> None:
         """Replace the function with this name.
 
@@ -143,6 +145,7 @@ class ModuleFunctions:
         gv = self._globals[new] = GlobalVar(new, here())
         return gv
 
+    @spelt
     def define(self, gv: GlobalVar, function: Function | PrimFunc) -> None:
         """Define the function with a name returned by :meth:`declare`.
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from rlx.grammar.nodes import ast, overloaded, tir
 from rlx.grammar.nodes.ast import Expr, Function, GlobalVar, StructInfo
+from rlx.grammar.nodes.by_hand import with_shape_vars
 from rlx.grammar.nodes.overloaded import expr
 from rlx.grammar.nodes.python_places import MisuseError, Place, described
 from rlx.grammar.nodes.tir import PrimExpr, PrimFunc
@@ -53,7 +54,7 @@ def function(given: object, place: Place) -> Function | PrimFunc:
     """A function of a module. Raises BuildError if it is invalid."""
     if not isinstance(given, Function | PrimFunc):
         raise misuse(f"expected a function or a PrimFunc, found {described(given)}", place)
-    return given
+    return with_shape_vars(given) if isinstance(given, Function) else given
 
 
 def global_name(given: object, place: Place) -> str:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
+from rlx.checker.memory import IN_PLACE
 from rlx.checker.normalize import normalize, normalize_function
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Binding, Expr, IRModule
@@ -41,7 +42,7 @@ from rlx.transform.passes.common_subexpressions import (
 )
 from rlx.transform.passes.dead_code import dead_code
 from rlx.transform.visitors.mutator import ExprMutator
-from rlx.transform.visitors.uses import uses
+from rlx.transform.visitors.uses import callees, uses
 
 LARGEST_CONSTANT = 1 << 16
 """The largest number of elements of a constant that folding makes."""
@@ -119,10 +120,15 @@ class _FoldConstants(ExprMutator):
         self._names: dict[Expr, Expr] = {}
         self._tuples: dict[Expr, ast.Tuple] = {}
         self._overwritable = overwritable(module)
+        # TVM has one tensor for all equal constants, in all calls of a function.
+        called = (callee for callee in callees(module) if isinstance(callee, ast.Op))
+        in_place = any(callee.op_name in IN_PLACE for callee in called)
+        self._stay = self._overwritable if in_place else set()
 
     def visit_var_binding(self, binding: ast.VarBinding) -> None:
-        value = binding.value
-        found = self._folded(self.visit_expr(value)) if isinstance(value, ast.Call) else None
+        value, found = binding.value, None
+        if isinstance(value, ast.Call) and binding.var not in self._stay:
+            found = self._folded(self.visit_expr(value))
         if found is None:
             super().visit_var_binding(binding)
         else:
@@ -578,6 +584,11 @@ class _Dataflow(Rewriter):
         super().__init__()
         self._circle = circle
         self._certain, self._least = Certainty(function, around), least
+        self._params: set[ast.Var] = set()
+
+    def function(self, function: ast.Function) -> ast.Function:
+        self._params.update(function.params)
+        return super().function(function)
 
     def binding(self, binding: Binding) -> tuple[Binding, ...]:
         """A binding; only what has blocks of its own may change."""
@@ -629,6 +640,7 @@ class _Dataflow(Rewriter):
             isinstance(e, ast.GlobalVar) and e in self._circle for e in expressions(value)
         ):
             return False  # a dataflow block contains no recursion
-        if isinstance(value, ast.Call) and isinstance(value.op, ast.Var):
+        callee = value.op if isinstance(value, ast.Call) else None
+        if isinstance(callee, ast.Var) and callee not in self._params:
             return False  # it may be the local function around it
         return self._certain.is_pure(value)

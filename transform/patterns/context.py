@@ -11,8 +11,11 @@ from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.python_places import MisuseError, described, flag, here
 from rlx.grammar.nodes.visit import expressions, reached
 from rlx.transform.patterns.attempt import Attempt, MatchedValues, PatternSurroundings, Users
+from rlx.transform.patterns.expressions import COMPUTED
 from rlx.transform.patterns.pattern import (
     CONTEXTS,
+    AndPattern,
+    Constrained,
     Pattern,
     PatternError,
     PatternSeq,
@@ -178,6 +181,7 @@ class _Search:
         self.context, self.around, self.roots, self.done = context, around, roots, done
         self.bound = [binding.var for binding in bound]
         self.links = context.links
+        self.computed = _computed(roots)
 
     def candidates(self, root: Pattern, bound: Sequence[ast.VarBinding]) -> list[ast.Var]:
         """The variables of a block that the first root may match."""
@@ -200,7 +204,7 @@ class _Search:
             if any(attempt.found.get(before) is var for before in self.roots[:at]):
                 continue
             for _ in root.matches(var, attempt):
-                if not self._holds(attempt):
+                if not (self._apart(attempt) and self._holds(attempt)):
                     continue
                 if at + 1 == len(self.roots):
                     yield {p: e for p in self.roots if isinstance(e := attempt.found[p], ast.Var)}
@@ -229,6 +233,12 @@ class _Search:
             step = [user for user in users if user is not None and user not in near]
             near.update(dict.fromkeys(step))
         return list(near)
+
+    def _apart(self, attempt: Attempt) -> bool:
+        """Whether the calls and tuples that are matched so far are different ones."""
+        found = [attempt.found.get(each) for each in self.computed]
+        bound = [each for each in found if isinstance(each, ast.Var)]
+        return len(bound) == len({*bound})
 
     def _holds(self, attempt: Attempt) -> bool:
         """Whether all links and shapes hold of what is matched so far."""
@@ -260,6 +270,15 @@ class _Search:
 def _whole(pattern: Pattern) -> set[Pattern]:
     """A pattern with all its parts."""
     return reached([pattern], lambda each: each.parts())
+
+
+def _computed(roots: Sequence[Pattern]) -> set[Pattern]:
+    """The patterns of calls and tuples; of two that describe one value, ``p & q``, the first."""
+    every = {part for root in roots for part in _whole(root)}
+    second = {each.right for each in every if isinstance(each, AndPattern)}
+    while inside := {each.pattern for each in second if isinstance(each, Constrained)} - second:
+        second |= inside
+    return {each for each in every - second if isinstance(each, COMPUTED)}
 
 
 def users_in(bound: Sequence[ast.VarBinding]) -> Users:

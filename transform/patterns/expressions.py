@@ -633,6 +633,10 @@ def is_tuple_get_item(tuple_value: Pattern, index: int | None = None) -> TupleGe
     return TupleGetItemPattern(tuple_value, index)
 
 
+COMPUTED = (CallPattern, TuplePattern, TupleGetItemPattern)
+"""The patterns of what a rule replaces; all others may match its operands."""
+
+
 def several(patterns: object, what: str) -> tuple[Pattern, ...]:
     """A list or tuple of patterns. Raises MisuseError if the argument is not a list or tuple of
     patterns.

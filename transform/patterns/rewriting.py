@@ -36,7 +36,7 @@ from rlx.transform.builder.states import Signatures, signatures_of
 from rlx.transform.certain import Certainty
 from rlx.transform.patterns.attempt import Attempt, Match, MatchedValues, Users
 from rlx.transform.patterns.context import PatternContext, fits_head
-from rlx.transform.patterns.expressions import CallPattern, TupleGetItemPattern, TuplePattern
+from rlx.transform.patterns.expressions import COMPUTED
 from rlx.transform.patterns.pattern import Pattern, PatternError, alternatives, expected
 from rlx.transform.visitors.dispatch import module_around
 from rlx.transform.visitors.mutator import ExprMutator
@@ -314,10 +314,6 @@ def without(
 _WITH_BLOCKS = (ast.Function, ast.If, ast.SeqExpr)
 
 
-_COMPUTED = (CallPattern, TuplePattern, TupleGetItemPattern)
-"""The patterns of what a rule replaces; all others may match its operands."""
-
-
 class _Replacing(ExprMutator):
     """Looks at each binding with the pattern.
 
@@ -379,7 +375,7 @@ class _Replacing(ExprMutator):
                 found = taken.value(found, self.place)
                 inside = [(p, each) for p, each in match.items() if isinstance(each, ast.Var)]
                 self.idle.update(each for _, each in inside)
-                self.replaced.update(each for p, each in inside if isinstance(p, _COMPUTED))
+                self.replaced.update(each for p, each in inside if isinstance(p, COMPUTED))
                 self.idle.discard(binding.var)
                 self.replaced.discard(binding.var)
                 break

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.by_hand import with_shape_vars
 from rlx.grammar.nodes.python_places import MisuseError, here
 from rlx.grammar.nodes.visit import called_globals
 
@@ -11,6 +12,7 @@ def module_around(function: ast.Function) -> tuple[ast.GlobalVar, ast.IRModule]:
     """A module with one function, under its own name or `main`. Nothing is known of the other
     functions that it calls.
     """
+    function = with_shape_vars(function)
     gv = ast.GlobalVar(str(function.attrs.get("global_symbol", "main")))
     called = called_globals(function)
     gv = next((each for each in called if each.name_hint == gv.name_hint), gv)
@@ -79,6 +81,17 @@ _OF_TVM = {
 _RENAMED = {
     "visit_generic_const_": "visit_constant",
     "visit_tuple_getitem_": "visit_tuple_get_item",
+    "visit_expr_fallback_": "visit_expr",
+    **dict.fromkeys(("visit_type", "visit_ty"), "visit_struct_info"),
+    **{
+        f"visit_{word}_": "visit_prim_expr"
+        for word in (
+            *("int_imm", "float_imm", "add", "sub", "mul", "div", "mod", "floor_div", "floor_mod"),
+            *("lshift", "rshift", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not"),
+            *("min", "max", "eq", "ne", "lt", "le", "gt", "ge", "and", "or", "not", "cast"),
+            *("select", "ramp", "broadcast", "shuffle", "buffer_load"),
+        )
+    },
 }
 """Methods of TVM's functors whose names are not ours with an underscore."""
 
@@ -107,6 +120,8 @@ def unknown_method(cls: type, known: type) -> str | None:
     names = [name for name in dir(known) if name.startswith("visit_")]
     for name in vars(cls):
         if name.startswith("visit_") and not hasattr(known, name):
+            if name in _OF_TVM:
+                return f"{cls.__name__}.{name} is never called: write {_OF_TVM[name]}"
             near = [_RENAMED[name]] if name in _RENAMED else closest(name, names)
             meant = f"; did you mean {near[0]}?" if near else ""
             return f"{cls.__name__}.{name} is never called: there is no such kind of node{meant}"

@@ -18,6 +18,7 @@ from rlx.grammar.nodes.python_places import (
     here,
     module_of,
     of_kind,
+    spelt,
 )
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.tir import PrimExpr
@@ -166,6 +167,15 @@ class ExprMutator:
         of_kind(expr, Expr, "an expression")
         if isinstance(expr, ast.Function):
             return self(expr)
+        with self._lone(expr) as frame:
+            found = self._method(EXPRESSIONS[type(expr)])(expr)
+            made = found if isinstance(found, Expr) else taken.value(found, self.place)
+            blocks, place = frame.blocks.finished(), self.place
+        return ast.SeqExpr(blocks, made, place, place) if blocks else made
+
+    @contextmanager
+    def _lone(self, expr: Expr) -> Iterator[Frame]:
+        """Visit what stands outside a module: its free variables count as parameters."""
         self.builder = BlockBuilder()
         with self._begun() as place, recursion_room():
             head = head_of((), {}, True, place)
@@ -173,12 +183,9 @@ class ExprMutator:
             frame = self.builder.begin_again(GlobalVar("main"), head, head, names, place)
             frame.adopt(expr)
             try:
-                found = self._method(EXPRESSIONS[type(expr)])(expr)
-                made = found if isinstance(found, Expr) else taken.value(found, place)
-                blocks = frame.blocks.finished()
+                yield frame
             finally:
                 self.builder.end_again(frame)
-        return ast.SeqExpr(blocks, made, place, place) if blocks else made
 
     def in_order(self, functions: Mapping[GlobalVar, ast.Function]) -> Iterable[GlobalVar]:
         """The functions in the order of the visit: a function without an annotated result comes
@@ -298,21 +305,35 @@ class ExprMutator:
         return other
 
     def _bound_var(self, var: ast.Var) -> ast.Var:
-        """The variable to bind instead; what is local to its dataflow block stays local."""
+        """The variable to bind instead; what is local to a dataflow block stays local in one."""
         new = self.visit_var_def(var)
         if not isinstance(new, ast.Var):
             raise self._wrong("visit_var_def", new, "the variable to bind")
         if new is not var:
             self._vars.setdefault(var, new)
-        if type(var) is ast.DataflowVar and type(new) is ast.Var:
+        if type(var) is ast.DataflowVar and type(new) is ast.Var and self._frame.is_dataflow:
             new = ast.DataflowVar(new.name_hint, new.struct_info_annotation, None, new.span)
             self._vars[var] = new
         return new
 
     # ------------------------------------------------------------ blocks and bindings
 
-    def visit_binding_block(self, block: ast.BindingBlock) -> None:
-        """Visit a block of either kind."""
+    def visit_binding_block(self, block: ast.BindingBlock) -> ast.BindingBlock | None:
+        """Visit a block of either kind. Outside a module, return what stands in place of it; a
+        block of a function is emitted.
+        """
+        if self._place is not None:
+            self._emitted_block(block)
+            return None
+        of_kind(block, ast.BindingBlock, "a block")
+        with self._lone(ast.SeqExpr((block,), ast.Tuple(()))) as frame:
+            self._emitted_block(block)
+            made = frame.blocks.finished() or (replace(block, bindings=()),)
+            if len(made) > 1:
+                raise misuse("the block becomes several: visit the function", self.place)
+        return made[0]
+
+    def _emitted_block(self, block: ast.BindingBlock) -> None:
         frame = self._frame
         frame.open_block(type(block), block.span, block)
         if type(block) is ast.DataflowBlock:
@@ -352,6 +373,7 @@ class ExprMutator:
         value = self.visit_expr(binding.value)
         self.rebind(binding, value)
 
+    @spelt
     def rebind(self, binding: ast.VarBinding, value: Expr) -> ast.Var:
         """Emit a value in place of the value of a binding in the old program."""
         var = binding.var

@@ -77,3 +77,30 @@ def test_the_text_is_read_back(node: Node, read: Callable[[str], Node]) -> None:
 @pytest.mark.parametrize("node", [CALLS, TUPLES, INFOS, CALLABLES, DIMS, FUNCTION, LOOPS])
 def test_there_is_a_text_and_a_short_form(node: Node) -> None:
     assert print_node(node) and show(node)
+
+
+def test_blocks_and_bindings_are_lines_of_their_function() -> None:
+    text = """
+@R.function
+def main(x: R.Tensor((2, 3), "float32"), c: R.Tensor((), "bool")):
+    with R.dataflow():
+        a = R.exp(x)
+        b = R.log(a)
+        R.output(b)
+    n = T.int64()
+    d = R.match_cast(b, R.Tensor((n, 3), dtype="float32"))
+    if c:
+        e = R.exp(d)
+    else:
+        e = R.log(d)
+    return e
+"""
+    function = parse(text).modules[0]["main"]
+    assert isinstance(function, ast.Function) and isinstance(function.body, ast.SeqExpr)
+    dataflow, ordinary = function.body.blocks
+    lines = [line.removeprefix("    ") for line in text.strip().splitlines()]
+    assert str(dataflow).splitlines() == lines[2:6]
+    assert str(ordinary).splitlines() == lines[6:12]
+    assert str(dataflow.bindings[0]) == "a = R.exp(x)"
+    assert str(ordinary.bindings[1]).splitlines() == lines[8:12]
+    assert str(ast.BindingBlock(())) == ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -327,6 +328,36 @@ def test_a_function_is_private_or_has_a_symbol() -> None:
     found = {gv.name_hint: function.attrs for gv, function in bb.get().functions.items()}
     assert found["inner"]["private"] is True and "global_symbol" not in found["inner"]
     assert found["main"]["global_symbol"] == "main" and "private" not in found["main"]
+
+
+@pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a function"])
+def test_blocks_are_begun_and_ended(inside: bool) -> None:
+    """A block has the bindings of both sides of the blocks inside of it."""
+    bb = rlx.BlockBuilder()
+    x = rlx.Var("x", [3], "float32")
+    with bb.function("main", [x]) if inside else nullcontext():
+        bb.begin_binding_block()
+        first = bb.emit(rlx.op.exp(x))
+        bb.begin_dataflow_block()
+        assert bb.current_block_is_dataflow()
+        local = bb.emit(rlx.op.exp(first))
+        output = bb.emit_output(rlx.op.exp(local))
+        dataflow = bb.end_block()
+        assert not bb.current_block_is_dataflow()
+        bb.begin_binding_block()
+        second = bb.emit(rlx.op.log(first))
+        inner = bb.end_block()
+        last = bb.emit(rlx.op.add(second, output))
+        outer = bb.end_block()
+        if inside:
+            bb.emit_func_output(last)
+    assert (
+        isinstance(dataflow, ast.DataflowBlock) and type(inner) is type(outer) is ast.BindingBlock
+    )
+    blocks = [[binding.var for binding in block.bindings] for block in (dataflow, inner, outer)]
+    assert blocks == [[local, output], [second], [first, last]]
+    if inside:
+        assert rlx.check(bb.get()).ok
 
 
 def test_names_of_tvm_say_what_to_write() -> None:

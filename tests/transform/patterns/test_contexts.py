@@ -160,6 +160,36 @@ def test_one_value_and_its_uses() -> None:
     assert PatternContext.current() is None
 
 
+def test_each_call_is_another_one() -> None:
+    """A part of one root and another root are two products."""
+    function = function_of(
+        rlx.parse("""
+@R.function
+def main(x: R.Tensor((4, 8)), v: R.Tensor((8, 8)), w: R.Tensor((8, 8)), b: R.Tensor((8,))):
+    with R.dataflow():
+        q = R.matmul(x, v)
+        k = R.matmul(x, w)
+        r = R.add(q, b)
+        s = R.add(r, k)
+        R.output(s)
+    return s
+""")
+    )
+    with PatternContext() as context:
+        given = wildcard()
+        first = is_op("matmul")(given, wildcard())
+        second = is_op("matmul")(given, wildcard())
+        is_op("add")(first, is_var("b"))
+    found = context.match_dfb(block_of(function))
+    assert found is not None
+    names = [str(found[each]) for each in (first, second)]
+    assert names == ["q", "k"]
+    with PatternContext() as context:
+        both = is_op("add")(wildcard(), wildcard()) & is_op("add")(wildcard(), is_var("b"))
+    found = context.match_dfb(block_of(function))
+    assert found is not None and str(found[both]) == "r"
+
+
 def test_equal_shapes() -> None:
     module = rlx.parse("""
 @R.function

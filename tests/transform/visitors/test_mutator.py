@@ -451,3 +451,59 @@ def test_variables_of_other_names_are_replaced_where_they_are_used() -> None:
 
     made = Renamed()(rlx.parse(BRANCHES))
     assert rlx.check(made).ok and "inner_new(x_new)" in rlx.show(made)
+
+
+TWO_BLOCKS = """
+@R.function
+def main(x: R.Tensor((2, 3), "float32"), y: R.Tensor((2, 3), "float32")):
+    with R.dataflow():
+        a: R.Tensor((2, 3), "float32") = R.add(x, y)
+        b: R.Tensor((2, 3), "float32") = R.exp(a)
+        R.output(b)
+    c: R.Tensor((2, 3), "float32") = R.add(b, y)
+    return c
+"""
+
+
+def blocks_of(text: str) -> tuple[ast.BindingBlock, ...]:
+    function = rlx.parse(text)["main"]
+    assert isinstance(function, ast.Function) and isinstance(function.body, ast.SeqExpr)
+    return function.body.blocks
+
+
+def test_a_block_alone() -> None:
+    class Doubled(rlx.ExprMutator):
+        def visit_call(self, call: ast.Call) -> ast.Expr:
+            if call.op_name != "relax.add":
+                return call
+            return rlx.op.multiply(self.builder.emit(rlx.op.negative(call.args[0])), call.args[1])
+
+    class Gone(rlx.ExprMutator):
+        def visit_var_binding(self, binding: ast.VarBinding) -> None:
+            pass
+
+    dataflow, ordinary = blocks_of(TWO_BLOCKS)
+    for block, expected in (
+        (dataflow, ["R.negative(x)", "R.multiply(lv, y)", "R.exp(a)"]),
+        (ordinary, ["R.negative(b)", "R.multiply(gv, y)"]),
+    ):
+        made = Doubled().visit_binding_block(block)
+        assert made is not None and type(made) is type(block)
+        assert [str(binding.value) for binding in made.bindings] == expected
+        assert rlx.ExprMutator().visit_binding_block(block) is block
+        gone = Gone().visit_binding_block(block)
+        assert type(gone) is type(block) and gone.bindings == ()
+
+
+def test_a_dataflow_block_becomes_an_ordinary_one() -> None:
+    class Ordinary(rlx.ExprMutator):
+        def visit_binding_block(self, block: ast.BindingBlock) -> ast.BindingBlock | None:
+            return super().visit_binding_block(ast.BindingBlock(block.bindings))
+
+        def visit_dataflow_var_def(self, var: ast.DataflowVar) -> ast.Var:
+            return rlx.Var(var.name_hint, var.struct_info)
+
+    made = Ordinary()(rlx.parse(TWO_BLOCKS))
+    assert rlx.check(made).ok and "R.dataflow" not in rlx.show(made)
+    structural = rlx.transform.ToNonDataflow()(rlx.parse(TWO_BLOCKS))
+    rlx.transform.assert_structural_equal(made, structural)

@@ -125,6 +125,25 @@ def test_a_method_that_is_never_called_is_an_error() -> None:
                 pass
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("visit_generic_const_", "visit_constant"),
+        ("visit_shape_expr_", "visit_shape_expr"),
+        ("visit_int_imm_", "visit_prim_expr"),
+        ("visit_floor_div_", "visit_prim_expr"),
+        ("visit_expr_fallback_", "visit_expr"),
+        ("visit_type", "visit_struct_info"),
+        ("visit_expr_post_order", r"write super\(\).visit_call\(call\)"),
+    ],
+)
+@pytest.mark.parametrize("base", [rlx.ExprVisitor, rlx.ExprMutator])
+def test_the_methods_of_tvm_are_answered_with_ours(base: type, name: str, meant: str) -> None:
+    with pytest.raises(TypeError, match=meant):
+        type("Wrong", (base,), {name: lambda self, node: None})
+    type("Right", (base,), {"with_type": lambda self, var: var})  # no visiting method
+
+
 def test_size_is_no_limit() -> None:
     bindings = "".join(f"        a{i + 1} = R.add(a{i}, a{i})\n" for i in range(5_000))
     text = (

@@ -1,0 +1,139 @@
+"""Nodes that Python code makes: lists are tuples, and parts of wrong kinds are told by name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+import rlx
+from rlx.grammar.nodes import ast
+from rlx.grammar.nodes.ast import Expr
+
+x, y = (rlx.Var(name, ["n", 4], "float32") for name in "xy")
+flag = rlx.Var("flag", [], "bool")
+ADD = rlx.op.add(x, y).op
+
+
+def built(make: Callable[[], Expr]) -> ast.IRModule:
+    """A module that returns a value."""
+    bb = rlx.BlockBuilder()
+    with bb.function("main", [x, y, flag]):
+        bb.emit_func_output(bb.emit(make()))
+    return bb.get()
+
+
+def test_lists_are_tuples() -> None:
+    call = ast.Call(ADD, [x, y])  # type: ignore[arg-type]
+    pair = ast.Tuple([call, x])  # type: ignore[arg-type]
+    assert call.args == (x, y) and pair.fields == (call, x)
+    bound = rlx.Var("v")
+    block = ast.BindingBlock([ast.VarBinding(bound, pair)])  # type: ignore[arg-type]
+    function = ast.Function([x, y], ast.SeqExpr([block], bound))  # type: ignore[arg-type]
+    bb = rlx.BlockBuilder()
+    bb.add_func(function, "main")
+    assert rlx.check(bb.get()).ok
+    assert "v = (R.add(x, y), x)" in rlx.show(bb.get())
+
+
+WRONG: dict[str, tuple[Callable[[], Expr], str]] = {
+    "attributes in the place of types, as TVM has them": (
+        lambda: ast.Call(ADD, (x, y), {}, {}),  # type: ignore[arg-type]
+        "found dict {}: write Call(op, args, attrs, sinfo_args)",
+    ),
+    "fields one by one": (lambda: ast.Tuple(x, y), "expected a tuple or list as fields"),  # type: ignore[arg-type]
+    "a sequence in the other order": (
+        lambda: ast.SeqExpr(x, ()),  # type: ignore[arg-type]
+        "write SeqExpr(blocks, body)",
+    ),
+    "the name of an operator": (
+        lambda: ast.Call("relax.add", (x, y)),  # type: ignore[arg-type]
+        "op of Call: expected an expression",
+    ),
+    "a number as operand": (
+        lambda: ast.Call(ADD, (x, 1)),  # type: ignore[arg-type]
+        "args of Call: expected an expression, such as a variable or rlx.const(1); found int 1",
+    ),
+    "a number inside": (
+        lambda: rlx.op.exp(ast.Call(ADD, (x, 1))),  # type: ignore[arg-type]
+        "args of Call: expected an expression",
+    ),
+    "a field in the other order": (
+        lambda: ast.TupleGetItem(0, ast.Tuple((x, y))),  # type: ignore[arg-type]
+        "tuple_value of TupleGetItem: expected an expression",
+    ),
+    "numbers as dimensions": (
+        lambda: ast.ShapeExpr((2, 3)),  # type: ignore[arg-type]
+        "rlx.op.shape([n, 2]) takes numbers, too; found int 2",
+    ),
+    "a branch that is missing": (
+        lambda: ast.If(flag, x, None),  # type: ignore[arg-type]
+        "false_branch of If: expected an expression",
+    ),
+    "a number as constant": (
+        lambda: ast.Constant(3.0),  # type: ignore[arg-type]
+        "rlx.const(…) makes a constant; found float 3.0",
+    ),
+}
+
+
+@pytest.mark.parametrize(("make", "words"), WRONG.values(), ids=WRONG)
+def test_a_part_of_a_wrong_kind_is_named(make: Callable[[], Expr], words: str) -> None:
+    with pytest.raises(rlx.MisuseError) as raised:
+        built(make)
+    assert words in str(raised.value) and "test_nodes_by_hand.py:" in str(raised.value)
+
+
+@pytest.mark.parametrize("name", ["a number inside", "a number as operand"])
+def test_mutators_name_it_too(name: str) -> None:
+    make, words = WRONG[name]
+
+    class Wrong(rlx.ExprMutator):
+        def visit_call(self, call: ast.Call) -> Expr:
+            return make()
+
+    with pytest.raises(rlx.MisuseError, match=re.escape(words)):
+        Wrong()(built(lambda: rlx.op.exp(x)))
+
+
+def test_shape_variables_are_bound_where_code_leaves_them_out() -> None:
+    """By signatures, by casts, and by those of local functions."""
+    n, m, k = rlx.dim("n"), rlx.dim("m"), rlx.dim("k")
+    square = rlx.Var("square", [k, k], "float32")
+    local = rlx.Var("local")
+    inner = ast.Function((square,), rlx.op.exp(square))
+    given = rlx.Var("given", 'R.Tensor("float32", ndim=2)')
+    cast, flat, out = rlx.Var("cast"), rlx.Var("flat"), rlx.Var("out")
+    rows = rlx.Var("rows", [n], "float32")
+    target = rlx.Var("_", [n, m], "float32").struct_info
+    assert target is not None
+    bindings = (
+        ast.VarBinding(local, inner),
+        ast.MatchCast(cast, given, target),
+        ast.VarBinding(flat, rlx.op.reshape(cast, [n * m])),
+        ast.VarBinding(out, ast.Tuple((flat, rows))),
+    )
+    body = ast.SeqExpr((ast.BindingBlock(bindings),), out)
+    function = ast.Function((rows, given), body)
+    bb = rlx.BlockBuilder()
+    bb.add_func(function, "main")
+    assert [var.name for var in bb.get()["main"].shape_vars] == ["n"]  # type: ignore[union-attr]
+    for module in (bb.get(), rlx.IRModule.from_expr(function)):
+        assert rlx.check(module).ok
+        assert rlx.transform.dead_code(module)["main"] is not module["main"]
+    assert rlx.ExprMutator()(function).shape_vars == (n,)
+
+    bb = rlx.BlockBuilder()
+    with bb.function("main", [given]):
+        bb.emit_normalized(ast.MatchCast(cast, given, target))
+        closure = bb.emit(inner)
+        bb.emit_func_output(bb.emit((rlx.op.reshape(cast, [n * m]), closure)))
+    assert rlx.check(bb.get()).ok
+
+
+def test_functions_by_hand() -> None:
+    binding = ast.VarBinding(rlx.Var("v"), 3)  # type: ignore[arg-type]
+    body = ast.SeqExpr((ast.BindingBlock((binding,)),), x)
+    with pytest.raises(rlx.MisuseError, match="value of VarBinding: expected an expression"):
+        rlx.BlockBuilder().add_func(ast.Function((x,), body), "main")
