@@ -38,7 +38,7 @@ def test_lists_are_tuples() -> None:
 
 
 WRONG: dict[str, tuple[Callable[[], Expr], str]] = {
-    "attributes in the place of types, as TVM has them": (
+    "attributes in the place of types": (
         lambda: ast.Call(ADD, (x, y), {}, {}),  # type: ignore[arg-type]
         "found dict {}: write Call(op, args, attrs, sinfo_args)",
     ),
