@@ -41,7 +41,7 @@ class RandomElements:
         made = self.rng.uniform(-2, 2, shape)
         if not special:
             return made
-        found = self.rng.choice([np.nan, np.inf, -np.inf, 0.0, -0.0, 1e30], shape)
+        found = self.rng.choice(SPECIAL, shape)
         return np.where(self.rng.random(shape) < 0.3, found, made)
 
 

@@ -353,7 +353,7 @@ def _wider(module: ast.IRModule) -> str:
 
 def _bindings(module: ast.IRModule) -> int:
     """How many bindings the functions of a module have outside of branches."""
-    functions = [f for f in module.functions.values() if isinstance(f, ast.Function)]
+    functions = module.relax_functions.values()
     bodies = [f.body for f in functions if isinstance(f.body, ast.SeqExpr)]
     return sum(len(block.bindings) for body in bodies for block in body.blocks)
 

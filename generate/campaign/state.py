@@ -67,7 +67,7 @@ class CampaignState:
     def _put_aside(self, path: Path, why: str) -> None:
         self.damage = f"{path} is damaged: {why}"
         with suppress(OSError):  # it is then replaced
-            self.damage += f"; it is now {put_aside(path, '.damaged')}"
+            self.damage += f"; it is now {put_aside(path)}"
 
     @property
     def programs(self) -> int:

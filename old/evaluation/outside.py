@@ -40,7 +40,7 @@ class Outside:
         output: Callable[[str], None],
         iterations: int | None,
     ) -> None:
-        self._kernels = {gv: f for gv, f in module.functions.items() if isinstance(f, tir.PrimFunc)}
+        self._kernels = module.prim_funcs
         self._options: dict[str, Any] = {
             "packed": packed,
             "output": output,

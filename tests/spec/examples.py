@@ -108,7 +108,7 @@ def outcome_of(example: Example, printed: list[str] | None = None) -> Outcome:
     loops = options.pop("iterations", None)
     report = check_text(text)
     (module,) = report.modules
-    main = next(f for g, f in module.functions.items() if g.name_hint == "main")
+    main = module["main"]
     assert isinstance(main, ast.Function)
     ready = load(
         module,

@@ -166,7 +166,7 @@ def program(seed: int) -> IRModule:
     """A random program with what the passes look for."""
     rng = random.Random(seed)
     module = random_module(rng, OPTIONS)
-    functions = [f for f in module.functions.values() if isinstance(f, ast.Function)]
+    functions = module.relax_functions.values()
     called = {gv for function in functions for gv in called_globals(function)}
     return _Seasoned(rng, called)(module)
 
@@ -230,8 +230,8 @@ class Judge:
         new = report.modules[0]
         judged = False
         names = {gv.name_hint for gv in new.functions}
-        for gv, function in self.module.functions.items():
-            if not isinstance(function, ast.Function) or "global_symbol" not in function.attrs:
+        for gv, function in self.module.relax_functions.items():
+            if "global_symbol" not in function.attrs:
                 continue
             if gv.name_hint not in names:
                 return f"{gv.name_hint} is gone"

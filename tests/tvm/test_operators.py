@@ -197,7 +197,7 @@ def printed(
     builder = relax.BlockBuilder()
     bound(builder, caller.call(*case))
     (module,) = parse(builder.finalize().script()).modules
-    (function,) = (f for f in module.functions.values() if isinstance(f, ast.Function))
+    (function,) = module.relax_functions.values()
     assert isinstance(function.body, ast.SeqExpr)
     values |= {b.var: b.value for b in bindings(function.body) if isinstance(b, ast.VarBinding)}
     binding = function.body.blocks[-1].bindings[-1]

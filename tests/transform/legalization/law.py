@@ -256,8 +256,8 @@ def check(
     tally["legalised"] += 1
     if not rlx.check(found.module).ok:
         yield f"{name}: not legal\n{found.module}"
-    for function in found.module.functions.values():
-        if isinstance(function, tir.PrimFunc) and not written_once(function):
+    for function in found.module.prim_funcs.values():
+        if not written_once(function):
             yield f"{name}: an element is not written once\n{found.module}"
     rng = np.random.default_rng(seed)
     for number in range(tries):
