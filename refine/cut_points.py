@@ -269,8 +269,8 @@ def _above(frontier: set[TensorTerm], users: dict[Term, list[Term]], together: b
 
 
 def _functions(matcher: Matcher, tensor: TensorTerm, frontier: set[TensorTerm]) -> set[str]:
-    """What the elements of a tensor are made with, down to a frontier: those made with the same are
-    compared first.
+    """The functions that the elements of a tensor are computed with, down to a frontier. Tensors
+    with the same functions are compared first.
     """
     found: set[str] = set()
     stack, seen = [tensor], set(frontier)

@@ -150,7 +150,7 @@ class NormalForms:
         return None if hidden else self.definition(tensor)
 
     def definition(self, tensor: TensorTerm) -> TensorTerm | None:
-        """The same, whether it is looked below the tensor or not."""
+        """The definition of a tensor, also of one that may not be opened; None if there is none."""
         if isinstance(tensor, Lambda):
             return tensor
         if not isinstance(tensor, ResultTerm):
@@ -708,7 +708,7 @@ class NormalForms:
         return None
 
     def _opposite_of(self, x: PrimExpr) -> PrimExpr | None:
-        """What a float is -1 times, which is exact; None if it is no such product."""
+        """The other factor of a product with -1, which is exact; None for anything else."""
         product = self.behind(x)
         if isinstance(product, tir.Mul):
             if self._written_number(product.b) == -1:
@@ -718,7 +718,7 @@ class NormalForms:
         return None
 
     def _negated_twice(self, a: PrimExpr, b: PrimExpr) -> PrimExpr | None:
-        """What a product is that is -1 times -1 times it."""
+        """The factor of a product with -1 twice; None for anything else."""
         for one, other in ((a, b), (b, a)):
             if self._written_number(other) == -1:
                 return self._opposite_of(one)
@@ -1098,8 +1098,8 @@ class NormalForms:
             )
 
     def _guarded(self, x: Reduce) -> bool | None:
-        """Which branch of a choice in the source is not the identity of a sum that begins with it;
-        None if there is no such choice.
+        """Whether the source is a choice whose second branch is the identity of the sum (True), or whose
+        first branch is (False); None if there is no such choice, or the sum begins otherwise.
         """
         if len(x.sources) != 1:
             return None
@@ -1192,7 +1192,7 @@ def written_out(x: Reduce) -> PrimExpr | None:
 
 
 def _negated(x: PrimExpr) -> PrimExpr | None:
-    """What a float is the opposite of, as it is written."""
+    """The operand of a negation of floats, however it is written; None for anything else."""
     match x:
         case (
             tir.Mul(a=a, b=tir.FloatImm(value=-1.0))
@@ -1204,8 +1204,8 @@ def _negated(x: PrimExpr) -> PrimExpr | None:
 
 
 def _same_size(x: PrimExpr) -> PrimExpr | None:
-    """What a float has the absolute value of: its opposite, or what it is the absolute value of
-    itself.
+    """A float with the same absolute value: the operand of `fabs` or of a negation; None for anything
+    else.
     """
     match x:
         case tir.Call(op="fabs", args=(a,)):

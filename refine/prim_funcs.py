@@ -202,7 +202,7 @@ class LoopsOpener:
 
 
 class _Requirements:
-    """What is known to hold because a program that returns computes it; see
+    """The conditions that hold because a program that returns has computed them; see
     :meth:`LoopsOpener.safe`.
     """
 

@@ -83,7 +83,7 @@ _PARTS = frozenset({"Primitive", "Composite", "Codegen"})
 
 
 class _Outcome(Record):
-    """What comparing one function gave: the level of the proof, or the reason why there is none."""
+    """The result of the comparison of one function: the level of the proof, or the reason why there is none."""
 
     level: str | None
     reason: str
@@ -324,7 +324,7 @@ class _FunctionPair:
             return _Outcome(None, "terms are nested too deep")
 
     def missing(self, found: _Outcome, example: Counterexample | None) -> Missing | None:
-        """What is missing for a proof."""
+        """The search for a condition under which the proof succeeds."""
         both = [module[self._name] for module in self._modules]
         functions = [function for function in both if isinstance(function, ast.Function)]
         if len(functions) < len(both):

@@ -73,7 +73,7 @@ TOLERANCE = {"float64": 1e-9, "float32": 1e-4, "float16": 3e-2, "bfloat16": 2e-1
 
 
 class Searched(Record):
-    """What runs showed.
+    """The result of a search for inputs on which programs differ.
 
     Attributes
     ----------
@@ -749,7 +749,8 @@ def _values_differ(
     numbers: bool = False,
     seen: set[tuple[int, int]] | None = None,
 ) -> str:
-    """The same; tuples may share their fields, and ``seen`` has those that were compared."""
+    """How two values differ; empty if they do not. Tuples may share their fields: ``seen`` has those that
+    were compared."""
     seen = set() if seen is None else seen
     match one, other:
         case TupleValue(fields=a), TupleValue(fields=b):

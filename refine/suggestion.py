@@ -24,7 +24,7 @@ SAMPLE = (1, 2, 3, 4, 6, 8)
 
 
 class Missing:
-    """What is missing for a proof.
+    """The search for a condition that is missing for a proof.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Rules about functions, calls and the module: WF07, WF08, WF12, WF13, WF21, WF23, TIR09."""
+"""Rules about functions, calls and the module."""
 
 from __future__ import annotations
 

@@ -194,7 +194,7 @@ def _ended(worker: Worker, seed: int, text: str) -> Finding | None:
 
 
 FROM_OUTSIDE = tuple(f"signal {name}" for name in OUTSIDE)
-"""How processes end that somebody else has ended, such as the system, short of memory."""
+"""Signals of processes that something else has ended, such as the system, short of memory."""
 
 
 def examine(

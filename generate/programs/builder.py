@@ -128,7 +128,7 @@ class FunctionBuilder:
     grows
         Whether a value that is missing may become a parameter.
     pure, dataflow, output
-        What the place at hand allows: no effects; in a dataflow block; there, a binding that is put
+        What the current place allows: no effects; in a dataflow block; there, a binding that is put
         out.
     """
 

@@ -18,7 +18,7 @@ TRIES = 2
 """So often a program is examined while others end the process."""
 
 FROM_OUTSIDE = ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP")
-"""Signals by which processes end that somebody else has ended, such as the system, short of
+"""Signals of processes that something else has ended, such as the system, short of
 memory.
 """
 

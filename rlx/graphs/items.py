@@ -48,7 +48,7 @@ class GraphItem:
         ``"removed"`` or ``"added"`` where two modules are compared and only one has it;
         ``"carried"`` where both have it, of values that differ.
     note
-        What is said of it besides.
+        Further facts about it.
     """
 
     key: int

@@ -35,7 +35,7 @@ WAVES = 8
 """Rounds in which only users of what has changed are added; then all that may depend on it are."""
 
 SOON = 8
-"""So many users of what is to be looked at are looked at with it."""
+"""The largest number of users that are checked together with a changed variable."""
 
 FEW = 16
 """A function of fewer statements is checked whole."""
