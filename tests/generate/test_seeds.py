@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from rlx.generate.campaign.programs import program
-from rlx.generate.elements import RandomElements
+from rlx.generate.elements import Elements
 from rlx.generate.inputs import value
 from rlx.generate.near import CODES, near_miss
 from rlx.generate.programs import random_module
@@ -59,7 +59,7 @@ def inputs(seeds: range) -> Iterator[str]:
             for param in function.params:
                 # Some parameters have no input; what is too large for a type is infinite.
                 with suppress(ValueError, UndefinedError), np.errstate(over="ignore"):
-                    info, elements = param.struct_info_annotation, RandomElements(rng)
+                    info, elements = param.struct_info_annotation, Elements(rng.bytes)
                     yield repr(value(info, sizes, elements, seed % 2 == 1))
 
 
