@@ -479,15 +479,10 @@ class NormalForms:
                     tir.Select(condition=c, true_value=a, false_value=b)
                     | tir.Call(op="if_then_else", args=(c, a, b))
                 ):
-                    if tir.interned(a) is tir.interned(b):
-                        x = tir.interned(a)
-                        continue
-                    taken = self.holds(tir.interned(c))
-                    if taken is None:
+                    found = self._chosen(c, a, b)
+                    if found is None:
                         return x
-                    if self.facts.is_index(c) and turned(c) not in self.facts.chosen:
-                        self.trail.note("choice", c, taken, self.facts.context.state)
-                    x = tir.interned(a if taken else b)
+                    x = found
                 case tir.BufferLoad(buffer=TensorTerm() as tensor, indices=indices) if (
                     tensor in self.representatives
                 ):
@@ -552,30 +547,15 @@ class NormalForms:
                         (tir.FloorDiv if x.op == "shift_right" else tir.FloorMod)(a, power)
                     )
                 case tir.Cast(dtype=kind, value=inner):
-                    opened = self.head(tir.interned(inner))
-                    found = _converted(opened, kind)
-                    if found is None and kind.code == "int" and kind.bits >= 32:
-                        counted = self._counted(opened)
-                        if counted is not None:
-                            found = tir.interned(tir.converted(counted, kind, None))
-                    if embeds(kind, tir.type_of(inner)) and (first := self._widened(opened, kind)):
-                        found = first
-                    if found is None and kind.is_float:
-                        found = self._settled(opened, kind)
+                    found = self._cast(self.head(tir.interned(inner)), kind, tir.type_of(inner))
                     if found is None:
                         return x
                     x = found
                 case tir.Mul(a=a, b=b) | tir.Div(a=a, b=b) if tir.type_of(a).is_float:
-                    if self._is_one(b):
-                        x = tir.interned(a)
-                    elif type(x) is tir.Mul and self._is_one(a):
-                        x = tir.interned(b)
-                    elif type(x) is tir.Mul and (same := self._negated_twice(a, b)) is not None:
-                        x = tir.interned(same)
-                    elif type(x) is tir.Div and (inverse := self._inverse(b)) is not None:
-                        x = tir.interned(tir.Mul(a, inverse))
-                    else:
+                    found = self._factor(x, a, b)
+                    if found is None:
                         return x
+                    x = tir.interned(found)
                 case tir.Sub(a=a, b=b) if tir.type_of(a).is_float and (
                     str(self._written_number(b)) == "0.0"
                 ):
@@ -605,6 +585,39 @@ class NormalForms:
                     x = found
                 case _:
                     return x
+
+    def _chosen(self, c: PrimExpr, a: PrimExpr, b: PrimExpr) -> PrimExpr | None:
+        """The branch that a choice takes; None if that is not known."""
+        if tir.interned(a) is tir.interned(b):
+            return tir.interned(a)
+        taken = self.holds(tir.interned(c))
+        if taken is None:
+            return None
+        if self.facts.is_index(c) and turned(c) not in self.facts.chosen:
+            self.trail.note("choice", c, taken, self.facts.context.state)
+        return tir.interned(a if taken else b)
+
+    def _cast(self, opened: PrimExpr, kind: DataType, before: DataType) -> PrimExpr | None:
+        """An element as a number of another type, without a cast around it; None if it needs one."""
+        found = _converted(opened, kind)
+        if found is None and kind.code == "int" and kind.bits >= 32:
+            counted = self._counted(opened)
+            if counted is not None:
+                found = tir.interned(tir.converted(counted, kind, None))
+        if embeds(kind, before) and (first := self._widened(opened, kind)):
+            found = first
+        if found is None and kind.is_float:
+            found = self._settled(opened, kind)
+        return found
+
+    def _factor(self, x: PrimExpr, a: PrimExpr, b: PrimExpr) -> PrimExpr | None:
+        """A product or a quotient of floats where one operand is a plain number; None otherwise."""
+        if self._is_one(b):
+            return a
+        if type(x) is tir.Div:
+            inverse = self._inverse(b)
+            return None if inverse is None else tir.Mul(a, inverse)
+        return b if self._is_one(a) else self._negated_twice(a, b)
 
     def same_numbers(self, a: DataType, b: DataType) -> bool:
         """Whether two element types have the same numbers: as real numbers all floats have."""
