@@ -51,7 +51,7 @@ def prim_funcs(seeds: range) -> Iterator[str]:
 
 
 def inputs(seeds: range) -> Iterator[str]:
-    """What functions are given, with numbers of all kinds and without."""
+    """Inputs of functions, with numbers of all kinds and without."""
     for seed in seeds:
         rng = np.random.default_rng(seed)
         for function in random_module(random.Random(seed)).relax_functions.values():

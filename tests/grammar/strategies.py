@@ -29,7 +29,7 @@ INTS = st.one_of(st.integers(-3, 9), st.integers(-(2**63), 2**63 - 1))
 
 
 class Scope:
-    """What a place of a module may mention."""
+    """The names that a place of a module may mention."""
 
     def __init__(self, globals_: Sequence[ast.GlobalVar]) -> None:
         self.globals = globals_

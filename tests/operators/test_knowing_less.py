@@ -110,7 +110,7 @@ def calls() -> Iterator[Any]:
 
 
 def wrong(kept: set[str], full: ast.StructInfo, less: ast.StructInfo) -> list[tuple[object, str]]:
-    """What is said of the weaker call's result and is not so, and what is missing."""
+    """Statements about the weaker call's result that are not true, and missing ones."""
     known, found = facts(full), facts(less)
     false = [key for key, fact in found.items() if known.get(key) != fact]
     return false + [key for key in known if key[1] in kept and key not in found]

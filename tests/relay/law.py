@@ -91,7 +91,7 @@ def types(made: Translation) -> tuple[list[str], list[str]]:
 
 
 def broken(seed: int, kinds: Counter[str]) -> str:
-    """What is wrong with the forms of a program; empty if nothing. `kinds` counts how the runs end."""
+    """The problem with the forms of a program; empty if there is none. `kinds` counts how the runs end."""
     module = program(seed)
     made = translate(module)
     found = forms(module, made)

@@ -1,4 +1,4 @@
-"""What is removed, what stays, and what is left in its place."""
+"""Casts that are removed, casts that stay, and what takes their places."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ PLANNED = STAGES.index(StaticPlanBlockMemory) + 1
 
 
 def planned(module: IRModule, entry: str) -> tuple[MemoryUse, Executable]:
-    """What the plan of a module needs, and the module compiled with it."""
+    """The memory that the plan of a module needs, and the module compiled with it."""
     now = legalize(module)
     for stage in STAGES[:PLANNED]:
         now = stage()(now)

@@ -121,7 +121,7 @@ class _Kept:
 
 
 def accusations(text: str, make: Make) -> list[tuple[Problem, Any]]:
-    """What an instrument says of each pass, with the module that the pass made."""
+    """An instrument's answer about each pass, with the module that the pass made."""
     module = tvm.script.from_source(text, check_well_formed=False)
     if not isinstance(module, tvm.IRModule):
         module = tvm.IRModule({"main": module})

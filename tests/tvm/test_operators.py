@@ -164,7 +164,7 @@ def bound(builder: Any, call: Any) -> Any:
 
 
 def theirs(case: Case) -> tuple[ast.StructInfo, dict[tir.Var, tir.Var]]:
-    """What TVM derives, translated, and which variable of the translation is which of ours."""
+    """The types that TVM derives, translated, and which variable of the translation is which of ours."""
     caller = Caller()
     found = bound(relax.BlockBuilder(), caller.call(*case)).ty
     translation = Translation()

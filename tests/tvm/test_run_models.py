@@ -29,7 +29,7 @@ TOLERANCE = 1e-3
 
 @cache
 def texts(model: str) -> dict[str, str]:
-    """What TVM prints at each stage, constants included."""
+    """TVM's text of each stage, constants included."""
     return {stage: module.script(show_meta=True) for stage, module in stages(model)}
 
 

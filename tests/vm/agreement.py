@@ -92,7 +92,7 @@ def _copy(value: Value) -> Value:
 
 
 def differ(one: End, other: End) -> str | None:
-    """What differs between two ends; None if nothing that a program could tell."""
+    """The difference between two ends that a program could notice; None if there is none."""
     if OutOfFuel.__name__ in (one.kind, other.kind):
         return None
     if one.kind != other.kind:
@@ -142,7 +142,7 @@ def _perturbed(value: Value, choose: random.Random) -> Value:
 
 
 def differences(text: str, seed: int, stages: bool = True) -> Iterator[str]:
-    """What differs between the ways to run a program."""
+    """The differences between the ways to run a program."""
     module = parse(text).modules[0]
     entries = [
         gv.name_hint for gv, f in module.relax_functions.items() if not f.attrs.get("private")
@@ -187,7 +187,7 @@ def lowerings(module: ast.IRModule) -> Iterator[tuple[str, ast.IRModule]]:
 
 
 def corpus() -> Iterator[tuple[str, ast.IRModule]]:
-    """Legal programs that somebody wrote or exported, with their places."""
+    """Legal programs that people wrote or exported, with their places."""
     import tvm
 
     from tests.tvm.models import MODELS
@@ -211,7 +211,7 @@ def corpus() -> Iterator[tuple[str, ast.IRModule]]:
 
 
 def stages_differ(module: ast.IRModule, counted: Counter[str]) -> Iterator[str]:
-    """What differs in runs of the stages of a program, by native code."""
+    """The differences in runs of the stages of a program, by native code."""
     from tests.tvm.test_run_models import EXTERNAL
 
     given: dict[str, tuple[Value, ...]] = {}

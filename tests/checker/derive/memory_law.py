@@ -122,7 +122,7 @@ def written(program: str, in_place: bool) -> str:
 
 
 def ends(text: str, condition: bool) -> str:
-    """What a program returns."""
+    """The result of a program."""
     numbers = [np.arange(4, dtype=np.float32), np.arange(4, 8, dtype=np.float32)]
     args: list[Value] = [*map(Tensor, numbers), Scalar(condition, BOOL)]
     ended = load(check_text(text).modules[0], backend="steps").run("main", args, fuel=5000)

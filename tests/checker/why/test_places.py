@@ -1,4 +1,4 @@
-"""What a place means, and what is said where nothing stands there."""
+"""The meaning of a place, and the message where nothing stands there."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,7 +54,7 @@ class Module:
 
 
 def texts(line: int, column: int | None = None) -> list[str]:
-    """What the trees at a place of the program conclude."""
+    """The conclusions of the trees at a place of the program."""
     return [step.text for step in why(PROGRAM, "p.rlx", line, column).roots]
 
 

@@ -22,7 +22,7 @@ RUNS = 6
 
 
 class CastVerdict(Record):
-    """What examining a program gave.
+    """The result of examining a program.
 
     Attributes
     ----------

@@ -183,7 +183,7 @@ def inputs(case: Case, at: dict[tir.Var, int], rng: np.random.Generator) -> list
 
 
 def run(module: ast.IRModule, values: Sequence[Any], backend: str) -> Outcome:
-    """What a program gives."""
+    """The result of a program."""
     program = load(module, backend=backend, iterations=FUEL)
     return program.run("main", [_value(v) for v in values], fuel=100_000)
 

@@ -33,7 +33,7 @@ FEATURES = frozenset({"symbolic", "tuples", "if", "dataflow", "match_cast", "clo
 
 
 def check(seed: int, tally: Counter[str]) -> str:
-    """What is wrong with the legalised program of a seed, empty if nothing is."""
+    """The problem with the legalised program of a seed; empty if there is none."""
     choose = random.Random(seed)
     module = random_module(choose, Options(size=8, features=FEATURES))
     found = legalized(module)
