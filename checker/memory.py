@@ -116,7 +116,7 @@ class Summaries:
 
 
 _TURNS = 8
-"""How often functions that call each other are followed."""
+"""The most rounds through functions that call each other."""
 
 
 class MemoryWalk:

@@ -43,7 +43,7 @@ class Elements:
         return np.where(coarse >= _FIRST_SPECIAL, SPECIAL[behind], made)
 
     def _bytes(self, shape: Shape) -> Array:
-        """As many numbers below 256; in large arrays the same ones come again after a prime number
+        """Numbers below 256 in this shape; in large arrays the same ones come again after a prime number
         of elements.
         """
         count = int(np.prod(shape, dtype=np.int64))
@@ -53,10 +53,10 @@ class Elements:
 
 
 LONGEST = 257
-"""As many elements of an array are drawn one by one."""
+"""The most elements of an array that are drawn one by one."""
 
 _FIRST_SPECIAL = 180
-"""From this byte on, a float is a special one where special ones are asked for."""
+"""The first byte that stands for a special float, where these are asked for."""
 
 
 def _plain() -> Array:

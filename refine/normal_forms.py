@@ -56,9 +56,9 @@ POWER = 12
 FACTORS = 8
 """The most elements of a reduction that are written out."""
 _CONSTANTS = 4
-"""So many definitions are opened to see whether an element is a constant."""
+"""The most definitions that are opened to see whether an element is a constant."""
 _INDICES = 12
-"""So many are opened to see whether an element is made of indices."""
+"""The most that are opened to see whether an element is made of indices."""
 _WHOLE = ("floor", "ceil", "round", "trunc")
 """Functions whose results are whole numbers, which they leave as they are."""
 RISING = frozenset(["exp", "expm1", "tanh", "sigmoid", "erf", "atan", "sinh", "asinh"])

@@ -20,7 +20,7 @@ from rlx.checker.why.step import (
 from rlx.grammar.diagnostic import Source
 
 NESTING = 12
-"""So deep steps are nested; an expression further down gets a tree of its own below."""
+"""The deepest nesting of steps; an expression further down gets a tree of its own below."""
 
 WIDTH = 120
 """The longest line in which the notes of a step stand beside it; longer ones get lines of their own."""

@@ -18,7 +18,7 @@ from rlx.generate.campaign.known_causes import explanation
 from rlx.writing import make_folder, put_aside, write
 
 PER_CAUSE = 12
-"""So many findings are kept that differ only in the operators named after their cause."""
+"""The most findings that are kept of those that differ only in the operators named after their cause."""
 
 
 class CampaignState:

@@ -29,7 +29,7 @@ MOST = 0.6
 """The part of its statements of which a function is checked whole where so many are wanted."""
 
 ROUNDS = 12
-"""How often further statements are added before the function is checked whole."""
+"""The most rounds that add statements before the function is checked whole."""
 
 WAVES = 8
 """Rounds in which only users of what has changed are added; then all that may depend on it are."""
