@@ -113,18 +113,16 @@ class _Alone(OperatorContext):
     def require(
         self,
         code: str,
-        condition: tir.PrimExpr | Sequence[tir.PrimExpr],
+        conditions: Sequence[tir.PrimExpr],
         message: Message,
         at: Place = None,
     ) -> bool:
         """Remember the conditions that are not proved."""
         if code not in _NEEDED:
-            return super().require(code, condition, message, at)
-        parts = (condition,) if isinstance(condition, tir.PrimExpr) else condition
-        for part in parts:
-            if not self.prover.always(part).proved:
-                words = message if isinstance(message, str) else message()
-                self.conditions.append((tir.interned(part), words))
+            return super().require(code, conditions, message, at)
+        for each in conditions:
+            if not self.prover.always(each).proved:
+                self.conditions.append((tir.interned(each), message()))
         return True
 
     def fresh_dim(self, hint: str) -> tir.Var:

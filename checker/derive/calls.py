@@ -360,7 +360,7 @@ def _check_promises(state: DerivationState, node: ast.Call, instance: Instance) 
         image = images.get(var)
         if not isinstance(image, tir.PrimExpr):
             continue
-        relation = policy.relation_of(substitute_prim(promise, {var: image}), state.prover)
+        relation = policy.relation_of([substitute_prim(promise, {var: image})], state.prover)
         if need("D14-promise", relation.kind == "always"):
             continue
         given = f"{var.name} is {show(image)} here"

@@ -8,7 +8,7 @@ note for a proof obligation, a warning where the specification says "possibly".
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from rlx.checker.derive.doubts import Doubt
@@ -37,14 +37,9 @@ class Decision(Record):
     extra: dict[str, object]
 
 
-def relation_of(condition: tir.PrimExpr | Sequence[tir.PrimExpr], prover: Prover) -> Relation:
-    """How often a condition, or all of several together, hold."""
-    return prover.relate_all([_equation(c) for c in conditions_of(condition)])
-
-
-def conditions_of(condition: tir.PrimExpr | Sequence[tir.PrimExpr]) -> Sequence[tir.PrimExpr]:
-    """The conditions of an obligation, which may be one alone."""
-    return (condition,) if isinstance(condition, tir.PrimExpr) else condition
+def relation_of(conditions: Iterable[tir.PrimExpr], prover: Prover) -> Relation:
+    """How often conditions hold, all of them together."""
+    return prover.relate_all([*map(_equation, conditions)])
 
 
 def _equation(condition: tir.PrimExpr) -> tuple[tir.PrimExpr, tir.PrimExpr]:
