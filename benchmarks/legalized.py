@@ -284,11 +284,7 @@ def text_of(case: Timed) -> str:
 
 def kernels(module: ast.IRModule) -> dict[str, tir.PrimFunc]:
     """The PrimFuncs of a module."""
-    return {
-        var.name_hint: func
-        for var, func in module.functions.items()
-        if isinstance(func, tir.PrimFunc)
-    }
+    return {var.name_hint: func for var, func in module.prim_funcs.items()}
 
 
 Array = np.ndarray[Any, Any]

@@ -25,7 +25,7 @@ from tvm import relax, transform
 
 from rlx import vm
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.ast import Function, IRModule
+from rlx.grammar.nodes.ast import IRModule
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.read.parser import parse
@@ -106,11 +106,10 @@ def _number(value: object) -> int:
 
 def needed(module: IRModule, name: str) -> int:
     """The most bytes of tensors of a function that are alive at one time."""
-    function = next(f for g, f in module.functions.items() if g.name_hint == name)
+    function = module[name]
     assert isinstance(function, ast.Function) and isinstance(function.body, ast.SeqExpr)
     rows = [binding for block in function.body.blocks for binding in block.bindings]
-    prim_funcs = {g: f for g, f in module.functions.items() if not isinstance(f, ast.Function)}
-    lives = Lives(rows, function.body.body, prim_funcs)
+    lives = Lives(rows, function.body.body, module.prim_funcs)
     items = []
     for at, binding in enumerate(rows):
         if not isinstance(binding, ast.VarBinding):
@@ -337,11 +336,7 @@ def lowering() -> Iterator[str]:
 
 def _unknown(module: IRModule) -> IRModule:
     """The module with other bodies, of which it is not remembered that they are in normal form."""
-    functions = {
-        gv: replace(f, body=replace(f.body)) if isinstance(f, Function) else f
-        for gv, f in module.functions.items()
-    }
-    return replace(module, functions=functions)
+    return module.map_relax_functions(lambda _, f: replace(f, body=replace(f.body)))
 
 
 def loading() -> Iterator[str]:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NoReturn
 
 from rlx.checker.render.files import Obligations
 from rlx.grammar.diagnostic import Diagnostic, Source
-from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import StructInfo
-from rlx.grammar.nodes.node import Node, Record, Span, complete, replace
+from rlx.grammar.nodes.node import Node, ShownAsText, Span, complete, replace
 from rlx.grammar.stack import roomy
 from rlx.solver.budget import Statistics
 
@@ -22,7 +22,7 @@ MARK = "rlx: ignore"
 _ORDER = ("error", "warning", "note")
 
 
-class Report(Record):
+class Report(ShownAsText):
     """The result of checking a text.
 
     Attributes
@@ -93,11 +93,6 @@ class Report(Record):
     def __repr__(self) -> str:
         errors, warnings = len(self.errors), len(self.warnings)
         return f"<Report on {self.source.path}: {errors} errors, {warnings} warnings>"
-
-    def _repr_html_(self) -> str:
-        from rlx.grammar.streams import preformatted
-
-        return preformatted(str(self))
 
 
 class IllFormedError(ValueError):
@@ -315,7 +310,7 @@ def _check(
     errors = [d.span for d in found if d.is_error]
     for module in modules:
         gathered.look(module, captured)
-        if any(isinstance(function, tir.PrimFunc) for function in module.functions.values()):
+        if module.prim_funcs:
             from rlx.checker.prim_funcs.check import prim_funcs
 
             gathered.diagnostics += prim_funcs(module, source, errors, captured, modules)

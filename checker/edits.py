@@ -115,7 +115,7 @@ def declare_impure(place: EditPlace) -> Edit | None:
     ):
         return None
     head = _decorator(place.source.text, function)
-    return None if head is None else _with_argument(place.source.text, head, "pure=False")
+    return None if head is None else _impure(head)
 
 
 @mends("WF12-entry")
@@ -230,18 +230,17 @@ def _decorator(text: str, function: ast.Function) -> list[Token] | None:
     return found
 
 
-def _with_argument(text: str, head: list[Token], argument: str) -> Edit | None:
-    """A decorator with one more keyword."""
-    name = argument.partition("=")[0]
-    if ("TARGET", name) in [(token.type, token.value) for token in head]:
+def _impure(head: list[Token]) -> Edit | None:
+    """A decorator with `pure=False`, unless it says already whether the function is pure."""
+    if ("TARGET", "pure") in [(token.type, token.value) for token in head]:
         return None
     end = head[-1]
     if end.type != "RPAR":
-        return Edit((end.end, end.end), f"({argument})")
+        return Edit((end.end, end.end), "(pure=False)")
     last = head[-2]
     if last.type == "COMMA":
-        return Edit((last.end, last.end), f" {argument},")
-    return Edit((last.end, last.end), argument if len(head) == 2 else f", {argument}")
+        return Edit((last.end, last.end), " pure=False,")
+    return Edit((last.end, last.end), "pure=False" if len(head) == 2 else ", pure=False")
 
 
 def _without_argument(head: list[Token], at: int) -> Edit | None:

@@ -12,7 +12,7 @@ ROUNDS = 20
 """Mending shows what could not be seen before, so that one round makes work for the next."""
 
 ALONE = 60
-"""As many edits are tried one by one where all together do harm."""
+"""The most edits that are tried one by one where all together do harm."""
 
 Check = Callable[[str, str], Report]
 

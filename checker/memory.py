@@ -116,7 +116,7 @@ class Summaries:
 
 
 _TURNS = 8
-"""How often functions that call each other are followed."""
+"""The most rounds through functions that call each other."""
 
 
 class MemoryWalk:
@@ -133,7 +133,7 @@ class MemoryWalk:
     functions
         The summaries of local functions, by the variables that are bound to them.
     certain
-        Whether the place is reached by every call of the function at hand.
+        Whether the place is reached by every call of the current function.
     """
 
     def __init__(self, summaries: Summaries) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from rlx.generate.elements import DrawnElements, Elements
+from rlx.generate.elements import Elements
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Function, StructInfo
 from rlx.grammar.nodes.dtype import FLOAT32, DataType
@@ -53,7 +53,7 @@ def inputs_for(
     sizes = {
         v: draw(st.sampled_from((2, 1, 0, *range(3, max_size + 1)))) for v in function.shape_vars
     }
-    elements = DrawnElements(draw)
+    elements = Elements(lambda count: draw(st.binary(min_size=count, max_size=count)))
     infos = [p.struct_info_annotation for p in function.params]
     sizes = _possible(infos, sizes, max_size)
     return tuple(value(info, sizes, elements, special) for info in infos)

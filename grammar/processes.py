@@ -47,7 +47,7 @@ def seconds_given(variable: str, default: float) -> float:
 
 
 OUTSIDE = ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGXCPU")
-"""The signals that users and systems send; a process that fails gets others."""
+"""The signals that users and systems send, which may be short of memory; a process that fails gets others."""
 
 
 def from_outside(status: int) -> str | None:

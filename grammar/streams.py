@@ -172,7 +172,7 @@ class HarmlessStream(io.TextIOBase):
         return self.stream.fileno()
 
     def writable(self) -> bool:
-        """It can be written to."""
+        """Whether it can be written to."""
         return True
 
 

@@ -30,14 +30,14 @@ class OlderDerivation(DerivationState):
     functions
         The function literals that variables and global variables are bound to.
     dataflow
-        Whether the place is inside a dataflow block of the function at hand.
+        Whether the current place is inside a dataflow block.
     impure
-        Whether the function at hand contained a call that may have effects.
+        Whether the current function contained a call that may have effects.
     """
 
     def __init__(self, module: ast.IRModule, captured: Collection[Node] = ()) -> None:
         super().__init__(module, RULES, set(), captured)
-        # Of what Python around the program gives, nothing is said at all.
+        # The Python code around the program defines these: nothing is reported about them.
         self.doubts.update(dict.fromkeys(captured, Doubt.WRONG))
         self.types: dict[Node, Type] = {}
         self.shape_of: dict[Node, Expr] = {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rlx.grammar.nodes.dtype import VOID
 from rlx.old.repeated import once_for_each
 from rlx.old.types import OBJECT, DynTensorType, FuncType, ObjectType, TupleType, Type
@@ -79,9 +81,8 @@ def find_lub(T1: Type, T2: Type) -> Type:
         case TupleType(fields=one), TupleType(fields=other) if len(one) == len(other):
             return TupleType(tuple(map(find_lub, one, other)))
         case FuncType(arg_types=one), FuncType(arg_types=other) if len(one) == len(other):
-            taken = tuple(map(find_glb, one, other))
-            met = tuple(each for each in taken if each is not None)
-            if len(met) == len(taken):
+            met = _all_met(one, other)
+            if met is not None:
                 return FuncType(met, find_lub(T1.ret_type, T2.ret_type), T1.pure and T2.pure)
     return OBJECT
 
@@ -99,9 +100,8 @@ def find_glb(T1: Type, T2: Type) -> Type | None:
         case DynTensorType(), DynTensorType():
             found = _glb_of_tensors(T1, T2)
         case TupleType(fields=one), TupleType(fields=other) if len(one) == len(other):
-            fields = tuple(map(find_glb, one, other))
-            met = tuple(each for each in fields if each is not None)
-            found = TupleType(met) if len(met) == len(fields) else None
+            met = _all_met(one, other)
+            found = None if met is None else TupleType(met)
         case FuncType(arg_types=one), FuncType(arg_types=other) if len(one) == len(other):
             ret = find_glb(T1.ret_type, T2.ret_type)
             if ret is not None:
@@ -109,6 +109,12 @@ def find_glb(T1: Type, T2: Type) -> Type | None:
     if found is None:
         refuted("OT-glb-meet")
     return found
+
+
+def _all_met(one: Sequence[Type], other: Sequence[Type]) -> tuple[Type, ...] | None:
+    """The greatest types below both, type by type; None if one of them is missing."""
+    met = [found for a, b in zip(one, other, strict=True) if (found := find_glb(a, b)) is not None]
+    return tuple(met) if len(met) == len(one) else None
 
 
 def _glb_of_tensors(one: DynTensorType, other: DynTensorType) -> DynTensorType | None:

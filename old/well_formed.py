@@ -29,7 +29,7 @@ class OlderCriteria(WellFormedCheck):
     Attributes
     ----------
     names
-        The names of the variables that the function at hand has bound so far.
+        The names of the variables that the current function has bound so far.
     recursive
         The global functions that can call themselves.
     """

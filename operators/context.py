@@ -12,8 +12,8 @@ from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.solver.context import Context
 from rlx.solver.prover import Prover
 
-Message = str | Callable[[], str]
-"""A sentence, or a function that makes it, because most obligations hold and need no sentence."""
+Message = Callable[[], str]
+"""Makes a sentence: most obligations hold and need none."""
 
 Place = ast.Expr | int | str | None
 """An expression, the index of a parameter (from 0), a keyword of the call, or the call itself.
@@ -78,11 +78,11 @@ class OperatorContext(ABC):
     def require(
         self,
         code: str,
-        condition: tir.PrimExpr | Sequence[tir.PrimExpr],
+        conditions: Sequence[tir.PrimExpr],
         message: Message,
         at: Place = None,
     ) -> bool:
-        """Prove an obligation (a conjunction, decided jointly) and report it if it is not proved.
+        """Prove an obligation, whose conditions are decided together, and report it if it is not proved.
 
         In a module, an obligation that is false for all values is an error; one that is false for
         some is a warning with the counterexample and the assumption that would make it true; an
@@ -93,9 +93,8 @@ class OperatorContext(ABC):
         bool
             False if it fails for all values, so that the rule can omit consequential errors.
         """
-        parts = (condition,) if isinstance(condition, tir.PrimExpr) else condition
-        if not all(self.prover.always(part).proved for part in parts):
-            self.report(code, "warning", message if isinstance(message, str) else message(), at)
+        if not all(self.prover.always(each).proved for each in conditions):
+            self.report(code, "warning", message(), at)
         return True
 
     def fresh_dim(self, hint: str) -> tir.Var:

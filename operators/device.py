@@ -58,9 +58,11 @@ def declared(site: OperatorCall, device: VDevice | None, data: Expr) -> VDevice:
 
 def _device(target: object) -> VDevice | None:
     """A virtual device, or the text of one: ``"cuda:0"``, ``"llvm"``, ``"cuda:0:shared"``."""
+    if isinstance(target, VDevice):
+        return target
     text = getattr(target, "value", target)
-    if isinstance(target, VDevice) or not isinstance(text, str):
-        return target if isinstance(target, VDevice) else None
+    if not isinstance(text, str):
+        return None
     name, _, rest = text.partition(":")
     index, _, scope = rest.partition(":")
     return VDevice(name, int(index) if index.isdigit() else 0, scope or "global")

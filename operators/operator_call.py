@@ -134,7 +134,8 @@ class OperatorCall:
         at: Place = None,
     ) -> bool:
         """Pass a proof obligation to the context; see :meth:`OperatorContext.require`."""
-        return self.ctx.require(code, condition, lambda: f"{self.name}: {message()}", at)
+        conditions = (condition,) if isinstance(condition, PrimExpr) else condition
+        return self.ctx.require(code, conditions, lambda: f"{self.name}: {message()}", at)
 
     def equal(
         self, code: str, a: PrimExpr, b: PrimExpr, message: Callable[[], str], at: Place = None

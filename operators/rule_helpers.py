@@ -287,8 +287,8 @@ def gradient(site: OperatorCall, given: Tensor, result: StructInfo) -> None:
 
 
 def value_of(site: OperatorCall, given: Expr | None, seen: set[Expr] | None = None) -> Expr | None:
-    """What an operand is, behind the names and the fields of tuples that it is given by; they may
-    form a circle, of which ``seen`` is what was met.
+    """The value of an operand that is given by names and fields of tuples. These may form a circle:
+    ``seen`` has those that were met.
     """
     seen = set() if seen is None else seen
     while isinstance(given, Var | TupleGetItem) and given not in seen:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.tir import PrimExpr
+from rlx.refine.definitions import SizeOfCall
 from rlx.refine.matching import Matcher
 from rlx.refine.terms import (
     ApplicationTerm,
@@ -70,13 +71,11 @@ def _below(term: Term) -> list[Term]:
 
 
 Pair = tuple[TensorTerm, TensorTerm]
-Source = tuple[ApplicationTerm, object, int]
-"""The call that a size comes from, and where in its result the size is."""
 
 
 def _with_sources(
-    roots: Sequence[Term], sources: Sequence[Source]
-) -> Iterator[TensorTerm | Source]:
+    roots: Sequence[Term], sources: Sequence[SizeOfCall]
+) -> Iterator[TensorTerm | SizeOfCall]:
     """The tensors that values are made of, and before them calls that give sizes, each behind what
     it is made of.
     """
@@ -93,8 +92,8 @@ def find(
     matcher: Matcher,
     before: Sequence[Term],
     after: Sequence[Term],
-    ours: Mapping[Source, tir.Var],
-    both: Mapping[Source, tir.Var],
+    ours: Mapping[SizeOfCall, tir.Var],
+    both: Mapping[SizeOfCall, tir.Var],
 ) -> Pair | None:
     """Compare the tensors of AFTER with those of BEFORE, and let the matcher know the equal ones.
 
@@ -269,8 +268,8 @@ def _above(frontier: set[TensorTerm], users: dict[Term, list[Term]], together: b
 
 
 def _functions(matcher: Matcher, tensor: TensorTerm, frontier: set[TensorTerm]) -> set[str]:
-    """What the elements of a tensor are made with, down to a frontier: those made with the same are
-    compared first.
+    """The functions that the elements of a tensor are computed with, down to a frontier. Tensors
+    with the same functions are compared first.
     """
     found: set[str] = set()
     stack, seen = [tensor], set(frontier)

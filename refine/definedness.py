@@ -20,8 +20,8 @@ from rlx.grammar.nodes.tir import PrimExpr
 
 
 def requirement(node: PrimExpr) -> tuple[PrimExpr, str] | None:
-    """What the operands of an operation satisfy exactly where it does not fail, and that in words;
-    None if it never fails.
+    """The condition under which an operation does not fail, and its description; None if it never
+    fails.
     """
     match node:
         case tir.Binary(b=b) if isinstance(node, INTEGER_DIVISIONS) and tir.type_of(b).is_integer:
@@ -44,8 +44,8 @@ def requirement(node: PrimExpr) -> tuple[PrimExpr, str] | None:
 
 
 def requirements(number: PrimExpr) -> Iterator[tuple[PrimExpr, str]]:
-    """What holds exactly where an integer that is computed of sizes has a value. What `if_then_else`, `and` and
-    `or` do not evaluate needs nothing.
+    """The conditions under which an integer expression of sizes has a value. An operand that `if_then_else`,
+    `and` or `or` does not evaluate adds none.
     """
     stack: list[tuple[PrimExpr, tuple[PrimExpr, ...]]] = [(number, ())]
     seen = set()
@@ -171,7 +171,7 @@ def _bounds_of(conditions: Iterable[tuple[PrimExpr, bool]], known: _Bounds) -> _
 
 
 def _bounds(condition: PrimExpr, value: bool) -> Iterator[tuple[PrimExpr, Limits]]:
-    """What a condition on floats and literals says about the floats."""
+    """The limits that a condition on floats and literals gives the floats."""
     match condition:
         case tir.Not(a=a):
             yield from _bounds(a, not value)

@@ -39,6 +39,9 @@ from rlx.te.external import External
 from rlx.te.graph import operations
 from rlx.te.tensor import Operation, Read, Tensor, indices_of
 
+SizeOfCall = tuple[ApplicationTerm, object, int]
+"""A call, a part of its result, and the position of a size there."""
+
 
 class Unopened(Exception):
     """A call has no definition that can be compared; the message gives the reason."""
@@ -110,18 +113,16 @@ class _Alone(OperatorContext):
     def require(
         self,
         code: str,
-        condition: tir.PrimExpr | Sequence[tir.PrimExpr],
+        conditions: Sequence[tir.PrimExpr],
         message: Message,
         at: Place = None,
     ) -> bool:
         """Remember the conditions that are not proved."""
         if code not in _NEEDED:
-            return super().require(code, condition, message, at)
-        parts = (condition,) if isinstance(condition, tir.PrimExpr) else condition
-        for part in parts:
-            if not self.prover.always(part).proved:
-                words = message if isinstance(message, str) else message()
-                self.conditions.append((tir.interned(part), words))
+            return super().require(code, conditions, message, at)
+        for each in conditions:
+            if not self.prover.always(each).proved:
+                self.conditions.append((tir.interned(each), message()))
         return True
 
     def fresh_dim(self, hint: str) -> tir.Var:
@@ -254,11 +255,11 @@ class Definitions:
             found = self._sizes[(of, position)] = tir.Var(f"d{position}")
         return found
 
-    def of_calls(self) -> dict[tuple[ApplicationTerm, object, int], tir.Var]:
+    def of_calls(self) -> dict[SizeOfCall, tir.Var]:
         """The sizes that are known by the calls that they come from alone: by call, by the part of its
         result, and by their position there.
         """
-        found: dict[tuple[ApplicationTerm, object, int], tir.Var] = {}
+        found: dict[SizeOfCall, tir.Var] = {}
         for (of, position), size in self._sizes.items():
             made, path = of if isinstance(of, tuple) else (of, None)
             if isinstance(made, ApplicationTerm):

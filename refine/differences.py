@@ -71,7 +71,7 @@ def differences(
     assume: Sequence[str] = (),
     contract: str | None = None,
 ) -> list[FunctionDifference]:
-    """What differs between two programs, function by function: first those of A.
+    """The differences of two programs, function by function: first those of A.
 
     Both are in normal form and without errors.
     """

@@ -831,7 +831,7 @@ class Execution:
         return terms.group(())
 
     def _destination(self, name: str, given: Sequence[Term], info: StructInfo) -> Term:
-        """What a pure packed function fills tensors of some types with."""
+        """The tensors of some types that a pure packed function fills."""
         self.destinations.add(name)
         made = terms.apply("relax.call_dps_packed", (name, terms.outline(info)), given, None)
         self.check(("call", made), None, f"the packed function {name}")
@@ -1023,7 +1023,7 @@ class Execution:
         args: Sequence[Term],
         infos: tuple[StructInfo, ...],
     ) -> Term:
-        """What a packed function returns that depends on its arguments alone and may overwrite some."""
+        """The result of a packed function that depends on its arguments alone and may overwrite some."""
         if not self.path and self.pure.setdefault(name, overwritten) != overwritten:
             self.pure[name] = None
         how = "relax.call_inplace_packed" if overwritten else "relax.call_pure_packed"
@@ -1215,7 +1215,7 @@ def _reduced(shape: Sequence[tir.PrimExpr], made: ApplicationTerm) -> list[int]:
 
 
 def _faults(name: str, arguments: Sequence[Term], made: ApplicationTerm) -> list[object]:
-    """What a call of an operator may fail at because of its arguments' elements, as keys of checks."""
+    """The ways in which a call may fail because of its arguments' elements, as keys of checks."""
     match arguments:
         case [TensorTerm(shape=shape), TensorTerm() | NumberTerm() as indices, *_] if (
             name == "relax.take"

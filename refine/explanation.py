@@ -1,7 +1,7 @@
 """Explanations of answers for people.
 
 While terms are compared, a :class:`Trail` collects what was done; what led nowhere is dropped. It is
-written out only when somebody asks (:func:`steps_of`).
+written out only on request (:func:`steps_of`).
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class ProofStep(Record):
 
 
 class Note(Record):
-    """What a trail keeps of a step.
+    """A step of a trail.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class Trail:
 
     @contextmanager
     def inside(self) -> Iterator[None]:
-        """What is noted inside is a part of the last step."""
+        """Make the notes of the block parts of the last step."""
         self._depth += 1
         try:
             yield
@@ -108,7 +108,7 @@ class Trail:
 
 
 class TermNames:
-    """What terms are called in the programs. `before` and `after`: the names of the bindings of
+    """The names of terms in the programs. `before` and `after`: the names of the bindings of
     both programs.
     """
 
@@ -184,7 +184,7 @@ def short(name: str) -> str:
 
 
 def call_of(made: ApplicationTerm) -> str:
-    """What an application calls."""
+    """The function or operator that an application calls."""
     match made.attributes:
         case (tir.PrimFunc(attrs=_), *_) if made.name == "relax.call_tir":
             return "a PrimFunc"

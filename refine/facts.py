@@ -488,7 +488,7 @@ class Facts:
 
 
 def _factors(x: PrimExpr) -> list[PrimExpr]:
-    """What a product is made of, each at most as large as the product, which is not 0."""
+    """The factors of a product that is not 0: none is larger than the product."""
     return [*_factors(x.a), *_factors(x.b)] if isinstance(x, tir.Mul) else [x]
 
 

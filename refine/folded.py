@@ -52,7 +52,7 @@ def same_constants(
 
 
 class FoldedCalls:
-    """What calls on constants return, computed by the machine where the specification fixes the bits:
+    """The results of calls on constants, computed by the machine where the specification fixes the bits:
     nothing is rounded, one operation is, or the loops of a PrimFunc say the order.
     """
 

@@ -36,7 +36,7 @@ __all__ = ["Holes", "ReadingNeed", "Unread", "read_loops"]
 
 
 class ReadingNeed(Record):
-    """What must hold so that a reading is right.
+    """A condition under which a reading is right.
 
     It must hold for all values of the axes below their extents that satisfy what is given.
 
@@ -61,7 +61,7 @@ class ReadingNeed(Record):
 
 
 class Holes(Record):
-    """What a PrimFunc computes, as a function of its parameters.
+    """The results of a PrimFunc, as functions of its parameters.
 
     Attributes
     ----------
@@ -86,8 +86,8 @@ class Holes(Record):
 
 
 def read_loops(function: tir.PrimFunc) -> Holes:
-    """What a PrimFunc computes. Raises Unread if a statement cannot be read, or what an iteration
-    computes depends on those before it in a way that is not a reduction or a scan.
+    """Read the results of a PrimFunc. Raises Unread if a statement cannot be read, or if an iteration
+    depends on earlier ones in a way that is not a reduction or a scan.
     """
     try:
         return Reader().function(function)
@@ -143,7 +143,7 @@ class Reader:
     # ------------------------------------------------------------ the whole
 
     def function(self, function: tir.PrimFunc) -> Holes:
-        """What a PrimFunc computes."""
+        """Read a whole PrimFunc."""
         inputs: list[TensorTerm] = []
         numbers: dict[int, tir.Var] = {}
         slots: dict[int, Buffer] = {}

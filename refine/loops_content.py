@@ -51,7 +51,7 @@ class LostContent(Record):
 
 
 class WrittenPiece(Record):
-    """What a statement wrote."""
+    """A part of a buffer that a statement wrote, and the written elements."""
 
     axes: tuple[tir.Var, ...]
     extents: tuple[PrimExpr, ...]
@@ -62,7 +62,7 @@ class WrittenPiece(Record):
 
 
 class Content(Record):
-    """What a buffer holds: pieces over what was there before."""
+    """The content of a buffer: written pieces on top of the earlier content."""
 
     below: Content | TensorTerm | Unwritten | LostContent
     pieces: tuple[WrittenPiece, ...]

@@ -25,7 +25,7 @@ Load = Callable[[Buffer, tuple[PrimExpr, ...], Span | None], PrimExpr]
 
 
 class ReaderOfLoops(Protocol):
-    """What the end of a loop asks of the reader of statements: see `loops.py`."""
+    """The part of the reader of statements (`loops.py`) that the end of a loop uses."""
 
     facts: Facts
     contents: dict[Buffer, Content]
@@ -106,7 +106,7 @@ class _Scan(Record):
 
 
 class AllIterations:
-    """What all iterations of a loop leave.
+    """The content that all iterations of a loop leave.
 
     Parameters
     ----------
@@ -371,7 +371,7 @@ class AllIterations:
         )
 
     def _update(self, buffer: Buffer) -> WrittenPiece:
-        """What an iteration does to a buffer as one piece, where all its writes are in the same
+        """The writes of an iteration to a buffer as one piece, where all are in the same
         place.
         """
         pieces = self.after[buffer]
@@ -533,7 +533,7 @@ class AllIterations:
     # ------------------------------------------------------------ behind the loop
 
     def pieces(self) -> dict[Buffer, tuple[WrittenPiece, ...] | LostContent]:
-        """What the loop writes; asked for behind it."""
+        """The pieces that the loop has written at its end."""
         found: dict[Buffer, tuple[WrittenPiece, ...] | LostContent] = {}
         for buffer, pieces in self.after.items():
             try:

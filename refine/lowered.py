@@ -274,7 +274,7 @@ def statement(run: Execution, function: tir.PrimFunc, args: Sequence[Term]) -> T
 def overwritten(
     run: Execution, function: tir.PrimFunc, args: Sequence[Term], written: Sequence[int]
 ) -> list[TensorTerm]:
-    """What a PrimFunc leaves in the parameters that it writes."""
+    """The content of the parameters that a PrimFunc writes, after its call."""
     storages: list[object] = []
     for k in written:
         target = args[k]

@@ -221,7 +221,7 @@ class Matcher(NormalForms):
         return p.name in EXCHANGED and all(map(self.equal, p.arguments, turned))
 
     def representative(self, term: Term) -> Term:
-        """What stands for a term."""
+        """The term that stands for a term and all that are equal to it."""
         return self.representatives.get(term, term) if isinstance(term, TensorTerm) else term
 
     def join(self, a: TensorTerm, b: TensorTerm) -> None:

@@ -56,9 +56,9 @@ POWER = 12
 FACTORS = 8
 """The most elements of a reduction that are written out."""
 _CONSTANTS = 4
-"""So many definitions are opened to see whether an element is a constant."""
+"""The most definitions that are opened to see whether an element is a constant."""
 _INDICES = 12
-"""So many are opened to see whether an element is made of indices."""
+"""The most that are opened to see whether an element is made of indices."""
 _WHOLE = ("floor", "ceil", "round", "trunc")
 """Functions whose results are whole numbers, which they leave as they are."""
 RISING = frozenset(["exp", "expm1", "tanh", "sigmoid", "erf", "atan", "sinh", "asinh"])
@@ -150,7 +150,7 @@ class NormalForms:
         return None if hidden else self.definition(tensor)
 
     def definition(self, tensor: TensorTerm) -> TensorTerm | None:
-        """The same, whether it is looked below the tensor or not."""
+        """The definition of a tensor, also of one that may not be opened; None if there is none."""
         if isinstance(tensor, Lambda):
             return tensor
         if not isinstance(tensor, ResultTerm):
@@ -479,15 +479,10 @@ class NormalForms:
                     tir.Select(condition=c, true_value=a, false_value=b)
                     | tir.Call(op="if_then_else", args=(c, a, b))
                 ):
-                    if tir.interned(a) is tir.interned(b):
-                        x = tir.interned(a)
-                        continue
-                    taken = self.holds(tir.interned(c))
-                    if taken is None:
+                    found = self._chosen(c, a, b)
+                    if found is None:
                         return x
-                    if self.facts.is_index(c) and turned(c) not in self.facts.chosen:
-                        self.trail.note("choice", c, taken, self.facts.context.state)
-                    x = tir.interned(a if taken else b)
+                    x = found
                 case tir.BufferLoad(buffer=TensorTerm() as tensor, indices=indices) if (
                     tensor in self.representatives
                 ):
@@ -552,30 +547,15 @@ class NormalForms:
                         (tir.FloorDiv if x.op == "shift_right" else tir.FloorMod)(a, power)
                     )
                 case tir.Cast(dtype=kind, value=inner):
-                    opened = self.head(tir.interned(inner))
-                    found = _converted(opened, kind)
-                    if found is None and kind.code == "int" and kind.bits >= 32:
-                        counted = self._counted(opened)
-                        if counted is not None:
-                            found = tir.interned(tir.converted(counted, kind, None))
-                    if embeds(kind, tir.type_of(inner)) and (first := self._widened(opened, kind)):
-                        found = first
-                    if found is None and kind.is_float:
-                        found = self._settled(opened, kind)
+                    found = self._cast(self.head(tir.interned(inner)), kind, tir.type_of(inner))
                     if found is None:
                         return x
                     x = found
                 case tir.Mul(a=a, b=b) | tir.Div(a=a, b=b) if tir.type_of(a).is_float:
-                    if self._is_one(b):
-                        x = tir.interned(a)
-                    elif type(x) is tir.Mul and self._is_one(a):
-                        x = tir.interned(b)
-                    elif type(x) is tir.Mul and (same := self._negated_twice(a, b)) is not None:
-                        x = tir.interned(same)
-                    elif type(x) is tir.Div and (inverse := self._inverse(b)) is not None:
-                        x = tir.interned(tir.Mul(a, inverse))
-                    else:
+                    found = self._factor(x, a, b)
+                    if found is None:
                         return x
+                    x = tir.interned(found)
                 case tir.Sub(a=a, b=b) if tir.type_of(a).is_float and (
                     str(self._written_number(b)) == "0.0"
                 ):
@@ -605,6 +585,39 @@ class NormalForms:
                     x = found
                 case _:
                     return x
+
+    def _chosen(self, c: PrimExpr, a: PrimExpr, b: PrimExpr) -> PrimExpr | None:
+        """The branch that a choice takes; None if that is not known."""
+        if tir.interned(a) is tir.interned(b):
+            return tir.interned(a)
+        taken = self.holds(tir.interned(c))
+        if taken is None:
+            return None
+        if self.facts.is_index(c) and turned(c) not in self.facts.chosen:
+            self.trail.note("choice", c, taken, self.facts.context.state)
+        return tir.interned(a if taken else b)
+
+    def _cast(self, opened: PrimExpr, kind: DataType, before: DataType) -> PrimExpr | None:
+        """An element as a number of another type, without a cast around it; None if it needs one."""
+        found = _converted(opened, kind)
+        if found is None and kind.code == "int" and kind.bits >= 32:
+            counted = self._counted(opened)
+            if counted is not None:
+                found = tir.interned(tir.converted(counted, kind, None))
+        if embeds(kind, before) and (first := self._widened(opened, kind)):
+            found = first
+        if found is None and kind.is_float:
+            found = self._settled(opened, kind)
+        return found
+
+    def _factor(self, x: PrimExpr, a: PrimExpr, b: PrimExpr) -> PrimExpr | None:
+        """A product or a quotient of floats where one operand is a plain number; None otherwise."""
+        if self._is_one(b):
+            return a
+        if type(x) is tir.Div:
+            inverse = self._inverse(b)
+            return None if inverse is None else tir.Mul(a, inverse)
+        return b if self._is_one(a) else self._negated_twice(a, b)
 
     def same_numbers(self, a: DataType, b: DataType) -> bool:
         """Whether two element types have the same numbers: as real numbers all floats have."""
@@ -708,7 +721,7 @@ class NormalForms:
         return None
 
     def _opposite_of(self, x: PrimExpr) -> PrimExpr | None:
-        """What a float is -1 times, which is exact; None if it is no such product."""
+        """The other factor of a product with -1, which is exact; None for anything else."""
         product = self.behind(x)
         if isinstance(product, tir.Mul):
             if self._written_number(product.b) == -1:
@@ -718,7 +731,7 @@ class NormalForms:
         return None
 
     def _negated_twice(self, a: PrimExpr, b: PrimExpr) -> PrimExpr | None:
-        """What a product is that is -1 times -1 times it."""
+        """The factor of a product with -1 twice; None for anything else."""
         for one, other in ((a, b), (b, a)):
             if self._written_number(other) == -1:
                 return self._opposite_of(one)
@@ -1098,8 +1111,8 @@ class NormalForms:
             )
 
     def _guarded(self, x: Reduce) -> bool | None:
-        """Which branch of a choice in the source is not the identity of a sum that begins with it;
-        None if there is no such choice.
+        """Whether the source is a choice whose second branch is the identity of the sum (True), or whose
+        first branch is (False); None if there is no such choice, or the sum begins otherwise.
         """
         if len(x.sources) != 1:
             return None
@@ -1192,7 +1205,7 @@ def written_out(x: Reduce) -> PrimExpr | None:
 
 
 def _negated(x: PrimExpr) -> PrimExpr | None:
-    """What a float is the opposite of, as it is written."""
+    """The operand of a negation of floats, however it is written; None for anything else."""
     match x:
         case (
             tir.Mul(a=a, b=tir.FloatImm(value=-1.0))
@@ -1204,8 +1217,8 @@ def _negated(x: PrimExpr) -> PrimExpr | None:
 
 
 def _same_size(x: PrimExpr) -> PrimExpr | None:
-    """What a float has the absolute value of: its opposite, or what it is the absolute value of
-    itself.
+    """A float with the same absolute value: the operand of `fabs` or of a negation; None for anything
+    else.
     """
     match x:
         case tir.Call(op="fabs", args=(a,)):

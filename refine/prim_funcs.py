@@ -202,7 +202,7 @@ class LoopsOpener:
 
 
 class _Requirements:
-    """What is known to hold because a program that returns computes it; see
+    """The conditions that hold because a program that returns has computed them; see
     :meth:`LoopsOpener.safe`.
     """
 
@@ -252,7 +252,7 @@ class _Requirements:
 
 
 MOST_OPENED, LARGEST = 8, 2_000
-"""How often what a condition reads is replaced by its definition, and how many parts it then has."""
+"""The most replacements of a condition's reads by their definitions, and the most parts it may have then."""
 
 
 def _matched(

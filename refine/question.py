@@ -25,7 +25,13 @@ from rlx.refine.contracts import (
     bound_constants,
     compared,
 )
-from rlx.refine.definitions import LAYOUT_TRANSFORM, Definitions, Unopened, replaced_sizes
+from rlx.refine.definitions import (
+    LAYOUT_TRANSFORM,
+    Definitions,
+    SizeOfCall,
+    Unopened,
+    replaced_sizes,
+)
 from rlx.refine.execute import (
     CALL_TIR,
     FILLED,
@@ -83,7 +89,7 @@ _PARTS = frozenset({"Primitive", "Composite", "Codegen"})
 
 
 class _Outcome(Record):
-    """What comparing one function gave: the level of the proof, or the reason why there is none."""
+    """The result of the comparison of one function: the level of the proof, or the reason why there is none."""
 
     level: str | None
     reason: str
@@ -272,6 +278,14 @@ _ENDS = {
 }
 
 
+def _returns_never(ours: Execution) -> str:
+    """Why BEFORE returns for no arguments; empty if that is not known."""
+    for check in ours.checks:
+        if isinstance(check.key, tuple) and check.key[0] == NEVER and not check.path:
+            return f"BEFORE returns for no arguments: {check.words} is not defined for them"
+    return ""
+
+
 class _FunctionPair:
     """The comparison of one function."""
 
@@ -324,7 +338,7 @@ class _FunctionPair:
             return _Outcome(None, "terms are nested too deep")
 
     def missing(self, found: _Outcome, example: Counterexample | None) -> Missing | None:
-        """What is missing for a proof."""
+        """The search for a condition under which the proof succeeds."""
         both = [module[self._name] for module in self._modules]
         functions = [function for function in both if isinstance(function, ast.Function)]
         if len(functions) < len(both):
@@ -346,48 +360,23 @@ class _FunctionPair:
         return Missing(again, functions, undecided, sizes)
 
     def _functions(self, one: ast.Function, other: ast.Function) -> _Outcome:
-        definitions = self._definitions
-        for var in scalars(one):
-            definitions.is_scalar(var)
-            self._context.declare(var, lower=None)
-        plain = definitions.is_length
-        self._learn([tir.LE(tir.IntImm(0), dim) for dim in lengths(one) if not plain(dim)])
-        fixed = self._suppose(one)
-        arguments = [
-            definitions.value_of(
-                replaced_sizes(p.struct_info_annotation or OBJECT, fixed), ("parameter", k)
-            )
-            for k, p in enumerate(one.params)
-        ]
+        """Execute both functions on the same terms, run them on a few inputs, and prove that the terms
+        are equal.
+        """
         ours, theirs = (
-            Execution(module, definitions, self._prim_funcs) for module in self._modules
+            Execution(module, self._definitions, self._prim_funcs) for module in self._modules
         )
         interface = Interface(self._name, one, other, theirs.function_names)
-        for k, constant in bound_constants(self._contract, interface).items():
-            arguments[k] = constant_term(constant.data)
+        arguments = self._arguments(one, interface)
         try:
             before = ours.entry(self._name, arguments)
         except Unreadable as error:
             raise Unreadable(f"BEFORE: {error}") from None
         self._learn(ours.facts)
-        measured = definitions.of_calls()
-        for check in ours.checks:
-            never = isinstance(check.key, tuple) and check.key[0] == NEVER and not check.path
-            if never and self._faults == "may vanish":
-                why = f"BEFORE returns for no arguments: {check.words} is not defined for them"
-                return _Outcome("bitwise", why)
-        try:
-            theirs.destinations |= ours.destinations
-            theirs.pure |= ours.pure
-            said = [each.key for each in ours.checks if not each.path]
-            theirs.exact |= {key[1] for key in said if isinstance(key, tuple) and key[0] == NUMBER}
-            side = _Terms(theirs)
-            given = arguments_of(self._contract, interface, arguments, side)
-            first = len(theirs.checks)
-            after = side.result(theirs.entry(self._name, given), before)
-        except Unreadable as error:
-            self._accepted(interface, theirs.checks[: theirs.accepted], ours)
-            raise Unreadable(f"AFTER: {error}") from None
+        measured = self._definitions.of_calls()
+        if self._faults == "may vanish" and (why := _returns_never(ours)):
+            return _Outcome("bitwise", why)
+        after, first = self._result_after(ours, theirs, interface, arguments, before)
         try:
             before, after = self._called(ours, theirs, before, after)
         except Unreadable as error:
@@ -404,6 +393,59 @@ class _FunctionPair:
             self.example = searched.example
             if self.example is not None:  # then no proof has to be tried
                 return _Outcome(None, DIFFER)
+        return self._proof(ours, theirs, before, after, measured)
+
+    def _arguments(self, one: ast.Function, interface: Interface) -> list[Term]:
+        """The terms of BEFORE's arguments, and what is known of its sizes."""
+        definitions = self._definitions
+        for var in scalars(one):
+            definitions.is_scalar(var)
+            self._context.declare(var, lower=None)
+        plain = definitions.is_length
+        self._learn([tir.LE(tir.IntImm(0), dim) for dim in lengths(one) if not plain(dim)])
+        fixed = self._suppose(one)
+        arguments = [
+            definitions.value_of(
+                replaced_sizes(p.struct_info_annotation or OBJECT, fixed), ("parameter", k)
+            )
+            for k, p in enumerate(one.params)
+        ]
+        for k, constant in bound_constants(self._contract, interface).items():
+            arguments[k] = constant_term(constant.data)
+        return arguments
+
+    def _result_after(
+        self,
+        ours: Execution,
+        theirs: Execution,
+        interface: Interface,
+        arguments: Sequence[Term],
+        before: Term,
+    ) -> tuple[Term, int]:
+        """The result of AFTER, and how many of its checks are about how it takes the arguments."""
+        try:
+            theirs.destinations |= ours.destinations
+            theirs.pure |= ours.pure
+            said = [each.key for each in ours.checks if not each.path]
+            theirs.exact |= {key[1] for key in said if isinstance(key, tuple) and key[0] == NUMBER}
+            side = _Terms(theirs)
+            given = arguments_of(self._contract, interface, arguments, side)
+            first = len(theirs.checks)
+            return side.result(theirs.entry(self._name, given), before), first
+        except Unreadable as error:
+            self._accepted(interface, theirs.checks[: theirs.accepted], ours)
+            raise Unreadable(f"AFTER: {error}") from None
+
+    def _proof(
+        self,
+        ours: Execution,
+        theirs: Execution,
+        before: Term,
+        after: Term,
+        measured: dict[SizeOfCall, tir.Var],
+    ) -> _Outcome:
+        """The first level at which two results are proved to be equal, or why none is."""
+        definitions = self._definitions
         for var in definitions.scalars - self._context.state.ranges.keys():
             self._context.declare(var, lower=None)
         names = TermNames(ours.names, theirs.names)

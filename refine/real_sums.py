@@ -496,8 +496,8 @@ def _is_inverse(x: PrimExpr) -> TypeGuard[tir.Div]:
 
 
 def _by_zero(parts: Iterable[Sum]) -> Sum | None:
-    """What is divided by 0, in one of some sums: no number, whatever else it is added to or
-    multiplied by.
+    """A division by 0 in one of some sums, which makes the whole of it no number; None if there is
+    none.
     """
     for part in parts:
         for atom in (each for mono in part for each in mono):
@@ -954,7 +954,7 @@ class _Normal:
         return found
 
     def _number(self, size: PrimExpr) -> int | None:
-        """What a number made of sizes is for all of them: what it is for one, if that is proved."""
+        """The value of an expression of sizes, if it is proved to be the same for all sizes."""
         try:
             found = evaluate(size, {var: 1 for var in tir.free_vars(size)})
         except UndefinedError:

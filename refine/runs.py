@@ -73,7 +73,7 @@ TOLERANCE = {"float64": 1e-9, "float32": 1e-4, "float16": 3e-2, "bfloat16": 2e-1
 
 
 class Searched(Record):
-    """What runs showed.
+    """The result of a search for inputs on which programs differ.
 
     Attributes
     ----------
@@ -128,7 +128,27 @@ def differing(
     pair = _Pair.loaded((before, after), interface, contract)
     if pair is None:
         return Searched(None)
+    search = _InputSearch(pair, entry, function, bound, assume, real, kept)
     chosen = [*_sizes(function, SIZES, runs), *_around(function, boundaries)]
+    tried = _attempts(function, chosen, boundaries, special)
+    for seed, (sizes, draw) in enumerate(tried):
+        if pair.work <= 0:
+            ran = f"{seed} of {len(tried)} inputs"
+            ended = f"the runs were ended at the limit of work, with {ran}"
+            return Searched(search.weak, "" if search.weak else ended)
+        found = search.example(seed, sizes, draw)
+        if found is not None:
+            return Searched(search.smaller(sizes, draw, chosen, len(tried)) or found)
+    return Searched(search.weak)
+
+
+def _attempts(
+    function: ast.Function,
+    chosen: Sequence[dict[tir.Var, int]],
+    boundaries: Sequence[int],
+    special: bool,
+) -> list[tuple[dict[tir.Var, int], Draw]]:
+    """Sizes, and ways to draw inputs of these sizes, the quick ones first."""
     tried: list[tuple[dict[tir.Var, int], Draw]] = [
         (sizes, _whole) for sizes in chosen for _ in range(SEEDS)
     ]
@@ -140,20 +160,47 @@ def differing(
     tried += [(sizes, _zeros) for sizes in chosen if 0 in sizes.values()]
     if special:
         tried += [(sizes, draw) for sizes in chosen[:SPECIAL] for draw in _SPECIAL_DRAWS]
-    tried.sort(key=lambda each: max(each[0].values(), default=0) > SMALL)  # quick ones first
+    tried.sort(key=lambda each: max(each[0].values(), default=0) > SMALL)
+    return tried
 
-    weak: list[Counterexample] = []
 
-    def example(seed: int, sizes: dict[tir.Var, int], draw: Draw) -> Counterexample | None:
-        made = _inputs(function, sizes, seed, draw)
+class _InputSearch:
+    """A search for inputs on which two programs differ.
+
+    Attributes
+    ----------
+    weak
+        Inputs for which only what the programs leave in their arguments differs: others may show
+        more.
+    """
+
+    def __init__(
+        self,
+        pair: _Pair,
+        entry: str,
+        function: ast.Function,
+        bound: Mapping[int, ast.Constant],
+        assume: Sequence[str],
+        real: bool,
+        kept: bool,
+    ) -> None:
+        self._pair, self._entry, self._function = pair, entry, function
+        self._bound, self._assume = bound, assume
+        self._real, self._kept = real, kept
+        self.weak: Counterexample | None = None
+
+    def example(self, seed: int, sizes: dict[tir.Var, int], draw: Draw) -> Counterexample | None:
+        """Inputs of these sizes, if the results for them differ."""
+        pair, real = self._pair, self._real
+        made = _inputs(self._function, sizes, seed, draw)
         if made is None:
             return None
         values, numbers = made
-        for k, constant in bound.items():
+        for k, constant in self._bound.items():
             values[k] = _constant(constant.data)
-        if not _admitted(assume, numbers):
+        if not _admitted(self._assume, numbers):
             return None
-        shown = pair.differ(values, kept)
+        shown = pair.differ(values, self._kept)
         if shown is None:
             return None
         difference, one, two = shown
@@ -164,9 +211,9 @@ def differing(
         of_numbers = difference
         if real and isinstance(one, Returned) and _difference(one, two):
             of_numbers = _difference(one, two, numbers=True)  # else it is in what arguments hold
-        params = [param.name_hint for param in function.params]
+        params = [param.name_hint for param in self._function.params]
         found = Counterexample(
-            entry,
+            self._entry,
             numbers,
             dict(zip(params, map(_plain, values), strict=True)),
             _plain(one.value) if isinstance(one, Returned) else str(one),
@@ -175,28 +222,28 @@ def differing(
         )
         if of_numbers:
             return found
-        if not weak or sum(numbers.values()) < sum(weak[-1].sizes.values()):
-            weak.append(found)  # another one may show more
+        if self.weak is None or sum(numbers.values()) < sum(self.weak.sizes.values()):
+            self.weak = found
         return None
 
-    for seed, (sizes, draw) in enumerate(tried):
-        if pair.work <= 0:
-            ran = f"{seed} of {len(tried)} inputs"
-            ended = f"the runs were ended at the limit of work, with {ran}"
-            return Searched(weak[-1]) if weak else Searched(None, ended)
-        found = example(seed, sizes, draw)
-        if found is not None:
-            filled = 0 not in sizes.values()  # then empty tensors say less
-            less = [
-                each
-                for each in sorted(chosen, key=lambda each: sum(each.values()))
-                if sum(each.values()) < sum(sizes.values()) and not (filled and 0 in each.values())
-            ]
-            tries = SMALLER // max(len(less), 1) or 1
-            again = [each for each in less[:SMALLER] for _ in range(tries)]
-            smaller = (example(k, each, draw) for k, each in enumerate(again, len(tried)))
-            return Searched(next(filter(None, smaller), found))
-    return Searched(weak[-1] if weak else None)
+    def smaller(
+        self,
+        sizes: Mapping[tir.Var, int],
+        draw: Draw,
+        chosen: Sequence[dict[tir.Var, int]],
+        first: int,
+    ) -> Counterexample | None:
+        """Inputs of smaller sizes for which the results differ, too, with seeds from `first` on."""
+        filled = 0 not in sizes.values()  # then empty tensors say less
+        less = [
+            each
+            for each in sorted(chosen, key=lambda each: sum(each.values()))
+            if sum(each.values()) < sum(sizes.values()) and not (filled and 0 in each.values())
+        ]
+        tries = SMALLER // max(len(less), 1) or 1
+        again = [each for each in less[:SMALLER] for _ in range(tries)]
+        found = (self.example(k, each, draw) for k, each in enumerate(again, first))
+        return next(filter(None, found), None)
 
 
 class _Pair:
@@ -353,7 +400,7 @@ def _wider(module: ast.IRModule) -> str:
 
 def _bindings(module: ast.IRModule) -> int:
     """How many bindings the functions of a module have outside of branches."""
-    functions = [f for f in module.functions.values() if isinstance(f, ast.Function)]
+    functions = module.relax_functions.values()
     bodies = [f.body for f in functions if isinstance(f.body, ast.SeqExpr)]
     return sum(len(block.bindings) for body in bodies for block in body.blocks)
 
@@ -749,7 +796,8 @@ def _values_differ(
     numbers: bool = False,
     seen: set[tuple[int, int]] | None = None,
 ) -> str:
-    """The same; tuples may share their fields, and ``seen`` has those that were compared."""
+    """How two values differ; empty if they do not. Tuples may share their fields: ``seen`` has those that
+    were compared."""
     seen = set() if seen is None else seen
     match one, other:
         case TupleValue(fields=a), TupleValue(fields=b):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import islice, permutations, product
 from typing import Any
 
@@ -20,11 +20,11 @@ CONDITIONS = 120
 NUMBERS = 4
 """The most numbers of a program that sizes are compared with."""
 SAMPLE = (1, 2, 3, 4, 6, 8)
-"""A condition that none of these sizes satisfies asks for too much."""
+"""Sizes of which one at least has to satisfy a condition: others restrict too much."""
 
 
 class Missing:
-    """What is missing for a proof.
+    """The search for a condition that is missing for a proof.
 
     Parameters
     ----------
@@ -52,8 +52,8 @@ class Missing:
 
     @cached_property
     def condition(self) -> str | None:
-        """The first condition on sizes under which the programs are proved to mean the same, those
-        that ask for least first; None if none is found.
+        """A condition on sizes under which the programs are proved to mean the same, the least
+        restrictive that is found; None if none is found.
         """
         tried = 0
         for condition in islice(self._candidates(), CONDITIONS):
@@ -85,6 +85,7 @@ class Missing:
         )
 
     def _candidates(self) -> Iterator[PrimExpr]:
+        """Conditions to try, those that restrict the sizes least first."""
         sizes = list(self._sizes.values())
         pairs = list(permutations(sizes, 2))
         numbers = [tir.IntImm(value) for value in numbers_in(self._functions)]
@@ -95,9 +96,10 @@ class Missing:
             if (used := tir.free_vars(each)) and own.issuperset(used)
         ]
         zero, one = tir.IntImm(0), tir.IntImm(1)
-        yield from (tir.GE(var, one) for var in sizes)
+        limits: list[PrimExpr] = [tir.GE(var, one) for var in sizes]
+        yield from limits
         if len(sizes) > 1:
-            yield _all([tir.GE(var, one) for var in sizes])
+            yield reduce(tir.And, limits)
         for each in known:
             if isinstance(each, tir.EQ):
                 continue
@@ -130,13 +132,6 @@ def numbers_in(functions: Sequence[object]) -> list[int]:
     """The numbers in the texts of functions, from 2 on, the smallest first."""
     found = {int(n) for f in functions for n in re.findall(r"(?<![\w.])\d{1,6}(?![\w.])", str(f))}
     return sorted(found - {0, 1})[:NUMBERS]
-
-
-def _all(conditions: Sequence[PrimExpr]) -> PrimExpr:
-    found = conditions[0]
-    for each in conditions[1:]:
-        found = tir.And(found, each)
-    return found
 
 
 def _negated(condition: PrimExpr) -> PrimExpr:

@@ -874,7 +874,7 @@ def instantiate(
 
 
 def outline(info: ast.StructInfo) -> object:
-    """What a type says, in a form that can be compared: dimensions are interned expressions."""
+    """A type in a form that can be compared: dimensions are interned expressions."""
     match info:
         case ast.TensorStructInfo(shape=ast.ShapeExpr(values=dims), dtype=kind):
             return ("tensor", tuple(map(tir.interned, dims)), kind)

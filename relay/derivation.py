@@ -78,7 +78,7 @@ class QuietDerivation(OperatorContext):
     def require(
         self,
         code: str,
-        condition: tir.PrimExpr | Sequence[tir.PrimExpr],
+        conditions: Sequence[tir.PrimExpr],
         message: Message,
         at: Place = None,
     ) -> bool:

@@ -63,7 +63,7 @@ class ExpressionReader(LiteralReader):
     Attributes
     ----------
     names
-        What names mean at the place at hand.
+        What names mean at the current place.
     globals
         The names of functions that were mentioned, with the places.
     openings

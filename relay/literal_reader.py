@@ -29,7 +29,7 @@ class TypeReader(Cursor):
     Attributes
     ----------
     type_params
-        The names that the function at hand declares as parameters of types.
+        The names that the current function declares as parameters of types.
     """
 
     type_params: frozenset[str] = frozenset()

@@ -21,7 +21,7 @@ class NamesInScope:
     Attributes
     ----------
     frames
-        For each block around the place at hand, the innermost last: name, meaning, and where it
+        For each block around the current place, the innermost last: name, meaning, and where it
         is bound.
     left
         What blocks that have ended had bound.

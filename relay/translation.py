@@ -365,7 +365,7 @@ def argument(value: object) -> ast.Expr:
 
 
 ROUNDS = 4
-"""How often functions that call each other are derived, until their results stay."""
+"""The most derivations of functions that call each other, until their results stay."""
 
 
 class Translation(NamedTuple):

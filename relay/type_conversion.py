@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.ast import (
-    FuncStructInfo,
-    ShapeExpr,
-    StructInfo,
-    TensorStructInfo,
-    TupleStructInfo,
-)
+from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.nodes.unused_names import Names
@@ -54,7 +47,7 @@ class Dimensions:
 
 
 @rule("RL-any", "Relay translation")
-def struct_info(type_: RelayType | None, dims: Dimensions, hint: str | None) -> StructInfo:
+def struct_info(type_: RelayType | None, dims: Dimensions, hint: str | None) -> ast.StructInfo:
     """The struct info of a type.
 
     Parameters
@@ -66,14 +59,14 @@ def struct_info(type_: RelayType | None, dims: Dimensions, hint: str | None) -> 
     match type_:
         case RelayTensorType(shape=shape, dtype=kind, span=span):
             if hint is None and None in shape:
-                return TensorStructInfo(None, kind, len(shape), None, span)
+                return ast.TensorStructInfo(None, kind, len(shape), None, span)
             values = tuple(_dim(dim, dims, hint or "") for dim in shape)
-            return TensorStructInfo(ShapeExpr(values, span), kind, len(shape), None, span)
+            return ast.TensorStructInfo(ast.ShapeExpr(values, span), kind, len(shape), None, span)
         case RelayTupleType(fields=fields):
-            return TupleStructInfo(tuple(struct_info(field, dims, hint) for field in fields))
+            return ast.TupleStructInfo(tuple(struct_info(field, dims, hint) for field in fields))
         case RelayFuncType():
             params = tuple(struct_info(param, dims, None) for param in type_.params)
-            return FuncStructInfo(params, struct_info(type_.ret, dims, None))
+            return ast.FuncStructInfo(params, struct_info(type_.ret, dims, None))
     return OBJECT
 
 
@@ -83,16 +76,16 @@ def _dim(dim: int | str | None, dims: Dimensions, hint: str) -> tir.PrimExpr:
     return dims.name(dim) if isinstance(dim, str) else tir.IntImm(dim)
 
 
-def with_binders(info: StructInfo, known: Collection[tir.Var]) -> StructInfo:
+def with_binders(info: ast.StructInfo, known: Collection[tir.Var]) -> ast.StructInfo:
     """A type of functions that binds the variables of its parameters which nothing else binds."""
     match info:
-        case FuncStructInfo(params=params) if params is not None:
+        case ast.FuncStructInfo(params=params) if params is not None:
             from rlx.solver.order import free_shape_vars
 
             found = dict.fromkeys(v for p in params for v in free_shape_vars(p) if v not in known)
             return replace(info, binders=tuple(found))
-        case TupleStructInfo(fields=fields):
-            return TupleStructInfo(tuple(with_binders(field, known) for field in fields))
+        case ast.TupleStructInfo(fields=fields):
+            return ast.TupleStructInfo(tuple(with_binders(field, known) for field in fields))
     return info
 
 

@@ -153,9 +153,11 @@ def make_folder(path: AnyPath, *, within: Sequence[AnyPath] = (), mode: int = 0o
     return Path(name)
 
 
-def put_aside(path: AnyPath, suffix: str) -> Path:
-    """Rename what is damaged, so that its name is free and nothing is lost; its new path."""
-    first = f"{os.fspath(path)}{suffix}"
+def put_aside(path: AnyPath) -> Path:
+    """Add `.damaged` to the name of a file or folder, so that the name is free and nothing is lost.
+    Returns the new path.
+    """
+    first = f"{os.fspath(path)}.damaged"
     names = (first if number == 1 else f"{first}-{number}" for number in itertools.count(1))
     aside = next(name for name in names if not os.path.lexists(name))
     os.replace(path, aside)
@@ -208,6 +210,11 @@ def scribble(path: AnyPath, data: str | bytes) -> None:
         os.close(file)
 
 
+def erase(path: AnyPath) -> None:
+    """Remove a file of a :func:`scratch` folder before the folder goes."""
+    os.unlink(path)
+
+
 # ---------------------------------------------------------------- where a path leads
 
 
@@ -218,11 +225,6 @@ class _Destination(NamedTuple):
     name: str
     found: os.stat_result | None
     special: bool
-
-
-def erase(path: AnyPath) -> None:
-    """Remove a file of a :func:`scratch` folder before the folder goes."""
-    os.unlink(path)
 
 
 def _place(path: str, within: Sequence[AnyPath]) -> _Destination:

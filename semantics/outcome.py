@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from rlx.grammar.nodes.node import Record, Span
+from rlx.grammar.nodes.node import ShownAsText, Span
 from rlx.grammar.streams import visible
 from rlx.semantics.values import Value
 
 
-class Outcome(Record):
+class Outcome(ShownAsText):
     """Base class of outcomes: :class:`Returned`, or one of the kinds of :class:`Ended`."""
 
     @property
@@ -29,11 +29,6 @@ class Outcome(Record):
 
     def __bool__(self) -> NoReturn:
         raise TypeError("an outcome has no truth value: use outcome.ok")
-
-    def _repr_html_(self) -> str:
-        from rlx.grammar.streams import preformatted
-
-        return preformatted(str(self))
 
 
 class Returned(Outcome):

@@ -11,16 +11,6 @@ from functools import lru_cache
 from typing import Any
 
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.ast import (
-    FuncStructInfo,
-    PrimStructInfo,
-    ShapeExpr,
-    ShapeStructInfo,
-    StructInfo,
-    TensorStructInfo,
-    TupleStructInfo,
-    VDevice,
-)
 from rlx.grammar.nodes.dtype import dtype
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.semantics.values import (
@@ -71,7 +61,7 @@ def number_at(value: Value, demand: Demand) -> int | float | None:
     return found[demand.axis] if demand.axis < len(found) else None
 
 
-def struct_info_of(value: Value) -> StructInfo:
+def struct_info_of(value: Value) -> ast.StructInfo:
     """The most precise struct info of a value; Object for values unknown to Relax."""
     known = _INFOS.get(type(value))
     return OBJECT if known is None else known(value)
@@ -81,18 +71,18 @@ def _dims(sizes: tuple[int, ...]) -> tuple[tir.PrimExpr, ...]:
     return tuple(tir.IntImm(size) for size in sizes)
 
 
-def _tensor(value: Tensor) -> StructInfo:
-    device = None if value.device is None else VDevice(*value.device)
-    shape = ShapeExpr(_dims(value.shape))
-    return TensorStructInfo(shape, dtype(value.dtype), len(value.shape), device)
+def _tensor(value: Tensor) -> ast.StructInfo:
+    device = None if value.device is None else ast.VDevice(*value.device)
+    shape = ast.ShapeExpr(_dims(value.shape))
+    return ast.TensorStructInfo(shape, dtype(value.dtype), len(value.shape), device)
 
 
-def _scalar(value: Scalar) -> StructInfo:
+def _scalar(value: Scalar) -> ast.StructInfo:
     made = tir.FloatImm if value.dtype.is_float else tir.IntImm
-    return PrimStructInfo(value.dtype, made(value.value, value.dtype))  # type: ignore[arg-type]
+    return ast.PrimStructInfo(value.dtype, made(value.value, value.dtype))  # type: ignore[arg-type]
 
 
-def _closure(value: Closure) -> StructInfo:
+def _closure(value: Closure) -> ast.StructInfo:
     """The function's own, with the numbers of the shape variables that it captured."""
     from rlx.solver.order import substitute
 
@@ -102,11 +92,11 @@ def _closure(value: Closure) -> StructInfo:
         for var, held in zip(code.captured, value.captured, strict=True)
         if isinstance(var, tir.Var)
     }
-    info: FuncStructInfo = substitute(code.info, numbers)  # type: ignore[assignment]
+    info: ast.FuncStructInfo = substitute(code.info, numbers)  # type: ignore[assignment]
     return _without_trailing(info, value.trailing) if value.trailing else info
 
 
-def _without_trailing(info: FuncStructInfo, trailing: tuple[Value, ...]) -> StructInfo:
+def _without_trailing(info: ast.FuncStructInfo, trailing: tuple[Value, ...]) -> ast.StructInfo:
     """The struct info of a function whose last arguments are given, and with them some shape
     variables.
     """
@@ -117,17 +107,17 @@ def _without_trailing(info: FuncStructInfo, trailing: tuple[Value, ...]) -> Stru
     count = len(info.params) - len(trailing)
     known = bound_by(trailing, info.params[count:])
     binders = tuple(var for var in info.binders if var not in known)
-    left = FuncStructInfo(info.params[:count], info.ret, info.purity, None, binders)
+    left = ast.FuncStructInfo(info.params[:count], info.ret, info.purity, None, binders)
     return substitute(left, {v: tir.IntImm(int(n), v.dtype) for v, n in known.items()})
 
 
-def _prim_func(value: PrimFuncValue) -> StructInfo:
+def _prim_func(value: PrimFuncValue) -> ast.StructInfo:
     from rlx.checker.derive.module import prim_func
 
     return prim_func(value.func)
 
 
-def _tuple(value: TupleValue, done: dict[int, StructInfo]) -> StructInfo:
+def _tuple(value: TupleValue, done: dict[int, ast.StructInfo]) -> ast.StructInfo:
     """The type of a tuple, whose tuples may share their fields."""
     found = done.get(id(value))
     if found is None:
@@ -135,18 +125,18 @@ def _tuple(value: TupleValue, done: dict[int, StructInfo]) -> StructInfo:
             _tuple(field, done) if isinstance(field, TupleValue) else struct_info_of(field)
             for field in value.fields
         )
-        found = done[id(value)] = TupleStructInfo(fields)
+        found = done[id(value)] = ast.TupleStructInfo(fields)
     return found
 
 
-_INFOS: dict[type, Callable[[Any], StructInfo]] = {
+_INFOS: dict[type, Callable[[Any], ast.StructInfo]] = {
     Tensor: _tensor,
-    ShapeValue: lambda value: ShapeStructInfo(_dims(value.values), len(value.values)),
+    ShapeValue: lambda value: ast.ShapeStructInfo(_dims(value.values), len(value.values)),
     Scalar: _scalar,
     TupleValue: lambda value: _tuple(value, {}),
     Closure: _closure,
     PrimFuncValue: _prim_func,
-    Packed: lambda value: FuncStructInfo(None, OBJECT, False, "default"),
+    Packed: lambda value: ast.FuncStructInfo(None, OBJECT, False, "default"),
 }
 
 SIGNATURE = "relax.run.signature"

@@ -145,7 +145,7 @@ class Opaque(Value):
 
 
 MANY = 10_000
-"""So many values of a tuple are written out: fields that share theirs may make exponentially many."""
+"""The most values of a tuple that are written out: fields that share theirs may make exponentially many."""
 
 NULL = Null()
 UNIT = TupleValue(())

@@ -21,10 +21,10 @@ SHOWN_BY_TESTS = {
     "E-packed-value": (
         "only a packed function written against the values of the machine can break it"
     ),
-    "E-result-memory-there": "it is the memory of the computer at hand",
+    "E-result-memory-there": "it depends on the memory of the computer",
     "PF01-work": "only a long proof needs so much work",
-    "E-native-compiler": "it is the compiler of the computer at hand",
-    "E-native-cache-private": "it is the file system of the computer at hand",
+    "E-native-compiler": "it depends on the compiler of the computer",
+    "E-native-cache-private": "it depends on the file system of the computer",
 }
 """Premises that no program can make fail by itself, with the reason."""
 

@@ -6,7 +6,7 @@ function decides: the conclusion of the rule has its form. The function asks for
 labels of these calls are the labels of the rule's block. `python -m tests.spec.examples` compares
 them: it runs the programs beside the rules and observes which labels hold and fail in which rule.
 
-Nothing is kept of all this unless somebody observes it (:class:`Observer`): `rlx why` builds its
+None of this is kept unless an observer is set (:class:`Observer`): `rlx why` builds its
 tree so, and the coverage of rules is counted so.
 """
 

@@ -185,7 +185,7 @@ def call_te(
 
 
 def _hint(function: object, wanted: object) -> str:
-    """What the PrimFunc of a function is called."""
+    """The name of the PrimFunc that a function becomes."""
     if not callable(function) or isinstance(function, Expr | type):
         fail(f"expected a function of tensor expressions, found {described(function)}")
     name = getattr(function, "__name__", "te") if wanted is None else wanted
@@ -197,7 +197,7 @@ def _hint(function: object, wanted: object) -> str:
 def _applied(
     function: Callable[..., Any], name: str, values: Sequence[Any], named: Mapping[str, Any]
 ) -> Any:
-    """What a function of tensor expressions gives for arguments. Raises TensorExpressionError if it
+    """The results of a function of tensor expressions for arguments. Raises TensorExpressionError if it
     does not take these; or if it fails, and was given something else than tensors.
     """
     try:

@@ -299,7 +299,7 @@ class _Maker:
     def _reduction(
         self, op: Operation, reduction: Reduction, loops: Sequence[Loop]
     ) -> tuple[tir.Stmt, tir.Stmt, tuple[tir.IterVar, ...]]:
-        """What a reduction stores first and then, and the axes of its block."""
+        """The first statement of a reduction, the repeated one, and the axes of its block."""
         axes, variables = self._axes(op, loops)
         several = len(reduction.sources) > 1
         rebuild = Rebuild(variables, self._load, self.index, canonical=not several)
@@ -375,7 +375,7 @@ def _reduce(
     at: tuple[tir.PrimExpr, ...],
     rebuild: Rebuild,
 ) -> tuple[tir.Stmt, tir.Stmt]:
-    """What a reduction begins with, and how it goes on."""
+    """The statement that a reduction begins with, and the one that it repeats."""
     combiner = reduction.combiner
     begin = reduction.init or combiner.identities
     first = [rebuild(value.node) for value in begin]

@@ -464,7 +464,7 @@ def _axes(
     place: Place | None,
     others: Sequence[str] | None,
 ) -> list[str]:
-    """What the axes are called; a function with ``*indices`` takes any number."""
+    """The names of the axes; a function with ``*indices`` takes any number."""
     if others is None and type(function) is FunctionType and _is_simple(function, count):
         return list(function.__code__.co_varnames[:count])
     try:

@@ -12,7 +12,6 @@ from tests.test_names import ROOT, sources, tree
 
 FOR_TESTS = {
     "TEXT_BREAKS": "kernels that break a rule only as texts, beside the others",
-    "RandomElements": "elements without Hypothesis, for laws that run by seeds",
     "DECLARATION": "the header that kernels have, which a test compiles against",
 }
 """What only tests use, with the reason; the list only shrinks."""

@@ -222,27 +222,29 @@ class Certainty:
         """
         if isinstance(value, _LEAVES):
             return True
-        if isinstance(value, ast.ShapeExpr):
-            return all(isinstance(dim, tir.Var | tir.IntImm) for dim in value.values)
-        if isinstance(value, ast.PrimValue):
-            return isinstance(value.value, tir.Var | tir.IntImm | tir.FloatImm)
-        if self._frees:
-            return False
-        if isinstance(value, ast.Var):
-            return True
-        if isinstance(value, ast.Tuple):
-            return all(self.cannot_fail(field) for field in value.fields)
-        if isinstance(value, ast.TupleGetItem):
-            return isinstance(self._info(value.tuple_value), ast.TupleStructInfo)
-        if isinstance(value, ast.If):
-            parts = (value.true_branch, value.false_branch)
-            return self._is_written(value.cond) and all(map(self.cannot_fail, parts))
-        if isinstance(value, ast.SeqExpr):
-            return self.cannot_fail(value.body) and all(
-                isinstance(b, ast.VarBinding) and self.cannot_fail(b.value)
-                for b in bindings_in(value)
-            )
-        return isinstance(value, ast.Call) and self._call(value)
+        match value:
+            case ast.ShapeExpr(values=dims):
+                return all(isinstance(dim, tir.Var | tir.IntImm) for dim in dims)
+            case ast.PrimValue(value=number):
+                return isinstance(number, tir.Var | tir.IntImm | tir.FloatImm)
+            case _ if self._frees:
+                return False
+            case ast.Var():
+                return True
+            case ast.Tuple(fields=fields):
+                return all(map(self.cannot_fail, fields))
+            case ast.TupleGetItem(tuple_value=whole):
+                return isinstance(self._info(whole), ast.TupleStructInfo)
+            case ast.If(cond=cond, true_branch=one, false_branch=other):
+                return self._is_written(cond) and self.cannot_fail(one) and self.cannot_fail(other)
+            case ast.SeqExpr(body=body):
+                return self.cannot_fail(body) and all(
+                    isinstance(b, ast.VarBinding) and self.cannot_fail(b.value)
+                    for b in bindings_in(value)
+                )
+            case ast.Call():
+                return self._call(value)
+        return False
 
     def is_pure(self, value: Expr) -> bool:
         """Whether computing a value has no effect, though it may end the run."""
@@ -274,27 +276,31 @@ class Certainty:
         stack, seen = [expr], set()
         while stack:
             each = stack.pop()
-            if isinstance(each, ast.Tuple):
-                stack.extend(each.fields)
-            elif isinstance(each, ast.TupleGetItem):
-                stack.append(each.tuple_value)
-            elif isinstance(each, ast.Var):
-                value = self._values.get(each)
-                if value is not None and each not in seen:
-                    seen.add(each)
-                    stack.append(value)
-            elif isinstance(each, ast.Call):
-                operator = lookup(each.op_name)
-                plain = operator is not None and operator.pure and "." not in each.op_name[6:]
-                plain = plain or each.op_name.startswith(("relax.nn.", "relax.image."))
-                if each.op_name == "relax.call_tir":
-                    if not self._fills(each):
-                        return False
-                elif not plain or "call_" in each.op_name:
+            match each:
+                case ast.Tuple(fields=fields):
+                    stack.extend(fields)
+                case ast.TupleGetItem(tuple_value=whole):
+                    stack.append(whole)
+                case ast.Var():
+                    value = self._values.get(each)
+                    if value is not None and each not in seen:
+                        seen.add(each)
+                        stack.append(value)
+                case ast.Call() if not self._writes_all(each):
                     return False
-            elif isinstance(each, ast.If | ast.SeqExpr):
-                return False
+                case ast.If() | ast.SeqExpr():
+                    return False
         return True
+
+    def _writes_all(self, call: ast.Call) -> bool:
+        """Whether a call writes each element of its result."""
+        name = call.op_name
+        if name == "relax.call_tir":
+            return self._fills(call)
+        operator = lookup(name)
+        plain = operator is not None and operator.pure and "." not in name[6:]
+        plain = plain or name.startswith(("relax.nn.", "relax.image."))
+        return plain and "call_" not in name
 
     def _call(self, call: ast.Call) -> bool:
         name = call.op_name.removeprefix("relax.")

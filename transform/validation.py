@@ -27,7 +27,7 @@ class MeaningError(ValueError):
 
 
 class NotValidatedWarning(UserWarning):
-    """It is neither proved nor refuted that a pass keeps the meaning of a module."""
+    """Issued where it is neither proved nor refuted that a pass keeps the meaning of a module."""
 
 
 def validated(

@@ -59,8 +59,7 @@ def generate(module: IRModule, *, source: IRModule | None = None, reuse: bool = 
         else:
             text = printed({gv: function}, module)
             builder.add_kernel(gv.name_hint, text)
-            if isinstance(function, tir.PrimFunc):
-                know(gv.name_hint, text, function)
+            know(gv.name_hint, text, function)
     for name, text in _signatures(module, source or module).items():
         builder.add_signature(name, text)
     return builder.get(reuse=reuse)
@@ -73,8 +72,7 @@ def _signatures(module: IRModule, source: IRModule) -> dict[str, str]:
     }
     said = {
         gv.name_hint: signature(gv, function, module)
-        for gv, function in source.functions.items()
-        if isinstance(function, ast.Function)
+        for gv, function in source.relax_functions.items()
     }
     return said | {name: text for name, text in kept.items() if isinstance(text, str)}
 

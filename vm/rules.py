@@ -162,7 +162,7 @@ def call(machine: Stepper, top: Activation, instruction: CallInstruction) -> Non
     if isinstance(callee, OutsideFunction) and name in CALLERS:
         callee, args = CALLERS[name](callee, without_state(args))
     if isinstance(callee, OwnFunction):
-        check_count(callee, len(args))  # while this is still the instruction at hand
+        check_count(callee, len(args))  # while this is still the current instruction
         top.at += 1
         call_function(machine, callee, args, instruction.dst)
         return

@@ -24,14 +24,6 @@ from rlx.checker.lowered.objects import LOWERED
 from rlx.checker.memory import IN_PLACE
 from rlx.grammar.diagnostic import Edit
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.ast import (
-    FuncStructInfo,
-    ObjectStructInfo,
-    PrimStructInfo,
-    StructInfo,
-    TensorStructInfo,
-    TupleStructInfo,
-)
 from rlx.grammar.nodes.node import same
 from rlx.grammar.nodes.promises import promises
 from rlx.grammar.nodes.struct_infos import OBJECT, numbers, of_the_value
@@ -53,7 +45,7 @@ from rlx.spec.registry import need, rule
 
 
 @rule("D14", "derivation")
-def call(state: DerivationState, node: ast.Call) -> StructInfo:
+def call(state: DerivationState, node: ast.Call) -> ast.StructInfo:
     info_of = state.info_of
     for arg in node.args:
         if arg not in info_of:
@@ -63,7 +55,7 @@ def call(state: DerivationState, node: ast.Call) -> StructInfo:
     return _call_function(state, node)
 
 
-def _call_operator(state: DerivationState, node: ast.Call, op: ast.Op) -> StructInfo:
+def _call_operator(state: DerivationState, node: ast.Call, op: ast.Op) -> ast.StructInfo:
     """An operator knows the struct info of its calls, and whether they have effects."""
     operator = lookup(op.op_name)
     if operator is None:
@@ -154,14 +146,14 @@ def _reordered(node: ast.Call, name: str, order: tuple[int, ...] | None) -> str 
     return f"{name}({', '.join(show(node.args[k]) for k in order)})"
 
 
-def _call_function(state: DerivationState, node: ast.Call) -> StructInfo:
+def _call_function(state: DerivationState, node: ast.Call) -> ast.StructInfo:
     """Purity first, then the signature or what the call itself says (ledger 17)."""
     function = state.info(node.op)
     if state.poisoned(node.op):
         state.doubt(node)
-        if not isinstance(function, FuncStructInfo) or function.params is None:
+        if not isinstance(function, ast.FuncStructInfo) or function.params is None:
             return OBJECT
-    if not isinstance(function, FuncStructInfo):
+    if not isinstance(function, ast.FuncStructInfo):
         return _not_a_function(state, node, function)
     need("D14-callee", True)
     if isinstance(node.op, ast.GlobalVar) and _lacks_results(state, node, node.op):
@@ -184,7 +176,7 @@ def _lacks_results(state: DerivationState, node: ast.Call, callee: ast.GlobalVar
     passed = ", ".join(map(show, node.args)) + ("," if len(node.args) == 1 else "")
     results = [prim_func.buffer_map.get(p) for p in prim_func.params[len(node.args) :]]
     shown = [
-        written(TensorStructInfo(ast.ShapeExpr(_as_dims(buffer.shape)), buffer.dtype))
+        written(ast.TensorStructInfo(ast.ShapeExpr(_as_dims(buffer.shape)), buffer.dtype))
         for buffer in results
         if buffer is not None
     ]
@@ -206,10 +198,10 @@ def _as_dims(shape: tuple[tir.PrimExpr, ...]) -> tuple[tir.PrimExpr, ...]:
     return tuple(tir.IntImm(d.value) if isinstance(d, tir.IntImm) else d for d in shape)
 
 
-def _not_a_function(state: DerivationState, node: ast.Call, info: StructInfo) -> StructInfo:
+def _not_a_function(state: DerivationState, node: ast.Call, info: ast.StructInfo) -> ast.StructInfo:
     extra: dict[str, object] = {"related": definition(state, node.op)}
     if type(info) is ast.ObjectStructInfo:
-        wanted = FuncStructInfo(tuple(state.info(a) for a in node.args), OBJECT)
+        wanted = ast.FuncStructInfo(tuple(state.info(a) for a in node.args), OBJECT)
         extra["help"] = (
             f"cast it to a function type first: R.match_cast({show(node.op)}, {written(wanted)})"
         )
@@ -219,7 +211,7 @@ def _not_a_function(state: DerivationState, node: ast.Call, info: StructInfo) ->
     return OBJECT
 
 
-def opaque_result(node: ast.Call, function: FuncStructInfo) -> StructInfo:
+def opaque_result(node: ast.Call, function: ast.FuncStructInfo) -> ast.StructInfo:
     """The result of a call of a packed function: as the call declares it, else as the annotation
     does, else Object.
     """
@@ -230,14 +222,14 @@ def opaque_result(node: ast.Call, function: FuncStructInfo) -> StructInfo:
     return OBJECT
 
 
-def default_derive(node: ast.Call) -> StructInfo:
+def default_derive(node: ast.Call) -> ast.StructInfo:
     """`default_derive`: the type arguments of the call."""
     match node.sinfo_args:
         case ():
             return OBJECT
         case (only,):
             return only
-    return TupleStructInfo(node.sinfo_args)
+    return ast.TupleStructInfo(node.sinfo_args)
 
 
 def _no_self(state: DerivationState, node: ast.Call) -> str | None:
@@ -249,7 +241,9 @@ def _no_self(state: DerivationState, node: ast.Call) -> str | None:
     return "remove the parameter `self`: the functions of a module do not take the module"
 
 
-def _call_closure(state: DerivationState, node: ast.Call, function: FuncStructInfo) -> StructInfo:
+def _call_closure(
+    state: DerivationState, node: ast.Call, function: ast.FuncStructInfo
+) -> ast.StructInfo:
     """Bind the shape variables, compare the arguments, and keep what outlives the call of the
     result.
     """
@@ -310,7 +304,9 @@ def _name(function: ast.Expr) -> str:
     return callee(function)
 
 
-def check_arguments(state: DerivationState, node: ast.Call, function: FuncStructInfo) -> Instance:
+def check_arguments(
+    state: DerivationState, node: ast.Call, function: ast.FuncStructInfo
+) -> Instance:
     """Instantiate the signature for the arguments and compare each with its parameter.
 
     A signature is read in two phases, so the order of parameters does not matter.
@@ -339,8 +335,8 @@ def check_arguments(state: DerivationState, node: ast.Call, function: FuncStruct
     for index, (given, wanted) in enumerate(zip(found, instance.params, strict=True)):
         if state.poisoned(node.args[index]):
             continue
-        device = wanted.vdevice if isinstance(wanted, TensorStructInfo) else None
-        if device is not None and isinstance(given, TensorStructInfo) and given.vdevice is None:
+        device = wanted.vdevice if isinstance(wanted, ast.TensorStructInfo) else None
+        if device is not None and isinstance(given, ast.TensorStructInfo) and given.vdevice is None:
             state.places.append((node, index, device))
         if not blamed or blamed.isdisjoint(free_shape_vars(function.params[index])):
             result = policy.mismatch(state, "D14-argument", given, wanted, nameless)
@@ -364,7 +360,7 @@ def _check_promises(state: DerivationState, node: ast.Call, instance: Instance) 
         image = images.get(var)
         if not isinstance(image, tir.PrimExpr):
             continue
-        relation = policy.relation_of(substitute_prim(promise, {var: image}), state.prover)
+        relation = policy.relation_of([substitute_prim(promise, {var: image})], state.prover)
         if need("D14-promise", relation.kind == "always"):
             continue
         given = f"{var.name} is {show(image)} here"
@@ -378,8 +374,8 @@ def _check_promises(state: DerivationState, node: ast.Call, instance: Instance) 
 def _exchanged(
     state: DerivationState,
     node: ast.Call,
-    found: Sequence[StructInfo],
-    wanted: Sequence[StructInfo],
+    found: Sequence[ast.StructInfo],
+    wanted: Sequence[ast.StructInfo],
 ) -> tuple[int, int] | None:
     """Two arguments that are wrong where they stand, and right in each other's place; all others
     are right.
@@ -396,17 +392,17 @@ def _exchanged(
     return (first, second) if crossed else None
 
 
-def same_kind(given: StructInfo, wanted: StructInfo) -> bool:
+def same_kind(given: ast.StructInfo, wanted: ast.StructInfo) -> bool:
     """Whether kind, rank and element type of two annotations do not contradict each other."""
     match given, wanted:
-        case ObjectStructInfo(), _:
+        case ast.ObjectStructInfo(), _:
             return True
-        case _, ObjectStructInfo():
+        case _, ast.ObjectStructInfo():
             return True
-        case TensorStructInfo() as a, TensorStructInfo() as b:
+        case ast.TensorStructInfo() as a, ast.TensorStructInfo() as b:
             ranks = a.ndim < 0 or b.ndim < 0 or a.ndim == b.ndim
             return ranks and (a.dtype.is_void or b.dtype.is_void or a.dtype == b.dtype)
-        case PrimStructInfo() as p, PrimStructInfo() as q:
+        case ast.PrimStructInfo() as p, ast.PrimStructInfo() as q:
             return p.dtype == q.dtype
     return type(given) is type(wanted)
 
@@ -414,8 +410,8 @@ def same_kind(given: StructInfo, wanted: StructInfo) -> bool:
 def _report_exchanged(
     state: DerivationState,
     node: ast.Call,
-    found: Sequence[StructInfo],
-    wanted: Sequence[StructInfo],
+    found: Sequence[ast.StructInfo],
+    wanted: Sequence[ast.StructInfo],
     exchanged: tuple[int, int],
 ) -> None:
     first, second = exchanged
@@ -432,8 +428,8 @@ def _report_exchanged(
 
 
 def _named(
-    params: Sequence[StructInfo], found: tuple[StructInfo, ...], instance: Instance
-) -> tuple[StructInfo, ...]:
+    params: Sequence[ast.StructInfo], found: tuple[ast.StructInfo, ...], instance: Instance
+) -> tuple[ast.StructInfo, ...]:
     """Arguments of known rank with names for their dimensions, where any dimensions will do.
 
     That is so where each dimension of the parameter binds a variable that stands nowhere else.
@@ -447,10 +443,10 @@ def _named(
     return same(found, named)
 
 
-def _dimensions(info: StructInfo) -> Iterator[tir.PrimExpr]:
+def _dimensions(info: ast.StructInfo) -> Iterator[tir.PrimExpr]:
     """The dimensions that a parameter speaks of, those of its parts included."""
     for part in of_the_value(info):
-        yield from free_shape_vars(part) if isinstance(part, FuncStructInfo) else numbers(part)
+        yield from free_shape_vars(part) if isinstance(part, ast.FuncStructInfo) else numbers(part)
 
 
 def _mentions(result: Compatibility, variables: Sequence[tir.Var]) -> bool:
@@ -464,7 +460,7 @@ def _blame(
     state: DerivationState,
     node: ast.Call,
     index: int,
-    wanted: StructInfo,
+    wanted: ast.StructInfo,
     result: Compatibility,
     guess: bool,
 ) -> None:
@@ -499,7 +495,7 @@ def _blame(
 
 
 def _report_conflict(
-    state: DerivationState, node: ast.Call, function: FuncStructInfo, conflict: Conflict
+    state: DerivationState, node: ast.Call, function: ast.FuncStructInfo, conflict: Conflict
 ) -> None:
     assert function.params is not None
     params = function.params

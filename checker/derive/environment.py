@@ -118,7 +118,7 @@ class DerivationScope:
 
 
 class Environment:
-    """What is known at one moment of the derivation of a module.
+    """The knowledge at one moment of the derivation of a module.
 
     Attributes
     ----------

@@ -12,16 +12,6 @@ from rlx.checker.derive.environment import AliasProver, DerivationScope, arithme
 from rlx.checker.derive.message_text import definition, own, show, written
 from rlx.checker.derive.state import DerivationState
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.ast import (
-    FuncStructInfo,
-    ObjectStructInfo,
-    PrimStructInfo,
-    ShapeExpr,
-    ShapeStructInfo,
-    StructInfo,
-    TensorStructInfo,
-    TupleStructInfo,
-)
 from rlx.grammar.nodes.dtype import BOOL, INT64, LARGEST, DataType
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.nodes.struct_infos import OBJECT
@@ -90,12 +80,14 @@ def _limits(kind: DataType) -> tuple[str, ...]:
     return (f"the range of {kind} is {low} to {high}",)
 
 
-EXTERNAL = FuncStructInfo(None, OBJECT, False, "default")
+EXTERNAL = ast.FuncStructInfo(None, OBJECT, False, "default")
 """The struct info of every packed function about which nothing more is said."""
 
 
 @rule("D02", "derivation")
-def variable(state: DerivationState, var: ast.Var | ast.GlobalVar | ast.ErrorExpr) -> StructInfo:
+def variable(
+    state: DerivationState, var: ast.Var | ast.GlobalVar | ast.ErrorExpr
+) -> ast.StructInfo:
     """A variable that Γ does not know was reported by well-formedness, and what could not be read
     when it was read: say nothing more about them.
     """
@@ -104,56 +96,56 @@ def variable(state: DerivationState, var: ast.Var | ast.GlobalVar | ast.ErrorExp
 
 
 @rule("D03", "derivation")
-def constant(state: DerivationState, node: ast.Constant) -> StructInfo:
+def constant(state: DerivationState, node: ast.Constant) -> ast.StructInfo:
     data = node.data
     if data.shape is None:  # the text leaves the data out: an annotation knows better
         state.doubt(node, Doubt.UNSAID)
-        return TensorStructInfo(None, data.dtype)
+        return ast.TensorStructInfo(None, data.dtype)
     if data.value is not None and not literal_is_valid(state, node):
         state.doubt(node)
-        return TensorStructInfo(None, data.dtype, len(data.shape))
+        return ast.TensorStructInfo(None, data.dtype, len(data.shape))
     key = (data.shape, data.dtype)
     found = state.constants.get(key)
     if found is None:
-        shape = ShapeExpr(tuple(tir.IntImm(extent) for extent in data.shape))
-        found = state.constants[key] = TensorStructInfo(shape, data.dtype, len(data.shape))
+        shape = ast.ShapeExpr(tuple(tir.IntImm(extent) for extent in data.shape))
+        found = state.constants[key] = ast.TensorStructInfo(shape, data.dtype, len(data.shape))
     return found
 
 
 @rule("D04", "derivation")
-def prim_value(state: DerivationState, node: ast.PrimValue) -> StructInfo:
+def prim_value(state: DerivationState, node: ast.PrimValue) -> ast.StructInfo:
     if type(node.value) is not tir.IntImm or node.value.dtype != INT64:
         check_scalar(state, node)
-    return PrimStructInfo(tir.type_of(node.value), node.value)
+    return ast.PrimStructInfo(tir.type_of(node.value), node.value)
 
 
 @rule("D05", "derivation")
-def string(state: DerivationState, node: ast.StringImm) -> StructInfo:
+def string(state: DerivationState, node: ast.StringImm) -> ast.StructInfo:
     return OBJECT
 
 
 @rule("D06", "derivation")
-def data_type(state: DerivationState, node: ast.DataTypeImm) -> StructInfo:
+def data_type(state: DerivationState, node: ast.DataTypeImm) -> ast.StructInfo:
     return OBJECT
 
 
 @rule("D07", "derivation")
-def tuple_(state: DerivationState, node: ast.Tuple) -> StructInfo:
-    info = TupleStructInfo(tuple([state.info(field) for field in node.fields]))
+def tuple_(state: DerivationState, node: ast.Tuple) -> ast.StructInfo:
+    info = ast.TupleStructInfo(tuple([state.info(field) for field in node.fields]))
     state.inherit(node, node.fields)
     return info
 
 
 @rule("D08", "derivation")
-def shape(state: DerivationState, node: ShapeExpr) -> StructInfo:
-    return ShapeStructInfo(node.values, len(node.values))
+def shape(state: DerivationState, node: ast.ShapeExpr) -> ast.StructInfo:
+    return ast.ShapeStructInfo(node.values, len(node.values))
 
 
 @rule("D12", "derivation")
-def tuple_get_item(state: DerivationState, node: ast.TupleGetItem) -> StructInfo:
+def tuple_get_item(state: DerivationState, node: ast.TupleGetItem) -> ast.StructInfo:
     info = state.info(node.tuple_value)
     state.inherit(node, (node.tuple_value,))
-    if not isinstance(info, TupleStructInfo):
+    if not isinstance(info, ast.TupleStructInfo):
         if not state.poisoned(node.tuple_value):
             message = f"only a tuple can be indexed with {node.index}, but this is {show(info)}"
             state.add("D12-tuple", "error", message, _place(node), **_about(state, node, info))
@@ -172,10 +164,12 @@ def tuple_get_item(state: DerivationState, node: ast.TupleGetItem) -> StructInfo
     return info.fields[node.index]
 
 
-def _about(state: DerivationState, node: ast.TupleGetItem, info: StructInfo) -> dict[str, object]:
+def _about(
+    state: DerivationState, node: ast.TupleGetItem, info: ast.StructInfo
+) -> dict[str, object]:
     extra: dict[str, object] = {"related": definition(state, node.tuple_value)}
     if type(info) is ast.ObjectStructInfo:
-        wanted = TupleStructInfo((OBJECT,) * (max(node.index, 0) + 1))
+        wanted = ast.TupleStructInfo((OBJECT,) * (max(node.index, 0) + 1))
         value = show(node.tuple_value)
         extra["help"] = f"cast it to a tuple first: R.match_cast({value}, {written(wanted)})"
     elif isinstance(info, ast.ShapeStructInfo) and info.values is not None:
@@ -192,12 +186,12 @@ def _place(node: ast.TupleGetItem) -> Span | None:
 
 
 @rule("D13", "derivation")
-def extern_func(state: DerivationState, node: ast.ExternFunc) -> StructInfo:
+def extern_func(state: DerivationState, node: ast.ExternFunc) -> ast.StructInfo:
     return node.struct_info or EXTERNAL
 
 
 @rule("D09", "derivation")
-def if_(state: DerivationState, node: ast.If) -> StructInfo:
+def if_(state: DerivationState, node: ast.If) -> ast.StructInfo:
     condition = state.info(node.cond)
     if not state.poisoned(node.cond):
         _check_condition(state, node, condition)
@@ -210,7 +204,7 @@ def if_(state: DerivationState, node: ast.If) -> StructInfo:
 
 
 def branch_facts(
-    state: DerivationState, condition: StructInfo, holds: bool
+    state: DerivationState, condition: ast.StructInfo, holds: bool
 ) -> AbstractContextManager[None]:
     """In a branch the condition (or its negation) holds, as far as arithmetic can say it."""
     known = arithmetic_condition(condition)
@@ -232,7 +226,7 @@ def _assuming(prover: AliasProver, known: tir.PrimExpr, holds: bool) -> Iterator
         prover.pop()
 
 
-def _check_condition(state: DerivationState, node: ast.If, info: StructInfo) -> None:
+def _check_condition(state: DerivationState, node: ast.If, info: ast.StructInfo) -> None:
     """A Boolean tensor of rank 0, or a Boolean scalar (ledger 29)."""
     answer = _is_condition(info)
     if need("D09-condition", answer == "yes"):
@@ -251,21 +245,21 @@ def _check_condition(state: DerivationState, node: ast.If, info: StructInfo) -> 
             state.add("D09-condition", "warning", message, span, related=related, help=help)
 
 
-def _is_condition(info: StructInfo) -> str:
+def _is_condition(info: ast.StructInfo) -> str:
     match info:
-        case TensorStructInfo(dtype=dtype, ndim=ndim):
+        case ast.TensorStructInfo(dtype=dtype, ndim=ndim):
             if ndim > 0 or not (dtype.is_void or dtype == BOOL):
                 return "no"
             return "yes" if ndim == 0 and dtype == BOOL else "maybe"
-        case PrimStructInfo(dtype=dtype):
+        case ast.PrimStructInfo(dtype=dtype):
             return "yes" if dtype == BOOL else "no"
-        case ObjectStructInfo():
+        case ast.ObjectStructInfo():
             return "maybe"
     return "no"
 
 
 @rule("D10", "derivation")
-def seq_expr(state: DerivationState, node: ast.SeqExpr) -> StructInfo:
+def seq_expr(state: DerivationState, node: ast.SeqExpr) -> ast.StructInfo:
     outer = state.enter()
     effects = state.effects
     outside = effects.dataflow
@@ -277,7 +271,7 @@ def seq_expr(state: DerivationState, node: ast.SeqExpr) -> StructInfo:
     return end(state, node, outer)
 
 
-def end(state: DerivationState, node: ast.SeqExpr, outer: DerivationScope) -> StructInfo:
+def end(state: DerivationState, node: ast.SeqExpr, outer: DerivationScope) -> ast.StructInfo:
     """Leave a sequence, all of whose bindings are known: what it yields, in terms of what outlives
     it.
     """

@@ -16,16 +16,6 @@ from rlx.checker.derive.state import DerivationState, Effects, Rule
 from rlx.grammar.diagnostic import Diagnostic, Label
 from rlx.grammar.dialects import Dialect
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.ast import (
-    FuncStructInfo,
-    GlobalVar,
-    IRModule,
-    PrimStructInfo,
-    ShapeExpr,
-    StructInfo,
-    TensorStructInfo,
-    TupleStructInfo,
-)
 from rlx.grammar.nodes.dtype import HANDLE, INT64
 from rlx.grammar.nodes.node import Node, Record, Span
 from rlx.grammar.nodes.promises import promises
@@ -45,7 +35,7 @@ class OuterState(NamedTuple):
     scope: DerivationScope
     effects: Effects
     promises: tuple[tir.PrimExpr, ...]
-    wanted: StructInfo | None
+    wanted: ast.StructInfo | None
 
 
 def begin(state: DerivationState, node: ast.Function) -> OuterState:
@@ -63,8 +53,8 @@ def begin(state: DerivationState, node: ast.Function) -> OuterState:
 
 
 def end(
-    state: DerivationState, node: ast.Function, body: StructInfo, opened: OuterState
-) -> StructInfo:
+    state: DerivationState, node: ast.Function, body: ast.StructInfo, opened: OuterState
+) -> ast.StructInfo:
     """Leave a function whose body is of this struct info; the struct info of the function."""
     wanted = opened.wanted
     if wanted is not None and not state.poisoned(node.body):
@@ -82,13 +72,13 @@ def end(
 
 
 @rule("D15", "derivation")
-def function(state: DerivationState, node: ast.Function) -> StructInfo:
+def function(state: DerivationState, node: ast.Function) -> ast.StructInfo:
     opened = begin(state, node)
     return end(state, node, state.info(node.body), opened)
 
 
 def _check_result(
-    state: DerivationState, node: ast.Function, found: StructInfo, wanted: StructInfo
+    state: DerivationState, node: ast.Function, found: ast.StructInfo, wanted: ast.StructInfo
 ) -> None:
     """The annotation is what callers rely on, so the body has to keep it (ledger 32)."""
     state.statistics.place = node
@@ -150,10 +140,10 @@ def _result_span(node: ast.Function) -> Span | None:
     return node.ret_span or node.name_span or node.span
 
 
-Functions = Mapping[GlobalVar, ast.Function]
+Functions = Mapping[ast.GlobalVar, ast.Function]
 
 
-def bottom_up(functions: Functions, first: Collection[GlobalVar]) -> Iterator[GlobalVar]:
+def bottom_up(functions: Functions, first: Collection[ast.GlobalVar]) -> Iterator[ast.GlobalVar]:
     """Functions in an order in which those of ``first`` come before their callers."""
     if not first or len(functions) == 1:
         return iter(functions)
@@ -162,11 +152,11 @@ def bottom_up(functions: Functions, first: Collection[GlobalVar]) -> Iterator[Gl
     )
 
 
-_NOTHING = TupleStructInfo(())
+_NOTHING = ast.TupleStructInfo(())
 
 
 @rule("D16", "derivation")
-def prim_func(function: tir.PrimFunc) -> FuncStructInfo:
+def prim_func(function: tir.PrimFunc) -> ast.FuncStructInfo:
     """Its buffers are mutated, so a direct call has effects; `call_tir` is the pure way (ledger
     33). One that only computes a scalar is pure.
     """
@@ -177,9 +167,9 @@ def prim_func(function: tir.PrimFunc) -> FuncStructInfo:
     params = tuple(
         [_parameter(p, buffers.get(p), mentioned, binders, wide) for p in function.params]
     )
-    ret = _NOTHING if function.ret_type is None else PrimStructInfo(function.ret_type)
+    ret = _NOTHING if function.ret_type is None else ast.PrimStructInfo(function.ret_type)
     pure = not any(param.dtype == HANDLE for param in function.params) and _only_returns(function)
-    return FuncStructInfo(params, ret, pure, None, tuple(binders))
+    return ast.FuncStructInfo(params, ret, pure, None, tuple(binders))
 
 
 def _only_returns(function: tir.PrimFunc) -> bool:
@@ -196,21 +186,21 @@ def _parameter(
     mentioned: set[tir.Var],
     binders: dict[tir.Var, None],
     wide: dict[tir.Var, tir.Var],
-) -> StructInfo:
+) -> ast.StructInfo:
     """A buffer is a tensor; a scalar a Prim, whose value counts if a shape mentions it; a bare
     handle anything.
     """
     if buffer is not None:
         shape = tuple([_widened(extent, wide) for extent in buffer.shape])
         binders.update(dict.fromkeys(e for e in shape if isinstance(e, tir.Var)))
-        return TensorStructInfo(ShapeExpr(shape), buffer.dtype, len(shape))
+        return ast.TensorStructInfo(ast.ShapeExpr(shape), buffer.dtype, len(shape))
     if param.dtype == HANDLE:
         return OBJECT
     if param in mentioned:
         value = wide.get(param, param)
         binders[value] = None
-        return PrimStructInfo(param.dtype, value)
-    return PrimStructInfo(param.dtype)
+        return ast.PrimStructInfo(param.dtype, value)
+    return ast.PrimStructInfo(param.dtype)
 
 
 def _widened(extent: tir.PrimExpr, wide: dict[tir.Var, tir.Var]) -> tir.PrimExpr:
@@ -278,8 +268,8 @@ class Derivation(Record):
         at.
     """
 
-    info: Mapping[Node, StructInfo]
-    casts: Mapping[ast.MatchCast, StructInfo]
+    info: Mapping[Node, ast.StructInfo]
+    casts: Mapping[ast.MatchCast, ast.StructInfo]
     diagnostics: tuple[Diagnostic, ...]
     proved: int
     refuted: int
@@ -292,7 +282,7 @@ class Derivation(Record):
 
 
 def derive(
-    module: IRModule,
+    module: ast.IRModule,
     unknown_operators: set[str] | None = None,
     captured: Collection[Node] = (),
     words: Dialect | None = None,
@@ -330,7 +320,7 @@ def derive(
     )
 
 
-def known_infos(module: IRModule) -> Mapping[Node, StructInfo]:
+def known_infos(module: ast.IRModule) -> Mapping[Node, ast.StructInfo]:
     """The struct info of everything in a module without errors: as :func:`derive` gives it, but
     without a proof of any obligation.
     """

@@ -8,20 +8,12 @@ note for a proof obligation, a warning where the specification says "possibly".
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from rlx.checker.derive.doubts import Doubt
 from rlx.checker.derive.message_text import show, values
-from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.ast import (
-    Expr,
-    ShapeExpr,
-    ShapeStructInfo,
-    StructInfo,
-    TensorStructInfo,
-    Var,
-)
+from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import BOOL, lacking
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.struct_infos import all_parts
@@ -45,14 +37,9 @@ class Decision(Record):
     extra: dict[str, object]
 
 
-def relation_of(condition: tir.PrimExpr | Sequence[tir.PrimExpr], prover: Prover) -> Relation:
-    """How often a condition, or all of several together, hold."""
-    return prover.relate_all([_equation(c) for c in conditions_of(condition)])
-
-
-def conditions_of(condition: tir.PrimExpr | Sequence[tir.PrimExpr]) -> Sequence[tir.PrimExpr]:
-    """The conditions of an obligation, which may be one alone."""
-    return (condition,) if isinstance(condition, tir.PrimExpr) else condition
+def relation_of(conditions: Iterable[tir.PrimExpr], prover: Prover) -> Relation:
+    """How often conditions hold, all of them together."""
+    return prover.relate_all([*map(_equation, conditions)])
 
 
 def _equation(condition: tir.PrimExpr) -> tuple[tir.PrimExpr, tir.PrimExpr]:
@@ -93,8 +80,8 @@ def evidence(relation: Relation) -> dict[str, object]:
 def mismatch(
     state: Environment,
     label: str,
-    found: StructInfo,
-    wanted: StructInfo,
+    found: ast.StructInfo,
+    wanted: ast.StructInfo,
     fresh: Collection[tir.Var] = (),
 ) -> Compatibility | None:
     """Why a value may not stand where another info is expected; None where it may.
@@ -118,7 +105,7 @@ def mismatch(
     return result if _meaningful(state, fresh, found, wanted) else None
 
 
-def allows_more(state: Environment, wanted: StructInfo, found: StructInfo) -> bool:
+def allows_more(state: Environment, wanted: ast.StructInfo, found: ast.StructInfo) -> bool:
     """Whether an annotation that takes what is found also takes other values."""
     if state.depends((found, wanted)):
         return False  # a number of the Python around decides
@@ -126,32 +113,32 @@ def allows_more(state: Environment, wanted: StructInfo, found: StructInfo) -> bo
     return not said.compatible and typed(found) and typed(wanted)
 
 
-def typed(info: StructInfo) -> bool:
+def typed(info: ast.StructInfo) -> bool:
     """Whether the element types of an info exist."""
-    tensors = (part for part in all_parts(info) if isinstance(part, TensorStructInfo))
+    tensors = (part for part in all_parts(info) if isinstance(part, ast.TensorStructInfo))
     return all(lacking(tensor.dtype) is None for tensor in tensors)
 
 
-def _unplaced(found: StructInfo, wanted: StructInfo) -> StructInfo:
+def _unplaced(found: ast.StructInfo, wanted: ast.StructInfo) -> ast.StructInfo:
     """The expected type without its device if none is known yet: propagation finds it afterwards."""
-    if not (isinstance(found, TensorStructInfo) and isinstance(wanted, TensorStructInfo)):
+    if not (isinstance(found, ast.TensorStructInfo) and isinstance(wanted, ast.TensorStructInfo)):
         return wanted
     if found.vdevice is not None or wanted.vdevice is None:
         return wanted
-    return TensorStructInfo(wanted.shape, wanted.dtype, wanted.ndim)
+    return ast.TensorStructInfo(wanted.shape, wanted.dtype, wanted.ndim)
 
 
-def _spelled(state: Environment, info: StructInfo) -> StructInfo:
+def _spelled(state: Environment, info: ast.StructInfo) -> ast.StructInfo:
     """An info with the dimensions that its variables for shapes are known to hold."""
-    known: dict[tir.Var | Var, tir.PrimExpr | Expr] = {}
+    known: dict[tir.Var | ast.Var, tir.PrimExpr | ast.Expr] = {}
     for var in free_vars(info):
         shape = state.info_of.get(var)
-        if isinstance(shape, ShapeStructInfo) and shape.values is not None:
-            known[var] = ShapeExpr(shape.values)
+        if isinstance(shape, ast.ShapeStructInfo) and shape.values is not None:
+            known[var] = ast.ShapeExpr(shape.values)
     return substitute(info, known)
 
 
-def _meaningful(state: Environment, fresh: Collection[tir.Var], *infos: StructInfo) -> bool:
+def _meaningful(state: Environment, fresh: Collection[tir.Var], *infos: ast.StructInfo) -> bool:
     """Whether well-formedness has nothing to report about infos: their shape variables are in
     scope, and their element types exist.
     """
@@ -165,7 +152,7 @@ def unknown_only(result: Compatibility) -> bool:
     return result.relation is None and not result.never_fits
 
 
-def repeated(state: Environment, value: Expr, result: Compatibility) -> bool:
+def repeated(state: Environment, value: ast.Expr, result: Compatibility) -> bool:
     """Whether a warning that was reported before explains why information is missing."""
     return unknown_only(result) and state.doubts.get(value) is Doubt.WARNED
 

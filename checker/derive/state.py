@@ -156,32 +156,31 @@ class DerivationState(Environment, OperatorContext):
     def require(
         self,
         code: str,
-        condition: tir.PrimExpr | Sequence[tir.PrimExpr],
+        conditions: Sequence[tir.PrimExpr],
         message: Message,
         at: Place = None,
     ) -> bool:
         """Prove an obligation of the current call; see :meth:`OperatorContext.require`."""
         if not self.judges:
             return True
-        relation = policy.relation_of(condition, self.prover)
+        relation = policy.relation_of(conditions, self.prover)
         match relation.kind:
             case "always":
                 self.proved += 1
                 return True
             case _ if self.call is not None and self.spoiled(self.call):
                 return relation.kind in ("sometimes", "unknown")
-            case "sometimes" if self.depends(policy.conditions_of(condition)):
+            case "sometimes" if self.depends(conditions):
                 self.unknown += 1
                 return True
-            case "sometimes" | "unknown" if not self.knows(policy.conditions_of(condition)):
+            case "sometimes" | "unknown" if not self.knows(conditions):
                 self.unknown += 1  # well-formedness has reported the variable
                 return True
             case "unknown":
                 self.unknown += 1
             case _:
                 self.refuted += 1
-        text = message if isinstance(message, str) else message()
-        found = policy.decision_on(relation, text)
+        found = policy.decision_on(relation, message())
         self.report(code, found.severity, found.message, at, **found.extra)
         return relation.kind in ("sometimes", "unknown")
 

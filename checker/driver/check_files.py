@@ -37,12 +37,19 @@ def check_file(
     name_of_stdin: str | None = None,
     by: Callable[[str, str], Report] | None = None,
 ) -> FileReport:
-    """The same; ``listing`` the run-time checks of a file without errors, ``statistics`` of the
-    prover, ``derivations``.
+    """Read and check a file; never raises an Exception.
 
-    ``name_of_stdin`` is what standard input is called. ``by`` checks a text with its path; None is
-    :func:`rlx.checker.check.check_text`. ``operators`` and ``allowed`` are the user's
-    own: see :func:`rlx.operators.external.load`.
+    Parameters
+    ----------
+    listing, statistics, derivations
+        What the report has besides the diagnostics: the run-time checks of a file without errors,
+        the statistics of the prover, the derivation trees.
+    operators, allowed
+        The user's own operators: see :func:`rlx.operators.external.load`.
+    name_of_stdin
+        The name that the report gives to standard input.
+    by
+        Checks a text with its path; None is :func:`rlx.checker.check.check_text`.
     """
     if operators or allowed:  # a process of its own may not have them yet
         from rlx.operators.external import load

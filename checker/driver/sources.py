@@ -172,7 +172,7 @@ def read_file(path: str | os.PathLike[str]) -> bytes:
 
 def read_all(file: BinaryIO, of_text: bool = True) -> bytes:
     """The bytes of an open file; of a text, only up to the first that is NUL or not UTF-8, or a bit
-    further, because whoever reads them refuses it then. Raises OSError as :func:`read`.
+    further, because the reader refuses it then. Raises OSError as :func:`read`.
     """
     return _joined(_pieces(file), of_text)
 

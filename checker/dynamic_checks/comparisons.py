@@ -12,16 +12,6 @@ from typing import Any
 from rlx.checker.derive.message_text import show
 from rlx.checker.dynamic_checks.model import EXCLUDE, CheckPart, PartStatus, Path, joined
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.ast import (
-    FuncStructInfo,
-    ObjectStructInfo,
-    PrimStructInfo,
-    ShapeStructInfo,
-    StructInfo,
-    TensorStructInfo,
-    TupleStructInfo,
-    VDevice,
-)
 from rlx.grammar.nodes.node import Node
 from rlx.grammar.nodes.prim_operators import INTEGER_DIVISIONS
 from rlx.grammar.nodes.struct_infos import numbers, of_the_value
@@ -34,8 +24,8 @@ from rlx.solver.prover import Prover, equation
 from rlx.solver.verdict import Proved, Verdict
 from rlx.spec.registry import decide, rule
 
-Info = StructInfo | None
-Held = Mapping[Node, StructInfo]
+Info = ast.StructInfo | None
+Held = Mapping[Node, ast.StructInfo]
 """The guaranteed types of variables, to look up those that hold shapes."""
 
 _ZERO = tir.IntImm(0)
@@ -87,7 +77,9 @@ class PartJudge:
         self._known: dict[tir.Var, PrimExpr] = {}
         self._position = 0
 
-    def judge(self, founds: Sequence[Info], wanteds: Sequence[StructInfo]) -> list[list[CheckPart]]:
+    def judge(
+        self, founds: Sequence[Info], wanteds: Sequence[ast.StructInfo]
+    ) -> list[list[CheckPart]]:
         """The parts of each pair, all read together as E-cast does; None stands for any value."""
         compared = [() if repeats_too_much(wanted) else demands(wanted) for wanted in wanteds]
         for index, (found, wanted) in enumerate(zip(founds, compared, strict=True)):
@@ -100,7 +92,7 @@ class PartJudge:
             self._position = index
             self.parts = []
             self._compare(found, wanted)
-            if not wanted and not isinstance(wanteds[index], ObjectStructInfo):
+            if not wanted and not isinstance(wanteds[index], ast.ObjectStructInfo):
                 self._add((), "kind", "needed", show(wanteds[index]), _said(found))
             judged.append(self.parts)
         if len(self.equations) > 1:  # one alone was judged where it stands
@@ -113,13 +105,13 @@ class PartJudge:
         """Note where each variable is bound, and what is known to stand there."""
         for demand in every(wanted):
             var = demand.wanted
-            if isinstance(var, tir.Var) and isinstance(demand.whole, TensorStructInfo):
+            if isinstance(var, tir.Var) and isinstance(demand.whole, ast.TensorStructInfo):
                 self.sizes.add(var)
             if isinstance(var, tir.Var) and var in self.binders and var not in self._first:
                 self._first[var] = (demand.path, index)
                 self.images[var] = self._given(_inside(found, demand.fields), demand)
 
-    def _leave_open(self, wanted: StructInfo, index: int) -> None:
+    def _leave_open(self, wanted: ast.StructInfo, index: int) -> None:
         """Take nothing for known of the variables of an annotation that is not compared by part."""
         for part in of_the_value(wanted):
             for var in numbers(part):
@@ -131,18 +123,18 @@ class PartJudge:
         """The number that is known to stand where a demand compares one."""
         if found is None or type(found) is not type(demand.whole):
             return None
-        if isinstance(found, PrimStructInfo):
+        if isinstance(found, ast.PrimStructInfo):
             return found.value
         given = self._spelled(found)
         return given[demand.axis] if given is not None and len(given) == demand.rank else None
 
-    def _spelled(self, found: StructInfo) -> tuple[PrimExpr, ...] | None:
+    def _spelled(self, found: ast.StructInfo) -> tuple[PrimExpr, ...] | None:
         """The dimensions of a value, those of a shape that a variable holds included."""
-        if isinstance(found, TensorStructInfo) and isinstance(found.shape, ast.Var):
+        if isinstance(found, ast.TensorStructInfo) and isinstance(found.shape, ast.Var):
             info = self.held.get(found.shape)
-            if isinstance(info, ShapeStructInfo):
+            if isinstance(info, ast.ShapeStructInfo):
                 return info.values
-        assert isinstance(found, TensorStructInfo | ShapeStructInfo)
+        assert isinstance(found, ast.TensorStructInfo | ast.ShapeStructInfo)
         return dimensions(found)
 
     # ------------------------------------------------------------ second phase
@@ -163,7 +155,7 @@ class PartJudge:
     def _kind(self, found: Info, demand: Demand) -> PartStatus:
         wanted = demand.wanted
         known = not _vague(found)
-        if isinstance(found, FuncStructInfo) and isinstance(wanted, FuncStructInfo):
+        if isinstance(found, ast.FuncStructInfo) and isinstance(wanted, ast.FuncStructInfo):
             known = wanted.params is None or found.params is not None
         status = _status(known, type(found) is type(wanted))
         given = "" if _vague(found) else _said(found)
@@ -182,7 +174,7 @@ class PartJudge:
         given = "" if found is None else self._known_rank(found)
         return self._plain(demand, str(demand.wanted), given)
 
-    def _known_rank(self, found: TensorStructInfo | ShapeStructInfo) -> str:
+    def _known_rank(self, found: ast.TensorStructInfo | ast.ShapeStructInfo) -> str:
         dims = self._spelled(found)
         ndim = rank(found) if dims is None else len(dims)
         return "" if ndim < 0 else str(ndim)
@@ -193,7 +185,7 @@ class PartJudge:
         if found is not None and found.shape is shape:
             return "proved"
         info = self.held.get(shape)
-        if isinstance(info, ShapeStructInfo) and info.values is not None:
+        if isinstance(info, ast.ShapeStructInfo) and info.values is not None:
             wanted = sizes(demand.whole, len(info.values), info.values, path, demand.fields)
             self._compare(found, wanted)
             return "needed"
@@ -237,7 +229,7 @@ class PartJudge:
         said = substitute_prim(wanted, self._known) if self._known else wanted
         unknown = any(self.images.get(v, v) is None for v in tir.free_vars(wanted))
         if not decide("CHECK-number-known", found is not None and not unknown) or found is None:
-            tensor = isinstance(demand.whole, TensorStructInfo)
+            tensor = isinstance(demand.whole, ast.TensorStructInfo)
             negative = tensor and not unknown and self._negative(said)
             status: PartStatus = "impossible" if negative else "needed"
             if found is not None:
@@ -326,7 +318,11 @@ class PartJudge:
 
 
 def always_fails(
-    prover: Prover, binders: Sequence[tir.Var], held: Held, found: StructInfo, wanted: StructInfo
+    prover: Prover,
+    binders: Sequence[tir.Var],
+    held: Held,
+    found: ast.StructInfo,
+    wanted: ast.StructInfo,
 ) -> str | None:
     """Why a cast fails whatever the value is; None where it may succeed."""
     judgement = PartJudge(prover, binders, held)
@@ -346,21 +342,21 @@ def _status(known: bool, same: bool) -> PartStatus:
 
 
 def _vague(found: Info) -> bool:
-    return found is None or isinstance(found, ObjectStructInfo)
+    return found is None or isinstance(found, ast.ObjectStructInfo)
 
 
 def _said(found: Info) -> str:
     return "" if found is None else show(found)
 
 
-def _device(device: VDevice) -> str:
+def _device(device: ast.VDevice) -> str:
     return f"{device.target}:{device.index}"
 
 
 def _inside(found: Info, fields: Sequence[int]) -> Info:
     """The known type of a field of a tuple; None if it is not known."""
     for at in fields:
-        if not isinstance(found, TupleStructInfo) or at >= len(found.fields):
+        if not isinstance(found, ast.TupleStructInfo) or at >= len(found.fields):
             return None
         found = found.fields[at]
     return found

@@ -293,7 +293,7 @@ class CallEffects:
 
 
 _TURNS = 8
-"""How often the functions of a module are followed before what changes counts as unknown."""
+"""The most rounds through the functions of a module; what changes then still counts as unknown."""
 
 
 class _Follow(MemoryWalk):

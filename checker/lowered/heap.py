@@ -82,7 +82,7 @@ class Heaps:
             if isinstance(function, tir.PrimFunc):
                 self._computed(heap, function, at, span)
             else:
-                self._forget(heap)  # whoever has it may write to it
+                self._forget(heap)  # any holder may write to it
         return False
 
     def _runtime(

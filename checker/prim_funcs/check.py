@@ -47,26 +47,25 @@ def prim_funcs(
     """
     found: list[Diagnostic] = []
     names = _captures((module, *others), source)
-    for function in module.functions.values():
-        if isinstance(function, tir.PrimFunc):
-            text = None if source is None else source.text
-            state = PrimFuncCheck(function, names, text, module.type_vars)
-            state.from_python = captured
-            state.incomplete = function in captured
-            is_wrong = any(_within(span, function.span) for span in errors)
-            survey(state)
-            enter_parameters(state)
-            for extent in _computed_extents(function):
-                dimension(state, extent)
-            for buffer in function.buffer_map.values():
-                elements(state, buffer)
-            statement(state, function.body)
-            _kept_names(state)
-            if not state.diagnostics and not is_wrong:
-                bounds(state)
-                regions(state)
-                is_marked(state)
-            found += state.diagnostics
+    for function in module.prim_funcs.values():
+        text = None if source is None else source.text
+        state = PrimFuncCheck(function, names, text, module.type_vars)
+        state.from_python = captured
+        state.incomplete = function in captured
+        is_wrong = any(_within(span, function.span) for span in errors)
+        survey(state)
+        enter_parameters(state)
+        for extent in _computed_extents(function):
+            dimension(state, extent)
+        for buffer in function.buffer_map.values():
+            elements(state, buffer)
+        statement(state, function.body)
+        _kept_names(state)
+        if not state.diagnostics and not is_wrong:
+            bounds(state)
+            regions(state)
+            is_marked(state)
+        found += state.diagnostics
     return found
 
 

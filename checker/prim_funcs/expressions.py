@@ -1,4 +1,4 @@
-"""The expressions of PrimFuncs: TIR02, TIR03, TIR04, TIR06, TIR15."""
+"""The expressions of PrimFuncs."""
 
 from __future__ import annotations
 

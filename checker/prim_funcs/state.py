@@ -55,9 +55,9 @@ class PrimFuncCheck:
     from_python
         Variables of which nothing is known.
     incomplete
-        Whether syntax errors may have cost bindings: nothing is said of names.
+        Whether syntax errors may have cost bindings: nothing is reported about names.
     span
-        Where the statement at hand stands.
+        Where the current statement stands.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The statements of PrimFuncs: TIR05, TIR07, TIR08, TIR14, TIR16, and scopes."""
+"""The statements of PrimFuncs, and scopes."""
 
 from __future__ import annotations
 

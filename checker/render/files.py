@@ -106,12 +106,11 @@ def summarise(files: Sequence[FileReport]) -> Summary:
 
 
 def definitions_of(modules: Iterable[IRModule]) -> DefinitionCounts:
-    from rlx.grammar.nodes.tir import PrimFunc
 
     named = functions = prim_funcs = 0
     for module in modules:
         named += not module.bare
-        prims = sum(isinstance(each, PrimFunc) for each in module.functions.values())
+        prims = len(module.prim_funcs)
         prim_funcs += prims
         functions += len(module.functions) - prims
     return DefinitionCounts(named, functions, prim_funcs)

@@ -27,7 +27,7 @@ moved.
 
 
 LINE = 1000
-"""So many characters of a line are looked at."""
+"""The most characters of a line that are looked at."""
 
 
 def render(

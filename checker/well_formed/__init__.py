@@ -1,4 +1,4 @@
-"""Well-formedness: names, scopes and the shape of annotations, WF01 to WF24."""
+"""Well-formedness: names, scopes and the shape of annotations."""
 
 from rlx.checker.well_formed.traversal import well_formed
 

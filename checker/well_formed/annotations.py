@@ -1,4 +1,4 @@
-"""Rules about annotations: WF04 to WF06, WF10, WF14 to WF17, WF19, WF20, WF22, WF24."""
+"""Rules about annotations."""
 
 from __future__ import annotations
 

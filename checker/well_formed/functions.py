@@ -1,4 +1,4 @@
-"""Rules about functions, calls and the module: WF07, WF08, WF12, WF13, WF21, WF23, TIR09."""
+"""Rules about functions, calls and the module."""
 
 from __future__ import annotations
 
@@ -186,8 +186,8 @@ def external_is_not_private(
 ) -> None:
     """An external name is not that of a private PrimFunc of the module."""
     name = expr.global_symbol
-    for var, function in state.module.functions.items():
-        if not isinstance(function, tir.PrimFunc) or var.name_hint != name:
+    for var, function in state.module.prim_funcs.items():
+        if var.name_hint != name:
             continue
         if not need("TIR09-private", not is_private(function)) and state.once((name, "private")):
             where = function.name_span

@@ -40,21 +40,21 @@ class WellFormedCheck:
     added
         Variables and shape variables in the order in which they came into scope.
     block
-        The dataflow block at hand, or None.
+        The current dataflow block, or None.
     later
-        The names that the function at hand binds anywhere, with their variables.
+        The names that the current function binds anywhere, with their variables.
     unread
         Those of them of which an error says what is wrong with the definition.
     may_bind
         Whether a part of the function could not be read that may have bound more.
     may_export
-        The same of a part in front of the place at hand, which may have exported more.
+        The same of a part in front of the current place, which may have exported more.
     function, global_name
-        The function at hand and the global variable it belongs to.
+        The current function and the global variable it belongs to.
     pending
         The variables whose values are being walked.
     blocks_around
-        The dataflow blocks in which the function at hand is defined.
+        The dataflow blocks in which the current function is defined.
     circles, global_calls
         Of each global function, those that it can call and that can call it, in the end; those that
         it calls.

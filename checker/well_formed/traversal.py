@@ -360,7 +360,7 @@ RULES: Mapping[type[Node], WalkRule] = {
 
 
 def well_formed(module: ast.IRModule, captured: Collection[Node] = frozenset()) -> list[Diagnostic]:
-    """Every violation of WF01 to WF24 in a module, normalised or not.
+    """Every violation of well-formedness in a module, normalised or not.
 
     Parameters
     ----------

@@ -20,10 +20,10 @@ from rlx.checker.why.step import (
 from rlx.grammar.diagnostic import Source
 
 NESTING = 12
-"""So deep steps are nested; an expression further down gets a tree of its own below."""
+"""The deepest nesting of steps; an expression further down gets a tree of its own below."""
 
 WIDTH = 120
-"""So long a line may become before what is said of a step gets lines of its own."""
+"""The longest line in which the notes of a step stand beside it; longer ones get lines of their own."""
 
 _MARKS = {HOLDS: "", NOTE: "?", WARNING: "!", ERROR: "✗"}
 Theme = Mapping[str, str]
@@ -173,7 +173,7 @@ class _Tree:
             case "premise":
                 parts.append(f"{paint(self.theme, step.status, step.code)}: {step.text}")
             case "reference":
-                parts.append(f"{step.text}  {self._faint('(the derivation at hand)')}")
+                parts.append(f"{step.text}  {self._faint('(the current derivation)')}")
                 return " ".join(parts)
             case _:
                 parts.append(step.text)

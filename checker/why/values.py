@@ -46,14 +46,13 @@ def images_text(images: Mapping[Any, Any]) -> str:
 
 def value_text(value: object) -> str:
     """A value of the program in short form; nothing where it is none."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int | float):
-        return str(value)
-    if isinstance(value, str):
-        return shortened(value)
-    if isinstance(value, DataType):
-        return str(value)
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case int() | float() | DataType():
+            return str(value)
+        case str():
+            return shortened(value)
     if isinstance(value, _SHOWN):
         return shortened(show(value))
     if isinstance(value, tuple | list) and all(

@@ -23,11 +23,6 @@ from rlx.generate.calls.pattern import (
     parse,
 )
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.ast import (
-    Expr,
-    StructInfo,
-    TensorStructInfo,
-)
 from rlx.grammar.nodes.dtype import DataType, dtype
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.struct_infos import OBJECT
@@ -109,7 +104,7 @@ class Collector(OperatorContext):
         """The virtual devices that calls are generated with."""
         return (("llvm", 0), ("cuda", 0))
 
-    def known(self, info: StructInfo) -> StructInfo:
+    def known(self, info: ast.StructInfo) -> ast.StructInfo:
         """A result, without the dimensions on which data decide."""
         if not self.unknown:
             return info
@@ -135,7 +130,7 @@ class Template(Record):
     args: tuple[Slot, ...]
     attrs: tuple[tuple[str, Slot], ...]
     kinds: dict[str, DataType]
-    result: StructInfo
+    result: ast.StructInfo
     pure: bool
 
 
@@ -235,10 +230,10 @@ def _derive(operator: Operator, pattern: ArgumentPattern, places: Sequence[int])
     )
 
 
-def literal(value: object) -> Expr:
+def literal(value: object) -> ast.Expr:
     """A value that is the same in every call, as an expression."""
     match value:
-        case Expr():
+        case ast.Expr():
             return value
         case int():
             return ast.PrimValue(tir.IntImm(value))
@@ -249,12 +244,12 @@ def literal(value: object) -> Expr:
     raise TypeError(f"no argument: {value!r}")
 
 
-def symbolic(slot: Slot, kinds: dict[str, DataType]) -> Expr:
+def symbolic(slot: Slot, kinds: dict[str, DataType]) -> ast.Expr:
     """An argument over letters."""
     match slot:
         case TensorSlot(group=group, dims=dims):
             kind = element(group, kinds)
-            return ast.Var("x", TensorStructInfo(ast.ShapeExpr(dims), kind, len(dims)))
+            return ast.Var("x", ast.TensorStructInfo(ast.ShapeExpr(dims), kind, len(dims)))
         case TupleSlot(fields=fields):
             return ast.Tuple(tuple(symbolic(field, kinds) for field in fields))
         case ShapeSlot(dims=dims):

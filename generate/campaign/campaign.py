@@ -14,10 +14,10 @@ from rlx.generate.campaign.processes import Worker, examine
 from rlx.generate.campaign.state import CampaignState, ChunkResult
 
 CHUNK = 5
-"""As many programs are examined before their results are taken in."""
+"""The programs of a chunk, whose results are taken in together."""
 
 ATTEMPTS = 10
-"""So often a chunk is begun again: workers die, but what fails always is a mistake."""
+"""The most further attempts at a chunk: workers die, but what fails always is a mistake."""
 
 FOR_REDUCTION = 0.25
 """The share of the time in which findings are reduced."""

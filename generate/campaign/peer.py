@@ -94,7 +94,7 @@ PACKED: dict[str, Callable[..., Any]] = {
 """The packed functions that programs call, over arrays: both sides get them."""
 
 
-def over_tensors(tvm: Any, function: Callable[..., Any]) -> Callable[..., Any]:
+def over_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function over tensors of TVM; what it changes it changes in them."""
 
     def call(*args: Any) -> Any:
@@ -129,7 +129,7 @@ class Peer:
         self.ffi: Any = tvm_ffi
         self.relax: Any = relax
         for name, function in PACKED.items():
-            tvm.register_global_func(name, over_tensors(tvm, function), override=True)
+            tvm.register_global_func(name, over_tensors(function), override=True)
 
     def read(self, text: str) -> Any:
         """The module of a text; raises whatever TVM raises."""

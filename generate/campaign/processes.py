@@ -21,14 +21,14 @@ _ENVIRONMENT = {"TVM_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 """One thread for each process."""
 
 _STRICT = {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=0", "MALLOC_PERTURB_": "165"}
-"""So the allocator of glibc notices sooner that memory was overwritten."""
+"""Settings with which the allocator of glibc notices sooner that memory was overwritten."""
 
 EARLIER = 8
-"""So many programs of a process are remembered: who writes past a tensor may end it over another.
+"""The programs of a process that are remembered: one that writes past a tensor may end it over another.
 """
 
 TRIES = 6
-"""So often a program runs alone, to see whether it ends the process."""
+"""The runs of a program alone, to see whether it ends the process."""
 
 PATIENCE = 60.0
 """Seconds that one stage may take."""
@@ -194,7 +194,7 @@ def _ended(worker: Worker, seed: int, text: str) -> Finding | None:
 
 
 FROM_OUTSIDE = tuple(f"signal {name}" for name in OUTSIDE)
-"""How processes end that somebody else has ended, such as the system, short of memory."""
+"""The causes of processes that something else has ended."""
 
 
 def examine(

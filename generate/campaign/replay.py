@@ -40,7 +40,7 @@ from rlx.grammar.command_line import CommandParser
 from rlx.grammar.streams import say_line
 
 SECONDS = 20.0
-"""So long one may take; one that takes longer hangs."""
+"""The seconds that one may take; one that takes longer hangs."""
 
 TOLERANCE = {"float64": 1e-9, "float32": 1e-5, "float16": 1e-2}
 """Relative, and absolute for numbers around 1."""

@@ -11,7 +11,7 @@ from rlx.generate.reduce.search import reduced
 from rlx.grammar.nodes.node import replace
 
 SECONDS = 25.0
-"""So long one finding is reduced; what is smallest by then is kept."""
+"""The seconds for the reduction of one finding; the smallest program by then is kept."""
 
 
 def reduce(finding: Finding, worker: Worker, seconds: float = SECONDS) -> tuple[Finding, bool]:

@@ -18,7 +18,7 @@ from rlx.generate.campaign.known_causes import explanation
 from rlx.writing import make_folder, put_aside, write
 
 PER_CAUSE = 12
-"""So many findings are kept that differ only in the operators named after their cause."""
+"""The most findings that are kept of those that differ only in the operators named after their cause."""
 
 
 class CampaignState:
@@ -67,7 +67,7 @@ class CampaignState:
     def _put_aside(self, path: Path, why: str) -> None:
         self.damage = f"{path} is damaged: {why}"
         with suppress(OSError):  # it is then replaced
-            self.damage += f"; it is now {put_aside(path, '.damaged')}"
+            self.damage += f"; it is now {put_aside(path)}"
 
     @property
     def programs(self) -> int:

@@ -6,121 +6,115 @@ from collections.abc import Callable, Mapping
 
 from rlx.generate.programs.dims import const, tensor
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.ast import (
-    Call,
-    DataflowBlock,
-    Function,
-    GlobalVar,
-    IRModule,
-    SeqExpr,
-    StructInfo,
-    Var,
-    VarBinding,
-)
 from rlx.grammar.nodes.dtype import dtype
 from rlx.grammar.nodes.node import replace
 
-Change = Callable[[IRModule], IRModule]
+Change = Callable[[ast.IRModule], ast.IRModule]
 FLOAT = dtype("float32")
 
 
-def _main(module: IRModule) -> tuple[GlobalVar, Function]:
+def _main(module: ast.IRModule) -> tuple[ast.GlobalVar, ast.Function]:
     for name, function in module.relax_functions.items():
         if name.name_hint == "main":
             return name, function
     raise AssertionError("a module has an entry")
 
 
-def _with(module: IRModule, **changes: object) -> IRModule:
+def _with(module: ast.IRModule, **changes: object) -> ast.IRModule:
     """The module with some fields of its entry changed."""
     name, function = _main(module)
     return _add(module, name, replace(function, **changes))
 
 
-def _add(module: IRModule, name: GlobalVar, function: Function) -> IRModule:
+def _add(module: ast.IRModule, name: ast.GlobalVar, function: ast.Function) -> ast.IRModule:
     return replace(module, functions={**module.functions, name: function})
 
 
-def _body(function: Function) -> SeqExpr:
-    assert isinstance(function.body, SeqExpr)
+def _body(function: ast.Function) -> ast.SeqExpr:
+    assert isinstance(function.body, ast.SeqExpr)
     return function.body
 
 
-def result_unbound(module: IRModule) -> IRModule:
+def result_unbound(module: ast.IRModule) -> ast.IRModule:
     return _with(module, ret_struct_info=tensor((tir.Var("z"),), FLOAT))
 
 
-def parameter_unbound(module: IRModule) -> IRModule:
+def parameter_unbound(module: ast.IRModule) -> ast.IRModule:
     _, function = _main(module)
-    param = Var("bad", tensor((tir.Mul(tir.Var("z"), const(2)),), FLOAT))
+    param = ast.Var("bad", tensor((tir.Mul(tir.Var("z"), const(2)),), FLOAT))
     return _with(module, params=(*function.params, param))
 
 
-def _recursive(module: IRModule, ret: StructInfo | None, dataflow: bool) -> IRModule:
+def _recursive(module: ast.IRModule, ret: ast.StructInfo | None, dataflow: bool) -> ast.IRModule:
     """With a function that calls itself."""
-    name = GlobalVar("again")
+    name = ast.GlobalVar("again")
     info = tensor((const(3),), FLOAT)
-    param, found = Var("x", info), Var("r")
-    kind = DataflowBlock if dataflow else ast.BindingBlock
-    body = SeqExpr((kind((VarBinding(found, Call(name, (param,))),)),), found)
-    return _add(module, name, Function((param,), body, ret, None, {"private": True}))
+    param, found = ast.Var("x", info), ast.Var("r")
+    kind = ast.DataflowBlock if dataflow else ast.BindingBlock
+    body = ast.SeqExpr((kind((ast.VarBinding(found, ast.Call(name, (param,))),)),), found)
+    return _add(module, name, ast.Function((param,), body, ret, None, {"private": True}))
 
 
-def recursion_in_dataflow(module: IRModule) -> IRModule:
+def recursion_in_dataflow(module: ast.IRModule) -> ast.IRModule:
     return _recursive(module, tensor((const(3),), FLOAT), True)
 
 
-def recursion_without_result(module: IRModule) -> IRModule:
+def recursion_without_result(module: ast.IRModule) -> ast.IRModule:
     return _recursive(module, None, False)
 
 
-def possible_recursion(module: IRModule) -> IRModule:
+def possible_recursion(module: ast.IRModule) -> ast.IRModule:
     """A function that is a value is called in a dataflow block of the function that it may be."""
-    name, attrs = GlobalVar("again"), {"private": True}
+    name, attrs = ast.GlobalVar("again"), {"private": True}
     info = tensor((const(3),), FLOAT)
-    f, x, r = Var("f", ast.FuncStructInfo((info,), info)), Var("x", info), Var("r")
-    block = DataflowBlock((VarBinding(r, Call(f, (x,))),))
-    module = _add(module, name, Function((f, x), SeqExpr((block,), r), info, None, attrs))
-    y, pair = Var("y", info), Var("pair")
-    held = ast.BindingBlock((VarBinding(pair, ast.Tuple((name, y))),))
-    return _add(module, GlobalVar("held"), Function((y,), SeqExpr((held,), y), info, None, attrs))
+    f, x, r = ast.Var("f", ast.FuncStructInfo((info,), info)), ast.Var("x", info), ast.Var("r")
+    block = ast.DataflowBlock((ast.VarBinding(r, ast.Call(f, (x,))),))
+    module = _add(module, name, ast.Function((f, x), ast.SeqExpr((block,), r), info, None, attrs))
+    y, pair = ast.Var("y", info), ast.Var("pair")
+    held = ast.BindingBlock((ast.VarBinding(pair, ast.Tuple((name, y))),))
+    return _add(
+        module,
+        ast.GlobalVar("held"),
+        ast.Function((y,), ast.SeqExpr((held,), y), info, None, attrs),
+    )
 
 
-def no_entry(module: IRModule) -> IRModule:
+def no_entry(module: ast.IRModule) -> ast.IRModule:
     return replace(_with(module, attrs={"private": True}), bare=False)
 
 
-def other_symbol(module: IRModule) -> IRModule:
+def other_symbol(module: ast.IRModule) -> ast.IRModule:
     return _with(module, attrs={"global_symbol": "elsewhere"})
 
 
-def forced(module: IRModule) -> IRModule:
+def forced(module: ast.IRModule) -> ast.IRModule:
     attrs = {"global_symbol": "main", "relax.force_pure": True}
     return _with(module, attrs=attrs, is_pure=False)
 
 
-def unchecked(module: IRModule) -> IRModule:
+def unchecked(module: ast.IRModule) -> ast.IRModule:
     """A lowered function in which a value of unknown shape stands where a shape is promised."""
-    x = Var("x", ast.TensorStructInfo(None, FLOAT, 1))
+    x = ast.Var("x", ast.TensorStructInfo(None, FLOAT, 1))
     attrs: dict[str, object] = {"private": True, "relax.force_pure": True}
-    function = Function((x,), SeqExpr((), x), tensor((const(3),), FLOAT), None, attrs)
-    return _add(module, GlobalVar("lowered"), function)
+    function = ast.Function((x,), ast.SeqExpr((), x), tensor((const(3),), FLOAT), None, attrs)
+    return _add(module, ast.GlobalVar("lowered"), function)
 
 
-def two_devices(module: IRModule) -> IRModule:
+def two_devices(module: ast.IRModule) -> ast.IRModule:
     """Tensors of two devices behind one operator that does not look at devices."""
     devices = tuple(("I.vdevice", "llvm", k, "global") for k in range(2))
     infos = {"vdevice": devices}
     shape = ast.ShapeExpr((const(3),))
     here, there = (ast.TensorStructInfo(shape, FLOAT, 1, ast.VDevice("llvm", k)) for k in range(2))
     plain = tensor((const(3),), FLOAT)
-    x, y, z = Var("x", here), Var("y", there), Var("z", plain)
+    x, y, z = ast.Var("x", here), ast.Var("y", there), ast.Var("z", plain)
     bindings = tuple(
-        VarBinding(Var(f"r{k}"), Call(ast.op("relax.add"), (a, z))) for k, a in enumerate((x, y))
+        ast.VarBinding(ast.Var(f"r{k}"), ast.Call(ast.op("relax.add"), (a, z)))
+        for k, a in enumerate((x, y))
     )
-    body = SeqExpr((ast.BindingBlock(bindings),), bindings[0].var)
+    body = ast.SeqExpr((ast.BindingBlock(bindings),), bindings[0].var)
     moved = _add(
-        module, GlobalVar("moved"), Function((x, y, z), body, None, None, {"private": True})
+        module, ast.GlobalVar("moved"), ast.Function((x, y, z), body, None, None, {"private": True})
     )
     return replace(moved, global_infos=infos)
 
@@ -140,67 +134,69 @@ MODULES: Mapping[str, Change] = {
 """By the premise that fails, the change that makes it fail."""
 
 
-def nested(module: IRModule) -> IRModule:
-    def value(x: Var) -> ast.Expr:
-        inner = Call(ast.op("relax.nn.relu"), (x,))
-        return Call(ast.op("relax.nn.relu"), (inner,))
+def nested(module: ast.IRModule) -> ast.IRModule:
+    def value(x: ast.Var) -> ast.Expr:
+        inner = ast.Call(ast.op("relax.nn.relu"), (x,))
+        return ast.Call(ast.op("relax.nn.relu"), (inner,))
 
     return _first(module, value)
 
 
-def sequence_as_value(module: IRModule) -> IRModule:
-    return _first(module, lambda x: SeqExpr((), x))
+def sequence_as_value(module: ast.IRModule) -> ast.IRModule:
+    return _first(module, lambda x: ast.SeqExpr((), x))
 
 
-def _first(module: IRModule, value: Callable[[Var], ast.Expr]) -> IRModule:
+def _first(module: ast.IRModule, value: Callable[[ast.Var], ast.Expr]) -> ast.IRModule:
     """With a binding in front of all others."""
     _, function = _main(module)
-    x = Var("bad", tensor((const(3),), FLOAT))
+    x = ast.Var("bad", tensor((const(3),), FLOAT))
     body = _body(function)
-    block = ast.BindingBlock((VarBinding(Var("worse"), value(x)),))
+    block = ast.BindingBlock((ast.VarBinding(ast.Var("worse"), value(x)),))
     blocks = body.blocks
     if blocks and type(blocks[0]) is ast.BindingBlock:
         block = ast.BindingBlock((*block.bindings, *blocks[0].bindings))
         blocks = blocks[1:]
-    made = SeqExpr((block, *blocks), body.body)
+    made = ast.SeqExpr((block, *blocks), body.body)
     return _with(module, params=(*function.params, x), body=made)
 
 
-def bare_body(module: IRModule) -> IRModule:
-    x = Var("x", tensor((const(3),), FLOAT))
+def bare_body(module: ast.IRModule) -> ast.IRModule:
+    x = ast.Var("x", tensor((const(3),), FLOAT))
     attrs: dict[str, object] = {"private": True}
-    return _add(module, GlobalVar("bare"), Function((x,), x, None, None, attrs))
+    return _add(module, ast.GlobalVar("bare"), ast.Function((x,), x, None, None, attrs))
 
 
-def call_as_result(module: IRModule) -> IRModule:
+def call_as_result(module: ast.IRModule) -> ast.IRModule:
     _, function = _main(module)
     body = _body(function)
-    call = Call(ast.op("relax.zeros"), (ast.ShapeExpr((const(2),)),), {"dtype": "float32"})
-    return _with(module, body=SeqExpr(body.blocks, call), ret_struct_info=None)
+    call = ast.Call(ast.op("relax.zeros"), (ast.ShapeExpr((const(2),)),), {"dtype": "float32"})
+    return _with(module, body=ast.SeqExpr(body.blocks, call), ret_struct_info=None)
 
 
-def empty_block(module: IRModule) -> IRModule:
+def empty_block(module: ast.IRModule) -> ast.IRModule:
     _, function = _main(module)
     body = _body(function)
-    ends_in_dataflow = bool(body.blocks) and isinstance(body.blocks[-1], DataflowBlock)
-    kind = ast.BindingBlock if ends_in_dataflow else DataflowBlock
-    return _with(module, body=SeqExpr((*body.blocks, kind(())), body.body))
+    ends_in_dataflow = bool(body.blocks) and isinstance(body.blocks[-1], ast.DataflowBlock)
+    kind = ast.BindingBlock if ends_in_dataflow else ast.DataflowBlock
+    return _with(module, body=ast.SeqExpr((*body.blocks, kind(())), body.body))
 
 
-def neighbours(module: IRModule) -> IRModule:
+def neighbours(module: ast.IRModule) -> ast.IRModule:
     _, function = _main(module)
     body = _body(function)
-    pairs = [(VarBinding(Var(f"bad{k}"), ast.ShapeExpr((const(k),))),) for k in range(2)]
+    pairs = [(ast.VarBinding(ast.Var(f"bad{k}"), ast.ShapeExpr((const(k),))),) for k in range(2)]
     blocks = body.blocks
-    kind = DataflowBlock if blocks and type(blocks[-1]) is ast.BindingBlock else ast.BindingBlock
-    return _with(module, body=SeqExpr((*blocks, *(kind(p) for p in pairs)), body.body))
+    kind = (
+        ast.DataflowBlock if blocks and type(blocks[-1]) is ast.BindingBlock else ast.BindingBlock
+    )
+    return _with(module, body=ast.SeqExpr((*blocks, *(kind(p) for p in pairs)), body.body))
 
 
-def without_form(module: IRModule) -> IRModule:
-    def value(x: Var) -> ast.Expr:
+def without_form(module: ast.IRModule) -> ast.IRModule:
+    def value(x: ast.Var) -> ast.Expr:
         out = tensor((const(3),), FLOAT)
         callee = ast.ExternFunc("test.copy")
-        return Call(ast.op("relax.call_dps_packed"), (callee, x), sinfo_args=(out,))
+        return ast.Call(ast.op("relax.call_dps_packed"), (callee, x), sinfo_args=(out,))
 
     return _first(module, value)
 

@@ -16,17 +16,6 @@ from rlx.generate.programs.dims import const, tensor
 from rlx.generate.programs.operators import arguments
 from rlx.generate.tir.function import prim_func
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.ast import (
-    DataflowVar,
-    Expr,
-    FuncStructInfo,
-    MatchCast,
-    ShapeExpr,
-    StructInfo,
-    TensorStructInfo,
-    Var,
-    VarBinding,
-)
 from rlx.grammar.nodes.dtype import DataType, dtype
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.operators.registry import every_name, lookup
@@ -62,18 +51,18 @@ def broken_call(code: str, builder: FunctionBuilder, choices: Choices) -> None:
 
 
 def undefined(builder: FunctionBuilder, choices: Choices) -> None:
-    hide(builder, relu(Var("nowhere")))
+    hide(builder, relu(ast.Var("nowhere")))
 
 
 def twice(builder: FunctionBuilder, choices: Choices) -> None:
     x = some(builder, choices, 3)
     var = hide(builder, relu(x))
-    put(builder, VarBinding(var, relu(x)))
+    put(builder, ast.VarBinding(var, relu(x)))
 
 
 def itself(builder: FunctionBuilder, choices: Choices) -> None:
-    var = Var(builder.name("bad"), tensor((const(3),), FLOAT))
-    put(builder, VarBinding(var, relu(var)))
+    var = ast.Var(builder.name("bad"), tensor((const(3),), FLOAT))
+    put(builder, ast.VarBinding(var, relu(var)))
 
 
 def no_global(builder: FunctionBuilder, choices: Choices) -> None:
@@ -81,14 +70,14 @@ def no_global(builder: FunctionBuilder, choices: Choices) -> None:
 
 
 def early(builder: FunctionBuilder, choices: Choices) -> None:
-    later = Var(builder.name("bad"), tensor((const(3),), FLOAT))
+    later = ast.Var(builder.name("bad"), tensor((const(3),), FLOAT))
     hide(builder, relu(later))
-    put(builder, VarBinding(later, some(builder, choices, 3)))
+    put(builder, ast.VarBinding(later, some(builder, choices, 3)))
 
 
 def out_of_branch(builder: FunctionBuilder, choices: Choices) -> None:
-    x, inside = some(builder, choices, 3), Var(builder.name("bad"))
-    block = ast.BindingBlock((VarBinding(inside, relu(x)),))
+    x, inside = some(builder, choices, 3), ast.Var(builder.name("bad"))
+    block = ast.BindingBlock((ast.VarBinding(inside, relu(x)),))
     condition = ast.PrimValue(tir.IntImm(1, dtype("bool")))
     hide(builder, ast.If(condition, ast.SeqExpr((block,), inside), ast.SeqExpr((), x)))
     hide(builder, relu(inside))
@@ -100,17 +89,17 @@ def escapes(builder: FunctionBuilder, choices: Choices) -> None:
 
 
 def bound_outside(builder: FunctionBuilder, choices: Choices) -> None:
-    var = DataflowVar(builder.name("lv"))
-    builder.body.bindings(False).append(VarBinding(var, some(builder, choices, 3)))
+    var = ast.DataflowVar(builder.name("lv"))
+    builder.body.bindings(False).append(ast.VarBinding(var, some(builder, choices, 3)))
 
 
 def _dataflow(
-    builder: FunctionBuilder, choices: Choices, make: Callable[[Expr], Expr]
-) -> DataflowVar:
+    builder: FunctionBuilder, choices: Choices, make: Callable[[ast.Expr], ast.Expr]
+) -> ast.DataflowVar:
     """A dataflow variable bound in a block of its own."""
     x = some(builder, choices, 3)
-    local = DataflowVar(builder.name("lv"))
-    builder.body.bindings(True).append(VarBinding(local, make(x)))
+    local = ast.DataflowVar(builder.name("lv"))
+    builder.body.bindings(True).append(ast.VarBinding(local, make(x)))
     return local
 
 
@@ -121,21 +110,21 @@ def branch_in_dataflow(builder: FunctionBuilder, choices: Choices) -> None:
 
 def captures(builder: FunctionBuilder, choices: Choices) -> None:
     local = _dataflow(builder, choices, relu)
-    inner = Var(builder.name("bad"))
-    block = ast.BindingBlock((VarBinding(inner, relu(local)),))
+    inner = ast.Var(builder.name("bad"))
+    block = ast.BindingBlock((ast.VarBinding(inner, relu(local)),))
     function = ast.Function((), ast.SeqExpr((block,), inner))
-    builder.body.bindings(True).append(VarBinding(Var(builder.name("bad")), function))
+    builder.body.bindings(True).append(ast.VarBinding(ast.Var(builder.name("bad")), function))
 
 
 def free_dimension(builder: FunctionBuilder, choices: Choices) -> None:
-    hide(builder, ShapeExpr((tir.Var("z"), const(2))))
+    hide(builder, ast.ShapeExpr((tir.Var("z"), const(2))))
 
 
 def operator_as_value(builder: FunctionBuilder, choices: Choices) -> None:
     hide(builder, ast.op("relax.nn.relu"))
 
 
-def annotated(info: Callable[[], StructInfo]) -> Step:
+def annotated(info: Callable[[], ast.StructInfo]) -> Step:
     """A variable under an annotation that is wrong by itself."""
 
     def step(builder: FunctionBuilder, choices: Choices) -> None:
@@ -144,19 +133,21 @@ def annotated(info: Callable[[], StructInfo]) -> Step:
     return step
 
 
-def parameter(info: Callable[[], StructInfo]) -> Step:
+def parameter(info: Callable[[], ast.StructInfo]) -> Step:
     """A parameter of a closure under an annotation that is wrong by itself."""
 
     def step(builder: FunctionBuilder, choices: Choices) -> None:
         three = threes()
-        given, unused = Var(builder.name("a"), three), Var(builder.name("bad"), info())
+        given, unused = ast.Var(builder.name("a"), three), ast.Var(builder.name("bad"), info())
         hide(builder, ast.Function((given, unused), ast.SeqExpr((), given), three))
 
     return step
 
 
 def named(
-    first: Callable[[], StructInfo], then: Callable[[Var], StructInfo], swapped: bool = False
+    first: Callable[[], ast.StructInfo],
+    then: Callable[[ast.Var], ast.StructInfo],
+    swapped: bool = False,
 ) -> Step:
     """A closure of two parameters, of which the annotation of the second names the first."""
 
@@ -165,40 +156,40 @@ def named(
         if isinstance(annotation, ast.PrimStructInfo):
             n = tir.Var(n.name, annotation.dtype)
             annotation = ast.PrimStructInfo(n.dtype, n)
-        of_tensor = isinstance(annotation, TensorStructInfo)
+        of_tensor = isinstance(annotation, ast.TensorStructInfo)
         scalar = isinstance(annotation, ast.PrimStructInfo) or of_tensor
-        one = Var(n.name, annotation, shape_var=n if scalar else None)
-        two = Var(builder.name("bad"), then(one))
+        one = ast.Var(n.name, annotation, shape_var=n if scalar else None)
+        two = ast.Var(builder.name("bad"), then(one))
         params = (two, one) if swapped else (one, two)
         bound = () if of_tensor or not scalar else (n,)
         three = threes()
-        given = Var(builder.name("a"), three)
+        given = ast.Var(builder.name("a"), three)
         function = ast.Function((given, *params), ast.SeqExpr((), given), three, shape_vars=bound)
         hide(builder, function)
 
     return step
 
 
-def dimension_of(var: Var) -> StructInfo:
+def dimension_of(var: ast.Var) -> ast.StructInfo:
     """A tensor of as many elements as a scalar says."""
     assert var.shape_var is not None
-    return TensorStructInfo(ShapeExpr((var.shape_var,)), FLOAT, 1)
+    return ast.TensorStructInfo(ast.ShapeExpr((var.shape_var,)), FLOAT, 1)
 
 
-def shape_of(var: Var) -> StructInfo:
+def shape_of(var: ast.Var) -> ast.StructInfo:
     """A tensor of the shape that a variable holds."""
-    return TensorStructInfo(var, FLOAT, 1)
+    return ast.TensorStructInfo(var, FLOAT, 1)
 
 
-def cast_to(info: Callable[[], StructInfo]) -> Step:
+def cast_to(info: Callable[[], ast.StructInfo]) -> Step:
     """A cast to what is wrong by itself."""
 
     def step(builder: FunctionBuilder, choices: Choices) -> None:
         wrong = info()
         shape = isinstance(wrong, ast.ShapeStructInfo)
-        value = ShapeExpr((const(3),)) if shape else some(builder, choices, 3)
+        value = ast.ShapeExpr((const(3),)) if shape else some(builder, choices, 3)
         unknown = hide(builder, value, OBJECT)
-        put(builder, MatchCast(Var(builder.name("bad")), unknown, wrong))
+        put(builder, ast.MatchCast(ast.Var(builder.name("bad")), unknown, wrong))
 
     return step
 
@@ -217,9 +208,9 @@ def computed_axis(builder: FunctionBuilder, choices: Choices) -> None:
 
 def asserted(builder: FunctionBuilder, choices: Choices) -> None:
     """In an impure closure, so that the assertion itself may stand there."""
-    x, given = some(builder, choices), Var(builder.name("a"), tensor((const(3),), FLOAT))
+    x, given = some(builder, choices), ast.Var(builder.name("a"), tensor((const(3),), FLOAT))
     call = ast.Call(ast.op("relax.assert_op"), (x,), {"format": "no"})
-    block = ast.BindingBlock((VarBinding(Var("_"), call),))
+    block = ast.BindingBlock((ast.VarBinding(ast.Var("_"), call),))
     hide(builder, ast.Function((given,), ast.SeqExpr((block,), given), None, False))
 
 
@@ -237,7 +228,7 @@ def without_tuple(builder: FunctionBuilder, choices: Choices) -> None:
 
 def undeclared_device(builder: FunctionBuilder, choices: Choices) -> None:
     info = tensor((const(3),), FLOAT)
-    there = TensorStructInfo(info.shape, FLOAT, 1, ast.VDevice("cuda", 7))
+    there = ast.TensorStructInfo(info.shape, FLOAT, 1, ast.VDevice("cuda", 7))
     hide(builder, some(builder, choices, 3), there)
 
 
@@ -255,17 +246,17 @@ def annotation(builder: FunctionBuilder, choices: Choices) -> None:
 
 def cast(builder: FunctionBuilder, choices: Choices) -> None:
     x = some(builder, choices, 3)
-    put(builder, MatchCast(Var(builder.name("bad")), x, tensor((const(4),), FLOAT)))
+    put(builder, ast.MatchCast(ast.Var(builder.name("bad")), x, tensor((const(4),), FLOAT)))
 
 
 def cast_annotation(builder: FunctionBuilder, choices: Choices) -> None:
     x, one = some(builder, choices, 3), tensor((const(3),), FLOAT)
-    var = Var(builder.name("bad"), tensor((const(4),), FLOAT))
-    put(builder, MatchCast(var, x, one))
+    var = ast.Var(builder.name("bad"), tensor((const(4),), FLOAT))
+    put(builder, ast.MatchCast(var, x, one))
 
 
 def no_tuple(builder: FunctionBuilder, choices: Choices) -> None:
-    shape = hide(builder, ShapeExpr((const(3),)))
+    shape = hide(builder, ast.ShapeExpr((const(3),)))
     hide(builder, ast.TupleGetItem(shape, 0))
 
 
@@ -279,20 +270,20 @@ def no_operator(builder: FunctionBuilder, choices: Choices) -> None:
 
 
 def no_function(builder: FunctionBuilder, choices: Choices) -> None:
-    shape = hide(builder, ShapeExpr((const(3),)))
+    shape = hide(builder, ast.ShapeExpr((const(3),)))
     hide(builder, ast.Call(shape, ()))
 
 
 def impure(builder: FunctionBuilder, choices: Choices) -> None:
     x = some(builder, choices, 3)
     call = ast.Call(ast.op("relax.print"), (x,), {"format": "{}"})
-    builder.body.bindings(True).append(VarBinding(DataflowVar(builder.name("lv")), call))
+    builder.body.bindings(True).append(ast.VarBinding(ast.DataflowVar(builder.name("lv")), call))
 
 
 def bindings_differ(builder: FunctionBuilder, choices: Choices) -> None:
     n = tir.Var("same")
     infos = (tensor((n,), FLOAT), tensor((n,), FLOAT))
-    params = (Var("a", infos[0]), Var("b", infos[1]))
+    params = (ast.Var("a", infos[0]), ast.Var("b", infos[1]))
     function = ast.Function(params, ast.SeqExpr((), params[0]), infos[0], None, {}, (n,))
     callee = hide(builder, function)
     given = (some(builder, choices, 3), some(builder, choices, 4))
@@ -301,7 +292,7 @@ def bindings_differ(builder: FunctionBuilder, choices: Choices) -> None:
 
 def result(builder: FunctionBuilder, choices: Choices) -> None:
     info = tensor((const(3),), FLOAT)
-    param = Var("a", info)
+    param = ast.Var("a", info)
     body = ast.SeqExpr((), param)
     hide(builder, ast.Function((param,), body, tensor((const(4),), FLOAT)))
 
@@ -309,16 +300,16 @@ def result(builder: FunctionBuilder, choices: Choices) -> None:
 def places(builder: FunctionBuilder, choices: Choices) -> None:
     builder.module.placed = True
     devices = ("llvm", 0), ("llvm", 1)
-    shape = ShapeExpr((const(3),))
+    shape = ast.ShapeExpr((const(3),))
     builder.module.devices = devices
-    infos = [TensorStructInfo(shape, FLOAT, 1, ast.VDevice(*d)) for d in devices]
+    infos = [ast.TensorStructInfo(shape, FLOAT, 1, ast.VDevice(*d)) for d in devices]
     x, y = (builder.parameter(info, 0).expr for info in infos)
     hide(builder, ast.Call(ast.op("relax.add"), (x, y)))
 
 
-def opaque_and_closure() -> StructInfo:
+def opaque_and_closure() -> ast.StructInfo:
     """A function annotation that is of both kinds."""
-    return FuncStructInfo((), OBJECT, True, "default")
+    return ast.FuncStructInfo((), OBJECT, True, "default")
 
 
 STEPS: dict[str, Step] = {
@@ -338,12 +329,12 @@ STEPS: dict[str, Step] = {
     "D17-rank": named(lambda: ast.ShapeStructInfo(None, 2), shape_of),
     "WF07-if": branch_in_dataflow,
     "WF09-value": operator_as_value,
-    "WF10-rank": parameter(lambda: TensorStructInfo(ShapeExpr((const(3),)), FLOAT, 2)),
+    "WF10-rank": parameter(lambda: ast.TensorStructInfo(ast.ShapeExpr((const(3),)), FLOAT, 2)),
     "WF11-capture": captures,
     "WF14-unbound": annotated(lambda: tensor((tir.Var("z"),), FLOAT)),
-    "WF14-expression": parameter(lambda: TensorStructInfo(ast.PrimValue(const(3)), FLOAT, 1)),
-    "WF14-variable": parameter(lambda: TensorStructInfo(Var("nowhere"), FLOAT, 1)),
-    "WF14-rank": cast_to(lambda: TensorStructInfo(ShapeExpr((const(3),)), FLOAT, 2)),
+    "WF14-expression": parameter(lambda: ast.TensorStructInfo(ast.PrimValue(const(3)), FLOAT, 1)),
+    "WF14-variable": parameter(lambda: ast.TensorStructInfo(ast.Var("nowhere"), FLOAT, 1)),
+    "WF14-rank": cast_to(lambda: ast.TensorStructInfo(ast.ShapeExpr((const(3),)), FLOAT, 2)),
     "WF15-unbound": annotated(lambda: ast.ShapeStructInfo((tir.Add(tir.Var("z"), const(1)),), 1)),
     "WF15-rank": cast_to(lambda: ast.ShapeStructInfo((const(3),), 2)),
     "WF16-unbound": annotated(lambda: ast.PrimStructInfo(dtype("int64"), tir.Var("z"))),

@@ -13,21 +13,6 @@ from rlx.generate.programs.dims import Dims, Placement, const, free, place, tens
 from rlx.generate.programs.plan import Options
 from rlx.generate.programs.values import Key, KnownValue, ScopeValues, nearest
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.ast import (
-    Binding,
-    BindingBlock,
-    DataflowBlock,
-    DataflowVar,
-    Expr,
-    FuncStructInfo,
-    GlobalVar,
-    MatchCast,
-    SeqExpr,
-    StructInfo,
-    TensorStructInfo,
-    Var,
-    VarBinding,
-)
 from rlx.grammar.nodes.dtype import BOOL, DataType
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.struct_infos import of_the_value
@@ -40,10 +25,10 @@ from rlx.operators.dim_arithmetic import literal
 class Callee(Record):
     """A function of the module that others may call."""
 
-    name: GlobalVar
+    name: ast.GlobalVar
     binders: tuple[tir.Var, ...]
-    params: tuple[StructInfo, ...]
-    ret: StructInfo
+    params: tuple[ast.StructInfo, ...]
+    ret: ast.StructInfo
     pure: bool
 
 
@@ -65,16 +50,16 @@ class ModuleBuilder:
     def __init__(self, options: Options, step: Callable[[Any, Choices], None]) -> None:
         self.options = options
         self.step = step
-        self.functions: dict[GlobalVar, ast.Function | tir.PrimFunc] = {}
+        self.functions: dict[ast.GlobalVar, ast.Function | tir.PrimFunc] = {}
         self.callees: list[Callee] = []
         self.placed = False
         self.devices: tuple[tuple[str, int], ...] = (("llvm", 0),)
         self.names = 0
 
-    def name(self, hint: str) -> GlobalVar:
+    def name(self, hint: str) -> ast.GlobalVar:
         """A global name that is new."""
         self.names += 1
-        return GlobalVar(f"{hint}{self.names}")
+        return ast.GlobalVar(f"{hint}{self.names}")
 
     def shape_vars(self) -> tuple[tir.Var, ...]:
         """The shape variables that a function may have."""
@@ -101,23 +86,23 @@ class Body:
     __slots__ = ("blocks", "open")
 
     def __init__(self) -> None:
-        self.blocks: list[tuple[bool, list[Binding]]] = []
+        self.blocks: list[tuple[bool, list[ast.Binding]]] = []
         self.open = False
 
-    def bindings(self, dataflow: bool) -> list[Binding]:
+    def bindings(self, dataflow: bool) -> list[ast.Binding]:
         """The block at the end, a new one where it is of the other kind."""
         if not self.blocks or self.blocks[-1][0] != dataflow:
             self.blocks.append((dataflow, []))
         return self.blocks[-1][1]
 
-    def sequence(self, result: Expr) -> SeqExpr:
+    def sequence(self, result: ast.Expr) -> ast.SeqExpr:
         """The SeqExpr that leads to this result."""
         made = [
-            DataflowBlock(tuple(found)) if dataflow else BindingBlock(tuple(found))
+            ast.DataflowBlock(tuple(found)) if dataflow else ast.BindingBlock(tuple(found))
             for dataflow, found in self.blocks
             if found
         ]
-        return SeqExpr(tuple(made), result)
+        return ast.SeqExpr(tuple(made), result)
 
 
 class FunctionBuilder:
@@ -128,7 +113,7 @@ class FunctionBuilder:
     grows
         Whether a value that is missing may become a parameter.
     pure, dataflow, output
-        What the place at hand allows: no effects; in a dataflow block; there, a binding that is put
+        What the current place allows: no effects; in a dataflow block; there, a binding that is put
         out.
     """
 
@@ -137,7 +122,7 @@ class FunctionBuilder:
     ) -> None:
         self.module, self.grows = module, grows
         self.queue, self.at = steps, 0
-        self.params: list[Var] = []
+        self.params: list[ast.Var] = []
         self.count = 0
         self.frames = [ScopeValues()]
         self.body = Body()
@@ -174,7 +159,7 @@ class FunctionBuilder:
         self.frames.append(ScopeValues(self.frame))
         return outer
 
-    def leave(self, outer: tuple[Body, bool, bool], result: Expr) -> SeqExpr:
+    def leave(self, outer: tuple[Body, bool, bool], result: ast.Expr) -> ast.SeqExpr:
         """Close the scope with its result."""
         sequence = self.body.sequence(result)
         self.body, self.dataflow, self.output = outer
@@ -191,10 +176,10 @@ class FunctionBuilder:
     def bind(
         self,
         choices: Choices,
-        value: Expr,
-        info: StructInfo,
-        annotation: StructInfo | None = None,
-        truth: StructInfo | None = None,
+        value: ast.Expr,
+        info: ast.StructInfo,
+        annotation: ast.StructInfo | None = None,
+        truth: ast.StructInfo | None = None,
     ) -> KnownValue:
         """Bind an expression of known struct info; ``annotation`` replaces it as the variable's."""
         local = self.dataflow and not self.output
@@ -203,29 +188,34 @@ class FunctionBuilder:
         # in a text, an annotation of the variable of an If belongs to the branches
         if annotation is None and wanted and type(value) is not ast.If and not _secret(info):
             annotation = info
-        made = DataflowVar if local else Var
+        made = ast.DataflowVar if local else ast.Var
         var = made(self.name("lv" if local else "gv"), annotation)
-        self.body.bindings(self.dataflow).append(VarBinding(var, value))
+        self.body.bindings(self.dataflow).append(ast.VarBinding(var, value))
         return self.add(label, var, annotation or info, truth or info, local)
 
-    def effect(self, value: Expr) -> None:
+    def effect(self, value: ast.Expr) -> None:
         """A call for its effect alone."""
-        self.body.bindings(False).append(VarBinding(Var("_"), value))
+        self.body.bindings(False).append(ast.VarBinding(ast.Var("_"), value))
 
     def cast(
-        self, choices: Choices, value: KnownValue, info: StructInfo, fresh: Sequence[tir.Var]
+        self, choices: Choices, value: KnownValue, info: ast.StructInfo, fresh: Sequence[tir.Var]
     ) -> None:
         """Cast a value, which brings these shape variables into scope."""
         local = self.dataflow and not self.output
-        made = DataflowVar if local else Var
+        made = ast.DataflowVar if local else ast.Var
         var = made(self.name("lv" if local else "gv"))
-        cast = MatchCast(var, value.expr, info, tuple(fresh))
+        cast = ast.MatchCast(var, value.expr, info, tuple(fresh))
         self.body.bindings(self.dataflow).append(cast)
         self.frame.dims += fresh
         self.add(choices.byte(), var, info, info, local)
 
     def add(
-        self, label: int, expr: Expr, info: StructInfo, truth: StructInfo, local: bool = False
+        self,
+        label: int,
+        expr: ast.Expr,
+        info: ast.StructInfo,
+        truth: ast.StructInfo,
+        local: bool = False,
     ) -> KnownValue:
         """Bring a value into the present scope."""
         value = KnownValue(label, expr, info, truth, local)
@@ -236,9 +226,9 @@ class FunctionBuilder:
         """Take a value of the present scope out of it: nothing may use what was overwritten."""
         self.frame.remove(value)
 
-    def parameter(self, info: StructInfo, label: int) -> KnownValue:
+    def parameter(self, info: ast.StructInfo, label: int) -> KnownValue:
         """A new parameter of the function, in scope everywhere."""
-        var = Var(self.name("p"), info)
+        var = ast.Var(self.name("p"), info)
         self.params.append(var)
         value = KnownValue(label, var, info, info)
         for frame in self.frames:
@@ -258,7 +248,7 @@ class FunctionBuilder:
         pattern: Dims,
         chosen: dict[PrimExpr, PrimExpr],
         literals: bool = True,
-    ) -> Expr:
+    ) -> ast.Expr:
         """A tensor of a pattern of dimensions; ``chosen`` is what its letters stand for, and is
         added to.
 
@@ -316,7 +306,9 @@ class FunctionBuilder:
             return place(wanted, chosen)
         return None
 
-    def fresh(self, choices: Choices, kind: DataType, dims: Dims, literals: bool = True) -> Expr:
+    def fresh(
+        self, choices: Choices, kind: DataType, dims: Dims, literals: bool = True
+    ) -> ast.Expr:
         """A new tensor: a parameter, a constant, or one that is filled."""
         info = tensor(dims, kind)
         choice = choices.below(6)
@@ -332,17 +324,17 @@ class FunctionBuilder:
         call = ast.Call(ast.op(name), (ast.ShapeExpr(dims),), {"dtype": str(kind)})
         return self.bind(choices, call, info).expr
 
-    def found(self, choices: Choices, info: TensorStructInfo) -> Expr:
+    def found(self, choices: Choices, info: ast.TensorStructInfo) -> ast.Expr:
         """A tensor of exactly this struct info."""
         assert isinstance(info.shape, ast.ShapeExpr)
         return self.tensor(choices, info.dtype, info.shape.values, {})
 
-    def expression(self, choices: Choices, info: StructInfo) -> Expr:
+    def expression(self, choices: Choices, info: ast.StructInfo) -> ast.Expr:
         """An expression that may stand where this struct info is asked for."""
         match info:
-            case TensorStructInfo(shape=ast.ShapeExpr()):
+            case ast.TensorStructInfo(shape=ast.ShapeExpr()):
                 return self.found(choices, info)
-            case TensorStructInfo(dtype=kind, ndim=ndim):
+            case ast.TensorStructInfo(dtype=kind, ndim=ndim):
                 dims = tuple(self.dim(choices) for _ in range(max(ndim, 0)))
                 return self.tensor(choices, kind, dims, {})
             case ast.ShapeStructInfo(values=values) if values is not None:
@@ -354,7 +346,7 @@ class FunctionBuilder:
         objects = self.frame.of("object") or self.frame.order
         return nearest(objects, choices.byte())[0].expr if objects else ast.Tuple(())
 
-    def condition(self, choices: Choices) -> Expr:
+    def condition(self, choices: Choices) -> ast.Expr:
         """A condition that an If may test."""
         scalars = "scalars" in self.module.options.features
         if scalars and self.shape_vars and choices.one_in(2):
@@ -380,10 +372,10 @@ def constant(choices: Choices, kind: DataType, shape: tuple[int, ...]) -> ast.Co
     return ast.Constant(ast.Literal(nested(shape), kind, shape))
 
 
-def _secret(info: StructInfo) -> bool:
+def _secret(info: ast.StructInfo) -> bool:
     """Whether struct info is better not written out: that of functions binds its own variables."""
     return any(
-        isinstance(part, FuncStructInfo)
-        or (isinstance(part, TensorStructInfo) and part.vdevice is not None)
+        isinstance(part, ast.FuncStructInfo)
+        or (isinstance(part, ast.TensorStructInfo) and part.vdevice is not None)
         for part in of_the_value(info)
     )

@@ -5,15 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
-from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.ast import (
-    FuncStructInfo,
-    PrimStructInfo,
-    ShapeExpr,
-    ShapeStructInfo,
-    StructInfo,
-    TensorStructInfo,
-)
+from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import DataType
 from rlx.grammar.nodes.struct_infos import OBJECT, children, numbers, with_children, with_numbers
 from rlx.grammar.nodes.tir import IntImm, PrimExpr
@@ -45,7 +37,7 @@ def _placed(node: PrimExpr, operands: list[PrimExpr]) -> PrimExpr:
     return tir.with_operands(node, operands) if fold is None else fold(*operands)
 
 
-def place_info(info: StructInfo, chosen: Placement) -> StructInfo:
+def place_info(info: ast.StructInfo, chosen: Placement) -> ast.StructInfo:
     """Struct info with the letters of its dimensions replaced."""
     inside = with_children(info, lambda part: place_info(part, chosen))
     return with_numbers(inside, lambda dim: place(dim, chosen))
@@ -60,35 +52,35 @@ def variables(dim: PrimExpr) -> tuple[tir.Var, ...]:
 _variables = lru_cache(4096)(tir.free_vars)
 
 
-def known_dims(info: StructInfo) -> Dims | None:
+def known_dims(info: ast.StructInfo) -> Dims | None:
     """The dimensions of a tensor or shape, None where they are unknown."""
-    shape = info.shape if isinstance(info, TensorStructInfo) else info
-    return shape.values if isinstance(shape, ShapeExpr | ShapeStructInfo) else None
+    shape = info.shape if isinstance(info, ast.TensorStructInfo) else info
+    return shape.values if isinstance(shape, ast.ShapeExpr | ast.ShapeStructInfo) else None
 
 
-def free(info: StructInfo) -> set[tir.Var]:
+def free(info: ast.StructInfo) -> set[tir.Var]:
     """The shape variables that struct info mentions."""
     own = {v for d in numbers(info) for v in variables(d)}
     inner = {v for part in children(info) for v in free(part)}
-    return own | (inner - set(info.binders) if isinstance(info, FuncStructInfo) else inner)
+    return own | (inner - set(info.binders) if isinstance(info, ast.FuncStructInfo) else inner)
 
 
-def tensor(dims: Dims, kind: DataType) -> TensorStructInfo:
+def tensor(dims: Dims, kind: DataType) -> ast.TensorStructInfo:
     """A tensor of these dimensions."""
-    return TensorStructInfo(ShapeExpr(dims), kind, len(dims))
+    return ast.TensorStructInfo(ast.ShapeExpr(dims), kind, len(dims))
 
 
-def visible(info: StructInfo, variables: set[tir.Var]) -> StructInfo:
+def visible(info: ast.StructInfo, variables: set[tir.Var]) -> ast.StructInfo:
     """The struct info as far as it is visible where only these shape variables are."""
     if free(info) <= variables:
         return info
     match info:
-        case TensorStructInfo():
-            return TensorStructInfo(None, info.dtype, info.ndim, info.vdevice)
-        case ShapeStructInfo():
-            return ShapeStructInfo(None, info.ndim)
-        case PrimStructInfo():
-            return PrimStructInfo(info.dtype)
-        case FuncStructInfo():
+        case ast.TensorStructInfo():
+            return ast.TensorStructInfo(None, info.dtype, info.ndim, info.vdevice)
+        case ast.ShapeStructInfo():
+            return ast.ShapeStructInfo(None, info.ndim)
+        case ast.PrimStructInfo():
+            return ast.PrimStructInfo(info.dtype)
+        case ast.FuncStructInfo():
             return OBJECT
     return with_children(info, lambda part: visible(part, variables))

@@ -11,20 +11,13 @@ from rlx.generate.programs.operators import any_value, operator_call
 from rlx.generate.programs.scopes import arguments
 from rlx.generate.tir.function import prim_func
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.ast import (
-    Expr,
-    ExternFunc,
-    FuncStructInfo,
-    TensorStructInfo,
-    TupleStructInfo,
-)
 from rlx.grammar.nodes.dtype import dtype
 from rlx.grammar.nodes.tir import PrimExpr
 
 _KINDS = ("float32", "int64", "float16", "int32")
 
 
-def _infos(builder: FunctionBuilder, choices: Choices, most: int) -> list[TensorStructInfo]:
+def _infos(builder: FunctionBuilder, choices: Choices, most: int) -> list[ast.TensorStructInfo]:
     """Tensors whose shapes have dimensions in common, nearly all of one element type."""
     kind = dtype(choices.pick(_KINDS))
     dims = tuple(builder.dim(choices) for _ in range(choices.below(3) + 1))
@@ -39,8 +32,8 @@ def _infos(builder: FunctionBuilder, choices: Choices, most: int) -> list[Tensor
 def _prim_func(
     builder: FunctionBuilder,
     choices: Choices,
-    inputs: Sequence[TensorStructInfo],
-    outputs: Sequence[TensorStructInfo],
+    inputs: Sequence[ast.TensorStructInfo],
+    outputs: Sequence[ast.TensorStructInfo],
 ) -> tir.PrimFunc:
     return prim_func(choices, inputs, outputs, "rare" in builder.module.options.features)
 
@@ -54,7 +47,7 @@ def call_tir(builder: FunctionBuilder, choices: Choices) -> None:
     name = builder.module.name("tir")
     builder.module.functions[name] = _prim_func(builder, choices, infos, outs)
     args = ast.Tuple(tuple(builder.found(choices, info) for info in infos))
-    out = outs[0] if len(outs) == 1 else TupleStructInfo(tuple(outs))
+    out = outs[0] if len(outs) == 1 else ast.TupleStructInfo(tuple(outs))
     operator, attrs = "call_tir", {}
     if choices.one_in(8):
         operator, attrs = "call_tir_with_grad", {"te_grad_name": "gradient"}
@@ -83,27 +76,27 @@ def call_tir_inplace(builder: FunctionBuilder, choices: Choices) -> None:
 def packed(builder: FunctionBuilder, choices: Choices) -> None:
     """A packed function that is believed to be pure."""
     (info,) = _infos(builder, choices, 1)
-    args: tuple[Expr, ...] = (builder.found(choices, info),)
+    args: tuple[ast.Expr, ...] = (builder.found(choices, info),)
     match choices.below(4):
         case 0:
-            call = _call("call_pure_packed", (ExternFunc("test.same"), *args), info)
+            call = _call("call_pure_packed", (ast.ExternFunc("test.same"), *args), info)
         case 1:
-            call = _call("call_dps_packed", (ExternFunc("test.copy"), ast.Tuple(args)), info)
+            call = _call("call_dps_packed", (ast.ExternFunc("test.copy"), ast.Tuple(args)), info)
         case 2:
             copied = builder.bind(choices, ast.Call(ast.op("relax.abs"), args), info)
             builder.consume(copied)
             indices: dict[str, object] = {"inplace_indices": (0,)}
-            function = ExternFunc("test.negate_inplace")
+            function = ast.ExternFunc("test.negate_inplace")
             call = _call("call_inplace_packed", (function, copied.expr), info, indices)
         case _:
-            function = ExternFunc("test.same")
+            function = ast.ExternFunc("test.same")
             call = _call("call_py_func", (ast.StringImm("same"), ast.Tuple(args)), info)
     builder.bind(choices, call, info)
 
 
 def _call(
     name: str,
-    args: tuple[Expr, ...],
+    args: tuple[ast.Expr, ...],
     info: ast.StructInfo,
     attrs: dict[str, object] | None = None,
 ) -> ast.Call:
@@ -113,16 +106,16 @@ def _call(
 def call_packed(builder: FunctionBuilder, choices: Choices) -> None:
     """A packed function called for what it does; only where effects are allowed."""
     (info,) = _infos(builder, choices, 1)
-    args: tuple[Expr, ...] = (builder.found(choices, info),)
+    args: tuple[ast.Expr, ...] = (builder.found(choices, info),)
     match choices.below(4):
         case 0 | 1:
             args += (any_value(builder, choices),) * choices.below(2)
             builder.bind(
-                choices, ast.Call(ExternFunc("test.first"), args, sinfo_args=(info,)), info
+                choices, ast.Call(ast.ExternFunc("test.first"), args, sinfo_args=(info,)), info
             )
         case 2:
             builder.bind(
-                choices, ast.Call(ExternFunc("vm.builtin.copy"), args, sinfo_args=(info,)), info
+                choices, ast.Call(ast.ExternFunc("vm.builtin.copy"), args, sinfo_args=(info,)), info
             )
         case _:
             name = builder.module.name("tir")
@@ -140,7 +133,7 @@ def closures_of_operators(builder: FunctionBuilder, choices: Choices) -> None:
         operator_call(builder, choices)
         return
     callee = choices.pick(callees)
-    info = FuncStructInfo(callee.params, callee.ret, True, None, callee.binders)
+    info = ast.FuncStructInfo(callee.params, callee.ret, True, None, callee.binders)
     chosen: dict[PrimExpr, PrimExpr] = {v: builder.dim(choices) for v in callee.binders}
     args, ret = arguments(builder, choices, info, chosen)
     cut = choices.below(len(args) + 1)

@@ -9,17 +9,6 @@ from rlx.generate.programs.choices import Choices
 from rlx.generate.programs.dims import free, known_dims, variables, visible
 from rlx.generate.programs.values import KnownValue, nearest
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.ast import (
-    Expr,
-    Function,
-    GlobalVar,
-    ShapeExpr,
-    ShapeStructInfo,
-    StructInfo,
-    TensorStructInfo,
-    TupleStructInfo,
-    Var,
-)
 from rlx.grammar.nodes.dtype import dtype
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.struct_infos import OBJECT
@@ -49,7 +38,7 @@ def _of_binding(binding: ast.Binding) -> set[tir.Var]:
     return found
 
 
-def _expression(value: Expr, found: set[tir.Var]) -> None:
+def _expression(value: ast.Expr, found: set[tir.Var]) -> None:
     for prim in _prims(value):
         found.update(variables(prim))
     match value:
@@ -66,7 +55,7 @@ def _expression(value: Expr, found: set[tir.Var]) -> None:
                     found |= free(param.struct_info_annotation) - set(own)
 
 
-def _prims(value: Expr) -> Iterator[tir.PrimExpr]:
+def _prims(value: ast.Expr) -> Iterator[tir.PrimExpr]:
     match value:
         case ast.ShapeExpr(values=values):
             yield from values
@@ -89,7 +78,7 @@ def main(
         builder.take(extra[0])
         extra[1](builder, head)
     builder.take(len(steps))
-    name = GlobalVar("main")
+    name = ast.GlobalVar("main")
     module.functions[name] = finished(builder, head, {"global_symbol": "main"})
 
 
@@ -110,7 +99,7 @@ def helper(module: ModuleBuilder, head: Choices, steps: Sequence[bytes]) -> None
         publish(module, name, function)
 
 
-def publish(module: ModuleBuilder, name: GlobalVar, function: Function) -> None:
+def publish(module: ModuleBuilder, name: ast.GlobalVar, function: ast.Function) -> None:
     """Let later functions call this one."""
     params = tuple(p.struct_info_annotation or OBJECT for p in function.params)
     ret = function.ret_struct_info
@@ -119,7 +108,7 @@ def publish(module: ModuleBuilder, name: GlobalVar, function: Function) -> None:
     module.callees.append(Callee(name, function.shape_vars, params, ret, pure))
 
 
-def finished(builder: FunctionBuilder, head: Choices, attrs: dict[str, object]) -> Function:
+def finished(builder: FunctionBuilder, head: Choices, attrs: dict[str, object]) -> ast.Function:
     """The function that has been built, with a result chosen from its values."""
     expr, info = result(builder, head)
     ret = visible(info, set(builder.shape_vars))
@@ -131,23 +120,23 @@ def finished(builder: FunctionBuilder, head: Choices, attrs: dict[str, object]) 
     written = None if "global_symbol" in attrs and head.one_in(4) else ret
     pure = None if builder.pure else False
     body = _Scalars(params).expr(builder.body.sequence(expr))
-    return Function(params, body, written, pure, attrs, binders)
+    return ast.Function(params, body, written, pure, attrs, binders)
 
 
 class _Scalars(Rewriter):
     """Puts a scalar parameter where its number stands as a value: a text says the same of both."""
 
-    def __init__(self, params: Sequence[Var]) -> None:
+    def __init__(self, params: Sequence[ast.Var]) -> None:
         super().__init__()
         self.scalars = {p.shape_var: p for p in params if p.shape_var is not None}
 
-    def prim_value(self, expr: ast.PrimValue) -> Expr:
+    def prim_value(self, expr: ast.PrimValue) -> ast.Expr:
         """A boxed scalar."""
         found = self.scalars.get(expr.value) if isinstance(expr.value, tir.Var) else None
         return expr if found is None else found
 
 
-def result(builder: FunctionBuilder, head: Choices) -> tuple[Expr, StructInfo]:
+def result(builder: FunctionBuilder, head: Choices) -> tuple[ast.Expr, ast.StructInfo]:
     """The result of a function or a branch: a value, or a tuple of some."""
     values = [v for v in builder.frame.order if not v.local]
     if not values:
@@ -155,13 +144,15 @@ def result(builder: FunctionBuilder, head: Choices) -> tuple[Expr, StructInfo]:
         expr = builder.tensor(head, kind, (builder.dim(head),), {})
         values = [v for v in builder.frame.order if v.expr is expr]
     if not values:
-        return ast.Tuple(()), TupleStructInfo(())
+        return ast.Tuple(()), ast.TupleStructInfo(())
     count = head.below(3)
     if not count or "tuples" not in builder.module.options.features:
         return values[-1].expr, values[-1].info
     chosen: list[KnownValue] = [values[-1]]
     chosen += [nearest(values, head.byte())[0] for _ in range(count)]
-    return ast.Tuple(tuple(v.expr for v in chosen)), TupleStructInfo(tuple(v.info for v in chosen))
+    return ast.Tuple(tuple(v.expr for v in chosen)), ast.TupleStructInfo(
+        tuple(v.info for v in chosen)
+    )
 
 
 def _mentioned(builder: FunctionBuilder) -> set[tir.Var]:
@@ -172,7 +163,7 @@ def _mentioned(builder: FunctionBuilder) -> set[tir.Var]:
 
 def _binding_parameter(
     builder: FunctionBuilder, head: Choices, binders: Sequence[tir.Var], entry: bool
-) -> tuple[Var, ...]:
+) -> tuple[ast.Var, ...]:
     """A parameter that binds those shape variables which no other one binds where it first
     occurs.
     """
@@ -191,12 +182,15 @@ def _binding_parameter(
     scalars = "scalars" in builder.module.options.features
     if scalars and entry and head.one_in(3):
         # Not in functions that are called: TVM 0.27 leaves the callee's names in what it infers.
-        return tuple(Var(v.name, ast.PrimStructInfo(v.dtype, v), shape_var=v) for v in dims)
+        return tuple(ast.Var(v.name, ast.PrimStructInfo(v.dtype, v), shape_var=v) for v in dims)
     if head.one_in(3):
         return (
-            Var(builder.name("p"), TensorStructInfo(ShapeExpr(dims), dtype("float32"), len(dims))),
+            ast.Var(
+                builder.name("p"),
+                ast.TensorStructInfo(ast.ShapeExpr(dims), dtype("float32"), len(dims)),
+            ),
         )
-    return (Var(builder.name("s"), ShapeStructInfo(dims, len(dims))),)
+    return (ast.Var(builder.name("s"), ast.ShapeStructInfo(dims, len(dims))),)
 
 
 def recursive(module: ModuleBuilder, head: Choices, steps: Sequence[bytes], count: int) -> None:
@@ -211,30 +205,30 @@ def recursive(module: ModuleBuilder, head: Choices, steps: Sequence[bytes], coun
         builder.pure = True
         n, m, _ = builder.shape_vars
         builder.shape_vars = binders = (n, m) if rank else (n,)
-        fuel = ShapeStructInfo((n,), 1)
+        fuel = ast.ShapeStructInfo((n,), 1)
         dims = (m, tir.interned(tir.IntImm(4)))[:rank]
         builder.frame.dims = [d for d in builder.frame.dims if {n, *dims}.issuperset(variables(d))]
-        info = TensorStructInfo(ShapeExpr(dims), kind, len(dims))
+        info = ast.TensorStructInfo(ast.ShapeExpr(dims), kind, len(dims))
         params = [builder.parameter(fuel, 0), builder.parameter(info, 0)]
         other = names[(number + 1) % count]
         value = _loop(builder, head, other, n, info, params[1].expr)
         body = builder.body.sequence(value)
-        function = Function(tuple(builder.params), body, info, None, {"private": True}, binders)
+        function = ast.Function(tuple(builder.params), body, info, None, {"private": True}, binders)
         module.functions[name] = function
     for name in names:
         made = module.functions[name]
-        assert isinstance(made, Function)
+        assert isinstance(made, ast.Function)
         publish(module, name, made)
 
 
 def _loop(
     builder: FunctionBuilder,
     head: Choices,
-    callee: GlobalVar,
+    callee: ast.GlobalVar,
     n: tir.Var,
-    info: TensorStructInfo,
-    start: Expr,
-) -> Expr:
+    info: ast.TensorStructInfo,
+    start: ast.Expr,
+) -> ast.Expr:
     """``if n > 0: …; callee(n - 1, x) else: x``"""
     condition = ast.PrimValue(tir.GT(n, tir.IntImm(0)))
     outer = builder.enter()

@@ -28,13 +28,12 @@ from rlx.operators.elementwise import PARTIAL
 from rlx.operators.registry import families, lookup
 
 RUNTIME = frozenset({"memory"})
+"""Families of operators that programs have only late in a compilation."""
 _ON_DEVICES = ("to_vdevice", "hint_on_device")
-"""Families of which programs are full only late in a compilation, and what texts of TVM leave
-out.
-"""
 UNWRITTEN = TENSOR | {"relax.builtin.alloc_tensor"}
-"""Operators that give tensors whose elements nothing wrote."""
+"""Operators that return tensors with unwritten elements."""
 _UNREADABLE = ("device", "dist.", "hint_on_device")
+"""The beginnings of operators whose calls TVM's text leaves out."""
 
 Chosen = dict[PrimExpr, PrimExpr]
 
@@ -45,9 +44,7 @@ def of_templates(name: str) -> bool:
     """
     operator = lookup(f"relax.{name}")
     assert operator is not None
-    return not any(p.kind == "types" for p in operator.parameters) and not any(
-        p.name == "func" for p in operator.parameters
-    )
+    return not any(p.kind == "types" or p.name == "func" for p in operator.parameters)
 
 
 @cache
@@ -183,9 +180,7 @@ def _literals(template: Template, group: str) -> bool:
 
 def _may_stand_around(name: str) -> bool:
     """Whether the arguments of an operator may be calls: those that work element by element."""
-    operator = lookup(name)
-    assert operator is not None
-    return operator.rule.__module__ == "rlx.operators.elementwise"
+    return name.removeprefix("relax.") in families()["elementwise"]
 
 
 def _inline(builder: FunctionBuilder, choices: Choices, found: Expr, template: Template) -> Expr:

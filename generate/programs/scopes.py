@@ -8,15 +8,6 @@ from rlx.generate.programs.dims import free, place_info, tensor, visible
 from rlx.generate.programs.operators import operator_call
 from rlx.generate.programs.values import KnownValue, nearest
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.ast import (
-    Expr,
-    FuncStructInfo,
-    Function,
-    StructInfo,
-    TensorStructInfo,
-    Var,
-    VarBinding,
-)
 from rlx.grammar.nodes.dtype import dtype
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import Prover
@@ -63,7 +54,7 @@ def branches(builder: FunctionBuilder, choices: Choices) -> None:
             if values:
                 expr = nearest(values, choices.byte())[0].expr
         sequences.append(builder.leave(outer, expr))
-    whole = info if alike else TensorStructInfo(None, kind, len(dims))
+    whole = info if alike else ast.TensorStructInfo(None, kind, len(dims))
     builder.bind(choices, ast.If(condition, sequences[0], sequences[1]), whole)
 
 
@@ -101,15 +92,15 @@ def make_closure(
     builder: FunctionBuilder,
     choices: Choices,
     own: tuple[tir.Var, ...],
-    params: list[TensorStructInfo],
-    wanted: TensorStructInfo | None,
+    params: list[ast.TensorStructInfo],
+    wanted: ast.TensorStructInfo | None,
     steps: int,
 ) -> KnownValue:
     """Bind a function literal; ``wanted`` is the result it must have."""
     outer, pure = builder.enter(), builder.pure
     builder.pure = True
     builder.frame.dims += own
-    variables = tuple(Var(builder.name("a"), info) for info in params)
+    variables = tuple(ast.Var(builder.name("a"), info) for info in params)
     for var, info in zip(variables, params, strict=True):
         builder.add(choices.byte(), var, info, info)
     outside = builder.frames[-2]
@@ -120,19 +111,19 @@ def make_closure(
     ret = visible(yielded, seen)
     builder.pure = pure
     body = builder.leave(outer, expr)
-    function = Function(variables, body, ret, None, {}, own)
-    var = Var(builder.name("fn"))
-    builder.body.bindings(False).append(VarBinding(var, function))
-    typed = FuncStructInfo(tuple(params), ret, True, None, own)
+    function = ast.Function(variables, body, ret, None, {}, own)
+    var = ast.Var(builder.name("fn"))
+    builder.body.bindings(False).append(ast.VarBinding(var, function))
+    typed = ast.FuncStructInfo(tuple(params), ret, True, None, own)
     return builder.add(choices.byte(), var, typed, typed)
 
 
 def _result(
-    builder: FunctionBuilder, choices: Choices, wanted: TensorStructInfo | None
-) -> tuple[Expr, StructInfo]:
+    builder: FunctionBuilder, choices: Choices, wanted: ast.TensorStructInfo | None
+) -> tuple[ast.Expr, ast.StructInfo]:
     if wanted is not None:
         return builder.found(choices, wanted), wanted
-    values = [v for v in builder.frame.order if isinstance(v.info, TensorStructInfo)]
+    values = [v for v in builder.frame.order if isinstance(v.info, ast.TensorStructInfo)]
     return values[-1].expr, values[-1].info
 
 
@@ -144,18 +135,20 @@ def call_function(builder: FunctionBuilder, choices: Choices) -> None:
     ]
     if closures and (not callees or choices.one_in(2)):
         value = nearest(closures, choices.byte())[0]
-        if isinstance(value.info, FuncStructInfo) and value.info.params is not None:
+        if isinstance(value.info, ast.FuncStructInfo) and value.info.params is not None:
             _call(builder, choices, value.expr, value.info)
             return
     if not callees:
         operator_call(builder, choices)
         return
     callee = choices.pick(callees)
-    info = FuncStructInfo(callee.params, callee.ret, callee.pure, None, callee.binders)
+    info = ast.FuncStructInfo(callee.params, callee.ret, callee.pure, None, callee.binders)
     _call(builder, choices, callee.name, info)
 
 
-def _call(builder: FunctionBuilder, choices: Choices, callee: Expr, info: FuncStructInfo) -> None:
+def _call(
+    builder: FunctionBuilder, choices: Choices, callee: ast.Expr, info: ast.FuncStructInfo
+) -> None:
     chosen: dict[PrimExpr, PrimExpr] = {v: builder.dim(choices) for v in info.binders}
     args, ret = arguments(builder, choices, info, chosen)
     builder.bind(choices, ast.Call(callee, args), ret)
@@ -164,9 +157,9 @@ def _call(builder: FunctionBuilder, choices: Choices, callee: Expr, info: FuncSt
 def arguments(
     builder: FunctionBuilder,
     choices: Choices,
-    info: FuncStructInfo,
+    info: ast.FuncStructInfo,
     chosen: dict[PrimExpr, PrimExpr],
-) -> tuple[tuple[Expr, ...], StructInfo]:
+) -> tuple[tuple[ast.Expr, ...], ast.StructInfo]:
     """Arguments for a call, and its struct info."""
     placed = [place_info(p, chosen) for p in info.params or ()]
     args = tuple(builder.expression(choices, p) for p in placed)
@@ -192,10 +185,13 @@ def _twice(builder: FunctionBuilder, choices: Choices, rank: int) -> ast.GlobalV
     name = builder.module.name("twice")
     dims = tuple(tir.Var(hint) for hint in "nmk"[:rank])
     info = tensor(dims, dtype("float32"))
-    x, f = Var("x", info), Var("f", FuncStructInfo((info,), info))
-    once, again = Var("once"), Var("again")
-    bindings = (VarBinding(once, ast.Call(f, (x,))), VarBinding(again, ast.Call(f, (once,))))
+    x, f = ast.Var("x", info), ast.Var("f", ast.FuncStructInfo((info,), info))
+    once, again = ast.Var("once"), ast.Var("again")
+    bindings = (
+        ast.VarBinding(once, ast.Call(f, (x,))),
+        ast.VarBinding(again, ast.Call(f, (once,))),
+    )
     body = ast.SeqExpr((ast.BindingBlock(bindings),), again)
-    function = Function((f, x), body, info, None, {"private": True}, dims)
+    function = ast.Function((f, x), body, info, None, {"private": True}, dims)
     builder.module.functions[name] = function
     return name

@@ -14,13 +14,6 @@ from rlx.generate.programs.operators import any_value, operator_call
 from rlx.generate.programs.plan import Options
 from rlx.generate.programs.values import KnownValue, nearest
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.ast import (
-    PrimStructInfo,
-    ShapeStructInfo,
-    StructInfo,
-    TensorStructInfo,
-    TupleStructInfo,
-)
 from rlx.grammar.nodes.dtype import VOID, dtype
 from rlx.grammar.nodes.struct_infos import OBJECT
 
@@ -29,7 +22,7 @@ EXTERNAL = ast.FuncStructInfo(None, OBJECT, False, "default")
 _WRITTEN = (
     ast.FuncStructInfo(None, OBJECT, True, "default"),
     ast.FuncStructInfo(None, OBJECT, False, "empty"),
-    ast.FuncStructInfo(None, TensorStructInfo(None, dtype("float32"), 1)),
+    ast.FuncStructInfo(None, ast.TensorStructInfo(None, dtype("float32"), 1)),
 )
 """Types that a text may declare for a packed function."""
 
@@ -73,10 +66,10 @@ def _fresh(builder: FunctionBuilder, fresh: list[tir.Var]) -> tir.PrimExpr:
     return fresh[-1]
 
 
-def _with(value: KnownValue, dims: tuple[tir.PrimExpr, ...]) -> StructInfo:
-    if isinstance(value.truth, TensorStructInfo):
-        return TensorStructInfo(ast.ShapeExpr(dims), value.truth.dtype, len(dims))
-    return ShapeStructInfo(dims, len(dims))
+def _with(value: KnownValue, dims: tuple[tir.PrimExpr, ...]) -> ast.StructInfo:
+    if isinstance(value.truth, ast.TensorStructInfo):
+        return ast.TensorStructInfo(ast.ShapeExpr(dims), value.truth.dtype, len(dims))
+    return ast.ShapeStructInfo(dims, len(dims))
 
 
 def loose(builder: FunctionBuilder, choices: Choices) -> None:
@@ -90,21 +83,21 @@ def loose(builder: FunctionBuilder, choices: Choices) -> None:
     builder.bind(choices, value.expr, value.info, less, value.truth)
 
 
-def _less(choices: Choices, info: StructInfo) -> StructInfo:
+def _less(choices: Choices, info: ast.StructInfo) -> ast.StructInfo:
     choice = choices.below(4)
     match info:
-        case TensorStructInfo(dtype=kind, ndim=ndim) if choice < 3:
+        case ast.TensorStructInfo(dtype=kind, ndim=ndim) if choice < 3:
             return (
-                TensorStructInfo(None, kind, ndim),
-                TensorStructInfo(None, VOID, ndim),
-                TensorStructInfo(None, kind, -1),
+                ast.TensorStructInfo(None, kind, ndim),
+                ast.TensorStructInfo(None, VOID, ndim),
+                ast.TensorStructInfo(None, kind, -1),
             )[choice]
-        case ShapeStructInfo(ndim=ndim) if choice < 2:
-            return ShapeStructInfo(None, ndim)
-        case PrimStructInfo(dtype=kind) if choice < 2:
-            return PrimStructInfo(kind)
-        case TupleStructInfo(fields=fields) if choice < 3:
-            return TupleStructInfo(tuple(_less(choices, f) for f in fields))
+        case ast.ShapeStructInfo(ndim=ndim) if choice < 2:
+            return ast.ShapeStructInfo(None, ndim)
+        case ast.PrimStructInfo(dtype=kind) if choice < 2:
+            return ast.PrimStructInfo(kind)
+        case ast.TupleStructInfo(fields=fields) if choice < 3:
+            return ast.TupleStructInfo(tuple(_less(choices, f) for f in fields))
     return OBJECT
 
 
@@ -113,11 +106,13 @@ def make_tuple(builder: FunctionBuilder, choices: Choices) -> None:
     tuples = builder.frame.of("tuple")
     if tuples and not choices.one_in(3):
         value = nearest(tuples, choices.byte())[0]
-        assert isinstance(value.info, TupleStructInfo)
+        assert isinstance(value.info, ast.TupleStructInfo)
         if value.info.fields:
             index = choices.below(len(value.info.fields))
             info = value.info.fields[index]
-            truth = value.truth.fields[index] if isinstance(value.truth, TupleStructInfo) else info
+            truth = (
+                value.truth.fields[index] if isinstance(value.truth, ast.TupleStructInfo) else info
+            )
             builder.bind(choices, ast.TupleGetItem(value.expr, index), info, None, truth)
             return
     values = [v for v in builder.frame.order if not isinstance(v.info, ast.FuncStructInfo)]
@@ -128,9 +123,9 @@ def make_tuple(builder: FunctionBuilder, choices: Choices) -> None:
     builder.bind(
         choices,
         ast.Tuple(tuple(v.expr for v in chosen)),
-        TupleStructInfo(tuple(v.info for v in chosen)),
+        ast.TupleStructInfo(tuple(v.info for v in chosen)),
         None,
-        TupleStructInfo(tuple(v.truth for v in chosen)),
+        ast.TupleStructInfo(tuple(v.truth for v in chosen)),
     )
 
 
@@ -140,10 +135,10 @@ def leaf(builder: FunctionBuilder, choices: Choices) -> None:
     match choices.below(5):
         case 0:
             dims = tuple(builder.dim(choices) for _ in range(1 + choices.below(3)))
-            builder.bind(choices, ast.ShapeExpr(dims), ShapeStructInfo(dims, len(dims)))
+            builder.bind(choices, ast.ShapeExpr(dims), ast.ShapeStructInfo(dims, len(dims)))
         case 1 if scalars:
             dim = builder.dim(choices)
-            builder.bind(choices, ast.PrimValue(dim), PrimStructInfo(tir.type_of(dim), dim))
+            builder.bind(choices, ast.PrimValue(dim), ast.PrimStructInfo(tir.type_of(dim), dim))
         case 2 if scalars:
             builder.bind(choices, ast.StringImm(choices.pick(("a", "", "λ"))), OBJECT)
         case 3 if not builder.dataflow:

@@ -4,26 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rlx.grammar.nodes.ast import (
-    Expr,
-    FuncStructInfo,
-    PrimStructInfo,
-    ShapeExpr,
-    ShapeStructInfo,
-    StructInfo,
-    TensorStructInfo,
-    TupleStructInfo,
-)
+from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.tir import PrimExpr
 
 Key = object
 
-_CLASS: dict[type[StructInfo], str] = {
-    TensorStructInfo: "loose",
-    TupleStructInfo: "tuple",
-    ShapeStructInfo: "shape",
-    PrimStructInfo: "prim",
-    FuncStructInfo: "function",
+_CLASS: dict[type[ast.StructInfo], str] = {
+    ast.TensorStructInfo: "loose",
+    ast.TupleStructInfo: "tuple",
+    ast.ShapeStructInfo: "shape",
+    ast.PrimStructInfo: "prim",
+    ast.FuncStructInfo: "function",
 }
 
 
@@ -48,17 +39,22 @@ class KnownValue:
     __slots__ = ("dims", "expr", "info", "label", "local", "truth")
 
     def __init__(
-        self, label: int, expr: Expr, info: StructInfo, truth: StructInfo, local: bool = False
+        self,
+        label: int,
+        expr: ast.Expr,
+        info: ast.StructInfo,
+        truth: ast.StructInfo,
+        local: bool = False,
     ) -> None:
         self.label, self.expr, self.info, self.truth, self.local = label, expr, info, truth, local
-        shape = info.shape if type(info) is TensorStructInfo else None
-        self.dims = shape.values if type(shape) is ShapeExpr else None
+        shape = info.shape if type(info) is ast.TensorStructInfo else None
+        self.dims = shape.values if type(shape) is ast.ShapeExpr else None
 
 
 def key_of(value: KnownValue) -> Key:
     """The class of values among which one is looked for: element type and rank, or a kind."""
     info = value.info
-    if value.dims is not None and isinstance(info, TensorStructInfo) and info.vdevice is None:
+    if value.dims is not None and isinstance(info, ast.TensorStructInfo) and info.vdevice is None:
         return info.dtype, len(value.dims)
     return _CLASS.get(type(info), "object")
 

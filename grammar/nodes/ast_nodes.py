@@ -519,8 +519,13 @@ class IRModule(Node, Attributed):
 
     @property
     def relax_functions(self) -> dict[GlobalVar, Function]:
-        """The functions that are not PrimFuncs."""
+        """The functions that are not PrimFuncs, by their names."""
         return {gv: f for gv, f in self.functions.items() if isinstance(f, Function)}
+
+    @property
+    def prim_funcs(self) -> dict[GlobalVar, PrimFunc]:
+        """The PrimFuncs, by their names."""
+        return {gv: f for gv, f in self.functions.items() if isinstance(f, PrimFunc)}
 
     def map_relax_functions(self, change: Callable[[GlobalVar, Function], Function]) -> IRModule:
         """This module with other Relax functions, or itself if all of them stay."""

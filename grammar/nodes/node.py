@@ -132,7 +132,16 @@ class _Pretty:
         return shown
 
 
-class Node(Record):
+class ShownAsText(Record):
+    """Base class of records that a notebook shows by their text."""
+
+    def _repr_html_(self) -> str:
+        from rlx.grammar.streams import preformatted
+
+        return preformatted(str(self))
+
+
+class Node(ShownAsText):
     """Base class of the syntax tree: a node is a position in a program, so equality is identity.
 
     Structural comparison is :func:`rlx.grammar.nodes.equal.structural_equal`. ``str`` of a module, a
@@ -185,11 +194,6 @@ class Node(Record):
 
     def __str__(self) -> str:
         return str(import_module(PRINTER).print_node(self))
-
-    def _repr_html_(self) -> str:
-        from rlx.grammar.streams import preformatted
-
-        return preformatted(str(self))
 
     _repr_pretty_ = _Pretty()
 

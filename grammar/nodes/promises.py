@@ -1,4 +1,4 @@
-"""What the attributes of a function promise of the sizes that it is called with.
+"""Promises about the sizes of a function's arguments, which its attributes make.
 
 TVM plans memory by ``tir_var_upper_bound``; exporters write both attributes for the sizes that a
 network takes. Nothing checks them when the function is called.

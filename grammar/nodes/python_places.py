@@ -157,7 +157,7 @@ _BY_HAND = "rlx.grammar.nodes.by_hand"
 def _misspelt(
     function: Callable[..., object], args: tuple[object, ...], keywords: dict[str, object]
 ) -> str | None:
-    """What is wrong with the arguments of a call; None if the function can be called with them."""
+    """The mistake in the arguments of a call; None if the function can be called with them."""
     from inspect import signature
 
     from rlx.grammar.suggest import closest, did_you_mean

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import islice
+from typing import TypeVar
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import StructInfo
@@ -15,6 +16,8 @@ from rlx.grammar.print.info import TooLongError, device_text
 from rlx.grammar.print.long_dimensions import abbreviated, is_long
 from rlx.grammar.print.prim import in_shape
 from rlx.grammar.stack import recursion_room
+
+P = TypeVar("P")
 
 _PRIM = in_shape({})
 _LONG = 200
@@ -105,27 +108,22 @@ class _Shortening:
         self._room = _LONGEST
 
     def _said(self, text: str) -> str:
+        """The text, which takes room."""
         self._room -= len(text)
         return text
 
-    def _each(self, infos: tuple[StructInfo, ...]) -> list[str]:
-        """The texts of some annotations, as far as there is room."""
+    def _each(self, parts: Sequence[P], text: Callable[[P], str]) -> list[str]:
+        """The texts of some parts, as far as there is room."""
         texts = []
-        for info in infos:
+        for part in parts:
             if self._room <= 0:
                 texts.append("…")
                 break
-            texts.append(self.text(info))
+            texts.append(text(part))
         return texts
 
     def _dims(self, values: tuple[tir.PrimExpr, ...]) -> str:
-        texts = []
-        for value in values:
-            if self._room <= 0:
-                texts.append("…")
-                break
-            texts.append(self._said(_shortened(value)))
-        return tuple_text(texts)
+        return tuple_text(self._each(values, lambda value: self._said(_shortened(value))))
 
     def text(self, info: StructInfo) -> str:
         """The text of an annotation, or of its beginning."""
@@ -142,7 +140,7 @@ class _Shortening:
                 said = f"Prim({dtype})" if value is None else f"Prim({dtype}, {show(value)})"
                 return self._said(said)
             case ast.TupleStructInfo(fields=fields):
-                return f"{self._said('Tuple')}({', '.join(self._each(fields))})"
+                return f"{self._said('Tuple')}({', '.join(self._each(fields, self.text))})"
             case ast.FuncStructInfo():
                 return self._callable(info)
         raise TypeError(f"not struct info: {type(info).__name__}")
@@ -168,7 +166,7 @@ class _Shortening:
         impure = "" if info.purity else ", impure"
         if info.params is None:
             return f"Callable(... -> {self.text(info.ret)}{impure})"
-        params = ", ".join(self._each(info.params))
+        params = ", ".join(self._each(info.params, self.text))
         ret = "…" if self._room <= 0 else self.text(info.ret)
         return f"Callable(({params}) -> {ret}{impure})"
 

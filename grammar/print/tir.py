@@ -120,7 +120,7 @@ class PrimFuncPrinter(PrimHeadPrinter):
             case tir.MatchBuffer(buffer=buffer, source=source):
                 name = self._name(buffer)
                 head = f"{name} = T.match_buffer({text(source)}, "
-                self.lines.append(f"{pad}{head}{self._buffer(buffer, self.prim.text)})")
+                self.lines.append(f"{pad}{head}{self._buffer(buffer)})")
             case tir.Evaluate(value=value):
                 self._evaluate(value, pad)
             case tir.OpaqueStmt(text=lines):
@@ -207,7 +207,7 @@ class PrimFuncPrinter(PrimHeadPrinter):
         if op in SCALARS or (scope is not None and not self.dialect.mutable_scalars):
             attrs = buffer.attrs if scope is None else {**buffer.attrs, "scope": scope}
             op, buffer = "alloc_buffer", replace(buffer, attrs=attrs)
-        arguments = self._buffer(buffer, None, always=False)
+        arguments = self._buffer(buffer, always=False)
         self.lines.append(f"{pad}{name} = {self._alloc_word(op)}({arguments})")
 
     def _scalar_arguments(self, buffer: tir.Buffer) -> str:
@@ -297,7 +297,7 @@ class PrimFuncPrinter(PrimHeadPrinter):
             put(self.lines, shown, inner, named(BLOCK_ATTR_WORDS, block.span))
         for buffer in block.alloc_buffers:
             name = self._name(buffer)
-            arguments = self._buffer(buffer, None, always=False)
+            arguments = self._buffer(buffer, always=False)
             shown = f"{name} = {self.dialect.alloc_buffer}({arguments})"
             put(self.lines, shown, inner, named(f"{buffer.name} = T.", block.span))
         if block.init is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 
 from rlx.grammar.dialects import Dialect
@@ -291,7 +291,7 @@ class PrimHeadPrinter:
             if not self._is_direct(buffer):
                 name = self._name(buffer)
                 head = f"{name} = T.match_buffer({self._param_name(param)}, "
-                line = f"{head}{self._buffer(buffer, self.prim.text)})"
+                line = f"{head}{self._buffer(buffer)})"
                 found = self.remarks.named(f"{buffer.name} = T.", self.function.span)
                 put(self.lines, line, pad, found)
 
@@ -306,10 +306,16 @@ class PrimHeadPrinter:
             return text
         return quoted(text)
 
-    def _buffer(self, buffer: tir.Buffer, dim: object, always: bool = True) -> str:
-        """Shape, element type and the rest of a buffer, as arguments."""
-        show = self.prim.text if not callable(dim) else dim
-        parts = [tuple_text([show(d) for d in buffer.shape])]
+    def _buffer(
+        self,
+        buffer: tir.Buffer,
+        dim: Callable[[PrimExpr], str] | None = None,
+        always: bool = True,
+    ) -> str:
+        """Shape, element type and the rest of a buffer, as arguments. `always`: also if the type is
+        the default one.
+        """
+        parts = [tuple_text([*map(dim or self.prim.text, buffer.shape)])]
         if always or buffer.dtype != FLOAT32:
             parts.append(f'"{buffer.dtype}"')
         parts += [f"{key}={self._buffer_value(key, v)}" for key, v in buffer.attrs.items()]

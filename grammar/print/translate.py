@@ -233,9 +233,7 @@ class _Translation(Rewriter):
         self.dialect = dialect
         self.text = text
         self.of_2022 = of_2022
-        self.prim_funcs = {
-            gv for gv, function in module.functions.items() if isinstance(function, tir.PrimFunc)
-        }
+        self.prim_funcs = module.prim_funcs
         self.layouts: dict[ast.GlobalVar, tuple[int, int]] = {}
         self.bound: set[tir.Var] = set()
         self.values: dict[ast.Var, ast.Expr] = {}

@@ -92,9 +92,9 @@ def print_with_weights(module: ast.IRModule, *, behind: bool = False) -> str:
     return text + data if behind else data + text
 
 
-def metadata_of(found: Sequence[ast.Literal], version: str = DEFAULT) -> str:
+def metadata_of(found: Sequence[ast.Literal]) -> str:
     """The line in front of a text that has the data of its constants, by their numbers."""
-    held = json.dumps(_graph(found, dialect(version).constant_key))
+    held = json.dumps(_graph(found, dialect(DEFAULT).constant_key))
     escaped = held.replace("\\", "\\\\").replace('"', '\\"')
     return f'metadata = tvm.ir.load_json("""{escaped}""")\n'
 

@@ -56,9 +56,7 @@ _BYTES = re.compile(r"(?:\\x[89a-fA-F][0-9a-fA-F])+")
 
 
 def unquote(text: str) -> str:
-    """The value of a string literal;
-    `\\x` escapes that spell UTF-8 bytes are joined to characters.
-    """
+    """The value of a string literal; `\\x` escapes that spell UTF-8 bytes become characters."""
     prefix = text[: len(text) - len(text.lstrip("rRbBuUfF"))].lower()
     body = text[len(prefix) :]
     body = body[3:-3] if body[:3] in ('"""', "'''") else body[1:-1]

@@ -159,7 +159,7 @@ def call_with_tuple(context: ReadContext, a: Arguments) -> ast.Expr:
     """`R.call_tir(f, (x, y), out_sinfo=…, tir_vars=…)` and related calls, whose arguments are one
     tuple.
     """
-    if a.head in ("R.call_tir", "R.call_dps_packed") and _is_prototype(context, a):
+    if a.head in ("R.call_tir", "R.call_dps_packed") and _is_prototype(a):
         return prototype_call_tir(context, a)
     apart = a.head in ("R.call_tir", "R.call_dps_packed") and _result_in_parts(context, a)
     callee, arguments = a.need(0, "gvar", "func", "closure"), a.need(1, "args")
@@ -289,7 +289,7 @@ def _argument_tuple(context: ReadContext, entry: Entry) -> ast.Expr:
     return ast.Tuple((found,), ((start, end),), (start, end))
 
 
-def _is_prototype(context: ReadContext, a: Arguments) -> bool:
+def _is_prototype(a: Arguments) -> bool:
     """Whether the output shape comes first, as in 2022."""
     if len(a.positional) < 3 or a.keywords:
         return False

@@ -92,8 +92,8 @@ it is the beginning.
 
 @cache  # which takes milliseconds to compile, and most texts have none
 def _rest_of_opaque(sign: str) -> re.Pattern[str]:
-    """What an index map, or a lambda, has behind its beginning that ends with a sign. The body of
-    a lambda is what comes before a comma or a bracket that it did not open.
+    """The rest of an index map or a lambda, whose beginning ends with a sign. The body of a lambda
+    ends at a comma, or at a bracket that it did not open.
     """
     if sign == "(":
         return re.compile(rf"{_BALANCED}\)")

@@ -105,7 +105,7 @@ class Reports:
             insort(self._starts, span[0])
 
     def read_on(self) -> None:
-        """What stands under the last statement with an error is read all the same."""
+        """Read the text below the last statement with an error, too."""
         self._unread = None
 
     def _follows(self, at: int, layout: bool) -> bool:

@@ -65,7 +65,7 @@ def uses(text: str, modules: Sequence[ast.IRModule]) -> list[SpellingUse]:
     for start, end in spans:
         found += _words(text, (start, end))
     found += _declarations(text, spans)
-    prims = (f for m in modules for f in m.functions.values() if isinstance(f, tir.PrimFunc))
+    prims = (f for m in modules for f in m.prim_funcs.values())
     loads = (load for prim in prims for load in tir.sliced_values(prim))
     found += (SpellingUse(SLICE, load.span, READERS[SLICE]) for load in loads if load.span)
     return sorted(found, key=lambda use: use.span)

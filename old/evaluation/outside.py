@@ -40,7 +40,7 @@ class Outside:
         output: Callable[[str], None],
         iterations: int | None,
     ) -> None:
-        self._kernels = {gv: f for gv, f in module.functions.items() if isinstance(f, tir.PrimFunc)}
+        self._kernels = module.prim_funcs
         self._options: dict[str, Any] = {
             "packed": packed,
             "output": output,
@@ -81,16 +81,17 @@ class Outside:
         images = {var: tir.IntImm(number, var.dtype) for var, number in numbers.items()}
 
         def change(node: Any) -> Any:
-            if isinstance(node, Expr) and node in put:
-                return put[node]
-            if isinstance(node, ast.StructInfo):
-                return substitute(node, images)
-            if isinstance(node, tir.PrimExpr):
-                return substitute_prim(node, images)
-            if isinstance(node, (ast.ShapeExpr,)):
-                return replace(node, values=tuple(substitute_prim(v, images) for v in node.values))
-            if isinstance(node, ast.PrimValue):
-                return replace(node, value=substitute_prim(node.value, images))
+            match node:
+                case Expr() if node in put:
+                    return put[node]
+                case ast.StructInfo():
+                    return substitute(node, images)
+                case tir.PrimExpr():
+                    return substitute_prim(node, images)
+                case ast.ShapeExpr(values=values):
+                    return replace(node, values=tuple(substitute_prim(v, images) for v in values))
+                case ast.PrimValue(value=value):
+                    return replace(node, value=substitute_prim(value, images))
             return node
 
         body = ast.SeqExpr((), _with_parts(expr, change))

@@ -8,19 +8,14 @@ from typing import Any, Self
 from rlx.bisect.blame import Blame, Fine, Pipeline
 from rlx.bisect.worker import OURS
 from rlx.generate.campaign.child import Child
-from rlx.grammar.processes import python
+from rlx.grammar.processes import OUTSIDE, python
 
 PATIENCE = 120.0
 """Seconds that one pass may take."""
 
 
 TRIES = 2
-"""So often a program is examined while others end the process."""
-
-FROM_OUTSIDE = ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP")
-"""Signals by which processes end that somebody else has ended, such as the system, short of
-memory.
-"""
+"""The most examinations of a program whose process was ended from outside."""
 
 
 class UnusableError(Exception):
@@ -61,7 +56,7 @@ class Process:
         how = ""
         for _ in range(TRIES):
             found = self._once(text)
-            if isinstance(found, Fine) or found.cause not in FROM_OUTSIDE:
+            if isinstance(found, Fine) or found.cause not in OUTSIDE:
                 return found
             how = found.cause
         raise UnusableError(f"the worker process was ended from outside ({how})")
@@ -102,7 +97,7 @@ class Process:
         """The process died, or does not answer."""
         self._process = None
         kind, how = process.ending()
-        if way.under_way == OURS and how not in FROM_OUTSIDE:
+        if way.under_way == OURS and how not in OUTSIDE:
             # nothing about a pass
             return Fine(0, (f"the check or the run of rlx itself ended with {how}",))
         return Blame(way.under_way, kind, how, how, tuple(way.done), way.text)

@@ -29,6 +29,7 @@ from rlx.semantics.run.options import (
 )
 
 if TYPE_CHECKING:
+    from rlx.grammar.nodes.node import Span
     from rlx.semantics.outcome import Ended, Outcome
 
 VERSION = 1
@@ -144,12 +145,12 @@ def _ending(prepared: Prepared, result: Ended) -> Iterator[str]:
     from rlx.semantics.run.value_text import line
 
     yield f"{KINDS[type(result)]}[{result.code}]: {visible(result.message)}"
-    yield from _place(prepared, result.span, "-->")
+    yield from _place(prepared, result.span)
     for at, value in enumerate(result.values):
         yield f"  = operand {at}: {line(value)}"
     if result.origin is not None:
         yield "  = this value was created here:"
-        yield from _place(prepared, result.origin, "-->")
+        yield from _place(prepared, result.origin)
     for rule, why in result.considered:
         yield f"  = {rule} does not apply: {visible(why)}"
     if result.code in _MORE:
@@ -166,7 +167,8 @@ _MORE = {
 """The option that raises each limit."""
 
 
-def _place(prepared: Prepared, span: tuple[int, int] | None, arrow: str) -> Iterator[str]:
+def _place(prepared: Prepared, span: Span | None) -> Iterator[str]:
+    """The line of the program that a span is in, with carets below it."""
     if span is None:
         return
     from rlx.checker.render.human import show
@@ -176,7 +178,7 @@ def _place(prepared: Prepared, span: tuple[int, int] | None, arrow: str) -> Iter
     shown = show(text, column - 1, column - 1 + span[1] - span[0], len(text))
     start, end = shown.column(column - 1), shown.column(column - 1 + span[1] - span[0])
     gutter = " " * len(str(row))
-    yield f"{gutter}{arrow} {visible(prepared.source.path)}:{row}:{column}"
+    yield f"{gutter}--> {visible(prepared.source.path)}:{row}:{column}"
     yield f"{gutter} |"
     yield f"{row} | {shown.text}"
     yield f"{gutter} | {' ' * start}{'^' * max(1, end - start)}"

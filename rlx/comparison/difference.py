@@ -235,7 +235,7 @@ def _beyond(a: Array, b: Array, allowed: Array) -> Array:
 def _second_look(
     one: Array, other: Array, reference: Array, bound: Array, wrong: Array, exact: bool
 ) -> tuple[Array, Array]:
-    """The same, with computed bounds around the value in float64."""
+    """The wrong elements and the allowed distances, by computed bounds around the value in float64."""
     if one.dtype.kind in "biu":
         # where rounding may change a whole number, it lies at a jump
         return wrong & ~(_distance(reference, other) <= bound), bound

@@ -36,8 +36,8 @@ class BoundVariable:
         What computed the value.
     frame
         The activation in which the variable lives.
-    function
-        The name of the function that the binding stands in.
+    computed
+        Whether this side could compute the value; the caller gives it otherwise.
     """
 
     def __init__(
@@ -166,16 +166,14 @@ def _made(before: Configuration, after: Configuration | Outcome) -> BoundVariabl
         at, caller = frame.resume, frame.caller
         assert caller is not None
         frame = caller
-    if frame is not after.frame or at.var is None:
-        return None
-    if len(frame.slots) <= at.index:
+    if frame is not after.frame or at.var is None or len(frame.slots) <= at.index:
         return None
     entered = Configuration(at, frame, "", before.version)
     return BoundVariable(at, frame, entered, computed=True)
 
 
 def always(_: ast.Var) -> bool:
-    """Whether a value goes of which nobody asks later."""
+    """Forget every value that nothing reads any more."""
     return True
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.visit import evaluated
 from rlx.semantics.values import Tensor, Value, copied, rebuilt
@@ -29,7 +29,7 @@ def _read_only(value: Value) -> Value:
 
 def may_write(module: ast.IRModule) -> bool:
     """Whether a function may write to a tensor that it is given."""
-    kernels = {var for var, f in module.functions.items() if isinstance(f, tir.PrimFunc)}
+    kernels = module.prim_funcs
     return any(
         isinstance(call.op, ast.ExternFunc)
         or call.op in kernels

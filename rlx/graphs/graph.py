@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
-from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import IRModule
 from rlx.graphs.items import FunctionItems, ModuleItems, function_items
 
@@ -66,11 +65,7 @@ def of_report(report: Report, module: IRModule) -> Graph:
         function_items(gv.name_hint, function, report.info, report.source)
         for gv, function in module.relax_functions.items()
     ]
-    prim_funcs = {
-        gv.name_hint: str(report.info.get(gv, "")).strip()
-        for gv, function in module.functions.items()
-        if not isinstance(function, ast.Function)
-    }
+    prim_funcs = {gv.name_hint: str(report.info.get(gv, "")).strip() for gv in module.prim_funcs}
     return Graph(report.source.path or module.name, functions, prim_funcs)
 
 

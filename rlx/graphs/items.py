@@ -48,7 +48,7 @@ class GraphItem:
         ``"removed"`` or ``"added"`` where two modules are compared and only one has it;
         ``"carried"`` where both have it, of values that differ.
     note
-        What is said of it besides.
+        Further facts about it.
     """
 
     key: int
@@ -240,21 +240,21 @@ class _Making:
 
 def _shown(value: Expr) -> tuple[str, str]:
     """The kind of a bound value, and its text without what the struct info says again."""
-    if isinstance(value, ast.If):
-        return "branch", f"if {value.cond}"
-    if isinstance(value, Function):
-        return "function", "a local function"
-    if isinstance(value, ast.Call):
-        op, args = value.op, value.args
-        if isinstance(op, ast.Op) and op.op_name in _CALLS and isinstance(args[0], GlobalVar):
-            return "call", f"{args[0].name_hint}{args[1]}"
-        if isinstance(op, GlobalVar):
-            return "call", f"{op.name_hint}({', '.join(map(str, args))})"
-        name = op.op_name if isinstance(op, ast.Op) else ""
-        if isinstance(op, ast.ExternFunc) or "packed" in name:
-            return "packed", _line(value)
-        if name:
+    match value:
+        case ast.If(cond=cond):
+            return "branch", f"if {cond}"
+        case Function():
+            return "function", "a local function"
+        case ast.Call(op=ast.Op(op_name=name), args=(GlobalVar() as callee, args, *_)) if (
+            name in _CALLS
+        ):
+            return "call", f"{callee.name_hint}{args}"
+        case ast.Call(op=GlobalVar() as callee, args=args):
+            return "call", f"{callee.name_hint}({', '.join(map(str, args))})"
+        case ast.Call(op=ast.Op(op_name=name)) if "packed" not in name:
             return "binding", _line(value).removeprefix("R.")
+        case ast.Call(op=ast.Op() | ast.ExternFunc()):
+            return "packed", _line(value)
     return "binding", _line(value)
 
 

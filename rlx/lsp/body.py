@@ -29,13 +29,13 @@ MOST = 0.6
 """The part of its statements of which a function is checked whole where so many are wanted."""
 
 ROUNDS = 12
-"""How often further statements are added before the function is checked whole."""
+"""The most rounds that add statements before the function is checked whole."""
 
 WAVES = 8
 """Rounds in which only users of what has changed are added; then all that may depend on it are."""
 
 SOON = 8
-"""So many users of what is to be looked at are looked at with it."""
+"""The largest number of users that are checked together with a changed variable."""
 
 FEW = 16
 """A function of fewer statements is checked whole."""

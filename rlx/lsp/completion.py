@@ -54,7 +54,7 @@ class OpenCall(Record):
 
 
 NEAREST = 200
-"""So many of the names that a long function binds are offered; the editor asks again as more is written."""
+"""The most names of a long function that are offered; the editor asks again as more is written."""
 
 _FAR = 4_000
 _DTYPE_HEADS = frozenset(["Tensor", "Buffer", "match_buffer", "alloc_buffer", "Prim", "const"])

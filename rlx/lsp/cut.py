@@ -198,7 +198,7 @@ def words_among(text: str, names: AbstractSet[str]) -> AbstractSet[str]:
 _WHOLE = r"{0}\b(?<!\w{0})"
 """A word alone; a pattern that begins with letters is found sooner than one that begins with a border."""
 _FEW = 4
-"""So many names are looked for one by one."""
+"""The most names that are looked for one by one."""
 
 
 class HeadParameter(Record):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 LARGEST = 1 << 28
-"""Bytes of the largest message; a longer one is not a program that somebody edits."""
+"""Bytes of the largest message; a longer one is not a program in an editor."""
 
 _HEADER = re.compile(
     rb"Content-Length:[ \t]*(\d{1,18})[ \t]*\r?\n(?:[\w-]+:[^\n]*\n)*\r?\n", re.IGNORECASE

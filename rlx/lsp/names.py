@@ -731,5 +731,5 @@ class TextNames:
         ]
 
     def definition(self, wanted: PlacedName) -> PlacedName | None:
-        """Where it is bound first."""
+        """The first binding of a name."""
         return next((each for each in self.places(wanted) if each.is_definition), None)

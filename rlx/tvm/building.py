@@ -1,7 +1,7 @@
 """Prediction of whether TVM builds a module for a processor: the calls that no pass of
 `tvm.compile` lowers.
 
-`built_0_27.json` has what TVM said of a call of each operator and of each intrinsic, with arguments of many types;
+`built_0_27.json` has TVM's answers for a call of each operator and of each intrinsic, with arguments of many types;
 `python -m tests.tvm.build_table` asks it. Nothing here needs TVM.
 """
 

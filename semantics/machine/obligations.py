@@ -54,14 +54,13 @@ class _Measured(OperatorContext):
     def require(
         self,
         code: str,
-        condition: tir.PrimExpr | Sequence[tir.PrimExpr],
+        conditions: Sequence[tir.PrimExpr],
         message: Message,
         at: Place = None,
     ) -> bool:
-        parts = (condition,) if isinstance(condition, tir.PrimExpr) else condition
-        holds = all(self._holds(part) for part in parts)
+        holds = all(map(self._holds, conditions))
         if not holds:
-            self.failed = self.failed or (message if isinstance(message, str) else message())
+            self.failed = self.failed or message()
         return holds
 
     def _holds(self, condition: tir.PrimExpr) -> bool:

@@ -75,7 +75,7 @@ class MachineProgram:
         self._prim_funcs = PrimFuncs(
             backend, iterations, {n: f for n, f in packed.items() if not isinstance(f, Packed)}
         )
-        self._ahead: ast.Function | None = None
+        self._ahead: ast.Function | tir.PrimFunc | None = None
         compiler = self._compiler = Compiler(self._external, self._typed)
         self._globals: dict[str, Value] = {}
         for var, function in self.module.functions.items():
@@ -179,9 +179,7 @@ class MachineProgram:
         callee = self._globals.get(entry)
         if not isinstance(callee, Closure):
             raise KeyError(f"the module has no function {entry!r}")
-        for var, function in self.module.functions.items():
-            if var.name_hint == entry and isinstance(function, ast.Function):
-                self._ahead = function
+        self._ahead = self.module[entry]
         store = Store(self, keep)
         try:
             args = fitted_arguments(args, self._function)

@@ -178,8 +178,8 @@ def _identified(path: str, tuning: tuple[str, ...]) -> Toolchain:
 
 @cache
 def _version(path: str) -> str:
-    """What a compiler says of itself. To ask takes as long as to load ten kernels, so the answer is
-    kept for as long as the program's file is the same.
+    """The version that a compiler prints. Asking takes as long as loading ten kernels, so the answer is
+    kept while the program's file is the same.
     """
     name = _program_name(path)
     if name is not None:

@@ -143,7 +143,7 @@ def _apart(
 
 
 _PAIRS = 256
-"""So many pairs of arguments are compared in a loop, which takes the C compiler less time."""
+"""From this number on, pairs of arguments are compared in a loop, which takes the C compiler less time."""
 
 
 def _elements(buffer: tir.Buffer, slot: int) -> str:

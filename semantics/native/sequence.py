@@ -27,6 +27,7 @@ from rlx.semantics.native.kernel import (
     ENDLESS,
     MEMORY_LIMIT,
     Kernel,
+    Variant,
     scalar,
     stop_of,
 )
@@ -120,23 +121,21 @@ class KernelSequence:
         for k in self._taking:
             prepare(self._numbers[k], MEMORY_LIMIT)
 
-    sizes: list[list[int]]
-    offsets: list[list[int]]
-
     def _lay_out(self) -> None:
         """The words of the calls, their kernels, and their numbers."""
         words = [0, 0]
         self._starts: dict[int, int] = {}
         starts: list[int] = []
         numbers: list[int] = []
-        self.sizes, self.offsets = [], []
+        self.sizes: list[list[int]] = []
+        self.offsets: list[list[int]] = []
         for k, (_, args) in enumerate(self._calls):
             self._starts[len(words)] = k
             kernel = 1 + self._bases + 2 * k
             words += [kernel, kernel + 1, sum(isinstance(arg, ArrayPlace) for arg in args)]
             starts.append(len(numbers))
             numbers += _numbers(self._calls[k])
-            sizes, offsets, at = [], [], starts[-1] + FIRST_SLOT
+            sizes, offsets, at = list[int](), list[int](), starts[-1] + FIRST_SLOT
             for arg in args:
                 sizes.append(at)
                 offsets.append(len(words) + 1 if isinstance(arg, ArrayPlace) else 0)
@@ -181,12 +180,16 @@ class KernelSequence:
         if not failed:
             return None
         k = self._starts[words[0]]
+        return self._failure(k, self._calls[k].kernel.entry)
+
+    def _failure(self, k: int, entry: Variant) -> Failure:
+        """Why a call stopped, by the numbers that its kernel has left."""
         numbers = self._numbers[k]
-        site = self._calls[k].kernel.entry.sites[numbers[SITE]]
+        site = entry.sites[numbers[SITE]]
         return Failure(k, stop_of(site, numbers[FIRST_VALUE], numbers[SECOND_VALUE]))
 
     def _again(self) -> Failure | None:
-        """Bring the memory that the call at hand wants, or run it as one whose arguments share
+        """Bring the memory that the current call wants, or run it as one whose arguments share
         memory, and go on to the next.
         """
         words, at = self.words, self.words[0]
@@ -202,9 +205,7 @@ class KernelSequence:
         if entry.takes:
             give_back(numbers)
         if failed:
-            return Failure(
-                k, stop_of(entry.sites[numbers[SITE]], numbers[FIRST_VALUE], numbers[SECOND_VALUE])
-            )
+            return self._failure(k, entry)
         words[0] = at + 3 + 2 * words[at + 2]
         return None
 

@@ -167,7 +167,7 @@ def _compiled(
 
 _PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2
 _FEW = 4
-"""So many kernels are one file."""
+"""The number of kernels in one C file."""
 
 
 class _Part(NamedTuple):

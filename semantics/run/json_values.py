@@ -21,7 +21,7 @@ def json_value(value: Value) -> object:
 
 
 def _json_value(value: Value, room: list[int]) -> object:
-    """The same, as long as there is room for more values."""
+    """A value as JSON, or as a line of text if there is no room for more values."""
     from rlx.semantics.run.value_text import line
     from rlx.semantics.values import Scalar, ShapeValue, Tensor, TupleValue
 

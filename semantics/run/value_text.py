@@ -47,7 +47,7 @@ def line(value: Any, name: Name | None = None) -> str:
 
 
 def _line(value: Any, name: Name, room: list[int]) -> str:
-    """The same, as long as there is room for more characters."""
+    """A value in one line, as long as there is room for more characters."""
     if not isinstance(value, TupleValue):
         text = _leaf(value, name)
         room[0] -= len(text)

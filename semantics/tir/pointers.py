@@ -134,7 +134,8 @@ def _copy(to: Pointer, source: Pointer, count: int) -> Pointer:
 
 
 def _copy_apart(to: Pointer, source: Pointer, count: int) -> Pointer:
-    to.bytes(count), source.bytes(count)  # which are there
+    for place in (to, source):
+        place.bytes(count)  # a fault unless they are there
     if to.memory is source.memory and abs(to.at - source.at) < count:
         fault("E-tir-pointer-overlap", f"memcpy copies {count} bytes to memory that overlaps them")
     return _copy(to, source, count)
@@ -154,4 +155,4 @@ BYTES: Mapping[str, Callable[..., Pointer]] = {
     "memmove": _copy,
     "memset": _fill,
 }
-"""The functions by name."""
+"""C's functions by their names."""

@@ -25,49 +25,14 @@ Execute = Callable[[Frame], None]
 @rule("E-tir-for", "TIR statement")
 def counted_loop(run: StatementCompiler, stmt: Any) -> Execute:
     """Once for each value of the variable, in order, whatever the kind of the loop."""
-    if stmt.step is not None:
-        return _counted_by(run, stmt)
     low, count = (run.integral(e, "a bound of a loop") for e in (stmt.min, stmt.extent))
-    slot, in_type = run.slot(stmt.loop_var), _wrapped(stmt.loop_var)
-    run.loops[stmt.loop_var] = stmt
-    body = _iteration(run, stmt)
-
-    def execute(frame: Frame) -> None:
-        start, times = begin(frame)
-        for value in in_type(range(start, start + times)):
-            frame[slot] = value
-            body(frame)
-
-    def head(frame: Frame) -> tuple[int, int]:
-        start, times = low(frame), max(count(frame), 0)
-        frame[0].spend(times)
-        return start, times
-
-    begin = located(head, stmt.span)
-    return _whole(stmt, execute)
-
-
-def _wrapped(variable: tir.Var) -> Callable[[range], Iterable[int]]:
-    """The values of a loop in the type of its variable."""
-    smallest, largest = limits(variable.dtype)
-    wrap: Callable[[int], Any] = wrapping(variable.dtype)
-
-    def values(found: range) -> Iterable[int]:
-        fits = not found or smallest <= found[0] <= found[-1] <= largest
-        return found if fits else map(wrap, found)
-
-    return values
-
-
-def _counted_by(run: StatementCompiler, stmt: Any) -> Execute:
-    """A loop with a step of its own."""
-    bounds = [run.integral(e, "a bound of a loop") for e in (stmt.min, stmt.extent, stmt.step)]
+    by = None if stmt.step is None else run.integral(stmt.step, "a bound of a loop")
     slot, in_type = run.slot(stmt.loop_var), _wrapped(stmt.loop_var)
     run.loops[stmt.loop_var] = stmt
     body = _iteration(run, stmt)
 
     def head(frame: Frame) -> range:
-        start, extent, step = (bound(frame) for bound in bounds)
+        start, extent, step = low(frame), count(frame), 1 if by is None else by(frame)
         if step < 1:
             fault("E-tir-for-step", f"the step of a loop is {step}, which is less than 1")
         found = range(start, start + max(extent, 0), step)
@@ -82,6 +47,18 @@ def _counted_by(run: StatementCompiler, stmt: Any) -> Execute:
             body(frame)
 
     return _whole(stmt, execute)
+
+
+def _wrapped(variable: tir.Var) -> Callable[[range], Iterable[int]]:
+    """The values of a loop in the type of its variable."""
+    smallest, largest = limits(variable.dtype)
+    wrap: Callable[[int], Any] = wrapping(variable.dtype)
+
+    def values(found: range) -> Iterable[int]:
+        fits = not found or smallest <= found[0] <= found[-1] <= largest
+        return found if fits else map(wrap, found)
+
+    return values
 
 
 @rule("E-tir-while", "TIR statement")
@@ -283,7 +260,7 @@ def _nothing(frame: Frame) -> None:
     """Do nothing."""
 
 
-# ------------------------------------------------------------------ branches and loops
+# ------------------------------------------------------------------ branches
 
 
 @rule("E-tir-if", "TIR statement")

@@ -1,4 +1,4 @@
-"""What people see of the checker's own rules: places, labels, notes, help and counterexamples, in `reports/`.
+"""The reports on the checker's own rules: places, labels, notes, help and counterexamples, in `reports/`.
 
 A fenced block ``rlx`` holds a program with mistakes, the block ``report`` after it what people are told; `RLX_UPDATE_SNAPSHOTS=1
 pytest tests/checker/test_reports.py` writes the reports anew. What grammar and operators say is kept in their rooms.

@@ -1,4 +1,4 @@
-"""What is read of a file: texts of any bytes, and sizes of what may not be there."""
+"""The part of a file that is read: texts of any bytes, and sizes of what may not be there."""
 
 from __future__ import annotations
 

@@ -305,7 +305,7 @@ def told(text: str) -> list[tuple[str, int]]:
 
 
 def test_mistakes_in_two_functions_are_told_as_each_alone() -> None:
-    """What is said of a function does not depend on another one that it does not call."""
+    """The diagnostics of a function do not depend on another one that it does not call."""
     assert not errors(MODULE)
     chance = random.Random(5)
     # A mistake of layout reaches to the next decorator, so these stay.

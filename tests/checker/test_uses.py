@@ -64,7 +64,7 @@ CALLED = [
 
 
 def entry(statement: str) -> str:
-    """What is said of the check where the private function is entered."""
+    """The status of the check at the entry of the private function."""
     text = MODULE.replace("{}", re.sub(r"PACKED\((.*)\)", PACKED, statement))
     report = check_text(text, "uses.rlx")
     assert [d for d in report.diagnostics if d.is_error] == []

@@ -51,7 +51,7 @@ def test_the_shell_reads_it(shell: str, program: str, scripts: Path) -> None:
 
 
 def offered(scripts: Path, line: str) -> list[str]:
-    """What bash offers for the last word of a line."""
+    """bash's completions of the last word of a line."""
     if shutil.which("bash") is None:
         pytest.skip("bash is not installed")
     words = line.split(" ")

@@ -1,4 +1,4 @@
-"""What `relax-check` promises to those who call it."""
+"""The contract of `relax-check`."""
 
 import errno
 import io

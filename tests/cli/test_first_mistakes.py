@@ -1,4 +1,4 @@
-"""What somebody does who has never used rlx: the answer says what to do instead."""
+"""Mistakes of new users: each answer says what to do instead."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_a_line_that_is_not_understood(
 
 
 @pytest.mark.parametrize("words", HELPFUL)
-def test_a_line_that_is_meant_well(
+def test_an_informal_line_is_understood(
     words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     status, said = answered(words, monkeypatch, capsys)

@@ -1,4 +1,4 @@
-"""What the commands print with `--format json`: one object, as `docs/reference/schemas.json` describes it."""
+"""The output of the commands with `--format json`: one object, as `docs/reference/schemas.json` describes it."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def misspellings(word: str, rng: random.Random) -> list[str]:
 
 
 def said(name: str, argv: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """What a command complains of."""
+    """The errors that a command prints."""
     try:
         status = import_module(COMMANDS[name][0]).main(argv, f"rlx {name}")
     except SystemExit as ended:

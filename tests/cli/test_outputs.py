@@ -1,4 +1,4 @@
-"""What commands print, whole: the examples of `outputs.md`."""
+"""Whole outputs of commands: the examples of `outputs.md`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a project and the command line say of codes, files and the report."""
+"""The settings of a project and of the command line: codes, files and the report."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class Session:
         self._process: subprocess.Popen[str] | None = None
 
     def command(self, text: str) -> str:
-        """What a command says, on both streams."""
+        """The output of a command, on both streams."""
         if self._process is None:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "tests.docs.shell", str(self.folder)],

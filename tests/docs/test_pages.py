@@ -56,7 +56,7 @@ def test_a_page_does_what_it_shows(
 
 
 def _executed(fence: Fence, session: Session, name: str) -> str | tuple[str, str] | None:
-    """What is wrong with a block, or in an update the text for another; None if all is well."""
+    """The problem with a block, or in an update the text for another; None if there is none."""
     if fence.title:
         path = Path(fence.title)
         assert not path.is_absolute() and ".." not in path.parts

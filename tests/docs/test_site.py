@@ -38,7 +38,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Loaded(HTMLParser):
-    """What a page loads as soon as it is opened, and the words that it shows."""
+    """The files that a page loads as soon as it is opened, and the words that it shows."""
 
     def __init__(self, page: Path) -> None:
         super().__init__()

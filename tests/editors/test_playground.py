@@ -1,4 +1,4 @@
-"""What the playground's panes answer, without a browser; `python -m tests.editors.playground` looks at the page."""
+"""The answers of the playground's panes, without a browser; `python -m tests.editors.playground` looks at the page."""
 
 from __future__ import annotations
 

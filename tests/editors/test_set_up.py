@@ -1,4 +1,4 @@
-"""What editors/ tells other editors to do."""
+"""The set-up of other editors in editors/."""
 
 from __future__ import annotations
 

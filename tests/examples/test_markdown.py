@@ -33,7 +33,7 @@ def heading_before(text: str, offset: int) -> str:
 
 
 def found(program: str) -> str:
-    """What the checker says of a program, in the form of the block."""
+    """The diagnostics of a program, in the form of the block."""
     report = check_text(program, "program.rlx")
     source = Source(program)
     return "".join(

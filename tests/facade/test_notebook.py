@@ -17,7 +17,7 @@ def main(x: R.Tensor(("n", 4), "float32")):
 
 
 class Shell:
-    """What a notebook's shell does with an extension."""
+    """The part of a notebook's shell that an extension uses."""
 
     def __init__(self) -> None:
         self.magics: dict[tuple[str, str], Any] = {}

@@ -1,4 +1,4 @@
-"""What is public: `__all__` of every room, with a docstring for each name; documents and examples use nothing else."""
+"""Public names: `__all__` of every room, with a docstring for each name; documents and examples use nothing else."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def test_what_is_no_such_argument_is_refused_in_words(name: str, argument: str) 
 
 
 def _said(error: Exception, value: object) -> None:
-    """The message is written for whoever called, not left over from what happened inside."""
+    """Whether the message is for the caller, not left over from what happened inside."""
     raised = traceback.extract_tb(error.__traceback__)[-1]
     line = raised.line or ""
     assert isinstance(error, OSError) or "raise " in line, (value, error, raised)

@@ -1,4 +1,4 @@
-"""What a failing test prints: programs to paste, not the plans that they were made of."""
+"""The output of a failing test: programs to paste, not the plans that they were made of."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FAST = settings()
 
 
 def pasted(text: str) -> object:
-    """What the printed expression gives."""
+    """The value of the printed expression."""
     value: object = eval(text, {"rlx": rlx})
     return value
 

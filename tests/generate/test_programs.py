@@ -33,7 +33,7 @@ def test_large_programs() -> None:
 
 
 def told(report: Report) -> list[str]:
-    """What is said of a program; that it reads new memory may be: a run says it, too."""
+    """The diagnostics of a program; that it reads new memory may be: a run says it, too."""
     return [d.code for d in report.diagnostics if d.code != "MEM-written-before"]
 
 

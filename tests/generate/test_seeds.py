@@ -13,12 +13,11 @@ import numpy as np
 import pytest
 
 from rlx.generate.campaign.programs import program
-from rlx.generate.elements import RandomElements
+from rlx.generate.elements import Elements
 from rlx.generate.inputs import value
 from rlx.generate.near import CODES, near_miss
 from rlx.generate.programs import random_module
 from rlx.generate.strategies import prim_func_of
-from rlx.grammar.nodes import ast
 from rlx.grammar.print.printer import print_module
 from rlx.solver.evaluate import UndefinedError
 from tests.generate.casts.programs import program as of_casts
@@ -52,17 +51,16 @@ def prim_funcs(seeds: range) -> Iterator[str]:
 
 
 def inputs(seeds: range) -> Iterator[str]:
-    """What functions are given, with numbers of all kinds and without."""
+    """Inputs of functions, with numbers of all kinds and without."""
     for seed in seeds:
         rng = np.random.default_rng(seed)
-        for function in random_module(random.Random(seed)).functions.values():
-            if isinstance(function, ast.Function):
-                sizes = {var: int(rng.integers(0, 5)) for var in function.shape_vars}
-                for param in function.params:
-                    # Some parameters have no input; what is too large for a type is infinite.
-                    with suppress(ValueError, UndefinedError), np.errstate(over="ignore"):
-                        info, elements = param.struct_info_annotation, RandomElements(rng)
-                        yield repr(value(info, sizes, elements, seed % 2 == 1))
+        for function in random_module(random.Random(seed)).relax_functions.values():
+            sizes = {var: int(rng.integers(0, 5)) for var in function.shape_vars}
+            for param in function.params:
+                # Some parameters have no input; what is too large for a type is infinite.
+                with suppress(ValueError, UndefinedError), np.errstate(over="ignore"):
+                    info, elements = param.struct_info_annotation, Elements(rng.bytes)
+                    yield repr(value(info, sizes, elements, seed % 2 == 1))
 
 
 MAKERS = (modules, campaigns, near_misses, casts, prim_funcs, inputs)

@@ -23,7 +23,7 @@ from rlx.generate import (
     shapes,
     struct_infos,
 )
-from rlx.generate.elements import RandomElements
+from rlx.generate.elements import Elements
 from rlx.generate.inputs import value
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.nodes import ast, tir
@@ -249,7 +249,7 @@ def test_no_sizes_are_possible() -> None:
 def test_no_input_is_a_function() -> None:
     info = ast.FuncStructInfo((), ast.ObjectStructInfo())
     with pytest.raises(ValueError, match="no input"):
-        value(info, {}, RandomElements(np.random.default_rng(0)), special=False)
+        value(info, {}, Elements(bytes), special=False)
 
 
 def test_a_planted_bug_shrinks() -> None:

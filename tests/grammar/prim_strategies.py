@@ -28,20 +28,27 @@ ARITHMETIC: Sequence[type[tir.Binary]] = (
 COMPARISONS = (tir.EQ, tir.NE, tir.LT, tir.LE, tir.GT, tir.GE)
 
 
-class Prim:
-    """Draws the parts of a PrimFunc."""
+class Draws:
+    """Draws from several, and several."""
 
     def __init__(self, draw: st.DrawFn) -> None:
         self.draw = draw
-        self.vars: list[tir.Var] = []
-        self.buffers: list[tir.Buffer] = []
-        self.loops: set[PrimExpr] = set()
 
     def pick(self, choices: Sequence[T]) -> T:
         return choices[self.draw(st.integers(0, len(choices) - 1))]
 
     def some(self, count: int, make: Callable[[], T]) -> tuple[T, ...]:
         return tuple(make() for _ in range(self.draw(st.integers(0, count))))
+
+
+class Prim(Draws):
+    """Draws the parts of a PrimFunc."""
+
+    def __init__(self, draw: st.DrawFn) -> None:
+        super().__init__(draw)
+        self.vars: list[tir.Var] = []
+        self.buffers: list[tir.Buffer] = []
+        self.loops: set[PrimExpr] = set()
 
     # ------------------------------------------------------------------ expressions
 

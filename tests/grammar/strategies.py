@@ -11,7 +11,7 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import BOOL, FLOAT32, INT64, VOID, dtype
 from rlx.grammar.nodes.tir import PrimExpr
 
-from .prim_strategies import prim_funcs
+from .prim_strategies import ARITHMETIC, Draws, prim_funcs
 
 U = TypeVar("U")
 
@@ -27,21 +27,9 @@ DEVICES = st.builds(
 )
 INTS = st.one_of(st.integers(-3, 9), st.integers(-(2**63), 2**63 - 1))
 
-BINARY: Sequence[type[tir.Binary]] = (
-    tir.Add,
-    tir.Sub,
-    tir.Mul,
-    tir.FloorDiv,
-    tir.FloorMod,
-    tir.TruncDiv,
-    tir.TruncMod,
-    tir.Min,
-    tir.Max,
-)
-
 
 class Scope:
-    """What a place of a module may mention."""
+    """The names that a place of a module may mention."""
 
     def __init__(self, globals_: Sequence[ast.GlobalVar]) -> None:
         self.globals = globals_
@@ -50,19 +38,13 @@ class Scope:
         self.depth = 0
 
 
-class Relax:
+class Relax(Draws):
     """Draws the parts of a Relax function."""
 
     def __init__(self, draw: st.DrawFn, scope: Scope) -> None:
-        self.draw = draw
+        super().__init__(draw)
         self.scope = scope
         self.closures = True
-
-    def some(self, count: int, make: Callable[[], U]) -> tuple[U, ...]:
-        return tuple(make() for _ in range(self.draw(st.integers(0, count))))
-
-    def pick(self, choices: Sequence[U]) -> U:
-        return choices[self.draw(st.integers(0, len(choices) - 1))]
 
     # ------------------------------------------------------------------ dimensions
 
@@ -79,7 +61,7 @@ class Relax:
             return tir.Select(self.condition(), self.dim(1), self.dim(1))
         if choice == 6:
             return tir.Cast(INT64, self.dim(depth - 1))
-        made = self.pick(BINARY)
+        made = self.pick(ARITHMETIC)
         return made(self.dim(depth - 1), self.dim(depth - 1))
 
     def condition(self) -> PrimExpr:

@@ -16,7 +16,7 @@ WORDS = FEW_WORDS | MANY_WORDS
 
 
 def patched(old: Sequence[str], diff: Sequence[str]) -> list[str]:
-    """What a unified diff makes of a text, by the line numbers of its hunks."""
+    """A text changed by a unified diff, by the line numbers of its hunks."""
     made: list[str] = []
     at = 0
     for line in diff[2:]:

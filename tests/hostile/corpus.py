@@ -1,4 +1,4 @@
-"""What the hostile tests feed to the command, and what every answer must be like."""
+"""Inputs of the hostile tests, and the form of every answer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ESCAPED = re.compile(r"Traceback|INTERNAL")
 
 
 class Answer(Record):
-    """What the command said: its status, and what it wrote."""
+    """The answer of the command: its status, and its output."""
 
     status: int
     out: str
@@ -39,7 +39,7 @@ def check(data: bytes, folder: Path, *options: str) -> Answer:
 
 
 def complaint(answer: Answer) -> str | None:
-    """What is wrong with an answer, whatever the input was; None if nothing."""
+    """The problem with an answer, whatever the input was; None if there is none."""
     if answer.status not in (CLEAN, FOUND, UNABLE):
         return f"status {answer.status}: {answer.out[-500:]}"
     if ESCAPED.search(answer.out) or answer.err:

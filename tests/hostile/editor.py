@@ -25,7 +25,7 @@ def made_server() -> Server:
 
 
 def wrong(given: Given) -> list[str]:
-    """What is wrong with the answers, one edit and its undoing included."""
+    """The problems with the answers, one edit and its undoing included."""
     text = given.text.replace("\r\n", "\n").replace("\r", "\n")[:LONGEST]
     return asyncio.run(_session(given, text))
 
@@ -56,7 +56,7 @@ async def _session(given: Given, text: str) -> list[str]:
 
 
 def _asked(server: Server, uri: str, text: str, given: Given) -> list[str]:
-    """What is wrong with the answer to one question about a place."""
+    """The problems with the answer to one question about a place."""
     rng = given.rng
     line = rng.randrange(text.count("\n") + 2)
     column = rng.choice((rng.randrange(60), 0, 10**6))

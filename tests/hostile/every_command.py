@@ -72,7 +72,7 @@ SHARES = {".rlx": 14, ".relay": 3, ".rlxexe": 2, ".py": 1}
 
 
 class Answer(NamedTuple):
-    """What a command said: its status and what it wrote."""
+    """The answer of a command: its status and its output."""
 
     status: int
     out: str
@@ -162,7 +162,7 @@ def asked(words: list[str], given: bytes = b"") -> Answer:
 
 
 def complaint(words: list[str], answer: Answer) -> str | None:
-    """What is wrong with an answer; None if nothing."""
+    """The problem with an answer; None if there is none."""
     command, said = words[0], answer.out + answer.err
     last = " | ".join(answer.err.strip().splitlines()[-4:])[-400:]
     if answer.status == BUG or "Traceback (most" in said:
@@ -219,7 +219,7 @@ class Attempt:
         self.lines: Counter[str] = Counter()
 
     def wrong(self, folder: Path) -> list[str]:
-        """What is wrong with the answers of the commands that are drawn."""
+        """The problems with the answers of the commands that are drawn."""
         refused = not self._accepted(folder)
         found = []
         for command in self._commands(refused):
@@ -265,7 +265,7 @@ class Attempt:
         return path
 
     def _one(self, command: str, folder: Path) -> list[str]:
-        """What is wrong with the answer of one command."""
+        """The problems with the answer of one command."""
         path = self._written(folder)
         given = Given(path, self.data.decode("utf-8", "replace"), folder, self.rng)
         words = [command, *drawn(command, given)]

@@ -214,7 +214,7 @@ def hidden(text: str) -> list[str]:
 
 
 def wrong(text: str, github: bool = False, diff: bool = False) -> list[str]:
-    """What is wrong with printed text; each line of a ``diff`` begins with a sign."""
+    """The problems with printed text; each line of a ``diff`` begins with a sign."""
     found = [f"hidden {', '.join(bad)}"] if (bad := hidden(text)) else []
     for line in text.split("\n"):
         begun = line.lstrip()
@@ -319,7 +319,7 @@ def asked_at_terminal(words: list[str]) -> Answer:
 
 
 def answered(words: list[str], at_terminal: bool = False) -> list[str]:
-    """What is wrong with the answer to a command line."""
+    """The problems with the answer to a command line."""
     answer = asked_at_terminal(words) if at_terminal else asked(words)
     github = "github" in words
     found = [f"stdout: {each}" for each in wrong(answer.out, github, "--diff" in words)] + [
@@ -337,7 +337,7 @@ def answered(words: list[str], at_terminal: bool = False) -> list[str]:
 
 
 def page_wrong(text: str) -> list[str]:
-    """What is wrong with a page of HTML: no markup of the program, nothing hidden."""
+    """The problems with a page of HTML: no markup of the program, nothing hidden."""
     found = [f"hidden {', '.join(bad)}"] if (bad := hidden(text)) else []
     for markup in ("<script>alert", "</pre><img", "<img src=x"):
         if markup in text:
@@ -346,7 +346,7 @@ def page_wrong(text: str) -> list[str]:
 
 
 def served(path: str, text: str) -> list[str]:
-    """What is wrong with the messages of the language server about a text."""
+    """The problems with the messages of the language server about a text."""
     return asyncio.run(_served(path, text))
 
 
@@ -385,7 +385,7 @@ async def _served(path: str, text: str) -> list[str]:
 
 
 def markdown_wrong(text: str) -> list[str]:
-    """What is wrong with Markdown: what programs contain is code, and stays in its block."""
+    """The problems with Markdown: what programs contain is code, and stays in its block."""
     from markdown_it import MarkdownIt
 
     found = wrong(text)
@@ -404,7 +404,7 @@ def markdown_wrong(text: str) -> list[str]:
 
 
 def trial(suffix: str, text: str, folder: Path, rng: random.Random | None = None) -> list[str]:
-    """What is wrong with all answers about one text."""
+    """The problems with all answers about one text."""
     inside = folder / "a\x1b[41m\n::error::x ##vso[x] \u202e%, :b"
     inside.mkdir(exist_ok=True)
     path = inside / f"p\n{WORD}\udcff{suffix}"

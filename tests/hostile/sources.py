@@ -44,7 +44,7 @@ def read_by_tvm() -> Iterator[tuple[str, str]]:
 
 
 def written() -> Iterator[str]:
-    """The short texts that somebody wrote: those beside the rules, the examples, unusual constructs."""
+    """Short texts written by people: those beside the rules, the examples, unusual constructs."""
     for chapter in CHAPTERS:
         yield from (text for _, text in beside(chapter))
     yield from (text for _, text in of_examples())
@@ -52,7 +52,7 @@ def written() -> Iterator[str]:
 
 
 def printed_by_tvm() -> Iterator[tuple[str, str]]:
-    """What TVM prints: networks in their stages, after single passes, unusual constructs; metadata included."""
+    """TVM's texts: networks in their stages, after single passes, unusual constructs; metadata included."""
     from tests.tvm import constructs, models, passes
 
     for name in constructs.NAMES:

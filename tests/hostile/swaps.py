@@ -73,12 +73,12 @@ def texts(limit: int) -> list[tuple[str, str]]:
 
 
 def wrong(text: str, folder: Path) -> list[str]:
-    """What is wrong with the answers to one text."""
+    """The problems with the answers to one text."""
     return [*complaints(text, folder), *misplaced(text)]
 
 
 def complaints(text: str, folder: Path) -> list[str]:
-    """What is wrong with the answers of the commands that check, write, run and compile."""
+    """The problems with the answers of the commands that check, write, run and compile."""
     path = folder / "input.rlx"
     path.write_text(text, "utf-8")
     lines = [

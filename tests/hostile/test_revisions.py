@@ -29,7 +29,7 @@ class Repository:
         self.git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "one")
 
     def git(self, *words: str, check: bool = True) -> str:
-        """What git says."""
+        """The output of git."""
         done = subprocess.run(["/usr/bin/env", "git", *words], cwd=self.folder, capture_output=True, text=True, check=check)  # fmt: skip
         return done.stdout.strip()
 

@@ -1,4 +1,4 @@
-"""What damage puts into texts: numbers at limits, element types, characters, code, arguments."""
+"""Words that damage puts into texts: numbers at limits, element types, characters, code, arguments."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ TEXTS = Path(__file__).parent / "texts"
 
 
 def texts() -> list[Path]:
-    """What is edited: the examples, and texts whose functions depend on each other in every way."""
+    """The edited texts: the examples, and texts whose functions depend on each other in every way."""
     return sorted([*EXAMPLES.glob("*.rlx"), *EXAMPLES.glob("broken/*.rlx"), *TEXTS.iterdir()])
 
 

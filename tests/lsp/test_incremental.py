@@ -182,7 +182,7 @@ def test_a_lost_line_counts_though_another_class_has_it(monkeypatch: pytest.Monk
 
 
 def test_a_bracket_that_is_still_open_is_of_one_function() -> None:
-    """What everybody types: a call that is not closed yet is checked without the other functions."""
+    """A usual edit: a call that is not closed yet is checked without the other functions."""
     text = module(80)
     at = text.index("v1 = R.add(v0, y)", text.index("def f40("))
     checker = Checker("a.rlx")

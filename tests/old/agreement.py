@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import random
 import re
-import sys
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -37,6 +35,7 @@ from rlx.semantics.machine import load
 from rlx.semantics.outcome import CheckFailed, Ended, Fault, Outcome, OutOfFuel, Returned, Stuck
 from rlx.semantics.run.inputs import inputs
 from rlx.semantics.values import Value
+from tests.long_run import long_run
 from tests.values import alike
 from tests.vm.agreement import copies, perturbed
 
@@ -100,18 +99,13 @@ def program(k: int) -> ast.IRModule | str:
 
 
 def _expressions(module: ast.IRModule) -> Iterator[ast.Expr]:
-    for function in module.functions.values():
-        if isinstance(function, ast.Function):
-            yield from expressions(function)
+    for function in module.relax_functions.values():
+        yield from expressions(function)
 
 
 def _with_tensors(module: ast.IRModule) -> ast.IRModule:
     """A module whose branches look at tensors: the numbers that they compare become some."""
-    functions = {
-        name: rebuild(f, _tensor_condition) if isinstance(f, ast.Function) else f
-        for name, f in module.functions.items()
-    }
-    return replace(module, functions=functions)
+    return module.map_relax_functions(lambda _, f: rebuild(f, _tensor_condition))
 
 
 def _tensor_condition(node: Node) -> Node:
@@ -159,8 +153,8 @@ def binding_first(module: ast.IRModule) -> ast.IRModule:
     """A module whose entries begin with a tensor that gives each shape variable of the signature a value."""
     called = {name for mentioned in call_graph(module).mentions.values() for name in mentioned}
     functions = dict(module.functions)
-    for name, function in module.functions.items():
-        if isinstance(function, ast.Function) and name not in called and function.shape_vars:
+    for name, function in module.relax_functions.items():
+        if name not in called and function.shape_vars:
             shape = ast.ShapeExpr(function.shape_vars)
             info = ast.TensorStructInfo(shape, dtype("float32"), len(function.shape_vars))
             first = ast.Var("sizes", info)
@@ -213,8 +207,8 @@ def _unknown_in_2022(derivations: Sequence[OlderDerivation], text: str, found: D
 
 def _runs(module: ast.IRModule, seed: int) -> Iterator[str]:
     choose = random.Random(seed)
-    for name, function in module.functions.items():
-        if not isinstance(function, ast.Function) or function.attrs.get("private"):
+    for name, function in module.relax_functions.items():
+        if function.attrs.get("private"):
             continue
         try:
             fitting = tuple(inputs(function, {}, seed).values)
@@ -253,30 +247,12 @@ def _words(outcome: Outcome) -> str:
     return f"{outcome.code}: {outcome.message}" if isinstance(outcome, Ended) else "returned"
 
 
-def main(count: int, seed: int) -> int:
-    """Compare programs; how many are different."""
-    kinds: Counter[str] = Counter()
-    causes: Counter[str] = Counter()
-    begin, slowest, wrong = time.monotonic(), 0.0, 0
-    for k in range(seed, seed + count):
-        start = time.monotonic()
-        for found in differences(program(k), k):
-            if found.startswith("kind:"):
-                kinds[found[5:]] += 1
-            else:
-                wrong += 1
-                causes[found[:150]] += 1
-                print(f"program {k}: {found[:300]}", flush=True)
-        slowest = max(slowest, time.monotonic() - start)
-    for cause, times in causes.most_common(20):
-        print(f"{times:6} {cause}")
-    seconds = time.monotonic() - begin
-    told = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items()))
-    print(
-        f"{count} programs from {seed}: {wrong} differences; {told}; {seconds:.0f} s, slowest {slowest:.1f} s"
-    )
-    return wrong
+def disagreement(seed: int, kinds: Counter[str]) -> str:
+    """The differences of a program, one a line."""
+    found = list(differences(program(seed), seed))
+    kinds.update(each[5:] for each in found if each.startswith("kind:"))
+    return "\n".join(each[:300] for each in found if not each.startswith("kind:"))
 
 
 if __name__ == "__main__":
-    sys.exit(min(1, main(int(sys.argv[1]), int(sys.argv[2]))))
+    long_run(disagreement)

@@ -68,7 +68,7 @@ def olderrun(example: Example, nodes: Mapping[str, Any], packed: Mapping[str, An
         module, args = _module(text, nodes), [to_value(np.zeros(2, np.float32))]
     else:
         (module,) = parse(text).modules
-        function = next(f for g, f in module.functions.items() if g.name_hint == "main")
+        function = module["main"]
         assert isinstance(function, ast.Function)
         args = inputs(function, options).values
     outcome = run(module, "main", args, fuel=fuel, packed=packed, output=lambda _: None)

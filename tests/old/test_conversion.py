@@ -11,8 +11,9 @@ from rlx.checker.check import check_text as check_today
 from rlx.commands import check, fmt
 from rlx.old import check_text
 from rlx.old.conversion import convert_text
+from tests.long_run import tried
 from tests.old import there_and_back
-from tests.old.agreement import differences, main, source_of
+from tests.old.agreement import differences, disagreement, source_of
 
 TODAY = """# what a shape says
 @R.function
@@ -230,7 +231,7 @@ def test_views_of_files_with_errors(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 def test_the_systems_agree(capsys: pytest.CaptureFixture[str]) -> None:
     """What the older rules accept today's accept; values and failed checks are the same."""
-    assert main(60, 5000) == 0, capsys.readouterr().out
+    assert tried(disagreement, 60, 5000) == 0, capsys.readouterr().out
     said = capsys.readouterr().out
     assert int(said.partition(" accepted by 2022")[0].rpartition(" ")[2]) > 5
 
@@ -244,7 +245,7 @@ def test_a_difference_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_programs_come_back_as_they_were(capsys: pytest.CaptureFixture[str]) -> None:
-    assert there_and_back.main(25, 7000) == 0, capsys.readouterr().out
+    assert tried(there_and_back.wrong, 25, 7000) == 0, capsys.readouterr().out
     said = capsys.readouterr().out
     assert "the same" in said and int(said.split("; ")[1].partition(" refused")[0]) < 5
 

@@ -6,16 +6,17 @@ python -m tests.old.there_and_back 1000 1
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 
 from rlx.grammar import first_difference, parse
 from rlx.old.conversion import convert_text
+from tests.long_run import long_run
 from tests.old.agreement import source_of
 
 
-def wrong(text: str, kinds: Counter[str]) -> str:
+def wrong(seed: int, kinds: Counter[str]) -> str:
     """What a way there and back does to a program; empty if nothing, or if that is reported."""
+    text = source_of(seed)
     there = convert_text(text, "p.rlx", "2022")
     if there.text is None:
         kinds["refused"] += 1
@@ -42,22 +43,5 @@ def _difference(one: str, other: str) -> str:
     return next((str(each) for each in found if each), "")
 
 
-def main(count: int, seed: int) -> int:
-    """Try programs; how many break the law."""
-    kinds: Counter[str] = Counter()
-    bad = 0
-    for k in range(seed, seed + count):
-        try:
-            found = wrong(source_of(k), kinds)
-        except Exception as error:  # noqa: BLE001 - another program may tell more
-            found = f"{type(error).__name__}: {error}"
-        if found:
-            bad += 1
-            print(f"program {k}: {found[:1500]}", flush=True)
-    told = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items()))
-    print(f"{count} programs from {seed}: {bad} wrong; {told}")
-    return bad
-
-
 if __name__ == "__main__":
-    sys.exit(min(1, main(int(sys.argv[1]), int(sys.argv[2]))))
+    long_run(wrong)

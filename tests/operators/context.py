@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 from rlx.grammar.nodes import ast, tir
@@ -131,22 +132,18 @@ class Recorder(OperatorContext):
     def require(
         self,
         code: str,
-        condition: tir.PrimExpr | Sequence[tir.PrimExpr],
+        conditions: Sequence[tir.PrimExpr],
         message: Message,
         at: Place = None,
     ) -> bool:
         self.required += 1
-        parts = (condition,) if isinstance(condition, tir.PrimExpr) else tuple(condition)
-        whole = parts[0]
-        for part in parts[1:]:
-            whole = tir.And(whole, part)
+        whole = reduce(tir.And, conditions)
         verdict = self.prover.always(whole)
         if verdict.status == "proved":
             return True
-        text = message if isinstance(message, str) else message()
         never = self.prover.never(whole).status == "proved"
         unknown = "note" if verdict.status == "unknown" else "warning"
-        self.report(code, "error" if never else unknown, text, at)
+        self.report(code, "error" if never else unknown, message(), at)
         return not never
 
     def fresh_dim(self, hint: str) -> tir.Var:

@@ -9,14 +9,6 @@ import pytest
 
 from rlx.checker.check import check_text
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.ast import (
-    FuncStructInfo,
-    GlobalVar,
-    ObjectStructInfo,
-    PrimStructInfo,
-    StructInfo,
-    TupleStructInfo,
-)
 from rlx.grammar.nodes.dtype import HANDLE, INT64, dtype
 from rlx.grammar.nodes.node import replace
 from rlx.operators import lookup
@@ -34,7 +26,7 @@ from tests.operators.context import (
     variable,
 )
 
-F = GlobalVar("f")
+F = ast.GlobalVar("f")
 
 
 def prim_func(*params: Any) -> tir.PrimFunc:
@@ -53,15 +45,15 @@ def prim_func(*params: Any) -> tir.PrimFunc:
 
 
 def call(
-    func: tir.PrimFunc | FuncStructInfo | None,
+    func: tir.PrimFunc | ast.FuncStructInfo | None,
     args: Any,
-    out: StructInfo | Sequence[StructInfo],
+    out: ast.StructInfo | Sequence[ast.StructInfo],
     *rest: Any,
     name: str = "call_tir",
     **attrs: Any,
 ) -> Derived:
     recorder = Recorder({} if func is None else {F: func})
-    types = (out,) if isinstance(out, StructInfo) else tuple(out)
+    types = (out,) if isinstance(out, ast.StructInfo) else tuple(out)
     return derive(name, F, args, *rest, types=types, recorder=recorder, **attrs)
 
 
@@ -137,7 +129,7 @@ def test_buffers_get_tensors_of_their_type_and_rank() -> None:
     assert codes(call(func, (tensor((n,), "float16"),), out)) == [("OBL-buffer-rank", "error")]
     assert codes(call(func, (shape((n, 4)),), out)) == [("OBL-buffer-tensor", "error")]
     assert codes(call(func, (tensor(None, "float16", 2),), out)) == []
-    assert codes(call(func, (ObjectStructInfo(),), out)) == [("OBL-passed-kind", "warning")]
+    assert codes(call(func, (ast.ObjectStructInfo(),), out)) == [("OBL-passed-kind", "warning")]
 
 
 def test_scalars_among_the_arguments_and_behind_them() -> None:
@@ -156,9 +148,9 @@ def test_scalars_among_the_arguments_and_behind_them() -> None:
 
 def test_several_results() -> None:
     func = prim_func((i,), (i,), (i, 2))
-    out = TupleStructInfo((tensor((n,)), tensor((n, 2))))
+    out = ast.TupleStructInfo((tensor((n,)), tensor((n, 2))))
     assert codes(call(func, (tensor((n,)),), out)) == []
-    wrong = TupleStructInfo((tensor((n,)), tensor((n, 3))))
+    wrong = ast.TupleStructInfo((tensor((n,)), tensor((n, 3))))
     found = call(func, (tensor((n,)),), wrong)
     assert codes(found) == [("OBL-joint-dims", "error")]
     assert found.message == (
@@ -173,7 +165,7 @@ def test_what_is_declared() -> None:
 
 
 def test_the_callee_is_a_prim_func() -> None:
-    relax = FuncStructInfo((tensor((n,)),), tensor((n,)))
+    relax = ast.FuncStructInfo((tensor((n,)),), tensor((n,)))
     assert codes(call(relax, (tensor((n,)),), tensor((n,)))) == [("OBL-callee-prim_func", "error")]
     assert codes(call(None, (tensor((n,)),), tensor((n,)))) == []
     x = variable(tensor((n,)))
@@ -185,9 +177,9 @@ def test_the_callee_is_a_prim_func() -> None:
 def test_in_place_results_take_no_parameter() -> None:
     func = prim_func((i,), (i,), (j,))
     x, y = tensor((n,)), tensor((m,))
-    out = TupleStructInfo((x, y))
+    out = ast.TupleStructInfo((x, y))
 
-    def found(*indices: int, result: StructInfo = out) -> list[tuple[str, str]]:
+    def found(*indices: int, result: ast.StructInfo = out) -> list[tuple[str, str]]:
         return codes(
             call(func, (x, x), result, name="call_tir_inplace", inplace_indices=list(indices))
         )
@@ -197,16 +189,16 @@ def test_in_place_results_take_no_parameter() -> None:
     assert found(1) == [("OBL-inplace-length", "error")]
     assert found(2, -1) == [("OBL-inplace-range", "error")]
     assert found(0, 0) == [("OBL-inplace-repeated", "error")]
-    number = PrimStructInfo(INT64)
+    number = ast.PrimStructInfo(INT64)
     scalar = call(func, (x, number), out, name="call_tir_inplace", inplace_indices=[1, -1])
     assert ("OBL-inplace-tensor", "error") in codes(scalar)
     half = tensor((n,), "float16")
-    assert found(1, -1, result=TupleStructInfo((half, y))) == [("OBL-reuse-dtype", "error")]
+    assert found(1, -1, result=ast.TupleStructInfo((half, y))) == [("OBL-reuse-dtype", "error")]
     flat = tensor((n, 1))
-    assert found(1, -1, result=TupleStructInfo((flat, y))) == [("OBL-reuse-rank", "error")]
+    assert found(1, -1, result=ast.TupleStructInfo((flat, y))) == [("OBL-reuse-rank", "error")]
     longer = tensor((plus(n, 1),))
-    assert found(1, -1, result=TupleStructInfo((longer, y))) == [("OBL-reuse-shape", "error")]
-    assert found(-1, 0, result=TupleStructInfo((y, flat))) == [("OBL-reuse-rank", "error")]
+    assert found(1, -1, result=ast.TupleStructInfo((longer, y))) == [("OBL-reuse-shape", "error")]
+    assert found(-1, 0, result=ast.TupleStructInfo((y, flat))) == [("OBL-reuse-rank", "error")]
     untyped = (tensor((n,), "void"), x)
     assert codes(call(func, untyped, out, name="call_tir_inplace", inplace_indices=[0, -1])) == []
 
@@ -236,17 +228,17 @@ def test_a_pure_call_stores_to_results_alone() -> None:
 
 
 def test_packed_calls_have_the_declared_result() -> None:
-    extern = variable(FuncStructInfo(None, ObjectStructInfo(), False, "default"), "f")
+    extern = variable(ast.FuncStructInfo(None, ast.ObjectStructInfo(), False, "default"), "f")
     x = tensor((n,))
     assert str(derive("call_pure_packed", extern, x, types=(x,))) == "Tensor((n,), float32)"
     assert codes(derive("call_pure_packed", extern, x)) == [("OBL-stated-result", "error")]
     two = derive("call_builtin_with_ctx", extern, (x,), types=(x, shape((n,))))
     assert str(two) == "Tuple(Tensor((n,), float32), Shape((n,)))"
     assert str(derive("call_dps_packed", extern, (x,), types=(x,))) == "Tensor((n,), float32)"
-    assert str(derive("invoke_closure", variable(ObjectStructInfo()), (x,), types=(x,))) == (
+    assert str(derive("invoke_closure", variable(ast.ObjectStructInfo()), (x,), types=(x,))) == (
         "Tensor((n,), float32)"
     )
-    assert str(derive("make_closure", variable(ObjectStructInfo()), (x,))) == "Object"
+    assert str(derive("make_closure", variable(ast.ObjectStructInfo()), (x,))) == "Object"
     in_place = derive("call_inplace_packed", extern, x, types=(x,), inplace_indices=[0])
     assert codes(in_place) == []
     for wrong, code in [
@@ -278,7 +270,7 @@ def test_arguments_become_a_tuple_literal() -> None:
     assert normal(ast.Tuple((x,))) is None
     single = normal(x)
     assert isinstance(single, ast.Tuple) and single.fields == (x,)
-    pair = variable(TupleStructInfo((tensor((n,)), tensor((m,)))))
+    pair = variable(ast.TupleStructInfo((tensor((n,)), tensor((m,)))))
     apart = normal(pair)
     assert isinstance(apart, ast.Tuple)
     assert [f.index for f in apart.fields if isinstance(f, ast.TupleGetItem)] == [0, 1]

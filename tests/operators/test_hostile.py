@@ -8,14 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.ast import (
-    FuncStructInfo,
-    ObjectStructInfo,
-    PrimStructInfo,
-    ShapeExpr,
-    StructInfo,
-    TupleStructInfo,
-)
 from rlx.grammar.nodes.dtype import INT64, dtype
 from rlx.operators import lookup
 from rlx.operators.registry import families
@@ -39,13 +31,13 @@ INFOS: list[Any] = [
     shape((n, 4)),
     shape(ndim=2),
     shape(),
-    ObjectStructInfo(),
-    PrimStructInfo(INT64),
-    PrimStructInfo(INT64, n),
-    TupleStructInfo(()),
-    TupleStructInfo((tensor((n, 4)), tensor((n, 4)))),
-    TupleStructInfo((tensor((n, 4)), shape((n,)))),
-    FuncStructInfo((tensor((n,)),), tensor((n,))),
+    ast.ObjectStructInfo(),
+    ast.PrimStructInfo(INT64),
+    ast.PrimStructInfo(INT64, n),
+    ast.TupleStructInfo(()),
+    ast.TupleStructInfo((tensor((n, 4)), tensor((n, 4)))),
+    ast.TupleStructInfo((tensor((n, 4)), shape((n,)))),
+    ast.FuncStructInfo((tensor((n,)),), tensor((n,))),
 ]
 values = st.one_of(
     st.sampled_from(INFOS),
@@ -70,12 +62,12 @@ values = st.one_of(
 
 def keyword(value: Any) -> Any:
     """A value as a keyword argument holds it: struct info stands for a variable of it."""
-    if isinstance(value, StructInfo):
+    if isinstance(value, ast.StructInfo):
         return variable(value)
-    if isinstance(value, tuple) and any(isinstance(item, StructInfo) for item in value):
+    if isinstance(value, tuple) and any(isinstance(item, ast.StructInfo) for item in value):
         return ast.Tuple(tuple(map(keyword, value)))
     if isinstance(value, tuple):
-        return ShapeExpr(tuple(map(prim, value)))
+        return ast.ShapeExpr(tuple(map(prim, value)))
     return value
 
 
@@ -90,7 +82,7 @@ def test_any_arguments(name: str, data: Any) -> None:
     attrs = {key: keyword(data.draw(values)) for key in chosen}
     types = data.draw(st.lists(st.sampled_from(INFOS), max_size=2))
     call = derive(name, *args, types=types, **attrs)
-    assert isinstance(call.info, StructInfo)
+    assert isinstance(call.info, ast.StructInfo)
     assert call.severities.count("error") <= 1
     assert all(isinstance(message, str) and message for _, _, message in call.reports)
 

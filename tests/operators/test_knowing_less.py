@@ -9,14 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from rlx.grammar.nodes.ast import (
-    PrimStructInfo,
-    ShapeExpr,
-    ShapeStructInfo,
-    StructInfo,
-    TensorStructInfo,
-    TupleStructInfo,
-)
+from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.dtype import INT64, VOID
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.grammar.nodes.tir import PrimExpr, free_vars
@@ -48,34 +41,34 @@ EXCEPTIONS = {
 }
 
 
-def forget(info: TensorStructInfo, what: str) -> TensorStructInfo:
+def forget(info: ast.TensorStructInfo, what: str) -> ast.TensorStructInfo:
     """A tensor of which the shape, the rank (and shape) or the element type is not known."""
     if what == "dtype":
-        return TensorStructInfo(info.shape, VOID, info.ndim, info.vdevice)
+        return ast.TensorStructInfo(info.shape, VOID, info.ndim, info.vdevice)
     ndim = -1 if what == "rank" else info.ndim
-    return TensorStructInfo(None, info.dtype, ndim, info.vdevice)
+    return ast.TensorStructInfo(None, info.dtype, ndim, info.vdevice)
 
 
 def weaker(argument: Any) -> Iterator[tuple[str, Any]]:
     """What is forgotten, and the argument without it."""
     match argument:
-        case TensorStructInfo():
+        case ast.TensorStructInfo():
             yield from ((what, forget(argument, what)) for what in ("shape", "rank", "dtype"))
             yield "kind", variable(OBJECT)
         case bool():
             return
         case int() | PrimExpr():
-            yield "value", variable(PrimStructInfo(INT64))
+            yield "value", variable(ast.PrimStructInfo(INT64))
             yield "kind", variable(OBJECT)
-        case (TensorStructInfo(), *_):
+        case (ast.TensorStructInfo(), *_):
             for what in ("shape", "rank", "dtype"):
                 yield what, tuple(forget(info, what) for info in argument)
                 for at, info in enumerate(argument):
                     yield what, (*argument[:at], forget(info, what), *argument[at + 1 :])
             yield "kind", variable(OBJECT)
         case (int() | PrimExpr(), *_):
-            yield "shape", variable(ShapeStructInfo(None, len(argument)))
-            yield "rank", variable(ShapeStructInfo(None, -1))
+            yield "shape", variable(ast.ShapeStructInfo(None, len(argument)))
+            yield "rank", variable(ast.ShapeStructInfo(None, -1))
             yield "rank", variable(OBJECT)
 
 
@@ -86,19 +79,19 @@ def lengths(dims: tuple[PrimExpr, ...] | None) -> tuple[int, ...] | None:
     return tuple(int(evaluate(dim, POINT)) for dim in dims)
 
 
-def facts(info: StructInfo, path: tuple[int, ...] = ()) -> dict[tuple[object, str], object]:
+def facts(info: ast.StructInfo, path: tuple[int, ...] = ()) -> dict[tuple[object, str], object]:
     """What struct info says, one thing at a time."""
     found: dict[str, object] = {}
     fields: dict[tuple[object, str], object] = {}
     match info:
-        case TensorStructInfo():
-            shape = info.shape.values if isinstance(info.shape, ShapeExpr) else None
+        case ast.TensorStructInfo():
+            shape = info.shape.values if isinstance(info.shape, ast.ShapeExpr) else None
             found = {"rank": info.ndim, "dims": lengths(shape), "dtype": str(info.dtype)}
-        case ShapeStructInfo():
+        case ast.ShapeStructInfo():
             found = {"rank": info.ndim, "dims": lengths(info.values)}
-        case PrimStructInfo():
+        case ast.PrimStructInfo():
             found = {"dtype": str(info.dtype)}
-        case TupleStructInfo():
+        case ast.TupleStructInfo():
             found = {"fields": len(info.fields)}
             for at, field in enumerate(info.fields):
                 fields |= facts(field, (*path, at))
@@ -116,8 +109,8 @@ def calls() -> Iterator[Any]:
                 yield name, args, attrs, what, (*args[:at], less, *args[at + 1 :])
 
 
-def wrong(kept: set[str], full: StructInfo, less: StructInfo) -> list[tuple[object, str]]:
-    """What is said of the weaker call's result and is not so, and what is missing."""
+def wrong(kept: set[str], full: ast.StructInfo, less: ast.StructInfo) -> list[tuple[object, str]]:
+    """Statements about the weaker call's result that are not true, and missing ones."""
     known, found = facts(full), facts(less)
     false = [key for key, fact in found.items() if known.get(key) != fact]
     return false + [key for key in known if key[1] in kept and key not in found]

@@ -33,9 +33,8 @@ Named = tuple[str, tir.PrimFunc]
 
 def of_module(name: str, module: ast.IRModule) -> Iterator[Named]:
     """The PrimFuncs of a module."""
-    for variable, function in module.functions.items():
-        if isinstance(function, tir.PrimFunc):
-            yield f"{name}:{variable.name_hint}", function
+    for variable, function in module.prim_funcs.items():
+        yield f"{name}:{variable.name_hint}", function
 
 
 def ours(only: str) -> Iterator[Named]:

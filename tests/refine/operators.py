@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import rlx
-from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes import ast
 from rlx.refine.answer import Refinement
 from rlx.transform.legalization import legalize
 from tests.transform.legalization import law
@@ -80,7 +80,7 @@ def answers(name: str, options: argparse.Namespace) -> Iterator[tuple[str, str]]
             made = tvms(module) if options.tvm else legalize(module)
         except ValueError:
             continue
-        if any(isinstance(f, tir.PrimFunc) for f in made.functions.values()):
+        if made.prim_funcs:
             found = answer(module, made, options.seconds)
             yield found
             if options.show and not proved(found[0]):
@@ -100,7 +100,7 @@ def answer(module: ast.IRModule, made: ast.IRModule, seconds: float) -> tuple[st
             return "unknown", f"not answered in {seconds:g} s"
         if found.level is not None:
             return found.level, ""
-        (entry,) = (f for f in module.functions.values() if isinstance(f, ast.Function))
+        (entry,) = module.relax_functions.values()
         some = [f"{var.name} >= 1" for var in entry.shape_vars]
         if some:
             again = within(seconds, lambda: rlx.refines(module, made, floats="real", assume=some))

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import tvm
 from tvm import relax
 from tvm.relax import transform
@@ -25,7 +24,7 @@ from rlx.generate.programs import random_module
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.print.printer import print_module
 from tests.tvm.models import MODELS
-from tests.tvm.right_passes import ALONE, weights
+from tests.tvm.right_passes import ALONE, bind_last, weights
 
 ROOT = Path(__file__).parents[2]
 LARGEST = 60_000
@@ -212,12 +211,6 @@ def programs(count: int) -> Iterator[tuple[str, Any]]:
         yield name, build()
 
 
-def _bind_first_weight(module: Any) -> Any:
-    last = module["main"].params[-1]
-    value = np.full([int(size) for size in last.ty.shape], 0.5, str(last.ty.dtype))
-    return transform.BindParams("main", {str(last.name): value})(module)
-
-
 def _patterns() -> list[Any]:
     both = is_op("relax.add")(is_op("relax.matmul")(wildcard(), wildcard()), wildcard())
     return [
@@ -232,7 +225,7 @@ def pipelines() -> Iterator[tuple[str, Any]]:
     """The passes, alone and one after the other."""
     for name in ALONE:
         yield name, getattr(transform, name)()
-    yield "BindParams", _bind_first_weight
+    yield "BindParams", bind_last
     yield "BindSymbolicVars", transform.BindSymbolicVars({"n": 3})
     yield "ConvertLayout", transform.ConvertLayout({"relax.nn.conv2d": ["NHWC", "OHWI"]})
     yield "Gradient", transform.Gradient("main")

@@ -7,7 +7,6 @@ operator, of the examples and of the introduction.
 from __future__ import annotations
 
 import re
-import sys
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
@@ -26,10 +25,10 @@ from rlx.semantics.machine import load
 from rlx.semantics.outcome import Ended, Outcome
 from rlx.semantics.run.inputs import InputError, inputs
 from rlx.semantics.values import Value
+from tests.long_run import long_run
 from tests.relay import documents
 from tests.relay.law import same
 from tests.relay.operator_calls import CALLS, PARAMETERS
-from tests.relay.trials import tried
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "relay"
 WHOLE = (*documents.ALL, *(path.read_text("utf-8") for path in sorted(EXAMPLES.glob("*.relay"))))
@@ -177,14 +176,5 @@ def equal(one: Any, other: Any) -> bool:
     return same(one, other)
 
 
-def main(count: int, seed: int) -> int:
-    """Try texts; how many break the law."""
-    bad, told = tried(
-        range(seed, seed + count), lambda k, ends: wrong(k, ends)[:400], lambda k: damaged(k)[-500:]
-    )
-    print(f"{count} texts from {seed}: {bad} wrong; {told}")
-    return bad
-
-
 if __name__ == "__main__":
-    sys.exit(min(1, main(int(sys.argv[1]), int(sys.argv[2]))))
+    long_run(wrong)

@@ -1,13 +1,10 @@
 """The law of the forms: graph, A-normal form and Relax give the same values, effects and failures.
 
-python -m tests.relay.law --count 100000 --seed 1
+python -m tests.relay.law 100000 1
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
-import time
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
@@ -24,8 +21,8 @@ from rlx.relay.translation import Translation, translate
 from rlx.semantics.machine import load
 from rlx.semantics.outcome import Ended, Outcome
 from rlx.semantics.values import Tensor, TupleValue, Value
+from tests.long_run import long_run
 from tests.relay.generator import program
-from tests.relay.trials import tried
 
 Seen = tuple[str, Any, list[int]]
 
@@ -93,20 +90,13 @@ def types(made: Translation) -> tuple[list[str], list[str]]:
     return mine, [print_node(info) for info in again.values()]
 
 
-def broken(seed: int, kinds: Counter[str] | None = None) -> str:
-    """What is wrong with the forms of a program; empty if nothing.
-
-    Parameters
-    ----------
-    kinds
-        Counts how the runs end.
-    """
+def broken(seed: int, kinds: Counter[str]) -> str:
+    """The problem with the forms of a program; empty if there is none. `kinds` counts how the runs end."""
     module = program(seed)
     made = translate(module)
     found = forms(module, made)
     first = found["graph"]
-    if kinds is not None:
-        kinds[first[0]] += 1
+    kinds[first[0]] += 1
     for name, other in found.items():
         if not agree(first, other):
             return f"{name}: {other}\ngraph: {first}\n{module}"
@@ -114,18 +104,5 @@ def broken(seed: int, kinds: Counter[str] | None = None) -> str:
     return "" if mine == checked else f"types: {mine}\nchecked: {checked}\n{module}"
 
 
-def main() -> int:
-    """Try many programs; print those that break the law."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    begin = time.monotonic()
-    wrong, ends = tried(range(options.seed, options.seed + options.count), broken)
-    seconds = time.monotonic() - begin
-    print(f"{options.count} programs from {options.seed}: {wrong} wrong; {ends}; {seconds:.0f} s")
-    return min(1, wrong)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    long_run(broken)

@@ -42,7 +42,7 @@ def @other(%x, %y, %z) { %x }
 
 
 def errors(text: str) -> list[str]:
-    """What is said of a text: code, place and message, and the help behind a bar."""
+    """The diagnostics of a text: code, place and message, and the help behind a bar."""
     return [
         f"{d.source.position(d.span[0])[0] if d.source and d.span else 0}:{d.code}: {d.message}"
         + (f" | {d.help}" if d.help else "")

@@ -80,7 +80,7 @@ _NODES: dict[str, Any] = {
 
 
 def header(example: Example) -> tuple[dict[str, str], str, str]:
-    """What the first line gives, the result that it expects, and the program below it."""
+    """The options of the first line, the result that it expects, and the program below it."""
     head, _, text = example.text.partition("\n")
     said, _, result = head.removeprefix("#").partition("=>")
     options = dict(word.strip().split("=", 1) for word in said.split(";") if word.strip())
@@ -108,7 +108,7 @@ def outcome_of(example: Example, printed: list[str] | None = None) -> Outcome:
     loops = options.pop("iterations", None)
     report = check_text(text)
     (module,) = report.modules
-    main = next(f for g, f in module.functions.items() if g.name_hint == "main")
+    main = module["main"]
     assert isinstance(main, ast.Function)
     ready = load(
         module,
@@ -281,7 +281,7 @@ class Labels(RuleCounts):
 
 
 def problems(wanted: Sequence[str] = ()) -> list[str]:
-    """What is wrong with the examples of all rules, or of some."""
+    """The problems with the examples of all rules, or of some."""
     register_all()
     found: list[str] = []
     for rule in rules().values():
@@ -291,7 +291,7 @@ def problems(wanted: Sequence[str] = ()) -> list[str]:
 
 
 def problems_of(rule: Rule) -> list[str]:
-    """What is wrong with the examples of one rule; and whether its labels are those that its code calls."""
+    """The problems with the examples of one rule; and whether its labels are those that its code calls."""
     name, seen = rule.identifier, Labels()
     with observing(seen):
         found = [problem for example in rule.examples for problem in _problem(rule, example)]

@@ -15,7 +15,7 @@ from rlx.spec.coverage import RuleCounts
 
 
 class Reporter:
-    """What pytest prints its summary with."""
+    """pytest's reporter, which prints its summary."""
 
     def __init__(self, gate: bool) -> None:
         self.config = config(gate)

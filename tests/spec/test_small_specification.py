@@ -1,4 +1,4 @@
-"""What is read from a small specification, and what is wrong with it."""
+"""A small specification: what is read, and its mistakes."""
 
 from __future__ import annotations
 

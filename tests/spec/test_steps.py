@@ -21,7 +21,7 @@ def test_each_rule_of_the_judgement_names_a_step_and_no_part_of_a_step_does() ->
         options, _, text = header(example)
         given = {k: v for k, v in options.items() if k not in ("fuel", "backend", "iterations")}
         (module,) = check_text(text).modules
-        main = next(f for gv, f in module.functions.items() if gv.name_hint == "main")
+        main = module["main"]
         assert isinstance(main, ast.Function)
         ready = load(module, packed=PACKED, backend="steps", output=lambda _: None)
         for now in islice(ready.trace("main", inputs(main, given).values), LONGEST):

@@ -34,7 +34,7 @@ def built(params: list[ast.Var], *steps: Any) -> ast.IRModule:
 
 
 def prim_funcs(module: ast.IRModule) -> dict[str, tir.PrimFunc]:
-    return {gv.name_hint: f for gv, f in module.functions.items() if isinstance(f, tir.PrimFunc)}
+    return {gv.name_hint: f for gv, f in module.prim_funcs.items()}
 
 
 def test_the_document_s_dynamic_shape() -> None:

@@ -29,7 +29,7 @@ def made(body: Callable[..., Any], shape: Any = (N, M), *given: te.Tensor) -> An
 
 
 def value(function: Any, *args: Any, shape: tuple[int, ...], kind: Any = np.float32) -> Any:
-    """What a PrimFunc stores in its last parameter."""
+    """The content of the last parameter after a run of a PrimFunc."""
     result = np.zeros(shape, kind)
     evaluate(function, [*args, result])
     return result

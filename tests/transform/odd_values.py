@@ -54,7 +54,7 @@ def shown(x: Any) -> Any:
 
 
 def values() -> list[Any]:
-    """What stands in place of an argument."""
+    """Odd values for an argument."""
     x, k, A = rlx.Var("foreign", FLOATS), tir.Var("k"), te.placeholder((2,), "float32", "A")
     return [
         *(
@@ -165,7 +165,7 @@ def of_builder(bb: rlx.BlockBuilder, x: ast.Var, y: ast.Var) -> list[Attempt]:
 
 
 def of_functions(x: ast.Var) -> list[Attempt]:
-    """What makes values, patterns and tensor expressions."""
+    """Calls that make values, patterns and tensor expressions."""
     A, n = te.placeholder((4, 5), "float32", "A"), te.var("n")
     k, any_of = te.reduce_axis((0, 5), "k"), is_op("add")(wildcard(), wildcard())
     B = te.compute((4, 5), lambda i, j: A[i, j] + 1.0)
@@ -223,7 +223,7 @@ def of_functions(x: ast.Var) -> list[Attempt]:
 
 
 def of_passes() -> list[Attempt]:
-    """What changes a module."""
+    """Calls that change a module."""
     passes: list[Any] = [transform.dead_code, transform.common_subexpressions, transform.legalize]
     passes += [transform.fold_shapes, transform.fuse_matmul_add, transform.lambda_lifting]
     passes += [transform.deduce_shapes, transform.propagate_shapes, transform.eliminate]
@@ -264,7 +264,7 @@ def of_passes() -> list[Attempt]:
 
 
 def of_analyses(x: ast.Var) -> list[Attempt]:
-    """What looks at a program, and what edits single bindings and modules."""
+    """Calls that look at a program, and calls that edit single bindings and modules."""
     module = rlx.parse("""
 @R.function
 def f(x: R.Tensor((2,), "float32")):
@@ -326,7 +326,7 @@ def f(x: R.Tensor((2,), "float32")):
 
 
 def plausible(parameter: Parameter, x: ast.Var) -> Any:
-    """What an operator may take for a parameter."""
+    """Plausible values of a parameter of an operator."""
     if parameter.default is not Parameter.empty:
         return parameter.default
     kinds = {
@@ -355,7 +355,7 @@ def of_operator(pick: random.Random, x: ast.Var) -> Attempt:
 
 
 def tried(attempt: Attempt, at: int | str, value: Any, use: Callable[[Any], object]) -> str:
-    """What is wrong with a call that has another argument; empty if nothing."""
+    """The problem with a call that has another argument; empty if there is none."""
     args, named = list(attempt.args), dict(attempt.named)
     if isinstance(at, int):
         args[at] = value
@@ -373,7 +373,7 @@ def tried(attempt: Attempt, at: int | str, value: Any, use: Callable[[Any], obje
 
 
 def trial(seed: int) -> str:
-    """What is wrong with one replaced argument; empty if nothing."""
+    """The problem with one replaced argument; empty if there is none."""
     pick = random.Random(seed)
     bb, x = rlx.BlockBuilder(), rlx.Var("x", FLOATS)
     with bb.function("main", [x]):
@@ -400,7 +400,7 @@ def trial(seed: int) -> str:
 
 
 def head(seed: int) -> str:
-    """What is wrong with a function whose head or result is odd; empty if nothing."""
+    """The problem with a function whose head or result is odd; empty if there is none."""
     pick = random.Random(seed)
     bb, x = rlx.BlockBuilder(), rlx.Var("x", FLOATS)
     given: dict[str, Any] = {"name": "main", "params": [x]}
@@ -426,7 +426,7 @@ def head(seed: int) -> str:
 
 
 def failures(count: int, seed: int) -> list[str]:
-    """What is wrong with so many trials."""
+    """The problems with so many trials."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = [

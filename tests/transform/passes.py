@@ -166,13 +166,13 @@ def program(seed: int) -> IRModule:
     """A random program with what the passes look for."""
     rng = random.Random(seed)
     module = random_module(rng, OPTIONS)
-    functions = [f for f in module.functions.values() if isinstance(f, ast.Function)]
+    functions = module.relax_functions.values()
     called = {gv for function in functions for gv in called_globals(function)}
     return _Seasoned(rng, called)(module)
 
 
 class Run:
-    """What a function did: how it ended, and its effects in order."""
+    """The run of a function: how it ended, and its effects in order."""
 
     def __init__(self, outcome: Outcome, effects: Sequence[object], given: Sequence[Any]) -> None:
         self.outcome, self.effects, self.given = outcome, effects, given
@@ -206,7 +206,7 @@ class Judge:
         self._runs: dict[tuple[str, int], Run | None] = {}
 
     def run(self, gv: ast.GlobalVar, function: ast.Function, size: int) -> Run | None:
-        """What a function did before; None where no arguments can be made up."""
+        """The run of a function before the pass; None if no arguments can be made up."""
         key = gv.name_hint, size
         if key not in self._runs:
             given = arguments(function, size, self.seed)
@@ -217,7 +217,7 @@ class Judge:
         return self._runs[key]
 
     def judged(self, after: IRModule, faults: Sequence[int] = SIZES) -> str | None:
-        """What is wrong with what a pass made; empty if nothing, None if no run ended with a value.
+        """The problem with what a pass made; empty if there is none, None if no run ended with a value.
 
         Parameters
         ----------
@@ -230,8 +230,8 @@ class Judge:
         new = report.modules[0]
         judged = False
         names = {gv.name_hint for gv in new.functions}
-        for gv, function in self.module.functions.items():
-            if not isinstance(function, ast.Function) or "global_symbol" not in function.attrs:
+        for gv, function in self.module.relax_functions.items():
+            if "global_symbol" not in function.attrs:
                 continue
             if gv.name_hint not in names:
                 return f"{gv.name_hint} is gone"
@@ -255,7 +255,7 @@ class Judge:
 
 
 def differ(one: Run, other: Run) -> str:
-    """What differs between two runs."""
+    """The differences between two runs."""
     a, b = one.outcome, other.outcome
     if isinstance(a, OutOfFuel | Unsupported) or isinstance(b, OutOfFuel | Unsupported):
         return ""
@@ -295,7 +295,7 @@ def _shown(outcome: Outcome) -> str:
 def failures(
     count: int, seed: int, changed: Counter[str], names: Sequence[str] = tuple(PASSES)
 ) -> list[str]:
-    """What is wrong with passes on so many programs; ``changed`` counts what they changed."""
+    """The problems with passes on so many programs; ``changed`` counts what they changed."""
     found: list[str] = []
     for number in range(seed, seed + count):
         judge = Judge(program(number), number)
@@ -378,7 +378,7 @@ def on_modules(
     changed: Counter[str],
     names: Sequence[str] = tuple(ON_FILES),
 ) -> Iterator[str]:
-    """What is wrong with passes on these modules; ``changed`` counts what they changed."""
+    """The problems with passes on these modules; ``changed`` counts what they changed."""
     for place, module in given:
         judge = Judge(module, 0)
         for name in names:

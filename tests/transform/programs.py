@@ -31,7 +31,7 @@ TEXTS = texts()
 
 @cache
 def report(name: str) -> Report:
-    """What checking the program gives."""
+    """The report on the program."""
     return check_text(TEXTS[name], name)
 
 

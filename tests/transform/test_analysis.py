@@ -1,4 +1,4 @@
-"""What a pass asks of a program, on programs that a person reads."""
+"""The analyses that passes use, on programs that a person reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is removed, what stays, and what is left in its place."""
+"""Casts that are removed, casts that stay, and what takes their places."""
 
 from __future__ import annotations
 
@@ -38,10 +38,7 @@ def program(*lines: str, x: str = 'R.Tensor(("n", 4), "float32")') -> str:
 
 def casts(module: ast.IRModule) -> int:
     return sum(
-        isinstance(b, ast.MatchCast)
-        for f in module.functions.values()
-        if isinstance(f, ast.Function)
-        for b in bindings(f)
+        isinstance(b, ast.MatchCast) for f in module.relax_functions.values() for b in bindings(f)
     )
 
 

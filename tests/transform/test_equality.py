@@ -1,4 +1,4 @@
-"""Which programs are the same, however they are written."""
+"""Programs that are the same, however they are written."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ PLANNED = STAGES.index(StaticPlanBlockMemory) + 1
 
 
 def planned(module: IRModule, entry: str) -> tuple[MemoryUse, Executable]:
-    """What the plan of a module needs, and the module compiled with it."""
+    """The memory that the plan of a module needs, and the module compiled with it."""
     now = legalize(module)
     for stage in STAGES[:PLANNED]:
         now = stage()(now)
@@ -79,7 +79,7 @@ def measured(module: IRModule, entry: str, size: int) -> tuple[int, int]:
     """
     use, executable = planned(module, entry)
     sizes = dict.fromkeys(use.sizes, size)
-    function = next(f for gv, f in module.functions.items() if gv.name_hint == entry)
+    function = module[entry]
     assert isinstance(function, ast.Function)
     given = {var.name: str(size) for var in function.shape_vars}
     args = tuple(inputs(function, given, 0).values)

@@ -62,8 +62,8 @@ def compare(module: ast.IRModule, choose: random.Random) -> int:
     }
     before, after = load(module), load(eliminate(module))
     runs = 0
-    for gv, function in module.functions.items():
-        if not isinstance(function, ast.Function) or "global_symbol" not in function.attrs:
+    for gv, function in module.relax_functions.items():
+        if "global_symbol" not in function.attrs:
             continue
         for _ in range(RUNS):
             try:

@@ -105,7 +105,7 @@ class RandomExpressions:
         return getattr(tirx, rng.choice(("EQ", "NE", "LT", "LE", "GT", "GE")))(a, b)
 
     def _similar(self, a: Any) -> Any:
-        """What an optimiser might write for it; often right."""
+        """A text that an optimiser might write instead; often right."""
         try:
             found = sym.Analyzer().simplify(a)
         except InternalError:
@@ -118,7 +118,7 @@ class RandomExpressions:
 
 
 def contradiction(seed: int, seen: Counter[str]) -> str:
-    """What is wrong with the answers to one random question; "" if nothing is."""
+    """The problem with the answers to one random question; "" if there is none."""
     questions = RandomExpressions(seed)
     rng, n = questions.rng, questions.variables[0]
     ours, theirs = Analyzer(), sym.Analyzer()

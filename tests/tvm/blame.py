@@ -111,14 +111,14 @@ def cases(seed: int, length: int, kinds: Sequence[str] = KINDS) -> Iterator[Case
 
 
 def wrong(case: Case, blame: Blame | Fine | None) -> str | None:
-    """What is wrong with a blame; None if nothing is."""
+    """The problem with a blame; None if there is none."""
     found = f"{blame.pass_name} ({blame.kind})" if isinstance(blame, Blame) else "nobody"
     expected = f"pass_{case.place} ({case.kind})"
     return None if found == expected else f"seed {case.seed}: expected {expected}, found {found}"
 
 
 def by_bisect(chosen: Sequence[Case], length: int, folder: Path) -> list[str]:
-    """What is wrong with the blames of `rlx bisect`."""
+    """The problems with the blames of `rlx bisect`."""
     write(folder)
     sys_path = f"__import__('sys').path.insert(0, {str(folder)!r})"
     expression = f"({sys_path}, __import__('rlx_planted').pipeline({length}))[1]"
@@ -128,7 +128,7 @@ def by_bisect(chosen: Sequence[Case], length: int, folder: Path) -> list[str]:
 
 
 def by_instrument(chosen: Sequence[Case], length: int, folder: Path) -> list[str]:
-    """What is wrong with the first problems that an instrument sees."""
+    """The problems with the first problems that an instrument sees."""
     import tvm
 
     write(folder)

@@ -188,7 +188,7 @@ def _producer(binding: OneBinding) -> str:
 
 
 def _difference(theirs: StructInfo, ours: StructInfo | None, prover: Prover) -> str | None:
-    """What differs, in a few words that do not mention this place; None if nothing."""
+    """The difference, in a few words that do not mention this place; None if there is none."""
     match theirs, ours:
         case ast.ObjectStructInfo(), ast.ObjectStructInfo():
             return None

@@ -72,7 +72,7 @@ def _decorated(node: ast.ClassDef | ast.FunctionDef) -> bool:
 
 
 def attempt(text: str) -> tuple[Any, str]:
-    """What TVM reads, or the last line of what it says."""
+    """TVM's module of a text, or the last line of its error."""
     try:
         return read(text), ""
     except BaseException as error:  # noqa: BLE001 - TVM raises many kinds

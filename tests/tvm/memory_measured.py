@@ -122,9 +122,7 @@ def measure(name: str, module: Any) -> Iterator[Measured]:
         if not symbol.startswith("vm.builtin.") and symbol not in relax_functions:
             counter.pause_counting(int(before))
 
-    relax_functions = {
-        var.name_hint for var, each in module.functions.items() if type(each) is ast.Function
-    }
+    relax_functions = {var.name_hint for var in module.relax_functions}
     machine.set_instrument(called)
     for (entry, function), need, planned in zip(functions.items(), needs, plans, strict=True):
         if planned.unknown:

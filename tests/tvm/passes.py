@@ -20,11 +20,6 @@ def _pipeline(*names: str) -> Pass:
     return tvm.transform.Sequential([getattr(transform, name)() for name in names])  # type: ignore[no-any-return]
 
 
-def default_build(module: Module) -> Module:
-    with tvm.target.Target("llvm"):
-        return relax.get_pipeline("default_build")(module)
-
-
 def _scheduled(module: Module) -> Module:
     """Fused and scheduled by TVM's rules for a GPU: thread bindings, shared memory, predicates."""
     rules = [gpu.Matmul(), gpu.GEMV(), gpu.Reduction(), gpu.GeneralReduction(), gpu.Fallback()]
@@ -72,9 +67,9 @@ PASSES: dict[str, tuple[str, Pass]] = {
     "sorting scheduled for a GPU": ("experts", _scheduled),
     "devices resolved": ("devices", _pipeline("RealizeVDevice")),
     "dataflow found": ("long_function", _pipeline("ConvertToDataflow")),
-    "recursion lowered": ("recursion", default_build),
-    "casts lowered": ("match_cast", default_build),
-    "packed calls lowered": ("packed", default_build),
+    "recursion lowered": ("recursion", models.lowered),
+    "casts lowered": ("match_cast", models.lowered),
+    "packed calls lowered": ("packed", models.lowered),
 }
 
 

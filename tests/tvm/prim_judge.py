@@ -12,7 +12,7 @@ from tvm import s_tir
 
 
 def refusal(text: str) -> str | None:
-    """What TVM's parser, or its check of well-formed functions, has against a text."""
+    """The error of TVM's parser, or of its check of well-formed functions, for a text."""
     written = io.StringIO()
     try:
         with contextlib.redirect_stderr(written), contextlib.redirect_stdout(written):

@@ -177,7 +177,7 @@ class Tvm:
         self.process: Any = None
 
     def refuses(self, text: str) -> str | None:
-        """What TVM has against a text, or None."""
+        """TVM's error for a text, or None."""
         if self.process is None:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "tests.tvm.prim_judge"],

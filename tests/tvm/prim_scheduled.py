@@ -18,7 +18,7 @@ def by_hand() -> list[str]:
 
 
 def scheduled() -> Iterator[str]:
-    """What schedules make of functions of LegalizeOps."""
+    """Functions of LegalizeOps, scheduled."""
     for module in _legalized():
         for make in (_split, _cached, _bound, _factored):
             text = _tried(make, module)

@@ -92,7 +92,7 @@ def generated(count: int, seed: int) -> Iterator[tuple[str, str]]:
         yield f"seed {at}", print_module(random_module(random.Random(at), options))
 
 
-def _bind_last(module: Any) -> Any:
+def bind_last(module: Any) -> Any:
     """Give the last parameter of `main` its value."""
     last = module["main"].params[-1]
     value = np.full([int(size) for size in last.ty.shape], 0.5, str(last.ty.dtype))
@@ -103,7 +103,7 @@ def pipelines() -> Iterator[tuple[str, Make]]:
     for names in (*((name,) for name in ALONE), *TOGETHER):
         made = tvm.transform.Sequential([getattr(transform, name)() for name in names])
         yield " ".join(names), made
-    yield "BindParams", _bind_last
+    yield "BindParams", bind_last
     yield "BindSymbolicVars", transform.BindSymbolicVars({"n": 3})
     for name in ("zero", "default", "default_build"):
         yield name, relax.get_pipeline(name)
@@ -121,7 +121,7 @@ class _Kept:
 
 
 def accusations(text: str, make: Make) -> list[tuple[Problem, Any]]:
-    """What an instrument says of each pass, with the module that the pass made."""
+    """An instrument's answer about each pass, with the module that the pass made."""
     module = tvm.script.from_source(text, check_well_formed=False)
     if not isinstance(module, tvm.IRModule):
         module = tvm.IRModule({"main": module})

@@ -11,7 +11,7 @@ EXPRESSIONS: dict[str, Callable[[Any], Made]] = {}
 
 
 def expression(build: Callable[[Any], Made]) -> Callable[[Any], Made]:
-    EXPRESSIONS[build.__name__.strip("_")] = build
+    EXPRESSIONS[build.__name__] = build
     return build
 
 
@@ -264,7 +264,7 @@ elementwise(
 
 
 @expression
-def _half_softmax(te: Any) -> Made:
+def half_softmax(te: Any) -> Made:
     n, m = te.var("n", "int64"), te.var("m", "int64")
     A = te.placeholder((n, m), "float16", name="A")
     k = te.reduce_axis((0, m), "k")
@@ -276,7 +276,7 @@ def _half_softmax(te: Any) -> Made:
 
 
 @expression
-def _two_outputs_mixed(te: Any) -> Made:
+def two_outputs_mixed(te: Any) -> Made:
     n = te.var("n", "int64")
     A = te.placeholder((n, 4), "float32", name="A")
     a, b = te.compute((n, 4), lambda i, j: (A[i, j] > 0, A[i, j].astype("int8")), name="C")
@@ -284,7 +284,7 @@ def _two_outputs_mixed(te: Any) -> Made:
 
 
 @expression
-def _bool_all(te: Any) -> Made:
+def bool_all(te: Any) -> Made:
     n, m = te.var("n", "int64"), te.var("m", "int64")
     A = te.placeholder((n, m), "bool", name="A")
     k = te.reduce_axis((0, m), "k")
@@ -295,7 +295,7 @@ def _bool_all(te: Any) -> Made:
 
 
 @expression
-def _scatter_read(te: Any) -> Made:
+def scatter_read(te: Any) -> Made:
     n = te.var("n", "int64")
     A, I = te.placeholder((n, 4), "float32", name="A"), te.placeholder((n,), "int32", name="I")
     k = te.reduce_axis((0, n), "k")

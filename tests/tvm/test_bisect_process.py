@@ -21,7 +21,7 @@ INNER: list[Said] = [*SECOND, {"begin": "Inner"}]
 
 
 def examined(said: list[Said], last: str = "sys.exit(7)", patience: float = 60.0) -> str:
-    """What is found where a process says these lines of each program, and then does the last."""
+    """The answer where a process says these lines of each program, and then does the last."""
     lines = [f"print({json.dumps(each)!r}, flush=True)" for each in said]
     loop = "".join(f"    {line}\n" for line in ["x = sys.stdin.readline()", *lines, last])
     code = f"import sys, time\nprint('{{\"ready\": 1}}', flush=True)\nwhile True:\n{loop}"

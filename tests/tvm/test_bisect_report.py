@@ -1,4 +1,4 @@
-"""What `rlx bisect` reports, as Markdown and as JSON; TVM itself is not needed."""
+"""The report of `rlx bisect`, as Markdown and as JSON; TVM itself is not needed."""
 
 from __future__ import annotations
 

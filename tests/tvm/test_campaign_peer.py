@@ -1,4 +1,4 @@
-"""What a campaign asks of TVM, asked of TVM itself."""
+"""A campaign's requests to TVM, made to TVM itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What operators compute, beside what TVM's compiled code returns for the same operands."""
+"""Values of operators, beside those of TVM's compiled code for the same operands."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Calls(Caller):
 
 
 def names(call: Concrete) -> set[str]:
-    """What the lists may call it by: its operator, alone, with an element type, a keyword or the shapes of its tensors."""
+    """The names of a call in the lists: its operator, alone, with an element type, a keyword or the shapes of its tensors."""
     name, _, attrs = call.case
     kinds = {str(array.dtype) for array in call.values.values()}
     shapes = ["x".join(map(str, array.shape)) for array in call.values.values()]

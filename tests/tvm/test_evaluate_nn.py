@@ -23,7 +23,7 @@ DIFFERENT: dict[str, str] = tomllib.loads(
 
 
 def is_dear(attrs: dict[str, object]) -> bool:
-    """Whether TVM takes seconds to simplify what it makes of the call: of reflections the like are left."""
+    """Whether TVM takes seconds to simplify the call's code. The cheaper reflections stay."""
     if attrs.get("padding_mode") != "reflection":
         return False
     smooth = attrs["method"] == "bilinear" and attrs.get("layout") == "NCDHW"

@@ -10,7 +10,6 @@ from rlx.checker.check import check_text
 
 from . import constructs, models
 from .networks.layers import Module
-from .passes import default_build
 
 
 def errors(module: Module) -> Counter[tuple[str, str]]:
@@ -27,7 +26,7 @@ def test_storage_shared_by_two_branches() -> None:
 
     TVM prints it as a variable without a value, and nothing more is said of that one.
     """
-    assert errors(default_build(constructs.build("if_else"))) == {("PARSE", "storage1"): 1}
+    assert errors(models.lowered(constructs.build("if_else"))) == {("PARSE", "storage1"): 1}
 
 
 def test_a_closure_lifted_out_of_its_variables() -> None:

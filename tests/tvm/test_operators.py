@@ -14,16 +14,6 @@ from tvm import relax, tirx
 from tvm.script import relax as script
 
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.ast import (
-    Constant,
-    ObjectStructInfo,
-    PrimStructInfo,
-    ShapeExpr,
-    ShapeStructInfo,
-    StructInfo,
-    TensorStructInfo,
-    TupleStructInfo,
-)
 from rlx.grammar.nodes.visit import bindings
 from rlx.grammar.print.printer import show
 from rlx.grammar.read.parser import parse
@@ -98,24 +88,24 @@ class Caller:
                 return tirx.floordiv(self.prim(a), self.prim(b))
         raise TypeError(f"no TVM form for {e!r}")
 
-    def variable(self, info: StructInfo) -> Any:
+    def variable(self, info: ast.StructInfo) -> Any:
         self.count += 1
         return relax.Var(f"x{self.count}", self.type(info))
 
-    def type(self, info: StructInfo) -> Any:
+    def type(self, info: ast.StructInfo) -> Any:
         match info:
-            case TensorStructInfo(shape=ast.Var() as holder, dtype=kind):
+            case ast.TensorStructInfo(shape=ast.Var() as holder, dtype=kind):
                 return relax.TensorType(self.shape_variable(holder), str(kind))
-            case TensorStructInfo(shape=ShapeExpr(values=values), dtype=kind):
+            case ast.TensorStructInfo(shape=ast.ShapeExpr(values=values), dtype=kind):
                 text = "" if kind.is_void else str(kind)
                 return relax.TensorType([self.prim(v) for v in values], text)
-            case TensorStructInfo(dtype=kind, ndim=ndim):
+            case ast.TensorStructInfo(dtype=kind, ndim=ndim):
                 return relax.TensorType(None, "" if kind.is_void else str(kind), ndim=ndim)
-            case ShapeStructInfo(values=None, ndim=ndim):
+            case ast.ShapeStructInfo(values=None, ndim=ndim):
                 return relax.ShapeType(ndim=ndim)
-            case ShapeStructInfo(values=values):
+            case ast.ShapeStructInfo(values=values):
                 return relax.ShapeType([self.prim(v) for v in values or ()])
-            case ObjectStructInfo():
+            case ast.ObjectStructInfo():
                 return relax.AnyType()
         raise TypeError(f"no TVM form for {info!r}")
 
@@ -127,19 +117,19 @@ class Caller:
 
     def argument(self, value: Any) -> Any:
         match value:
-            case StructInfo():
+            case ast.StructInfo():
                 return self.variable(value)
             case ast.Var():
                 return self.shape_variable(value)
-            case ShapeExpr(values=values):
+            case ast.ShapeExpr(values=values):
                 return relax.ShapeExpr([self.prim(v) for v in values])
             case ast.VDevice(target=target):
                 return relax.VDevice(target, 0)
-            case Constant(data=data):
+            case ast.Constant(data=data):
                 return relax.const(data.value, str(data.dtype))
             case tir.PrimExpr():
                 return self.prim(value)
-            case tuple() if value and isinstance(value[0], StructInfo):
+            case tuple() if value and isinstance(value[0], ast.StructInfo):
                 return relax.Tuple([self.variable(info) for info in value])
             case tuple() | list():
                 return [self.argument(item) for item in value]
@@ -173,8 +163,8 @@ def bound(builder: Any, call: Any) -> Any:
     return result
 
 
-def theirs(case: Case) -> tuple[StructInfo, dict[tir.Var, tir.Var]]:
-    """What TVM derives, translated, and which variable of the translation is which of ours."""
+def theirs(case: Case) -> tuple[ast.StructInfo, dict[tir.Var, tir.Var]]:
+    """The types that TVM derives, translated, and which variable of the translation is which of ours."""
     caller = Caller()
     found = bound(relax.BlockBuilder(), caller.call(*case)).ty
     translation = Translation()
@@ -188,7 +178,7 @@ def theirs(case: Case) -> tuple[StructInfo, dict[tir.Var, tir.Var]]:
 
 def printed(
     case: Case, values: dict[ast.Var, ast.Expr]
-) -> tuple[ast.Call, StructInfo, dict[str, tir.Var]]:
+) -> tuple[ast.Call, ast.StructInfo, dict[str, tir.Var]]:
     """A call as TVM prints it and the struct info it prints with it, read by our parser.
 
     ``values`` receives what the variables of the text are bound to.
@@ -197,7 +187,7 @@ def printed(
     builder = relax.BlockBuilder()
     bound(builder, caller.call(*case))
     (module,) = parse(builder.finalize().script()).modules
-    (function,) = (f for f in module.functions.values() if isinstance(f, ast.Function))
+    (function,) = module.relax_functions.values()
     assert isinstance(function.body, ast.SeqExpr)
     values |= {b.var: b.value for b in bindings(function.body) if isinstance(b, ast.VarBinding)}
     binding = function.body.blocks[-1].bindings[-1]
@@ -216,25 +206,25 @@ def value(e: tir.PrimExpr, point: Mapping[tir.Var, int]) -> int | str:
         return "undefined"
 
 
-def concrete(info: StructInfo, point: Mapping[tir.Var, int]) -> object:
+def concrete(info: ast.StructInfo, point: Mapping[tir.Var, int]) -> object:
     """A struct info at a point, as plain data; the dimensions that data decide on are ``"?"``."""
     match info:
-        case TensorStructInfo(shape=ShapeExpr(values=values), dtype=kind):
+        case ast.TensorStructInfo(shape=ast.ShapeExpr(values=values), dtype=kind):
             return ("tensor", tuple(value(v, point) for v in values), str(kind))
-        case TensorStructInfo(shape=None, dtype=kind, ndim=0):
+        case ast.TensorStructInfo(shape=None, dtype=kind, ndim=0):
             return ("tensor", (), str(kind))
-        case TensorStructInfo(shape=shape, dtype=kind, ndim=ndim):
+        case ast.TensorStructInfo(shape=shape, dtype=kind, ndim=ndim):
             return ("tensor", ndim if shape is None else id(shape), str(kind))
-        case ShapeStructInfo(values=values, ndim=ndim):
+        case ast.ShapeStructInfo(values=values, ndim=ndim):
             return ("shape", ndim if values is None else tuple(value(v, point) for v in values))
-        case PrimStructInfo(dtype=kind):
+        case ast.PrimStructInfo(dtype=kind):
             return ("prim", str(kind))
-        case TupleStructInfo(fields=fields):
+        case ast.TupleStructInfo(fields=fields):
             return tuple(concrete(field, point) for field in fields)
     return type(info).__name__
 
 
-def agrees(case: Case, ours: StructInfo) -> bool:
+def agrees(case: Case, ours: ast.StructInfo) -> bool:
     """Whether TVM derives the same, at each of the points."""
     expected, names = theirs(case)
     for point in POINTS:

@@ -33,7 +33,7 @@ def read(text: str, constants: Any = None) -> Any:
 
 
 def constants_of(module: Any) -> Any:
-    """What TVM prints apart from the text of a module: the data of its constants."""
+    """The data of the constants, which TVM prints apart from the text of a module."""
     text = module.script(show_meta=True)
     found = re.search(
         r"^metadata = tvm\.ir\.load_json\((.*?\"\"\")\)", text, re.MULTILINE | re.DOTALL

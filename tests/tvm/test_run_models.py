@@ -29,7 +29,7 @@ TOLERANCE = 1e-3
 
 @cache
 def texts(model: str) -> dict[str, str]:
-    """What TVM prints at each stage, constants included."""
+    """TVM's text of each stage, constants included."""
     return {stage: module.script(show_meta=True) for stage, module in stages(model)}
 
 
@@ -195,8 +195,8 @@ class Ours:
 
 
 def entries_of(module: ast.IRModule) -> Iterator[tuple[str, ast.Function]]:
-    for name, function in module.functions.items():
-        if isinstance(function, ast.Function) and "global_symbol" in function.attrs:
+    for name, function in module.relax_functions.items():
+        if "global_symbol" in function.attrs:
             yield name.name_hint, function
 
 

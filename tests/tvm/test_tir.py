@@ -138,9 +138,7 @@ def test_primfuncs_of_operators(expr: str) -> None:
     module = legalized(expr, CASES[expr])
     ours = parse(module.script()).modules[0]
     found = 0
-    for var, func in ours.functions.items():
-        if not isinstance(func, tir.PrimFunc):
-            continue
+    for var, func in ours.prim_funcs.items():
         found += 1
         assert isinstance(module[var.name_hint], tirx.PrimFunc)
         for n in (1, 3):

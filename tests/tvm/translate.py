@@ -1,4 +1,4 @@
-"""What TVM knows of a value, in our nodes."""
+"""TVM's type of a value, in our nodes."""
 
 from __future__ import annotations
 

@@ -7,11 +7,9 @@ in the files of TVM's wheel instead, of which each stage runs as native code.
 
 from __future__ import annotations
 
-import argparse
 import random
 import re
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -31,6 +29,7 @@ from rlx.transform.lowering.passes import PassError
 from rlx.vm import Executable, VirtualMachine, faults, linking
 from rlx.vm.code_generation import generate
 from rlx.vm.compilation import STAGES, pipeline
+from tests.long_run import long_run
 from tests.values import alike
 
 FUEL = 20_000
@@ -93,7 +92,7 @@ def _copy(value: Value) -> Value:
 
 
 def differ(one: End, other: End) -> str | None:
-    """What differs between two ends; None if nothing that a program could tell."""
+    """The difference between two ends that a program could notice; None if there is none."""
     if OutOfFuel.__name__ in (one.kind, other.kind):
         return None
     if one.kind != other.kind:
@@ -143,12 +142,10 @@ def _perturbed(value: Value, choose: random.Random) -> Value:
 
 
 def differences(text: str, seed: int, stages: bool = True) -> Iterator[str]:
-    """What differs between the ways to run a program."""
+    """The differences between the ways to run a program."""
     module = parse(text).modules[0]
     entries = [
-        gv.name_hint
-        for gv, f in module.functions.items()
-        if isinstance(f, ast.Function) and not f.attrs.get("private")
+        gv.name_hint for gv, f in module.relax_functions.items() if not f.attrs.get("private")
     ]
     lowered = list(lowerings(module)) if stages else []
     for name, each in lowered:
@@ -163,7 +160,7 @@ def differences(text: str, seed: int, stages: bool = True) -> Iterator[str]:
     }
     choose = random.Random(seed)
     for entry in entries:
-        function = next(f for gv, f in module.functions.items() if gv.name_hint == entry)
+        function = module[entry]
         assert isinstance(function, ast.Function)
         try:
             fitting = tuple(inputs(function, {}, seed).values)
@@ -190,7 +187,7 @@ def lowerings(module: ast.IRModule) -> Iterator[tuple[str, ast.IRModule]]:
 
 
 def corpus() -> Iterator[tuple[str, ast.IRModule]]:
-    """Legal programs that somebody wrote or exported, with their places."""
+    """Legal programs that people wrote or exported, with their places."""
     import tvm
 
     from tests.tvm.models import MODELS
@@ -214,12 +211,12 @@ def corpus() -> Iterator[tuple[str, ast.IRModule]]:
 
 
 def stages_differ(module: ast.IRModule, counted: Counter[str]) -> Iterator[str]:
-    """What differs in runs of the stages of a program, by native code."""
+    """The differences in runs of the stages of a program, by native code."""
     from tests.tvm.test_run_models import EXTERNAL
 
     given: dict[str, tuple[Value, ...]] = {}
-    for gv, function in module.functions.items():
-        if isinstance(function, ast.Function) and not function.attrs.get("private"):
+    for gv, function in module.relax_functions.items():
+        if not function.attrs.get("private"):
             try:
                 given[gv.name_hint] = tuple(inputs(function, {}, 1).values)
             except ValueError:
@@ -257,35 +254,16 @@ def on_corpus() -> int:
     return wrong
 
 
-def main(count: int, seed: int) -> int:
-    """Compare programs; how many differ."""
-    wrong = 0
-    causes: Counter[str] = Counter()
-    begin = time.monotonic()
-    for k in range(seed, seed + count):
-        if not is_legal(k):
-            continue
-        text, _ = program(k)
-        try:
-            found = list(differences(text, k))
-        except PassError as error:
-            causes[f"PassError: {str(error)[:100]}"] += 1
-            continue
-        for difference in found:
-            wrong += 1
-            causes[difference[:160]] += 1
-            print(f"seed {k}: {difference}", flush=True)
-    for cause, times in causes.most_common(20):
-        print(f"{times:6} {cause}")
-    seconds = time.monotonic() - begin
-    print(f"{count} programs from seed {seed}: {wrong} differ; {count / seconds:.1f} a second")
-    return wrong
+def disagreement(seed: int, kinds: Counter[str]) -> str:
+    """The differences of a generated program, one a line; empty if it is not legal."""
+    if not is_legal(seed):
+        return ""
+    try:
+        return "\n".join(differences(program(seed)[0], seed))
+    except PassError as error:
+        kinds[f"PassError: {str(error)[:100]}"] += 1
+        return ""
 
 
 if __name__ == "__main__":
-    numbers = argparse.ArgumentParser(description=__doc__, prog="python -m tests.vm.agreement")
-    numbers.add_argument("count", type=int, metavar="COUNT", nargs="?", default=200)
-    numbers.add_argument("seed", type=int, metavar="SEED", nargs="?", default=0)
-    numbers.add_argument("--corpus", action="store_true")
-    asked = numbers.parse_args()
-    sys.exit(min(1, on_corpus() if asked.corpus else main(asked.count, asked.seed)))
+    sys.exit(on_corpus() > 0) if sys.argv[1:] == ["--corpus"] else long_run(disagreement)

@@ -86,7 +86,7 @@ def right(ib: vm.ExecBuilder) -> dict[str, Any]:
 
 
 def outcome(method: str, parameter: str, value: Any) -> str:
-    """What becomes of a call: `taken`, `refused`, or the name of an error that is none of the builder's."""
+    """The outcome of a call: `taken`, `refused`, or the name of an error that is none of the builder's."""
     ib = vm.ExecBuilder()
     ib.emit_constant(7)
     ib.emit_constant(8)
@@ -112,7 +112,7 @@ def whole(ib: vm.ExecBuilder, given: dict[str, Any]) -> None:
 
 
 def tried(call: Callable[[], object]) -> str:
-    """What becomes of a call."""
+    """The outcome of a call."""
     try:
         call()
     except vm.ExecBuildError:

@@ -1,4 +1,4 @@
-"""Which instructions may run together: each by itself, between two calls of a PrimFunc."""
+"""Instructions that may run together: each by itself, between two calls of a PrimFunc."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def together(*between: VMInstruction) -> bool:
 
 
 def may(name: str, args: tuple[Argument, ...]) -> bool:
-    """What the module's documentation says, anew."""
+    """The condition of the module's documentation, written anew."""
     if name == "vm.builtin.call_tir_dyn":
         return args[:1] == (function(KERNEL),)
     return name == "double" or name in PLANNED

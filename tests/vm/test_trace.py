@@ -13,7 +13,6 @@ import pytest
 
 from rlx.commands.step import main
 from rlx.generate.campaign.programs import is_legal, program
-from rlx.grammar.nodes import ast
 from rlx.grammar.read.parser import parse
 from rlx.semantics.outcome import Returned
 from rlx.semantics.run.inputs import inputs
@@ -118,8 +117,8 @@ def test_a_trace_ends_as_the_run_does(place: int) -> None:
         return
     module = parse(program(seed)[0]).modules[0]
     machine = VirtualMachine(build(module), backend="steps", output=lambda _: None, fuel=LIMIT)
-    for gv, function in module.functions.items():
-        if not isinstance(function, ast.Function) or function.attrs.get("private"):
+    for gv, function in module.relax_functions.items():
+        if function.attrs.get("private"):
             continue
         try:
             args: list[Value] = list(inputs(function, {}, seed).values)

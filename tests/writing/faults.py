@@ -84,7 +84,7 @@ def _in_child(
 
 
 def disk_full() -> None:
-    """What a call does on a full disk."""
+    """The error of a call on a full disk."""
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 

@@ -146,7 +146,7 @@ class Bench:
         return run(self.work, self.top, at, fault)
 
     def whole(self) -> dict[str, bytes]:
-        """What is there; each target is the old or the new one."""
+        """The files that are there; each target is the old or the new one."""
         found = content(self.folder)
         for name in self.targets:
             assert found.get(name) in (self.old.get(name), self.new[name]), name
@@ -158,7 +158,7 @@ class Bench:
         return range(1 + self.calls % step, self.calls + 1, step)
 
     def left(self) -> set[str]:
-        """What is there and does not belong there."""
+        """Files that do not belong there."""
         return content(self.folder).keys() - {*self.old, *self.targets}
 
 

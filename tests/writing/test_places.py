@@ -297,7 +297,7 @@ def test_a_new_file_has_the_mode_that_is_usual(mask: int, here: Path) -> None:
     assert stat.S_IMODE(Path("new").stat().st_mode) == 0o666 & ~mask
 
 
-SOMEBODY = """
+OTHER_USER = """
 import fcntl, os, sys, threading, errno
 from rlx import writing
 if os.geteuid() == 0:
@@ -311,11 +311,9 @@ except OSError as error:
 """
 
 
-def as_somebody_else(here: Path, work: str) -> str:
-    """What an expression gives, or fails with, for a user without rights, if this process may become one; else for the
-    user that it is.
-    """
-    command = [sys.executable, "-c", SOMEBODY, work]
+def as_another_user(here: Path, work: str) -> str:
+    """The value or the failure of an expression for a user without rights, if this process may become one."""
+    command = [sys.executable, "-c", OTHER_USER, work]
     done = subprocess.run(command, cwd=here, check=True, stdout=subprocess.PIPE)
     return done.stdout.decode()
 
@@ -348,7 +346,7 @@ def test_rights_are_not_given_to_others(here: Path) -> None:
     Path("file").write_text("old")
     os.chown("file", 1234, 4321)
     Path("file").chmod(0o6772)
-    assert as_somebody_else(here, "writing.write('file', 'new')") == "None"
+    assert as_another_user(here, "writing.write('file', 'new')") == "None"
     found = Path("file").stat()
     assert Path("file").read_text() == "new"
     assert (found.st_uid, stat.S_IMODE(found.st_mode)) == (65534, 0o722)
@@ -359,8 +357,8 @@ def test_a_file_that_must_not_be_written(here: Path) -> None:
     here.chmod(0o777)
     Path("file").write_text("old")
     Path("file").chmod(0o444)
-    assert as_somebody_else(here, "writing.write('file', 'new')") == "Permission denied"
-    assert as_somebody_else(here, "writing.hindrance('file')") == "Permission denied"
+    assert as_another_user(here, "writing.write('file', 'new')") == "Permission denied"
+    assert as_another_user(here, "writing.hindrance('file')") == "Permission denied"
     assert Path("file").read_text() == "old"
 
 
@@ -370,8 +368,8 @@ def test_a_folder_that_must_not_be_written(here: Path) -> None:
     Path("file").write_text("old")
     Path("file").chmod(0o666)
     here.chmod(0o555)
-    assert as_somebody_else(here, "writing.write('file', 'new')") == "Permission denied"
-    said = as_somebody_else(here, "writing.hindrance('file')")
+    assert as_another_user(here, "writing.write('file', 'new')") == "Permission denied"
+    said = as_another_user(here, "writing.hindrance('file')")
     assert said == f"a new version cannot be put into {here}: Permission denied"
     assert Path("file").read_text() == "old"
     here.chmod(0o755)

@@ -72,7 +72,7 @@ class VMMemoryLower(ModulePass):
 
 
 def _planned(owner: ModulePass, module: IRModule, share: bool) -> IRModule:
-    prim_funcs = {gv: f for gv, f in module.functions.items() if isinstance(f, tir.PrimFunc)}
+    prim_funcs = module.prim_funcs
 
     def planned(gv: ast.GlobalVar, function: ast.Function) -> ast.Function:
         if dataflow_blocks(function):

@@ -196,8 +196,9 @@ class _FoldConstants(ExprMutator):
         from rlx.semantics.outcome import Returned
 
         head = ast.Function((), call, attrs={"global_symbol": "folded"})
-        kernels = {gv: f for gv, f in self._module.functions.items() if isinstance(f, tir.PrimFunc)}
-        alone = IRModule({**kernels, ast.GlobalVar("folded"): normalize_function(head)})
+        alone = IRModule(
+            {**self._module.prim_funcs, ast.GlobalVar("folded"): normalize_function(head)}
+        )
         outcome = load(alone, backend="steps").run("folded", [], fuel=1000)
         return self._written(outcome.value) if isinstance(outcome, Returned) else None
 
@@ -276,8 +277,8 @@ class CanonicalizeBindings(ModulePass):
             over = overwritable(normalize(module)) if overwrites else ()
             module, goes_on = kind(over)(module), False
             functions = dict(module.functions)
-            for gv, f in module.functions.items():
-                if isinstance(f, ast.Function) and (local := _local(f)):
+            for gv, f in module.relax_functions.items():
+                if local := _local(f):
                     inside = _Localized(local)
                     functions[gv] = inside.function(f)
                     goes_on |= inside.copies

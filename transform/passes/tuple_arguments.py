@@ -33,11 +33,8 @@ class ExpandTupleArguments(ModulePass):
             }
         )
         asked(normal)
-        flat = {
-            gv: _flat(f) if isinstance(f, ast.Function) and gv in asked.functions else f
-            for gv, f in normal.functions.items()
-        }
-        made = _Expanded(asked.functions)(replace(normal, functions=flat))
+        flat = normal.map_relax_functions(lambda gv, f: _flat(f) if gv in asked.functions else f)
+        made = _Expanded(asked.functions)(flat)
         return cleaned(made if asked.functions else module)
 
 

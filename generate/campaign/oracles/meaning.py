@@ -22,7 +22,7 @@ SIZES = (3, 1, 0)
 
 FUEL = 200_000
 ITERATIONS = 10_000
-"""As many iterations of loops in a PrimFunc: a third of a second. Without an answer by then nothing
+"""The most iterations of loops in a PrimFunc: a third of a second. Without an answer by then nothing
 is compared.
 """
 

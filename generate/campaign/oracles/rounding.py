@@ -19,7 +19,7 @@ UNIT = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16
 """The unit in the last place of 1."""
 
 UNITS = 4
-"""So many of them a result may be off: sums round more than once."""
+"""The most of them that a result may be off: sums round more than once."""
 
 RUNS = 8
 """Runs that are compared: in each an element goes up or down by chance."""

@@ -8,7 +8,7 @@ tensor. If the two ends differ, something used what had been overwritten, and th
 from __future__ import annotations
 
 import random
-import sys
+from collections import Counter
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from rlx.grammar.nodes.dtype import BOOL
 from rlx.semantics.machine import load
 from rlx.semantics.outcome import Returned
 from rlx.semantics.values import Scalar, Tensor, TupleValue, Value
+from tests.long_run import long_run
 
 T = 'R.Tensor((4,), "float32")'
 HEAD = """@I.ir_module
@@ -121,7 +122,7 @@ def written(program: str, in_place: bool) -> str:
 
 
 def ends(text: str, condition: bool) -> str:
-    """What a program returns."""
+    """The result of a program."""
     numbers = [np.arange(4, dtype=np.float32), np.arange(4, 8, dtype=np.float32)]
     args: list[Value] = [*map(Tensor, numbers), Scalar(condition, BOOL)]
     ended = load(check_text(text).modules[0], backend="steps").run("main", args, fuel=5000)
@@ -137,36 +138,25 @@ def _plain(value: Value) -> object:
     return value.data.tolist()
 
 
-def violation(seed: int) -> tuple[str, str]:
-    """What becomes of a program, ``"quiet"``, ``"told"`` or ``"not legal"``; and how it breaks the law, if it does."""
+def violation(seed: int, kinds: Counter[str]) -> str:
+    """How a program breaks the law, empty if it does not; `kinds` counts ``"quiet"``, ``"told"`` and ``"not legal"`` ones."""
     program = Writer(random.Random(seed)).program()
     text = written(program, True)
     report = check_text(text)
     codes = {d.code for d in report.diagnostics if d.severity != "note"}
     if any(code.startswith("USE-") for code in codes):
-        return "told", ""
+        kinds["told"] += 1
+        return ""
     if not report.ok:
-        return "not legal", str(report)
+        kinds["not legal"] += 1
+        return str(report)
+    kinds["quiet"] += 1
     for condition in (True, False):
         found, plain = ends(text, condition), ends(written(program, False), condition)
         if found != plain:
-            return "quiet", f"{found} in place, {plain} with new tensors\n{text}"
-    return "quiet", ""
-
-
-def main(count: int, seed: int) -> int:
-    """Try programs; how many break the law."""
-    kinds: dict[str, int] = {}
-    bad = 0
-    for k in range(seed, seed + count):
-        kind, found = violation(k)
-        kinds[kind] = kinds.get(kind, 0) + 1
-        if found:
-            bad += 1
-            print(f"program {k}: {found}", flush=True)
-    print(f"{count} programs from {seed}: {kinds}, {bad} violations")
-    return bad
+            return f"{found} in place, {plain} with new tensors\n{text}"
+    return ""
 
 
 if __name__ == "__main__":
-    sys.exit(min(1, main(int(sys.argv[1]), int(sys.argv[2]))))
+    long_run(violation)

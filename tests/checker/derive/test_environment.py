@@ -1,4 +1,4 @@
-"""What the checker may believe where: conditions in their branches, casts behind them, results of wrong calls nowhere."""
+"""The checker's knowledge at each place: conditions in their branches, casts behind them, results of wrong calls nowhere."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ def codes(text: str) -> list[str]:
 
 
 def shown(text: str, name: str) -> str:
-    """What is known of the last variable of that name."""
+    """The struct info of the last variable of that name."""
     report = check_text(text, "pairs.rlx")
     found = [
         info

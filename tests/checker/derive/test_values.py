@@ -10,7 +10,7 @@ MISMATCH = "warning OBL-broadcast-dims"
 
 
 def said(body: str, pure: bool = False) -> list[str]:
-    """What is said of a function with these statements, which bind `z`."""
+    """The diagnostics of a function with these statements, which bind `z`."""
     text = (
         f"@R.function(pure={pure})\ndef main(A: R.Tensor('float32', ndim=1), B: R.Tensor('float32', ndim=1), O: R.Object,"
         " P: R.Tuple(R.Tensor('float32', ndim=1), R.Tensor('float32', ndim=1)), k: R.Prim('int64'), c: R.Prim('bool')):\n"

@@ -152,7 +152,7 @@ y = R.add(a, b)
 
 
 def diagnostics(body: str, noalias: bool = True) -> tuple[Diagnostic, ...]:
-    """What is said of a body."""
+    """The diagnostics of a body."""
     text = PROGRAM.replace("NOALIAS", str(noalias))
     lines = [*body.strip().splitlines(), "return R.tuple()"]
     return tuple(check_text(text.replace("BODY", "\n        ".join(lines))).diagnostics)
@@ -202,7 +202,7 @@ def test_what_an_external_function_gives_is_at_most_a_warning() -> None:
 def with_slots(
     old: str = "", new: str = "", computed: str = "H[0] * T.int64(4)", buffers: str = "H"
 ) -> set[str]:
-    """What is said of sizes and offsets that come from a heap."""
+    """The diagnostics of sizes and offsets that come from a heap."""
     functions = """
     @T.prim_func(private=True)
     def twice(BUFFERS):

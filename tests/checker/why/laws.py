@@ -1,4 +1,4 @@
-"""What holds of every derivation; ``python -m tests.checker.why.laws [PROGRAMS]`` runs long.
+"""Laws of every derivation; ``python -m tests.checker.why.laws [PROGRAMS]`` runs long.
 
 A tree must conclude what the checker concluded, and lead to every premise that fails.
 """
@@ -23,7 +23,7 @@ from rlx.spec.registry import implementations
 
 
 def broken_laws(text: str) -> Iterator[str]:
-    """What is wrong with the derivations of a text."""
+    """The problems with the derivations of a text."""
     with recording() as recorder:
         report = check_text(text)
     builder = StepBuilder(report, recorder)

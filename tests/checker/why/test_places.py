@@ -1,4 +1,4 @@
-"""What a place means, and what is said where nothing stands there."""
+"""The meaning of a place, and the message where nothing stands there."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,7 +54,7 @@ class Module:
 
 
 def texts(line: int, column: int | None = None) -> list[str]:
-    """What the trees at a place of the program conclude."""
+    """The conclusions of the trees at a place of the program."""
     return [step.text for step in why(PROGRAM, "p.rlx", line, column).roots]
 
 
@@ -196,20 +196,22 @@ class Module:
     assert kinds.count("reference") == 2  # the function, and its own binding
 
 
+def chain(count: int) -> str:
+    """A function whose bindings use each other, from line 3 on."""
+    lines = [f"    x{i + 1} = R.nn.relu(x{i})" for i in range(count)]
+    head = '@R.function\ndef f(x0: R.Tensor(("n",), "float32")):'
+    return "\n".join([head, *lines, f"    return x{count}\n"])
+
+
 def test_chains_longer_than_python_recurses() -> None:
-    lines = [f"    x{i + 1} = R.nn.relu(x{i})" for i in range(1200)]
-    text = "\n".join(
-        ['@R.function\ndef f(x0: R.Tensor(("n",), "float32")):', *lines, "    return x1200\n"]
-    )
+    text = chain(1200)
     roots = why(text, "p.rlx", 1202).roots
     assert sum(step.code == "D14" for step in every(roots)) == 1200
     assert shown_lines(list(roots), text) > 3600
 
 
 def test_after_a_thousand_lines_the_rest_is_counted() -> None:
-    lines = [f"    x{i + 1} = R.nn.relu(x{i})" for i in range(300)]
-    head = '@R.function\ndef f(x0: R.Tensor(("n",), "float32")):'
-    found = why("\n".join([head, *lines, "    return x300\n"]), "p.rlx", 302)
+    found = why(chain(300), "p.rlx", 302)
     shown = list(render(found.roots, found.source, {}, None, 100))
     assert 100 < len(shown) < 200
     assert "derivations of " in shown[-1] and "--format json" in shown[-1]
@@ -224,9 +226,7 @@ def test_only_what_is_shown_is_looked_into(monkeypatch: pytest.MonkeyPatch) -> N
         add(self, step, record)
 
     monkeypatch.setattr(Applied, "add", counted)
-    lines = [f"    x{i + 1} = R.nn.relu(x{i})" for i in range(300)]
-    head = '@R.function\ndef f(x0: R.Tensor(("n",), "float32")):'
-    found = why("\n".join([head, *lines, "    return x300\n"]), "p.rlx", 302)
+    found = why(chain(300), "p.rlx", 302)
     shown = list(found.lines({}, None, 100))
     assert len(looked) < len(shown)
     assert list(every(found.roots)) and len(looked) > 300

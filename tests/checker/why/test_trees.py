@@ -1,4 +1,4 @@
-"""What a tree says of each construct, down to the premise that fails."""
+"""The tree of each construct, down to the premise that fails."""
 
 import json
 
@@ -36,7 +36,7 @@ def tree(line: int, column: int | None = None) -> list[Step]:
 
 
 def values(steps: list[Step], code: str) -> list[tuple[str, str]]:
-    """What went into the first application of a rule."""
+    """The arguments of the first application of a rule."""
     return next(step.values for step in steps if step.code == code)
 
 

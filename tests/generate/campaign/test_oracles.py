@@ -117,7 +117,7 @@ def edited(old: str, new: str) -> Callable[[ast.IRModule], Any]:
 def put(
     oracle: str, peer: Peer, text: str = PROGRAM, seed: int = LEGAL_SEED
 ) -> list[tuple[str, str, str, str]]:
-    """What an oracle finds: kind, stage, cause, and the sentence."""
+    """A finding of an oracle: kind, stage, cause, and the sentence."""
     case = Case(text, seed, "", lambda _: None)
     case.peer = peer  # type: ignore[assignment]
     found: list[Finding] = ORACLES[oracle](case)

@@ -33,12 +33,12 @@ class PeerTensor:
 )
 def test_of_two_tensors(name: str, returned: int, first: list[float], last: list[float]) -> None:
     given = PeerTensor(1, 2), PeerTensor(5, 6)
-    assert over_tensors(None, PACKED[name])(*given) is given[returned]
+    assert over_tensors(PACKED[name])(*given) is given[returned]
     assert [each.held.tolist() for each in given] == [first, last]
 
 
 def test_of_one_tensor() -> None:
     given = PeerTensor(1, 2)
-    assert over_tensors(None, PACKED["test.negate_inplace"])(given) is given
+    assert over_tensors(PACKED["test.negate_inplace"])(given) is given
     assert given.held.tolist() == [-1, -2]
     assert set(PACKED) == {"test.same", "test.first", "test.copy", "test.negate_inplace"}

@@ -29,7 +29,7 @@ PEER = Peer()
 
 
 def plain(value: Any) -> Any:
-    """What a value holds, with its kind."""
+    """The content of a value, with its kind."""
     match value:
         case Tensor(data=array):
             return "tensor", array.tolist(), str(array.dtype)

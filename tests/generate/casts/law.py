@@ -22,7 +22,7 @@ RUNS = 6
 
 
 class CastVerdict(Record):
-    """What examining a program gave.
+    """The result of examining a program.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ def examine(text: str, choose: Random, runs: int = RUNS) -> CastVerdict:
     packed = {"id": lambda *args: args[0]}
     before = load(module, packed=packed)
     after = load(eliminate(module), packed=packed)
-    main = next(f for gv, f in module.functions.items() if gv.name_hint == "main")
+    main = module["main"]
     assert isinstance(main, ast.Function)
     reached = 0
     for _ in range(runs):

@@ -11,7 +11,7 @@ KINDS = ("tensor", "tensor", "tensor", "shape", "prim", "tuple", "function", "ob
 
 
 class AnnotationNames:
-    """What the place at hand can mention.
+    """The names that the current place can mention.
 
     Attributes
     ----------

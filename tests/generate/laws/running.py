@@ -21,10 +21,9 @@ RUNNABLE = FEATURES - {"runtime"}
 
 def entry(module: ast.IRModule) -> ast.Function:
     """The function that is entered."""
-    for name, function in module.functions.items():
-        if name.name_hint == "main" and isinstance(function, ast.Function):
-            return function
-    raise AssertionError("a module has an entry")
+    found = module["main"]
+    assert isinstance(found, ast.Function)
+    return found
 
 
 def run(module: ast.IRModule, inputs: Sequence[Any], backend: str = "steps") -> Outcome:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
+import random
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rlx.generate import struct_infos
-from rlx.generate.elements import RandomElements
+from rlx.generate.elements import Elements
 from rlx.generate.inputs import value
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import VOID
@@ -34,8 +35,8 @@ def data(info: ast.StructInfo) -> bool:
     return True
 
 
-def _elements(seed: int) -> RandomElements:
-    return RandomElements(np.random.default_rng(seed))
+def _elements(seed: int) -> Elements:
+    return Elements(random.Random(seed).randbytes)
 
 
 INFOS = struct_infos((N, M)).map(lambda info: info if data(info) else ast.ShapeStructInfo((N,), 1))

@@ -1,4 +1,4 @@
-"""What laws compare: every part of a result."""
+"""The comparison of results in laws: every part counts."""
 
 from __future__ import annotations
 

@@ -67,11 +67,7 @@ def test_the_order_in_a_dataflow_block_is_free(
 
 def reordered(module: ast.IRModule, rng: random.Random) -> ast.IRModule:
     """The module with the dataflow blocks of its functions' bodies in another order."""
-    functions = {
-        name: replace(f, body=_shuffled(f.body, rng)) if isinstance(f, ast.Function) else f
-        for name, f in module.functions.items()
-    }
-    return replace(module, functions=functions)
+    return module.map_relax_functions(lambda _, f: replace(f, body=_shuffled(f.body, rng)))
 
 
 def _shuffled(body: ast.Expr, rng: random.Random) -> ast.Expr:

@@ -118,7 +118,7 @@ def python(text: str) -> str | None:
 
 
 def traces(text: str, path: str) -> tuple[object, ...]:
-    """What a user can see of a text: its tree, its form in fmt, and what is reported."""
+    """Everything that a user sees of a text: its tree, its form in fmt, and what is reported."""
     said = [(d.code, d.severity, d.message) for d in check_text(text, path).diagnostics]
     if any(severity == "error" for _, severity, _ in said):
         return (said,)

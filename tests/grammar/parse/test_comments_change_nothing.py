@@ -47,7 +47,7 @@ def _may_follow(line: str) -> bool:
 
 
 def said(text: str) -> list[str]:
-    """What is said of a text, in order."""
+    """The diagnostics of a text, in order."""
     found = [f"{d.message} {d.help}" for d in parse(text).diagnostics]
     return [re.sub(r"line \d+", "line N", words) for words in found]
 

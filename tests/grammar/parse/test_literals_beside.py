@@ -39,7 +39,7 @@ ALIKE = [
 
 
 def values(expression: str) -> list[list[float]]:
-    """What the evaluator and native code store of an expression."""
+    """The values of an expression by the evaluator and by native code."""
     text = f'{HEAD}    o[0] = T.Cast("float32", {expression})\n'
     (func,) = parse(text).modules[0].functions.values()
     assert isinstance(func, PrimFunc)

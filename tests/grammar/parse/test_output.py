@@ -18,7 +18,7 @@ HEAD = '@R.function\ndef main(x: R.Tensor((4,), "float32")):\n'
 
 
 def exported(text: str) -> list[set[str]]:
-    """What each dataflow block of the text exports."""
+    """The exports of each dataflow block of the text."""
     parsed = parse(text)
     assert [d.message for d in parsed.diagnostics] == [], text
     found = []

@@ -41,9 +41,8 @@ def places(text: str) -> set[Span]:
 
 
 def nodes(module: ast.IRModule) -> Iterator[Node]:
-    for function in module.functions.values():
-        if isinstance(function, ast.Function):
-            yield from expressions(function)
+    for function in module.relax_functions.values():
+        yield from expressions(function)
 
 
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.stem)

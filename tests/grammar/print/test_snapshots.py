@@ -1,4 +1,4 @@
-"""What each dialect looks like, whole. ``RLX_UPDATE_SNAPSHOTS=1`` writes the snapshots anew."""
+"""Whole texts in each dialect. ``RLX_UPDATE_SNAPSHOTS=1`` writes the snapshots anew."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def exchanged(name: str, pick: random.Random) -> str:
 
 
 def _functions(module: ast.IRModule) -> list[ast.Function]:
-    return [f for f in module.functions.values() if isinstance(f, ast.Function)]
+    return [*module.relax_functions.values()]
 
 
 def _calls(function: ast.Function, name: str) -> Iterator[ast.Call]:
@@ -115,8 +115,8 @@ def run(text: str, seed: int) -> int:
         return 0
     (module,) = report.modules
     ran = 0
-    for name, function in module.functions.items():
-        if isinstance(function, ast.Function) and not function.attrs.get("private"):
+    for name, function in module.relax_functions.items():
+        if not function.attrs.get("private"):
             try:
                 given = tuple(inputs(function, {}, seed).values)
             except ValueError:

@@ -74,7 +74,7 @@ def examine(
         return None
     assert isinstance(now, Outcome)
     assert not isinstance(now, IllFormed | Stuck), now
-    function = next(f for g, f in module.functions.items() if g.name_hint == entry)
+    function = module[entry]
     if isinstance(function, ast.Function) and function.is_pure is not False:
         for array, content in zip((a.data for a in tensors(args)), kept, strict=True):
             if not _overwrites(module):
@@ -120,9 +120,7 @@ def _preserved(info: Mapping[Node, ast.StructInfo], now: Configuration, learnt: 
 
 def _dataflow(module: ast.IRModule) -> Iterator[tuple[ast.Var, set[int]]]:
     """The variables of dataflow blocks, each with the expressions of its block."""
-    for function in module.functions.values():
-        if not isinstance(function, ast.Function):
-            continue
+    for function in module.relax_functions.values():
         for expr in expressions(function):
             for block in expr.blocks if isinstance(expr, ast.SeqExpr) else ():
                 if isinstance(block, ast.DataflowBlock):
@@ -157,8 +155,7 @@ def _pure(before: Configuration, after: Configuration | Outcome) -> None:
 def _overwrites(module: ast.IRModule) -> bool:
     return any(
         isinstance(expr, ast.Op) and "inplace" in expr.op_name
-        for function in module.functions.values()
-        if isinstance(function, ast.Function)
+        for function in module.relax_functions.values()
         for expr in expressions(function)
     )
 

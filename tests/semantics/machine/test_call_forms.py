@@ -177,7 +177,7 @@ def outcome(call: str) -> Outcome | None:
     if any(d.is_error for d in report.diagnostics):
         return None
     (module,) = report.modules
-    (main,) = (f for v, f in module.functions.items() if v.name_hint == "main")
+    main = module["main"]
     assert isinstance(main, ast.Function)
     made = {"f": Packed(lambda *given: given[0], "f"), "o": Tensor(np.zeros(4, np.float32))}
     known = replace(main, params=tuple(p for p in main.params if p.name_hint not in made))

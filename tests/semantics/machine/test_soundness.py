@@ -37,8 +37,7 @@ def outcomes(text: str, name: str) -> list[tuple[str, Outcome | None]]:
     return [
         (function.name_hint, examine(report, module, function.name_hint, args))
         for module in report.modules
-        for function, node in module.functions.items()
-        if isinstance(node, ast.Function)
+        for function, node in module.relax_functions.items()
         for args in arguments(node)
     ]
 
@@ -155,7 +154,7 @@ def by_hand(name: str) -> Report:
 def test_programs_by_hand(name: str) -> None:
     report = by_hand(name)
     (module,) = report.modules
-    node = next(f for g, f in module.functions.items() if g.name_hint == "main")
+    node = module["main"]
     assert isinstance(node, ast.Function)
     made = arguments(node)
     if name == "casts":
@@ -171,8 +170,8 @@ def test_programs_by_hand(name: str) -> None:
 def test_generated_programs(module: ast.IRModule, data: st.DataObject) -> None:
     report = check_module(module, Source("", "generated"))
     (normal,) = report.modules
-    for function, node in normal.functions.items():
-        if isinstance(node, ast.Function) and "global_symbol" in node.attrs:
+    for function, node in normal.relax_functions.items():
+        if "global_symbol" in node.attrs:
             plain = data.draw(inputs_for(node))
             infos = [p.struct_info_annotation for p in node.params]
             args = [typed(p, info) for p, info in zip(plain, infos, strict=True)]

@@ -15,8 +15,8 @@ from rlx.semantics import native
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.faults import Stop
 from rlx.semantics.tir import evaluate
+from tests.semantics.tir.programs import of_body
 
-from .programs import of_body
 from .random_programs import Maker
 
 Arrays = list[np.ndarray[Any, Any]]

@@ -20,8 +20,7 @@ from rlx.semantics.faults import UnsupportedStop
 from rlx.semantics.native import compiler, prelude
 from rlx.semantics.native.limited_process import TooSlow
 from rlx.writing import scratch
-
-from .programs import of_body
+from tests.semantics.tir.programs import of_body
 
 
 def increment(by: int) -> None:

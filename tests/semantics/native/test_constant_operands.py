@@ -13,8 +13,8 @@ from rlx.semantics import native
 from rlx.semantics.arrays import numpy_type
 from rlx.semantics.faults import UnsupportedStop
 from rlx.semantics.tir import evaluate
+from tests.semantics.tir.programs import of_body
 
-from .programs import of_body
 from .test_scalars import samples
 
 FLOATS = {"float16": 2e-3, "bfloat16": 1e-2, "float32": 6e-7, "float64": 1e-14}

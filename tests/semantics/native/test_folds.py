@@ -14,9 +14,9 @@ from rlx.semantics.arrays import numpy_type
 from rlx.semantics.native import compiler
 from rlx.semantics.native.emit_rows import BY_VECTORS
 from rlx.semantics.native.frame import FIRST_SLOT
-from tests.semantics.native.programs import of_body
 from tests.semantics.native.sanitised.batch import Array
 from tests.semantics.native.sanitised.compare import same
+from tests.semantics.tir.programs import of_body
 
 KINDS = [
     *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),

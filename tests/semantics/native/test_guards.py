@@ -12,8 +12,8 @@ from rlx.semantics.native import arrays
 from rlx.semantics.native.arrays import Damaged
 from rlx.semantics.native.program import generate
 from rlx.semantics.tir import evaluate
+from tests.semantics.tir.programs import of_body
 
-from .programs import of_body
 from .test_agreement import compare
 
 PARAMETERS = 'A: T.Buffer((9,), "int32"), B: T.Buffer(("n",), "int32")'

@@ -12,8 +12,7 @@ from rlx.grammar.nodes.dtype import HANDLE, INT64, dtype
 from rlx.grammar.nodes.node import replace
 from rlx.semantics import native
 from rlx.semantics.faults import FaultStop, OutOfFuelStop, Stop, UnsupportedStop
-
-from .programs import of_body, prim_func
+from tests.semantics.tir.programs import of_body, prim_func
 
 
 def stopped(func: tir.PrimFunc, *args: Any, fuel: int | None = 10**9) -> Stop:

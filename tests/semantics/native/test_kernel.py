@@ -13,8 +13,7 @@ import pytest
 from rlx.semantics import native
 from rlx.semantics.faults import FaultStop
 from rlx.semantics.tir import evaluate
-
-from .programs import of_body, prim_func
+from tests.semantics.tir.programs import of_body, prim_func
 
 DOUBLE = prim_func("""
 @T.prim_func

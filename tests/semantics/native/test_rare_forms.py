@@ -14,8 +14,7 @@ from rlx.grammar.read.parser import parse
 from rlx.semantics import native
 from rlx.semantics.faults import FaultStop, Stop, UnsupportedStop
 from rlx.semantics.tir import evaluate
-
-from .programs import of_body
+from tests.semantics.tir.programs import of_body
 
 PARAMETERS = ", ".join(
     f'{name}: T.Buffer((8,), "{kind}")'

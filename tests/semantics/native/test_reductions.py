@@ -12,8 +12,8 @@ import pytest
 from rlx.grammar.nodes import tir
 from rlx.semantics import native
 from rlx.semantics.tir import evaluate
+from tests.semantics.tir.programs import prim_func
 
-from .programs import prim_func
 from .sanitised.batch import PLAIN, Case, processors, run
 
 Array = np.ndarray[Any, Any]

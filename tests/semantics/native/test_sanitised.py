@@ -10,7 +10,6 @@ import pytest
 
 from rlx.semantics import native
 from rlx.semantics.native import compiler, prelude
-from tests.semantics.native.programs import of_body
 from tests.semantics.native.sanitised.__main__ import SOURCES
 from tests.semantics.native.sanitised.batch import (
     FULL,
@@ -25,6 +24,7 @@ from tests.semantics.native.sanitised.batch import (
     run,
 )
 from tests.semantics.native.sanitised.campaign import Campaign
+from tests.semantics.tir.programs import of_body
 
 BATCHES = [
     ("nests", FULL, 2),

@@ -20,8 +20,7 @@ from rlx.semantics.faults import FaultStop
 from rlx.semantics.native.intrinsics import LIBM
 from rlx.semantics.tir.intrinsics import intrinsic
 from rlx.semantics.tir.values import binary, cast
-
-from .programs import of_body
+from tests.semantics.tir.programs import of_body
 
 INTEGERS = [dtype(f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)]
 FLOATS = [dtype(name) for name in ("float32", "float64", "float16", "bfloat16")]

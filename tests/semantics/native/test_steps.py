@@ -8,7 +8,7 @@ import pytest
 
 from rlx.semantics import native
 from rlx.semantics.native import compiler, steps
-from tests.semantics.native.programs import of_body
+from tests.semantics.tir.programs import of_body
 
 LOOP = of_body('x: T.Buffer((64,), "float32")', "for i in range(64): x[i] = T.exp(x[i]) + x[i]")
 

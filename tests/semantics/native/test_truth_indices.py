@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.semantics.native.programs import of_body
 from tests.semantics.native.sanitised.batch import SHIPPED, Case, run
 from tests.semantics.native.sanitised.compare import difference, wanted
+from tests.semantics.tir.programs import of_body
 
 INDICES = (
     "T.Cast('int64', at[i])",

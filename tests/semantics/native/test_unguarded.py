@@ -16,8 +16,7 @@ from rlx.semantics.faults import FaultStop, OutOfFuelStop
 from rlx.semantics.native import arrays, c_program, kernel, sequence
 from rlx.semantics.native import workspace as workspaces
 from rlx.semantics.tir import evaluate
-
-from .programs import of_body
+from tests.semantics.tir.programs import of_body
 
 PARAMETERS = 'A: T.Buffer(("n", "m"), "{0}"), s: T.{0}, B: T.Buffer(("n", "m"), "{0}"), C: T.Buffer(("m",), "{0}")'
 BODY = "for i, j in T.grid(n, m): B[i, j] = A[i, j] + C[j] - s"

@@ -20,9 +20,9 @@ from rlx.grammar.nodes.dtype import HANDLE, INT64, dtype
 from rlx.semantics import native
 from rlx.semantics.faults import FaultStop, OutOfFuelStop, UnsupportedStop
 from rlx.semantics.tir import evaluate
-from tests.semantics.native.programs import of_body, prim_func
 from tests.semantics.native.sanitised.batch import PLAIN, SHIPPED, Build, Case, run
 from tests.semantics.native.sanitised.compare import difference, wanted
+from tests.semantics.tir.programs import of_body, prim_func
 
 TYPES = ("int8", "uint8", "int16", "int32", "uint32", "int64")
 USES = (

@@ -8,19 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+import rlx
 from rlx.grammar.nodes import tir
-from rlx.grammar.read.parser import parse
 from rlx.semantics.faults import Stop
 from rlx.semantics.tir import evaluate
 
 
 def prim_func(text: str) -> tir.PrimFunc:
     """The function that a text defines."""
-    module = f"@I.ir_module\nclass Module:\n{indent(dedent(text).strip(), '    ')}\n"
-    result = parse(module)
-    errors = [d.message for d in result.diagnostics if d.is_error]
-    assert not errors, errors
-    [func] = [f for f in result.modules[0].functions.values() if isinstance(f, tir.PrimFunc)]
+    module = rlx.parse(f"@I.ir_module\nclass Module:\n{indent(dedent(text).strip(), '    ')}\n")
+    [func] = module.prim_funcs.values()
     return func
 
 

@@ -1,11 +1,10 @@
 """Random conditions with bit operations; Python judges each answer.
 
-Usage: ``python -m tests.solver.arith.bit_goals [NUMBER] [SEED]``; the exit status is 1 if an answer is wrong.
+Usage: ``python -m tests.solver.arith.bit_goals [COUNT] [SEED]``; the exit status is 1 if an answer is wrong.
 """
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from itertools import product
@@ -14,6 +13,7 @@ from warnings import catch_warnings, simplefilter
 
 from benchmarks.prover.bits import refutation
 from rlx.solver import prove
+from tests.long_run import long_run
 
 _NAMES = ("x", "y", "k")
 _CONSTANTS = (0, 1, 2, 3, 4, 7, 8, 12, 15, 16, 31, 64, 85, 255, 256, -1, -2, -8, -16)
@@ -72,21 +72,22 @@ def question(random: Random) -> tuple[str, list[str], dict[str, int | None]]:
     return goal, assume, {name: None for name in _NAMES[:2] if random.random() < 0.4}
 
 
-def wrong(seed: int) -> tuple[str, str | None]:
-    """The status of the answer to one question, and a message if it is wrong."""
+def wrong(seed: int, kinds: Counter[str]) -> str:
+    """The answer to a question, if it is wrong; `kinds` counts the answers by their status."""
     random = Random(seed)
     goal, assume, lower = question(random)
     with catch_warnings():
         simplefilter("ignore")  # of limits of variables that do not occur
         verdict = prove(goal, assume, lower)
+    kinds[verdict.status] += 1
     refutes = refutation(goal, assume)
-    shown = f"{seed}: {verdict}: {goal} | {'; '.join(assume)} | {lower}"
+    shown = f"{verdict}: {goal} | {'; '.join(assume)} | {lower}"
     if verdict.refuted:
         values = dict.fromkeys(_NAMES, 0) | dict(verdict.counterexample or {})
         inside = all(value >= 0 or name in lower for name, value in values.items())
-        return verdict.status, None if inside and refutes(values) else shown
+        return "" if inside and refutes(values) else shown
     bad = verdict.proved and any(map(refutes, points(random, lower)))
-    return verdict.status, shown if bad else None
+    return shown if bad else ""
 
 
 def points(random: Random, lower: dict[str, int | None]) -> Iterator[dict[str, int]]:
@@ -100,20 +101,5 @@ def points(random: Random, lower: dict[str, int | None]) -> Iterator[dict[str, i
         yield {name: -x if name in lower and x % 3 == 0 else x for name, x in point.items()}
 
 
-def main() -> int:
-    """Ask random questions."""
-    number, seed = (int(word) for word in (*sys.argv[1:], "10000", "1")[:2])
-    counts: Counter[str] = Counter()
-    messages = []
-    for each in range(seed * 10**7, seed * 10**7 + number):
-        status, message = wrong(each)
-        counts[status] += 1
-        if message is not None:
-            messages.append(message)
-            print("wrong:", message)
-    print(dict(counts), "wrong:", len(messages))
-    return int(bool(messages))
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    long_run(wrong)

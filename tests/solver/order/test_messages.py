@@ -1,4 +1,4 @@
-"""What a mismatch says."""
+"""Messages of mismatches."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def same(a: StructInfo | None, b: StructInfo | None, p: Prover) -> bool:
 
 
 def judgements(a: StructInfo, b: StructInfo, p: Prover) -> tuple[object, ...]:
-    """What is said of two annotations, apart from their bounds."""
+    """The judgements on two annotations, apart from their bounds."""
     return subtype(a, b, p).status, compatibility(a, b, p).kind, meet_is_empty(a, b, p)
 
 

@@ -229,7 +229,7 @@ def test_free_variables() -> None:
 
 
 def erased(info: StructInfo, *scope: tir.Var) -> StructInfo:
-    """What is left where only some shape variables are in scope."""
+    """The erased type where only some shape variables are in scope."""
     return erase(info, (), scope)
 
 

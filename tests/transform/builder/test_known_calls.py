@@ -61,7 +61,7 @@ def built(case: Case, dataflow: bool) -> tuple[IRModule, list[str]]:
 
 
 def emitted(emit: Callable[[], ast.Var]) -> str:
-    """What the builder says of a call."""
+    """The builder's answer about a call."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", rlx.BuildWarning)
         try:

@@ -183,7 +183,7 @@ def inputs(case: Case, at: dict[tir.Var, int], rng: np.random.Generator) -> list
 
 
 def run(module: ast.IRModule, values: Sequence[Any], backend: str) -> Outcome:
-    """What a program gives."""
+    """The result of a program."""
     program = load(module, backend=backend, iterations=FUEL)
     return program.run("main", [_value(v) for v in values], fuel=100_000)
 
@@ -256,8 +256,8 @@ def check(
     tally["legalised"] += 1
     if not rlx.check(found.module).ok:
         yield f"{name}: not legal\n{found.module}"
-    for function in found.module.functions.values():
-        if isinstance(function, tir.PrimFunc) and not written_once(function):
+    for function in found.module.prim_funcs.values():
+        if not written_once(function):
             yield f"{name}: an element is not written once\n{found.module}"
     rng = np.random.default_rng(seed)
     for number in range(tries):

@@ -1,15 +1,12 @@
 """Generated programs, legalised, and with calls by destination: they are legal, and end as they did before.
 
-python -m tests.transform.legalization.programs --count 1000
+python -m tests.transform.legalization.programs 1000
 """
 
 from __future__ import annotations
 
-import argparse
 import random
-import sys
 from collections import Counter
-from collections.abc import Sequence
 
 from rlx.checker.check import check_module
 from rlx.generate.programs import Options, random_module
@@ -24,6 +21,7 @@ from rlx.transform import (
     ToNonDataflow,
     legalized,
 )
+from tests.long_run import long_run
 from tests.transform.legalization.law import disagreement
 from tests.transform.test_runs import arguments, copied
 from tests.transform.test_truth import Unmakeable
@@ -34,8 +32,8 @@ LOWER = Sequential([ToNonDataflow(), RemovePurityChecking(), CallTIRRewrite()])
 FEATURES = frozenset({"symbolic", "tuples", "if", "dataflow", "match_cast", "closures", "call_tir"})
 
 
-def check(seed: int, tally: Counter[str]) -> str | None:
-    """What is wrong with the legalised program of a seed, None if nothing is."""
+def check(seed: int, tally: Counter[str]) -> str:
+    """The problem with the legalised program of a seed; empty if there is none."""
     choose = random.Random(seed)
     module = random_module(choose, Options(size=8, features=FEATURES))
     found = legalized(module)
@@ -46,7 +44,7 @@ def check(seed: int, tally: Counter[str]) -> str | None:
         report = check_module(made, Source(""))
         if not report.ok:
             return f"{report.errors[0]}\n{module}\n{made}"
-    entry = next(f for gv, f in module.functions.items() if gv.name_hint == "main")
+    entry = module["main"]
     assert isinstance(entry, ast.Function)
     programs = [
         load(each, backend="steps", iterations=ITERATIONS)
@@ -68,24 +66,8 @@ def check(seed: int, tally: Counter[str]) -> str | None:
             wrong = disagreement(first, other)
             if wrong is not None:
                 return f"{wrong[:600]}\n{module}\n{values}"
-    return None
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """The command."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=1000)
-    parser.add_argument("--first", type=int, default=0)
-    options = parser.parse_args(argv)
-    tally, bad = Counter[str](), 0
-    for seed in range(options.first, options.first + options.count):
-        wrong = check(seed, tally)
-        if wrong is not None:
-            bad += 1
-            print(f"seed {seed}: {wrong}\n")
-    print(f"{options.count} programs, {bad} wrong; {dict(tally)}")
-    return 1 if bad else 0
+    return ""
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    long_run(check)

@@ -17,7 +17,7 @@ from rlx.transform import legalize, legalized
 
 
 def both(params: str, call: str, *given: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """What a call gives by the operator, and by the PrimFunc that it becomes."""
+    """The result of a call by the operator, and by the PrimFunc that it becomes."""
     module = rlx.parse(f"@R.function\ndef main({params}):\n    y = {call}\n    return y\n")
     assert rlx.check(module).ok
     made = legalized(module)

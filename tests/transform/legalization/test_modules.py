@@ -163,7 +163,7 @@ def test_a_call_has_the_kernel_that_it_has_alone() -> None:
     def kernels(lines: list[str]) -> list[tuple[tir.PrimFunc, ast.Call]]:
         rows = "".join(f"    v{i} = {line}\n" for i, line in enumerate(lines))
         made = legalize(parsed(f"{head}{rows}    return x\n"))
-        (main,) = (f for f in made.functions.values() if isinstance(f, ast.Function))
+        (main,) = made.relax_functions.values()
         calls = [b.value for b in bindings(main) if isinstance(b.value, ast.Call)]
         called = [c for c in calls if c.op_name == "relax.call_tir"]
         return [(made.functions[c.args[0]], c) for c in called]  # type: ignore[index,misc]

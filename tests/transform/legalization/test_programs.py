@@ -13,5 +13,5 @@ from tests.transform.legalization.programs import check
 def test_a_program_ends_as_it_did(seed: int) -> None:
     tally: Counter[str] = Counter()
     wrong = check(seed, tally)
-    assert wrong is None, wrong
+    assert not wrong, wrong
     assert tally["PrimFuncs"] > 0

@@ -1,4 +1,4 @@
-"""Which memory is shared: only that of tensors whose lives are over, and only by the plan."""
+"""Shared memory: only that of tensors whose lives are over, and only by the plan."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ SEEDS = [seed for seed in range(700, 730) if is_legal(seed)]
 
 
 def bodies(module: ast.IRModule) -> list[ast.SeqExpr]:
-    functions = [f for f in module.functions.values() if isinstance(f, ast.Function)]
+    functions = module.relax_functions.values()
     assert all(map(is_in_normal_form, functions))
     return [f.body for f in functions if isinstance(f.body, ast.SeqExpr)]
 

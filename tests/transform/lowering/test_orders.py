@@ -44,7 +44,7 @@ NAMES = [stage.__name__ for stage in STAGES]
 
 
 def end(passes: Sequence[ModulePass]) -> str:
-    """What a program gives after passes, or the error of one."""
+    """The result of a program after passes, or the error of one."""
     try:
         executable = vm.build(MODULE, passes=passes)
         c, d = vm.VirtualMachine(executable, backend="steps")["main"](np.ones(4, np.float32))

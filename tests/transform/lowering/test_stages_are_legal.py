@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-import sys
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,6 +22,7 @@ from rlx.transform.lowering.local_functions import LambdaLift
 from rlx.transform.lowering.passes import PassError
 from rlx.transform.lowering.structure import RemovePurityChecking
 from rlx.vm.compilation import STAGES
+from tests.long_run import long_run
 
 CAPTURED = """
 @I.ir_module
@@ -212,17 +213,10 @@ def test_a_division_by_zero_stays_one(value: str) -> None:
         machine["main"](np.ones(2, np.float32))
 
 
-def main(count: int, seed: int) -> int:
-    """Try programs; how many have a stage that is not legal."""
-    wrong = 0
-    for number in filter(is_legal, range(seed, seed + count)):
-        for found in refused(program(number)[0]):
-            wrong += 1
-            print(f"seed {number}: {found}", flush=True)
-            break
-    print(f"{count} programs from seed {seed}: {wrong} with a stage that is not legal")
-    return wrong
+def first_refused(seed: int, kinds: Counter[str]) -> str:
+    """The first stage of a generated program that is not legal; empty if all are."""
+    return next(refused(program(seed)[0]), "") if is_legal(seed) else ""
 
 
 if __name__ == "__main__":
-    sys.exit(min(1, main(int(sys.argv[1]), int(sys.argv[2]))))
+    long_run(first_refused)

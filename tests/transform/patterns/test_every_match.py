@@ -17,14 +17,13 @@ from tests.transform.passes import program
 def bound(module: ast.IRModule) -> Iterator[tuple[ast.Var, ast.Call]]:
     """The variables that are bound to calls of operators, or to other variables that are."""
     values: dict[ast.Expr, ast.Expr] = {}
-    for function in normalize(module).functions.values():
-        if isinstance(function, ast.Function):
-            for block in (
-                b for e in expressions(function) if isinstance(e, ast.SeqExpr) for b in e.blocks
-            ):
-                for binding in block.bindings:
-                    if isinstance(binding, ast.VarBinding) and binding.var is not None:
-                        values[binding.var] = binding.value
+    for function in normalize(module).relax_functions.values():
+        for block in (
+            b for e in expressions(function) if isinstance(e, ast.SeqExpr) for b in e.blocks
+        ):
+            for binding in block.bindings:
+                if isinstance(binding, ast.VarBinding) and binding.var is not None:
+                    values[binding.var] = binding.value
     for var, value in values.items():
         while isinstance(value, ast.Var) and value in values:
             value = values[value]

@@ -1,5 +1,5 @@
 # mypy: allow-subclassing-any
-"""What several networks are made of."""
+"""Layers that several networks share."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def bases(limit: int) -> Iterator[OneCall]:
 
 
 def _form(call: OneCall) -> object:
-    """What calls of one form have in common: the kinds of arguments, and the keywords."""
+    """The common part of calls of one form: the kinds of arguments, and the keywords."""
     kinds = tuple(type(a).__name__ + _known(a) for a in call.args)
     return kinds, tuple(name for name, _ in call.attrs)
 

@@ -23,7 +23,7 @@ POINTS = ((8, 3, 5), (12, 11, 4), (16, 16, 9), (1, 5, 2))
 
 @dataclass(frozen=True)
 class Verdict:
-    """What both say of a call.
+    """The answers of both systems about a call.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What TVM's inference says of a call: the type it derives, or why it refuses the call."""
+"""The answer of TVM's inference about a call: the type it derives, or why it refuses the call."""
 
 from __future__ import annotations
 

@@ -53,14 +53,14 @@ def to_rlx(value: Any) -> Value:
 
 
 def by_tvm(program: Program, module: Any) -> Any:
-    """What TVM's virtual machine returns; it raises many kinds of errors."""
+    """The result of TVM's virtual machine; it raises many kinds of errors."""
     executable = tvm.compile(module, "llvm")
     machine = relax.VirtualMachine(executable, tvm.cpu())
     return machine[program.entry](*map(to_tvm, program.args))
 
 
 def by_rlx(program: Program, text: str, engine: str) -> Value:
-    """What rlx returns for a text.
+    """The result of a text by rlx.
 
     Raises
     ------

@@ -43,7 +43,7 @@ def wanted(case: Case) -> Answer:
 
 
 def difference(case: Case, found: Answer, expected: Answer) -> str | None:
-    """What is wrong with an answer; None if nothing is."""
+    """The problem with an answer; None if there is none."""
     if found.ending.startswith(("killed", "lost", "overlap")):
         return found.ending
     if expected.ending == "E-tir-unwritten":  # native code does not notice

@@ -168,6 +168,5 @@ def _lowered(peer: Peer, calls: Sequence[Call]) -> list[tuple[str, tir.PrimFunc]
     return [
         (var.name_hint, func)
         for module in result.modules
-        for var, func in module.functions.items()
-        if isinstance(func, tir.PrimFunc)
+        for var, func in module.prim_funcs.items()
     ]

@@ -37,6 +37,4 @@ def _functions(name: str, template: Template) -> Iterator[tir.PrimFunc]:
         module = legalized(case(name, template).module).module
     except ValueError:  # no such call for these types
         return
-    for func in module.functions.values():
-        if isinstance(func, tir.PrimFunc):
-            yield func
+    yield from module.prim_funcs.values()

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
+import rlx
 from rlx.grammar.nodes import tir
-from rlx.grammar.read.parser import parse
 
 from .batch import Case
 from .expressions import FLOATS, INTEGERS, KINDS, UNSIGNED, Expressions, bits, literal
@@ -168,10 +168,7 @@ def _replaced(text: str, word: str, value: str) -> str:
 
 def read(text: str) -> tir.PrimFunc:
     """The function that a text defines."""
-    result = parse(text)
-    errors = [d.message for d in result.diagnostics if d.is_error]
-    assert not errors, (errors, text)
-    [func] = [f for f in result.modules[0].functions.values() if isinstance(f, tir.PrimFunc)]
+    [func] = rlx.parse(text).prim_funcs.values()
     return func
 
 
