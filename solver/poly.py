@@ -193,7 +193,7 @@ class PolyStore:
         self.fuel = fuel
         self.atoms: list[Atom] = []
         self._atoms: dict[object, Atom] = {}
-        self._polys: dict[object, Poly] = {}
+        self._polys: dict[int, Poly] = {}
         self._opposites: dict[Poly, Poly] = {}
         self._constants: dict[int, Poly] = {}
         self._conds: dict[object, Cond] = {}
@@ -217,12 +217,11 @@ class PolyStore:
         self.fuel -= size + 1
         if self.fuel < 0:
             raise TooMuchWorkError("the question needs too much work")
-        key: object
-        if size == 1:
-            (key,) = terms.items()
-        else:
-            key = frozenset(terms.items())
-        found = self._polys.get(key)
+        # The table has only the hash of the terms: a key with all of them would double the memory.
+        key = hash(frozenset(terms.items()))
+        polys = self._polys
+        while (found := polys.get(key)) is not None and found.terms != terms:
+            key += 1
         if found is None:
             value: int | None = None
             if not terms:
@@ -231,7 +230,7 @@ class PolyStore:
                 value = terms[()]
                 if value.bit_length() > BIT_LIMIT:
                     raise TooMuchWorkError("a constant has too many digits")
-            found = self._polys[key] = Poly(terms, value, len(self._polys))
+            found = polys[key] = Poly(terms, value, len(polys))
         return found
 
     def _depth(self, part: Part) -> int:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.prim_operators import INTEGER_DIVISIONS
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
@@ -118,20 +117,12 @@ class Session:
             verdict = Unknown(str(reason))
         means = verdict.means if isinstance(verdict, (Proved, Refuted)) else verdict.status
         if isinstance(verdict, Proved):
-            verdict = replace(verdict, evidence=self._evidence(condition, means))
+            # The evidence does not keep the session in memory.
+            evidence = Evidence(_certificate, self.claimed, condition, self.state, means)
+            verdict = Proved(means, verdict.divisors, evidence)
         self.statistics.count(means)
         self.statistics.time(perf_counter() - started, condition)
         return verdict
-
-    def _evidence(self, condition: PrimExpr, means: str) -> Evidence:
-        claimed, state = self.claimed, self.state  # the verdict does not keep the session in memory
-
-        def certificate() -> dict[str, Any]:
-            from rlx.solver.proofs.producer import certificate as of_goal  # few ask for one
-
-            return of_goal(claimed(condition), state, means)
-
-        return Evidence(certificate)
 
     def _decided(self, condition: PrimExpr) -> Verdict:
         expanded = condition
@@ -428,6 +419,14 @@ class Session:
         """A condition on one variable, as a limit of this variable."""
         order = tir.postorder(condition)
         return self.shared.limit_that_is(condition, order, self.work)
+
+
+def _certificate(
+    claimed: Callable[[PrimExpr], PrimExpr], condition: PrimExpr, state: ContextState, means: str
+) -> dict[str, Any]:
+    from rlx.solver.proofs.producer import certificate  # few ask for one
+
+    return certificate(claimed(condition), state, means)
 
 
 def _unguarded(new: PrimExpr, old: PrimExpr) -> bool:
