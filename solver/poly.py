@@ -310,6 +310,10 @@ class PolyStore:
             return self.scale(a.value, b)
         if b.value is not None:
             return self.scale(b.value, a)
+        if len(a.terms) == len(b.terms) == 1:
+            ((left, x),), ((right, y),) = a.terms.items(), b.terms.items()
+            if len(left) + len(right) <= DEGREE_LIMIT:
+                return self.of_mono(tuple(sorted(left + right)), x * y)
         count = len(a.terms) * len(b.terms)
         degree = _degree(a) + _degree(b)
         if count > TERM_LIMIT or degree > (MONOMIAL_LIMIT if count == 1 else DEGREE_LIMIT):

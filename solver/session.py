@@ -280,6 +280,8 @@ class Session:
         """The goal with the facts connected to it."""
 
         def near() -> Sequence[PrimExpr]:
+            if not self._conditions:
+                return ()
             connected, _ = self._components.split(tir.free_vars(goal))
             return connected
 
