@@ -245,9 +245,7 @@ class Session:
             order = tir.postorder(goal)
         if self._first and len(order) <= LARGE:
             # Most questions end here, so nothing else is prepared for them.
-            fails = None
-            if not self._doubtful:
-                fails = fails_somewhere(order, self.state.range_of, self._sample)
+            fails = self._fails(order)
             if fails:
                 question = self.question(goal, order)
                 if self._far and self._sample.keys() >= {*question.variables}:
@@ -264,6 +262,12 @@ class Session:
                 self.question(goal, order), SEARCH if self._conditions or fails is None else LIKELY
             )
         return self._finished(self.question(goal, order), TACTICS)
+
+    def _fails(self, order: list[PrimExpr]) -> bool | None:
+        """Whether a condition is false at one of a few points; None if that is not known."""
+        if self._doubtful:
+            return None
+        return fails_somewhere(order, self.state.range_of, self._sample)
 
     def _finished(self, question: Question, tactics: Sequence[Tactic]) -> Verdict:
         """The answer of the tactics, with what the whole state adds to it."""
@@ -412,6 +416,8 @@ class Session:
         (expanded,) = prim_exprs.expand([condition])
         order = tir.postorder(expanded)
         if prim_exprs.stranger(order) is not None:
+            return False
+        if self._fails(order):
             return False
         if self.shared.proves(expanded, order, self.work):
             return True
