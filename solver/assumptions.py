@@ -374,8 +374,6 @@ class SharedNormalForm:
             facts = [*self._conditions]
             nodes = [*chain.from_iterable(self._conditions.values())]
             used = dict.fromkeys(prim_exprs.variables_among(nodes))
-            for var in (*self.state.ranges, *self.state.definitions):
-                used.setdefault(var)
             try:
                 ranges = [(v, self.state.range_of(v)) for v in used]
                 self._consistent = load(
