@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.solver import prim_exprs, usage_errors
+from rlx.solver import intervals, prim_exprs, usage_errors
 from rlx.solver.api import script_of
 from rlx.solver.budget import Work
 from rlx.solver.context import Context, ContextState, within_dtype
@@ -660,12 +660,21 @@ class Analyzer:
 
     def _context(self, without: tir.Var | None = None) -> Context:
         """The present knowledge, without that of a variable if one is given."""
-        facts = [fact for _, each in self._facts.values() for fact in each] + self._scopes
-        mentioned = {*tir.free_vars(*facts), *self._bounds}
+        bounds, facts = dict(self._bounds), list(self._scopes)
+        for (var, _), (_, each) in self._facts.items():
+            for fact in each:
+                limits = _constant_limits(fact)
+                if limits is None:
+                    facts.append(fact)
+                else:
+                    before = bounds.get(var) or _Whole({}, (), {}).range_of(var)
+                    bounds[var] = intervals.meet(before, limits)
+        mentioned = {*tir.free_vars(*facts), *bounds}
         facts += [tir.EQ(var, self._valued(var)) for var in self._values if var in mentioned]
         context = _WholeContext()
         context.vocabulary = self._vocabulary
-        for var, (low, high) in self._bounds.items():
+        for var, limits in bounds.items():
+            low, high = within_dtype(var, *limits)
             if low is not None and high is not None and low > high:
                 facts.append(tir.IntImm(0, BOOL))
             elif var is not without:
@@ -724,6 +733,18 @@ class Analyzer:
             if monotone:
                 return None if end is None else tir.substitute(expr, {var: end})
         return None
+
+
+def _constant_limits(fact: PrimExpr) -> Range | None:
+    """The limits of a variable that a fact about it alone states; None for any other fact."""
+    match fact:
+        case tir.GE(b=tir.IntImm(value=value)):
+            return (value, None)
+        case tir.LE(b=tir.IntImm(value=value)):
+            return (None, value)
+        case tir.LT(b=tir.IntImm(value=value)):
+            return (None, value - 1)
+    return None
 
 
 def _limits_of(known: object) -> tuple[PrimExpr | None, PrimExpr | None]:
