@@ -8,11 +8,16 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver.prim_exprs import Range
 
+CHAIN = 40
+"""The number of facts from which chains of them are followed."""
+_PASSES = 4
+"""How often all facts may raise values before the search for values ends."""
 _LINEAR = 12
 """The maximum number of nodes of a side of a comparison."""
 _ROUNDS = 20
@@ -44,6 +49,57 @@ def proves(goal: PrimExpr, facts: Iterable[PrimExpr], range_of: Callable[[tir.Va
         if high is not None:
             add(var, None, high)
     return all(_within(edges, x, y, most) for x, y, most in wanted)
+
+
+def values(
+    facts: Iterable[PrimExpr], range_of: Callable[[tir.Var], Range]
+) -> dict[tir.Var, int] | None:
+    """The smallest values for which the facts hold that are such inequalities; None if none are
+    found.
+    """
+    above: dict[tir.Var | None, list[tuple[tir.Var | None, int]]] = {}
+    for fact in facts:
+        for x, y, most in _edges(fact):
+            above.setdefault(x, []).append((y, -most))
+            above.setdefault(y, [])
+    found = {var: _first(range_of(var)) for var in above if var is not None}
+    found_or_zero: dict[tir.Var | None, int] = {None: 0, **found}
+    order = _from_below(above)
+    for _ in range(_PASSES):
+        settled = True
+        for x in order:
+            for y, least in above[x]:
+                if found_or_zero[y] < found_or_zero[x] + least:
+                    found_or_zero[y] = found_or_zero[x] + least
+                    settled = False
+        if settled:
+            return {var: found_or_zero[var] for var in found}
+        if found_or_zero[None]:
+            return None
+    return None
+
+
+def _first(limits: Range) -> int:
+    """The value of a range with which the search begins."""
+    low, high = limits
+    return low if low is not None else 0 if high is None else min(0, high)
+
+
+def _from_below(above: dict[tir.Var | None, list[tuple[tir.Var | None, int]]]) -> list[Any]:
+    """The nodes of a graph, each before those above it unless there is a circle."""
+    order: list[tir.Var | None] = []
+    entered: set[tir.Var | None] = set()
+    for start in above:
+        stack = [(start, False)]
+        while stack:
+            node, left = stack.pop()
+            if left:
+                order.append(node)
+            elif node not in entered:
+                entered.add(node)
+                stack.append((node, True))
+                stack.extend((other, False) for other, _ in above[node])
+    return order[::-1]
 
 
 def _within(

@@ -14,11 +14,11 @@ from rlx.solver.assumptions import SharedNormalForm
 from rlx.solver.budget import LARGE, NODES, Statistics, Work, undisturbed
 from rlx.solver.consistency import empty_range, moved_values, simple_values
 from rlx.solver.context import Components, ContextState, constraints
+from rlx.solver.differences import CHAIN
 from rlx.solver.prim_exprs import Range
 from rlx.solver.question import Question, named
 from rlx.solver.search import fails_somewhere
 from rlx.solver.tactics import (
-    CHAIN,
     LIKELY,
     POINTS,
     SEARCH,

@@ -17,8 +17,6 @@ from rlx.solver.prim_exprs import Range
 from rlx.solver.question import Question, Samples
 from rlx.solver.verdict import Proved, Refuted, Unknown, Verdict
 
-CHAIN = 40
-"""The number of facts from which chains of them are followed."""
 _FEW = 20
 _FIRST = 48
 _MORE = 600
@@ -69,7 +67,7 @@ def by_normal_form(question: Question) -> Verdict | None:
     if question.shared is None:
         return None
     limits = question.state.range_of
-    if len(question.near) >= CHAIN and differences.proves(question.goal, question.near, limits):
+    if len(question.near) >= differences.CHAIN and differences.proves(question.goal, question.near, limits):
         return Proved("bounds")
     question.hasty = question.large
     goal, order, work = question.goal, question.order, question.work
