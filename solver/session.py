@@ -243,14 +243,16 @@ class Session:
         """The answer to one condition, in exact integers."""
         if order is None:
             order = tir.postorder(goal)
+        fails = self._fails(order) if len(order) <= LARGE else None
+        if fails and self._far:
+            question = self.question(goal, order)
+            if self._sample.keys() >= {*question.variables}:
+                values = {var: self._sample[var] for var in question.variables}
+                return self.completed(Refuted(named(values), values, "points"), question)
         if self._first and len(order) <= LARGE:
             # Most questions end here, so nothing else is prepared for them.
-            fails = self._fails(order)
             if fails:
                 question = self.question(goal, order)
-                if self._far and self._sample.keys() >= {*question.variables}:
-                    values = {var: self._sample[var] for var in question.variables}
-                    return self.completed(Refuted(named(values), values, "points"), question)
                 refuted = decide(question, SOLUTIONS if self._conditions else POINTS)
                 self.trail += question.trail
                 if isinstance(refuted, Refuted):
