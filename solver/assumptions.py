@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain, permutations
+from typing import Any
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.tir import PrimExpr
@@ -48,7 +49,7 @@ def load(
     for var, (low, high) in ranges:
         if low is not None and high is not None and low > high:
             return False
-        declare(engine, var, (low, high), sample)
+        declare(engine, engine.atom("var", (), var), (low, high), sample)
     for _ in range(_ROUNDS):
         before = (len(engine.solved), dict(engine.ranges))
         engine.forget()
@@ -81,18 +82,17 @@ satisfy the assumptions, if some are known.
 
 
 def declare(
-    engine: Engine, var: tir.Var, limits: Range, sample: Mapping[tir.Var, int] | None = None
+    engine: Engine, atom: Atom, limits: Range, sample: Mapping[Any, int] | None = None
 ) -> None:
     """Tell an engine the limits of a variable; its value in the samples, too, if it is given."""
-    atom = engine.atom("var", (), var)
-    engine.ranges[atom.index] = limits
-    low, high = limits
+    engine.ranges[atom.index] = low, high = limits
+    place, least = len(engine.ranges), low or 0
     for shares, known in zip(_SAMPLES, engine.samples, strict=False):
-        value = (low or 0) + shares[len(engine.ranges) % len(shares)]
-        known[atom.index] = value if high is None else min(value, high)
+        value = least + shares[place % len(shares)]
+        known[atom.index] = value if high is None or value <= high else high
     if sample:
         first = engine.samples[0]
-        first[atom.index] = sample.get(var, first[atom.index])
+        first[atom.index] = sample.get(atom.key, first[atom.index])
 
 
 def _reconsidered(
@@ -374,8 +374,6 @@ class SharedNormalForm:
             facts = [*self._conditions]
             nodes = [*chain.from_iterable(self._conditions.values())]
             used = dict.fromkeys(prim_exprs.variables_among(nodes))
-            for var in (*self.state.ranges, *self.state.definitions):
-                used.setdefault(var)
             try:
                 ranges = [(v, self.state.range_of(v)) for v in used]
                 self._consistent = load(
@@ -395,7 +393,7 @@ class SharedNormalForm:
             assert isinstance(var, tir.Var)
             atom = engine.atom("var", (), var)
             if atom.index not in engine.ranges:
-                declare(engine, var, self.state.range_of(var))
+                declare(engine, atom, self.state.range_of(var))
             if prim_exprs.scalar(var.dtype):
                 memo[var] = engine.solved.get(atom.index) or engine.of_atom(atom)
         return engine

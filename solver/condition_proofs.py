@@ -34,12 +34,20 @@ def prove(engine: Engine, cond: Cond, splits: int = _SPLITS) -> str | None:
         return "normal form"
     if cond is engine.false:
         return None
-    means = _attempt(engine, cond)
-    if means is not None:
-        return means
-    if splits > 0:
-        return _by_cases(engine, cond, splits)
-    return None
+    if splits <= 0:
+        return _attempt(engine, cond)
+    if _multiplied_choice(engine, cond):
+        return _by_cases(engine, cond, splits) or _attempt(engine, cond)
+    return _attempt(engine, cond) or _by_cases(engine, cond, splits)
+
+
+def _multiplied_choice(engine: Engine, cond: Cond) -> bool:
+    """Whether an equation has products with an indicator, whose limits say little: its cases are
+    looked at first.
+    """
+    if cond.kind != "eq" or cond.poly is None:
+        return False
+    return any(engine.atoms[i].kind == "ind" for m in cond.poly.terms if len(m) > 1 for i in m)
 
 
 def _attempt(engine: Engine, cond: Cond) -> str | None:
@@ -433,6 +441,11 @@ def extended(engine: Engine, assumed: Cond) -> Engine | None:
     other.forms, other.chains = {}, {}
     if not assumptions.learn(other, assumed):
         return None
+    for equation in engine.equations:
+        if (factor := intervals.positive_factor(other, equation, 1)) and not assumptions.learn(
+            other, other.equate(intervals.without_factor(other, equation, factor))
+        ):
+            return None
     assumptions.multiply_quotients(other, len(engine.inequalities))
     return other
 

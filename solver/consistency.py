@@ -9,7 +9,7 @@ from math import prod
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.solver import prim_exprs
+from rlx.solver import differences, prim_exprs
 from rlx.solver.context import ContextState
 from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.prim_exprs import Range
@@ -20,6 +20,8 @@ _SIMPLE = ((1, 0), (4, 0), (0, 0), (0, 1), (48, -1), (0, 48))
 more.
 """
 
+_EVALUATIONS = 20_000
+"""About how many conditions are evaluated in search of values."""
 _SIZE = 2
 """The value of all variables before those that stand alone in a comparison are moved."""
 
@@ -65,7 +67,9 @@ def moved_values(state: ContextState, conditions: Sequence[PrimExpr]) -> dict[ti
     """
     variables = tir.free_vars(*conditions)
     point = {variable: nearest(_SIZE, state.range_of(variable)) for variable in variables}
-    for _ in range(2 * len(conditions)):
+    if len(conditions) >= differences.CHAIN:
+        point |= differences.values(conditions, state.range_of) or {}
+    for _ in range(min(2 * len(conditions), _EVALUATIONS // len(conditions))):
         failing = _failing(conditions, point)
         if failing is None:
             return point

@@ -417,7 +417,7 @@ def order_key(expr: PrimExpr, numbers: dict[tir.Var, int], state: ContextState) 
 
 
 _DIVISIONS = frozenset(INTEGER_DIVISIONS)
-_PROTECTING = (tir.And, tir.Or, tir.Call, tir.Select)
+_PROTECTING = frozenset((tir.And, tir.Or, tir.Call, tir.Select))
 
 
 def divisors(goals: Sequence[PrimExpr], order: Iterable[PrimExpr] | None = None) -> list[PrimExpr]:
@@ -430,7 +430,7 @@ def divisors(goals: Sequence[PrimExpr], order: Iterable[PrimExpr] | None = None)
     found = dict.fromkeys(
         [n.b for n in divisions if type(n.b) is not tir.IntImm or not n.b.value]  # type: ignore[attr-defined]
     )
-    if found and any(isinstance(n, _PROTECTING) for n in nodes):
+    if found and not _PROTECTING.isdisjoint(map(type, nodes)):
         certain = {node.b for node in _evaluated(goals) if isinstance(node, INTEGER_DIVISIONS)}
         return [d for d in found if d in certain]
     return list(found)

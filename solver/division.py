@@ -71,8 +71,8 @@ def _cancel(engine: Quotients, a: Poly, b: Poly) -> tuple[Poly, Poly]:
     """Both without their common factor, a monomial or the polynomial ``b`` itself."""
     if a is engine.zero:
         return a, engine.one
-    factor = gcd(*a.terms.values(), *b.terms.values())
-    common = _common(a, _common(b, None)) or ()
+    factor = gcd(*b.terms.values(), *a.terms.values())
+    common = _common(a, _common(b, None)) if b.value is None else ()
     if common or factor != 1:
         a, b = (
             engine.poly({_must(quotient(m, common)): c // factor for m, c in p.terms.items()})
@@ -86,7 +86,7 @@ def _must(mono: Mono | None) -> Mono:
     return mono
 
 
-def _common(a: Poly, start: Mono | None) -> Mono | None:
+def _common(a: Poly, start: Mono | None) -> Mono:
     """Greatest common monomial of the terms of ``a`` and of ``start``."""
     shared = start
     for mono in a.terms:
@@ -101,7 +101,7 @@ def _common(a: Poly, start: Mono | None) -> Mono | None:
             shared = tuple(both)
         if not shared:
             return ()
-    return shared
+    return shared or ()
 
 
 def _fraction(engine: Quotients, rest: Poly, b: Poly) -> Poly:
@@ -193,18 +193,17 @@ def _unflatten(engine: Quotients, rest: Poly, b: Poly) -> Poly | None:
     """Rule 6, where the inner quotient turns out to be none, or others go with it. Where rule 5
     only undoes that, the quotient stays.
     """
-    if (rest, b) in engine.folding:
+    if engine.folding and (rest, b) in engine.folding:
         return None
-    factor = gcd(*b.terms.values())
-    common = _common(b, None) or ()
     candidates: list[tuple[Mono, int]] = []
-    if common:
-        candidates += [(common, factor)] if factor > 1 or len(common) > 1 else []
-        candidates += [((i,), 1) for i in dict.fromkeys(common)]
-    if b.value is None:
-        candidates += [((), factor)] if factor > 1 else []
-    else:
+    if b.value is not None:
         candidates += [((), d) for d in _divisors(rest, b.value)]
+    else:
+        factor, common = gcd(*b.terms.values()), _common(b, None)
+        if common:
+            candidates += [(common, factor)] if factor > 1 or len(common) > 1 else []
+            candidates += [((i,), 1) for i in dict.fromkeys(common)]
+        candidates += [((), factor)] if factor > 1 else []
     for mono, size in candidates:
         if mono and all(quotient(m, mono) is None for m in rest.terms):
             continue

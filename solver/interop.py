@@ -108,41 +108,45 @@ class Foreign:
         # By the address of the object: TVM's `==` makes an expression.
         done: dict[object, PrimExpr] = {}
         strange: set[PrimExpr] = set()
-        stack: list[tuple[Any, Any]] = [(root, None)]
+        stack: list[tuple[Any, Any, Any]] = [(root, _key(root), None)]
         while stack:
-            node, below = stack.pop()
+            node, key, below = stack.pop()
+            name = type(node).__name__
+            kind = BY_NAME.get(name)
             if isinstance(node, _Definition):
                 node.outer = self._variables.get(node.var), done
                 self._variables[node.var] = done[_key(node.value)]
                 self._lets += 1
                 done = {}  # the variable has another value inside
                 continue
-            key = _key(node)
             if below is None:
                 if key in done:
                     continue
-                kind = BY_NAME.get(type(node).__name__)
-                below = self._below(node) if kind is None else (node.a, node.b)
-                if below:
-                    stack.append((node, below))
-                    stack.extend((operand, None) for operand in reversed(below))
+                if name == "IntImm":
+                    self._meet(key[1])
+                    done[key] = self._one(tir.IntImm, *key)
                     continue
-            if type(node).__name__ == "Let":
-                _, definition, body = below
-                whole = done[_key(body)]
+                operands = self._below(node) if kind is None else (node.a, node.b)
+                below = [(operand, _key(operand), None) for operand in operands]
+                if below:
+                    stack.append((node, key, below))
+                    stack.extend(reversed(below))
+                    continue
+            if name == "Let":
+                (_, given, _), (definition, *_), (_, body, _) = below
+                whole = done[body]
                 done = self._leave(definition)
-                value = done[_key(definition.value)]
+                value = done[given]
                 if whole not in strange and partial(value):
                     # It is evaluated where the body does not use it, too.
                     whole = tir.Select(tir.EQ(value, value), whole, whole)
                 done[key] = whole
             else:
-                operands = tuple([done[_key(operand)] for operand in below])
-                kind = BY_NAME.get(type(node).__name__)
+                parts = tuple([done[part] for _, part, _ in below])
                 if kind is None or strange or self._wraps:
-                    done[key] = self._node(node, operands, strange)
+                    done[key] = self._node(node, parts, strange)
                 else:
-                    done[key] = self._one(kind, *operands)
+                    done[key] = self._one(kind, *parts)
         return done[_key(root)]
 
     def _below(self, node: Any) -> tuple[Any, ...]:
@@ -229,10 +233,6 @@ class Foreign:
             elif not prim_exprs.scalar(tir.type_of(found)):
                 strange.add(found)
             return found
-        elif name == "IntImm":
-            kind = _dtype(node)
-            self._meet(kind)
-            return self._one(tir.IntImm, int(node.value), kind)
         return self._opaque(node, strange)
 
     def _opaque(
@@ -443,9 +443,9 @@ def _object(expr: Any) -> Any:
     return expr.var if type(expr).__name__ == "IterVar" else expr
 
 
-def _key(node: Any) -> object:
+def _key(node: Any) -> Any:
     """What a node is known by while an expression is read: its address, which is its hash, but for a
-    number, whose hash is its value, and for -1 that of -2.
+    number, whose hash is its value, and for -1 that of -2: a number and its type.
     """
     return (int(node.value), _dtype(node)) if type(node).__name__ == "IntImm" else hash(node)
 

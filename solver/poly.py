@@ -193,7 +193,7 @@ class PolyStore:
         self.fuel = fuel
         self.atoms: list[Atom] = []
         self._atoms: dict[object, Atom] = {}
-        self._polys: dict[object, Poly] = {}
+        self._polys: dict[int, Poly] = {}
         self._opposites: dict[Poly, Poly] = {}
         self._constants: dict[int, Poly] = {}
         self._conds: dict[object, Cond] = {}
@@ -217,12 +217,11 @@ class PolyStore:
         self.fuel -= size + 1
         if self.fuel < 0:
             raise TooMuchWorkError("the question needs too much work")
-        key: object
-        if size == 1:
-            (key,) = terms.items()
-        else:
-            key = frozenset(terms.items())
-        found = self._polys.get(key)
+        # The table has only the hash of the terms: a key with all of them would double the memory.
+        key = hash(frozenset(terms.items()))
+        polys = self._polys
+        while (found := polys.get(key)) is not None and found.terms != terms:
+            key += 1
         if found is None:
             value: int | None = None
             if not terms:
@@ -231,7 +230,7 @@ class PolyStore:
                 value = terms[()]
                 if value.bit_length() > BIT_LIMIT:
                     raise TooMuchWorkError("a constant has too many digits")
-            found = self._polys[key] = Poly(terms, value, len(self._polys))
+            found = polys[key] = Poly(terms, value, len(polys))
         return found
 
     def _depth(self, part: Part) -> int:
@@ -311,6 +310,10 @@ class PolyStore:
             return self.scale(a.value, b)
         if b.value is not None:
             return self.scale(b.value, a)
+        if len(a.terms) == len(b.terms) == 1:
+            ((left, x),), ((right, y),) = a.terms.items(), b.terms.items()
+            if len(left) + len(right) <= DEGREE_LIMIT:
+                return self.of_mono(tuple(sorted(left + right)), x * y)
         count = len(a.terms) * len(b.terms)
         degree = _degree(a) + _degree(b)
         if count > TERM_LIMIT or degree > (MONOMIAL_LIMIT if count == 1 else DEGREE_LIMIT):

@@ -252,13 +252,13 @@ _ALWAYS = Relation("always")
 
 def identical(a: PrimExpr, b: PrimExpr) -> Proved:
     """The verdict that expressions of the same structure are equal."""
+    return Proved("identical", evidence=Evidence(_identity, a, b))
 
-    def certificate() -> dict[str, Any]:
-        from rlx.solver.proofs.producer import identity  # few ask for one
 
-        return identity(a, b, "identical")
+def _identity(a: PrimExpr, b: PrimExpr) -> dict[str, Any]:
+    from rlx.solver.proofs.producer import identity  # few ask for one
 
-    return Proved("identical", evidence=Evidence(certificate))
+    return identity(a, b, "identical")
 
 
 def equation(pairs: Sequence[tuple[PrimExpr, PrimExpr]]) -> PrimExpr:

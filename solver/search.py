@@ -218,11 +218,11 @@ def _cast_step(node: tir.Cast) -> Callable[[int, int], int]:
     return (lambda value, _: +value) if limits is None else _wrapper(*limits)
 
 
-_PROBES = ((26879, 53759, 80639, 107519), (0, 1, 2, 0, 4))
-"""Large numbers that are -1 modulo many others, and small ones."""
+_PROBES = ((26879, 53759, 80639, 107519), (0, 1, 2, 0, 4), (257, 4, 6, 3))
+"""Large numbers that are -1 modulo many others, small ones, and a large one before small ones."""
 _PRODUCTS = 12
 """The maximum number of products of a condition that is evaluated at these."""
-_EVALUATED = frozenset((*_PAIRS, tir.Var, tir.IntImm))
+_EVALUATED = frozenset((*_PAIRS, tir.Not, tir.Var, tir.IntImm))
 
 
 def fails_somewhere(
@@ -230,7 +230,7 @@ def fails_somewhere(
     limits: Callable[[tir.Var], Range],
     sample: Mapping[tir.Var, int],
 ) -> bool | None:
-    """Whether a condition is false at one of two points: quicker than to look for a proof. Variables
+    """Whether a condition is false at one of a few points: quicker than to look for a proof. Variables
     that ``sample`` has have their values there.
 
     ``order`` has its nodes, operands first. It is None if they are not all operations on two
@@ -250,6 +250,8 @@ def fails_somewhere(
                 ranges.append((node, limits(node)))  # type: ignore[arg-type]
         elif kind is tir.IntImm:
             leaves[node] = node.value  # type: ignore[attr-defined]
+        elif kind is tir.Not:
+            steps.append((node, _negated, node.a, node.a))  # type: ignore[attr-defined]
         else:
             steps.append((node, _PAIRS[kind], node.a, node.b))  # type: ignore[attr-defined]
     for shares in _PROBES:

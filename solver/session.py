@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.prim_operators import INTEGER_DIVISIONS
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
@@ -15,11 +14,11 @@ from rlx.solver.assumptions import SharedNormalForm
 from rlx.solver.budget import LARGE, NODES, Statistics, Work, undisturbed
 from rlx.solver.consistency import empty_range, moved_values, simple_values
 from rlx.solver.context import Components, ContextState, constraints
+from rlx.solver.differences import CHAIN
 from rlx.solver.prim_exprs import Range
 from rlx.solver.question import Question, named
 from rlx.solver.search import fails_somewhere
 from rlx.solver.tactics import (
-    CHAIN,
     LIKELY,
     POINTS,
     SEARCH,
@@ -118,20 +117,12 @@ class Session:
             verdict = Unknown(str(reason))
         means = verdict.means if isinstance(verdict, (Proved, Refuted)) else verdict.status
         if isinstance(verdict, Proved):
-            verdict = replace(verdict, evidence=self._evidence(condition, means))
+            # The evidence does not keep the session in memory.
+            evidence = Evidence(_certificate, self.claimed, condition, self.state, means)
+            verdict = Proved(means, verdict.divisors, evidence)
         self.statistics.count(means)
         self.statistics.time(perf_counter() - started, condition)
         return verdict
-
-    def _evidence(self, condition: PrimExpr, means: str) -> Evidence:
-        claimed, state = self.claimed, self.state  # the verdict does not keep the session in memory
-
-        def certificate() -> dict[str, Any]:
-            from rlx.solver.proofs.producer import certificate as of_goal  # few ask for one
-
-            return of_goal(claimed(condition), state, means)
-
-        return Evidence(certificate)
 
     def _decided(self, condition: PrimExpr) -> Verdict:
         expanded = condition
@@ -252,16 +243,16 @@ class Session:
         """The answer to one condition, in exact integers."""
         if order is None:
             order = tir.postorder(goal)
+        fails = self._fails(order) if len(order) <= LARGE else None
+        if fails and self._far:
+            question = self.question(goal, order)
+            if self._sample.keys() >= {*question.variables}:
+                values = {var: self._sample[var] for var in question.variables}
+                return self.completed(Refuted(named(values), values, "points"), question)
         if self._first and len(order) <= LARGE:
             # Most questions end here, so nothing else is prepared for them.
-            fails = None
-            if not self._doubtful:
-                fails = fails_somewhere(order, self.state.range_of, self._sample)
             if fails:
                 question = self.question(goal, order)
-                if self._far and self._sample.keys() >= {*question.variables}:
-                    values = {var: self._sample[var] for var in question.variables}
-                    return self.completed(Refuted(named(values), values, "points"), question)
                 refuted = decide(question, SOLUTIONS if self._conditions else POINTS)
                 self.trail += question.trail
                 if isinstance(refuted, Refuted):
@@ -273,6 +264,12 @@ class Session:
                 self.question(goal, order), SEARCH if self._conditions or fails is None else LIKELY
             )
         return self._finished(self.question(goal, order), TACTICS)
+
+    def _fails(self, order: list[PrimExpr]) -> bool | None:
+        """Whether a condition is false at one of a few points; None if that is not known."""
+        if self._doubtful:
+            return None
+        return fails_somewhere(order, self.state.range_of, self._sample)
 
     def _finished(self, question: Question, tactics: Sequence[Tactic]) -> Verdict:
         """The answer of the tactics, with what the whole state adds to it."""
@@ -289,6 +286,8 @@ class Session:
         """The goal with the facts connected to it."""
 
         def near() -> Sequence[PrimExpr]:
+            if not self._conditions:
+                return ()
             connected, _ = self._components.split(tir.free_vars(goal))
             return connected
 
@@ -420,6 +419,8 @@ class Session:
         order = tir.postorder(expanded)
         if prim_exprs.stranger(order) is not None:
             return False
+        if self._fails(order):
+            return False
         if self.shared.proves(expanded, order, self.work):
             return True
         return holds_simply(self.question(expanded, order))
@@ -428,6 +429,14 @@ class Session:
         """A condition on one variable, as a limit of this variable."""
         order = tir.postorder(condition)
         return self.shared.limit_that_is(condition, order, self.work)
+
+
+def _certificate(
+    claimed: Callable[[PrimExpr], PrimExpr], condition: PrimExpr, state: ContextState, means: str
+) -> dict[str, Any]:
+    from rlx.solver.proofs.producer import certificate  # few ask for one
+
+    return certificate(claimed(condition), state, means)
 
 
 def _unguarded(new: PrimExpr, old: PrimExpr) -> bool:

@@ -34,10 +34,12 @@ _TRUE, _FALSE = tir.IntImm(1, BOOL), tir.IntImm(0, BOOL)
 
 def short_form(session: Session, expr: PrimExpr, depth: int = _NESTED) -> PrimExpr:
     """An expression of the same value, the same one if none is shorter."""
+    if type(expr) is tir.IntImm:
+        return expr
     order = tir.postorder(expr)
     if len(order) > _NODES or all(type(node) in _ARITHMETIC for node in order):
         return session.simplified(expr, order)
-    if prim_exprs.is_boolean(expr) and type(expr) is not tir.IntImm:
+    if prim_exprs.is_boolean(expr):
         decided = _decided(session, expr)
         if decided is not None:
             return decided

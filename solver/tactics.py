@@ -17,8 +17,6 @@ from rlx.solver.prim_exprs import Range
 from rlx.solver.question import Question, Samples
 from rlx.solver.verdict import Proved, Refuted, Unknown, Verdict
 
-CHAIN = 40
-"""The number of facts from which chains of them are followed."""
 _FEW = 20
 _FIRST = 48
 _MORE = 600
@@ -68,14 +66,26 @@ def by_normal_form(question: Question) -> Verdict | None:
     """
     if question.shared is None:
         return None
-    limits = question.state.range_of
-    if len(question.near) >= CHAIN and differences.proves(question.goal, question.near, limits):
+    if len(question.near) >= differences.CHAIN and _by_chains(question):
         return Proved("bounds")
     question.hasty = question.large
     goal, order, work = question.goal, question.order, question.work
     if question.shared.proves(goal, order, work, hasty=question.hasty):
         return Proved("normal form")
     return None
+
+
+def _by_chains(question: Question) -> bool:
+    """Whether a goal follows from many facts by chains of them, which say how large the differences
+    of its variables are.
+    """
+    goal, facts, state = question.goal, question.near, question.state
+    if differences.proves(goal, facts, state.range_of):
+        return True
+    near = differences.between(goal, facts, state.range_of)
+    ranges = {var: state.range_of(var) for var in tir.free_vars(goal, *near)}
+    few = Question(goal, ContextState(ranges, tuple(near), {}), near.copy, question.work)
+    return bool(near) and _conditions(few) is not None and few.consistent
 
 
 def by_first_points(question: Question) -> Verdict | None:

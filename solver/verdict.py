@@ -75,19 +75,20 @@ _made = itertools.count(1)
 
 
 class Evidence:
-    """The certificate of a verdict, made when it is first asked for, or at once if it is the turn of
-    this one (`PARANOID`). It stays in its process.
+    """The certificate of a verdict, made of what is given when it is first asked for, or at once if
+    it is the turn of this one (`PARANOID`). It stays in its process.
     """
 
-    def __init__(self, make: Callable[[], dict[str, Any]]) -> None:
+    def __init__(self, make: Callable[..., dict[str, Any]], *given: object) -> None:
         self._make = make
+        self._given = given
         if PARANOID and next(_made) % PARANOID == 0:
             _ = self.certificate
 
     @cached_property
     def certificate(self) -> dict[str, Any]:
         """The certificate."""
-        return self._make()
+        return self._make(*self._given)
 
     def __repr__(self) -> str:
         return "…"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Mapping
+from itertools import chain
 from typing import Any, NamedTuple
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.solver import prim_exprs, usage_errors
+from rlx.solver import intervals, prim_exprs, usage_errors
 from rlx.solver.api import script_of
 from rlx.solver.budget import Work
 from rlx.solver.context import Context, ContextState, within_dtype
@@ -25,6 +26,8 @@ POS_INF = (1 << 63) - 1
 NEG_INF = -POS_INF
 """TVM's numbers for no limit."""
 _SMT_PER_MILLISECOND = 2_000
+_CONTEXTS = 8
+"""The number of states of knowledge whose answers are kept."""
 
 
 class Bound(NamedTuple):
@@ -137,7 +140,10 @@ class Analyzer:
 
     def __init__(self) -> None:
         self.verdict = None
-        self._prover = _Limited(_WholeContext())
+        self._asked = _Limited(_WholeContext())
+        self._vocabulary = self._asked.context.vocabulary
+        self._contexts: dict[tuple[object, ...], Context] = {}
+        self._known = False
         self._values: dict[tir.Var, PrimExpr] = {}
         self._bounds: dict[tir.Var, Range] = {}
         self._facts: dict[tuple[tir.Var, str], tuple[object, tuple[PrimExpr, ...]]] = {}
@@ -147,11 +153,10 @@ class Analyzer:
     def clone(self) -> Analyzer:
         """An independent analyzer with the same knowledge."""
         other = Analyzer()
-        other._prover.smt, other._most = self._prover.smt, self._most
-        other._prover.context.vocabulary = self._prover.context.vocabulary
+        other._asked.smt, other._most = self._asked.smt, self._most
+        other._vocabulary = self._vocabulary
         other._values, other._bounds = dict(self._values), dict(self._bounds)
         other._facts, other._scopes = dict(self._facts), list(self._scopes)
-        other._renew()
         return other
 
     # Questions
@@ -263,8 +268,8 @@ class Analyzer:
     def reset_rewrite_simplify_stats(self) -> None:
         """Begin new statistics."""
         prover = _Limited(self._prover.context)
-        prover.smt = self._prover.smt
-        self._prover = prover
+        prover.smt = self._asked.smt
+        self._asked = prover
 
     # Knowledge
 
@@ -361,8 +366,10 @@ class Analyzer:
             self._renew()
 
         def leave() -> None:
-            at = max(i for i, each in enumerate(self._scopes) if each is fact)
-            del self._scopes[at]
+            open_ones = [i for i, each in enumerate(self._scopes) if each is fact]
+            if not open_ones:
+                raise RuntimeError("constraint_scope: this scope is left, but it is not open")
+            del self._scopes[open_ones[-1]]
             self._renew()
 
         return ConstraintScope(enter, leave)
@@ -447,7 +454,8 @@ class Analyzer:
 
     def set_z3_rlimit(self, rlimit: int) -> None:
         """Bound the work of Z3 on a question, in its own units; 0 for the usual bound."""
-        self._prover.smt = _integer("rlimit", rlimit) or None
+        self._asked.smt = _integer("rlimit", rlimit) or None
+        self._contexts.clear()  # so that no answer is remembered
         self._renew()
 
     def set_z3_timeout_ms(self, timeout_ms: int) -> None:
@@ -473,13 +481,15 @@ class Analyzer:
 
     @property
     def _foreign(self) -> Any:
-        return self._prover.context.vocabulary.foreign
+        return self._vocabulary.foreign
 
     def _plain(self, expr: Expression) -> PrimExpr:
         """An expression with the variables as they are written."""
         if isinstance(expr, int):
             return tir.IntImm(int(expr), BOOL) if isinstance(expr, bool) else tir.IntImm(expr)
-        return self._prover.context.read(expr)
+        if isinstance(expr, str):
+            return self._prover.context.read(expr)  # it may name what is known
+        return self._vocabulary.expression(expr)
 
     def _read(self, expr: Expression) -> PrimExpr:
         """An expression with the values of its variables."""
@@ -564,7 +574,9 @@ class Analyzer:
         return tir.NE(read, prim_exprs.ZERO)
 
     def _variable(self, var: Expression) -> tir.Var:
-        return self._prover.context.variable(var)
+        if isinstance(var, str):
+            return self._prover.context.variable(var)
+        return self._vocabulary.variable(var)
 
     def _range(self, found: Any) -> tuple[PrimExpr, PrimExpr] | None:
         """The first value of a range and the first one behind it; None for an expression."""
@@ -626,24 +638,51 @@ class Analyzer:
         )
 
     def _renew(self) -> None:
-        """Tell the prover what is known now."""
-        self._prover.context = self._context()
+        """The knowledge has changed: the prover is told when it is asked."""
+        self._known = False
+
+    @property
+    def _prover(self) -> _Limited:
+        """The prover, with the present knowledge. That of before a scope has its answers again
+        behind it.
+        """
+        if not self._known:
+            items = (self._values.items(), self._bounds.items(), self._facts.items(), self._scopes)
+            knowledge = tuple(chain.from_iterable(items))
+            context = self._contexts.get(knowledge)
+            if context is None:
+                if len(self._contexts) >= _CONTEXTS:
+                    self._contexts.clear()
+                context = self._contexts[knowledge] = self._context()
+            self._asked.context = context
+            self._known = True
+        return self._asked
 
     def _context(self, without: tir.Var | None = None) -> Context:
         """The present knowledge, without that of a variable if one is given."""
-        facts = [fact for _, each in self._facts.values() for fact in each] + self._scopes
-        mentioned = {*tir.free_vars(*facts), *self._bounds}
+        bounds, facts = dict(self._bounds), list(self._scopes)
+        for (var, _), (_, each) in self._facts.items():
+            for fact in each:
+                limits = _constant_limits(fact)
+                if limits is None:
+                    facts.append(fact)
+                else:
+                    before = bounds.get(var) or _Whole({}, (), {}).range_of(var)
+                    bounds[var] = intervals.meet(before, limits)
+        mentioned = {*tir.free_vars(*facts), *bounds}
         facts += [tir.EQ(var, self._valued(var)) for var in self._values if var in mentioned]
         context = _WholeContext()
-        context.vocabulary = self._prover.context.vocabulary
-        for var, (low, high) in self._bounds.items():
+        context.vocabulary = self._vocabulary
+        for var, limits in bounds.items():
+            low, high = within_dtype(var, *limits)
             if low is not None and high is not None and low > high:
                 facts.append(tir.IntImm(0, BOOL))
             elif var is not without:
                 context.declare(var, low, high)
-        for fact in facts:
-            if without is None or without not in tir.free_vars(fact):
-                context.assume(fact)
+        if without is not None:
+            facts = [fact for fact in facts if without not in tir.free_vars(fact)]
+        if facts:
+            context.assume(prim_exprs.conjunction(facts))
         return context
 
     def _extreme(
@@ -684,7 +723,7 @@ class Analyzer:
         # expression has a value everywhere between the ends.
         whole = [c for c in prim_exprs.conjuncts(defined(grows)) if var in tir.free_vars(c)]
         prover = _Limited(self._context(without=var))
-        prover.smt = self._prover.smt
+        prover.smt = self._asked.smt
         for fact in inside:
             prover.context.assume(fact)
         for condition, end in ((grows, ends[0]), (falls, ends[1])):
@@ -694,6 +733,18 @@ class Analyzer:
             if monotone:
                 return None if end is None else tir.substitute(expr, {var: end})
         return None
+
+
+def _constant_limits(fact: PrimExpr) -> Range | None:
+    """The limits of a variable that a fact about it alone states; None for any other fact."""
+    match fact:
+        case tir.GE(b=tir.IntImm(value=value)):
+            return (value, None)
+        case tir.LE(b=tir.IntImm(value=value)):
+            return (None, value)
+        case tir.LT(b=tir.IntImm(value=value)):
+            return (None, value - 1)
+    return None
 
 
 def _limits_of(known: object) -> tuple[PrimExpr | None, PrimExpr | None]:

@@ -137,14 +137,15 @@ def contradiction(seed: int, seen: Counter[str]) -> str:
                 inside.append(env)
         except ZeroDivisionError:
             continue
-    with ours.constraint_scope(fact), theirs.constraint_scope(fact):
+    try:
+        with theirs.constraint_scope(fact):
+            known = bool(theirs.can_prove(goal))
+    except InternalError:  # it folds quotients of literals, also by zero
+        known = False
+    with ours.constraint_scope(fact):
         proved = ours.can_prove(goal)
         verdict = ours.verdict
         assert verdict is not None
-        try:
-            known = bool(theirs.can_prove(goal))
-        except InternalError:  # it folds quotients of literals, also by zero
-            known = False
         seen[f"{verdict.status}, TVM: {'proved' if known else 'unknown'}"] += 1
         new, bound, parts = ours.simplify(expr), ours.const_int_bound(expr), ours.modular_set(expr)
     if verdict.refuted:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import time
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -248,6 +249,46 @@ def test_scopes_nest_and_end() -> None:
     assert not analyzer.can_prove(N >= 2)
     with analyzer.constraint_scope(N + 1 < N):
         assert analyzer.try_compare(N, M) == CompareResult.INCONSISTENT
+
+
+def test_a_scope_that_is_not_open_cannot_be_left() -> None:
+    analyzer = Analyzer()
+    outer, inner = analyzer.constraint_scope(N >= 1), analyzer.constraint_scope(N % 2 == 0)
+    with outer, inner:
+        assert analyzer.can_prove(N >= 2)
+    for scope in (outer, inner, analyzer.constraint_scope(N >= 1)):
+        with pytest.raises(RuntimeError, match="this scope is left, but it is not open"):
+            scope.__exit__()
+    inner.__enter__()
+    outer.__enter__()
+    inner.__exit__()  # in another order
+    assert analyzer.can_prove(N >= 1)
+    assert not analyzer.can_prove(N >= 2)
+
+
+def test_answers_of_before_a_scope_are_remembered_behind_it() -> None:
+    analyzer = Analyzer()
+    analyzer.bind(N, ir.Range.from_min_extent(0, SIXTEEN))
+    for _ in range(3):
+        assert analyzer.can_prove(N // 16 == 0)
+        with analyzer.constraint_scope(N >= 8):
+            assert analyzer.can_prove(N // 8 == 1)
+    assert analyzer.rewrite_simplify_stats.means["remembered"] == 4
+
+
+def test_many_variables_with_ranges() -> None:
+    """A pass may bind all variables of a program: each question costs what its own variables do."""
+    analyzer = Analyzer()
+    variables = [tirx.Var(f"v{i}", "int64") for i in range(3000)]
+    started = time.process_time()
+    for each in variables:
+        analyzer.bind(each, ir.Range.from_min_extent(0, SIXTEEN))
+    for each in variables[::300]:
+        assert analyzer.can_prove(each // 16 == 0)
+        with analyzer.constraint_scope(each >= 8):
+            assert analyzer.can_prove(each // 8 == 1)
+            assert analyzer.simplify(tirx.max(each, 8)).same_as(each)
+    assert time.process_time() - started < 5
 
 
 def test_a_simplified_choice_still_guards_its_branches() -> None:

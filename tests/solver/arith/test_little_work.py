@@ -7,8 +7,9 @@ from random import Random
 import pytest
 
 from rlx.grammar.nodes import tir
-from rlx.solver import Prover, budget
+from rlx.solver import Proved, Prover, budget
 from rlx.solver.api import question
+from rlx.solver.proofs.checker import check
 
 FUELS = (0, 3, 8, 15, 25, 40, 60, 90, 130, 190, 260, 360, 500, 700, 1000, 1500, 2500, 5000, 12000)
 """At most so many steps; the last lets most tactics end."""
@@ -40,6 +41,25 @@ def test_answers_with_little_work(
         prover, condition = question(goal, assume=list(facts))
         found.add(prover.always(condition).status)
     assert found - {"unknown"} in ({"proved"}, {"refuted"}, set())
+
+
+@pytest.mark.parametrize(
+    ("goal", "facts"),
+    [
+        ("n == 0 or m == 0", ["n*m == 0"]),
+        ("n == 0 or m == k", ["n*m == n*k"]),
+        ("select(n < m, n*k, m*k) == min(n, m)*k", []),
+        ("truncdiv(truncdiv(n - m, a), b) == truncdiv(n - m, a*b)", ["a >= 1", "b >= 1"]),
+    ],
+)
+def test_factors_and_choices_need_no_z3(
+    goal: str, facts: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(budget, "QUESTION_SMT", 0)
+    prover, condition = question(goal, assume=facts)
+    verdict = prover.always(condition)
+    assert isinstance(verdict, Proved)
+    check(verdict.certificate)  # raises for a certificate that does not hold
 
 
 @pytest.mark.parametrize("smt", [0, 1, 20_000, 60_000, 100_000, 400_000])
