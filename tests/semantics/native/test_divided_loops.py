@@ -10,8 +10,8 @@ import pytest
 from rlx.semantics import native
 from rlx.semantics.faults import FaultStop
 from rlx.semantics.tir import evaluate
+from tests.semantics.tir.programs import of_body
 
-from .programs import of_body
 from .test_agreement import Arrays
 
 BODIES = {
