@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
+from itertools import permutations
 from typing import Any
 
 from rlx.grammar.nodes import tir
@@ -53,12 +54,13 @@ def between(
     if len(others) > _FEW or len(variables) > _FEW:
         return []
     edges = _graph(facts, range_of)
+    distances = {y: _distances(edges, y) for y in variables}
     found = list(others)
-    for y in variables:
-        distances = _distances(edges, y)
-        for x in variables:
-            if x is not y and x in distances:
-                found.append(tir.LE(x, tir.Add(y, tir.IntImm(distances[x]))))
+    for x, y in permutations(variables, 2):
+        most, least = distances[y].get(x), distances[x].get(y)
+        if most is not None:
+            kind = tir.EQ if least is not None and least == -most else tir.LE
+            found.append(kind(x, tir.Add(y, tir.IntImm(most))))
     return found
 
 

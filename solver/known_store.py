@@ -45,7 +45,6 @@ class KnownStore(PolyStore):
         self.divided: dict[tuple[Poly, Poly], Poly] = {}
         self.folding: set[tuple[Poly, Poly]] = set()
         self.maxima: dict[Poly, tuple[Poly, ...]] = {}
-        self.minima: dict[Poly, tuple[Poly, ...]] = {}
         self.forms: dict[Poly, dict[tuple[int, frozenset[Poly]], int]] = {}
         self.chains: dict[Poly, tuple[str, tuple[Poly, ...]]] = {}
         super().__init__(fuel)
@@ -56,7 +55,6 @@ class KnownStore(PolyStore):
         self.memo.clear()
         self.divided.clear()
         self.maxima.clear()
-        self.minima.clear()
         self.forms.clear()
         self.chains.clear()
 

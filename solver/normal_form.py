@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
+from math import gcd
 from typing import Any
 
 from rlx.grammar.nodes import tir
@@ -18,6 +19,8 @@ from rlx.solver.poly import Atom, Cond, Part, Poly, content, leading
 
 _FEW = 6
 """The number of operands from which only intervals decide which of two is larger."""
+_SEVERAL = 2
+"""The number of operands beyond which comparisons look at each."""
 _OPERANDS = 200
 """The maximum number of operands of one maximum or minimum that are put into order."""
 
@@ -52,45 +55,98 @@ class Engine(Bits):
             result = self.of_atom(self.atom("relu", (a,)))
         return self.scale(factor, result)
 
-    def maximum(self, a: Poly, b: Poly) -> Poly:
-        """The larger of two polynomials."""
-        return self._extreme(a, b, self.maxima, self._larger)
-
     def minimum(self, a: Poly, b: Poly) -> Poly:
         """The smaller of two polynomials."""
-        return self._extreme(a, b, self.minima, self._smaller)
+        return self.scale(-1, self.maximum(self.scale(-1, a), self.scale(-1, b)))
 
-    def _larger(self, a: Poly, b: Poly, effort: int) -> Poly:
-        return self.add(b, self.positive_part(self.sub(a, b), effort))
-
-    def _smaller(self, a: Poly, b: Poly, effort: int) -> Poly:
-        return self.sub(a, self.positive_part(self.sub(a, b), effort))
-
-    def _extreme(
-        self,
-        a: Poly,
-        b: Poly,
-        known: dict[Poly, tuple[Poly, ...]],
-        choose: Callable[[Poly, Poly, int], Poly],
-    ) -> Poly:
-        """The maximum or minimum of two polynomials, each of which may itself be one of several.
+    def maximum(self, a: Poly, b: Poly) -> Poly:
+        """The larger of two polynomials, each of which may itself be one of several.
 
         All operands are combined in one order, each once, so that the result does not depend on
-        how they were nested.
+        how they were nested; what all have in common is added and multiplied behind that.
         """
-        operands = {*known.get(a, (a,)), *known.get(b, (b,))}
+        known = self.maxima
+        operands = [*dict.fromkeys((*known.get(a, (a,)), *known.get(b, (b,))))]
         if (a not in known and b not in known) or len(operands) > _OPERANDS:
-            result = choose(a, b, intervals.EFFORT)
+            result = self._larger(a, b, intervals.EFFORT)
         else:
-            first, *others = sorted(operands, key=lambda p: p.index)
+            for each in self._absorbed(operands):
+                operands.remove(each)
+            common, size, parts = self._without_common(operands)
+            first, *others = sorted(parts, key=lambda p: p.index)
             self.spend(len(others))
             effort = intervals.EFFORT if len(others) < _FEW else 0
             result = first
             for other in others:
-                result = choose(result, other, effort)
+                result = self._larger(result, other, effort)
+            result = self.add(self.scale(size, result), common)
         if len(operands) <= _OPERANDS:
             known.setdefault(result, tuple(operands))
         return result
+
+    def _larger(self, a: Poly, b: Poly, effort: int) -> Poly:
+        return self.add(b, self.positive_part(self.sub(a, b), effort))
+
+    def minimum_of(self, poly: Poly) -> list[Poly]:
+        """The polynomials of which this one is the smallest; none if it is not known as such."""
+        opposite = self.opposites.get(poly)
+        if opposite is None or opposite not in self.maxima:
+            return []
+        return [self.scale(-1, each) for each in self.maxima[opposite]]
+
+    def _absorbed(self, operands: list[Poly]) -> list[Poly]:
+        """The operands that are the smallest of several, one of which is an operand that stays."""
+        left = set(operands)
+        for each in operands:
+            if any(other in left and other is not each for other in self.minimum_of(each)):
+                left.remove(each)
+        return [each for each in operands if each not in left]
+
+    def _without_common(self, operands: list[Poly]) -> tuple[Poly, int, list[Poly]]:
+        """The terms that all polynomials have, the factor that they have without these, and what is
+        left of them.
+        """
+        first, *others = operands
+        shared = {m: c for m, c in first.terms.items() if all(p.terms.get(m) == c for p in others)}
+        common = self.poly(shared)
+        parts = [self.sub(each, common) for each in operands]
+        size = gcd(*(c for each in parts for c in each.terms.values()))
+        if size > 1:
+            parts = [self.poly({m: c // size for m, c in each.terms.items()}) for each in parts]
+        return common, size or 1, parts
+
+    def at_most(self, a: Poly, b: Poly, less: int = 0) -> Cond:
+        """``a + less <= b``, decided if the sign of the difference is known, or if those of the operands
+        are of which one side is the largest or the smallest.
+        """
+        found = self.compare(self.shift(self.sub(b, a), -less))
+        if found.poly is not None and self._operands_at_most(a, b, less):
+            return self.true
+        return found
+
+    def _operands_at_most(self, a: Poly, b: Poly, less: int) -> bool:
+        """Whether ``a + less <= b``, by all of several operands or by one of them."""
+
+        def known(x: Poly, y: Poly) -> bool:
+            return intervals.nonneg(self, self.shift(self.sub(y, x), -less), 1)
+
+        for each in (
+            [(p, b) for p in self.maxima.get(a, ())],
+            [(a, p) for p in self.minimum_of(b)],
+        ):
+            if len(each) > _SEVERAL:
+                return all(known(x, y) or self._operands_at_most(x, y, less) for x, y in each)
+        one = [*((a, p) for p in self.maxima.get(b, ())), *((p, b) for p in self.minimum_of(a))]
+        return len(one) > _SEVERAL and any(known(x, y) for x, y in one)
+
+    def div(self, a: Poly, b: Poly) -> Poly:
+        """The quotient, rounded down; of the largest or smallest of several, that of each operand."""
+        largest = self.maxima.get(a)
+        operands = largest or self.minimum_of(a)
+        if len(operands) > _SEVERAL and intervals.nonneg(self, b) and b is not self.zero:
+            parts = [self.div(each, b) for each in operands]
+            return reduce(self.maximum if largest else self.minimum, parts)
+        return super().div(a, b)
 
     def reduced(self, product: Poly) -> Poly:
         """A product without squares of maxima ``max(P, 0)``, which are ``P*max(P, 0)``, and of
@@ -395,10 +451,10 @@ _BINARY: dict[type[PrimExpr], _Binary] = {
     tir.Max: Engine.maximum,
     tir.EQ: lambda e, a, b: e.equate(e.sub(a, b)),
     tir.NE: lambda e, a, b: e.equate(e.sub(a, b), equal=False),
-    tir.LT: lambda e, a, b: e.compare(e.shift(e.sub(b, a), -1)),
-    tir.LE: lambda e, a, b: e.compare(e.sub(b, a)),
-    tir.GT: lambda e, a, b: e.compare(e.shift(e.sub(a, b), -1)),
-    tir.GE: lambda e, a, b: e.compare(e.sub(a, b)),
+    tir.LT: lambda e, a, b: e.at_most(a, b, 1),
+    tir.LE: lambda e, a, b: e.at_most(a, b),
+    tir.GT: lambda e, a, b: e.at_most(b, a, 1),
+    tir.GE: lambda e, a, b: e.at_most(b, a),
 }
 
 _OPERATIONS: dict[type[PrimExpr], _Binary] = {**_BINARY, tir.Add: Engine.add, tir.Sub: Engine.sub}

@@ -187,14 +187,24 @@ class Atom:
 
 
 class PolyStore:
-    """The polynomials, conditions and atoms of one engine, and its remaining work."""
+    """The polynomials, conditions and atoms of one engine, and its remaining work.
+
+    Attributes
+    ----------
+    fuel
+        The remaining work.
+    atoms
+        The atoms by number.
+    opposites
+        The polynomials ``-a`` that were made, by ``a``.
+    """
 
     def __init__(self, fuel: int) -> None:
         self.fuel = fuel
         self.atoms: list[Atom] = []
         self._atoms: dict[object, Atom] = {}
         self._polys: dict[int, Poly] = {}
-        self._opposites: dict[Poly, Poly] = {}
+        self.opposites: dict[Poly, Poly] = {}
         self._constants: dict[int, Poly] = {}
         self._conds: dict[object, Cond] = {}
         self.zero = self.const(0)
@@ -287,10 +297,10 @@ class PolyStore:
         if factor == 1 or not a.terms:
             return a
         if factor == -1:
-            found = self._opposites.get(a)
+            found = self.opposites.get(a)
             if found is None:
-                found = self._opposites[a] = self.poly({m: -c for m, c in a.terms.items()})
-                self._opposites[found] = a
+                found = self.opposites[a] = self.poly({m: -c for m, c in a.terms.items()})
+                self.opposites[found] = a
             return found
         return self.poly({m: factor * c for m, c in a.terms.items()} if factor else {})
 

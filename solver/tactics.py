@@ -66,8 +66,10 @@ def by_normal_form(question: Question) -> Verdict | None:
     """
     if question.shared is None:
         return None
-    if len(question.near) >= differences.CHAIN and _by_chains(question):
-        return Proved("bounds")
+    if len(question.near) >= differences.CHAIN:
+        found = _by_chains(question)
+        if found is not None:
+            return found
     question.hasty = question.large
     goal, order, work = question.goal, question.order, question.work
     if question.shared.proves(goal, order, work, hasty=question.hasty):
@@ -75,17 +77,28 @@ def by_normal_form(question: Question) -> Verdict | None:
     return None
 
 
-def _by_chains(question: Question) -> bool:
-    """Whether a goal follows from many facts by chains of them, which say how large the differences
-    of its variables are.
+def _by_chains(question: Question) -> Proved | Refuted | None:
+    """The answer that many facts give by chains of them, which say how large the differences of the
+    goal's variables are.
     """
-    goal, facts, state = question.goal, question.near, question.state
-    if differences.proves(goal, facts, state.range_of):
-        return True
-    near = differences.between(goal, facts, state.range_of)
-    ranges = {var: state.range_of(var) for var in tir.free_vars(goal, *near)}
+    goal, facts, range_of = question.goal, question.near, question.state.range_of
+    if differences.proves(goal, facts, range_of):
+        return Proved("bounds")
+    near = differences.between(goal, facts, range_of)
+    if not near:
+        return None
+    ranges = {var: range_of(var) for var in tir.free_vars(goal, *near)}
     few = Question(goal, ContextState(ranges, tuple(near), {}), near.copy, question.work)
-    return bool(near) and _conditions(few) is not None and few.consistent
+    if _conditions(few) is not None:
+        return Proved("bounds") if few.consistent else None
+    refuted = _points(few, _FIRST)
+    if refuted is None:
+        return None
+    fixed = (tir.EQ(var, tir.IntImm(value)) for var, value in refuted.values.items())
+    values = differences.values([*facts, *fixed], range_of)
+    if values is None or not values.keys() >= {*question.variables}:
+        return None
+    return question.refute(values, "points")
 
 
 def by_first_points(question: Question) -> Verdict | None:
