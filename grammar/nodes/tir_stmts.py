@@ -184,11 +184,15 @@ class Evaluate(Stmt):
 class OpaqueStmt(Stmt):
     """Uninterpreted lines of a PrimFunc.
 
-    ``text`` is dedented and includes the body of a compound statement.
+    ``text`` is dedented and includes the body of a compound statement. ``known`` has the scalars in
+    it that are understood, for the checker: no walk visits them, because the text stays.
     """
+
+    _children = ()
 
     text: str
     span: Span | None = None
+    known: tuple[PrimExpr, ...] = ()
 
 
 class PrimFunc(Node, Attributed):

@@ -50,8 +50,8 @@ class PrimBodies:
         self.text = context.text
         self.reports = context.reports
 
-    def opaque(self, span: Span) -> tir.OpaqueStmt:
-        """Uninterpreted lines."""
+    def opaque(self, span: Span, *known: object) -> tir.OpaqueStmt:
+        """Uninterpreted lines, and what the parts of them that were read are."""
         start, end = span
         line = line_start(self.text, start)
         width = len(self.text[line:start].expandtabs(8))
@@ -65,7 +65,8 @@ class PrimBodies:
         text = "\n".join([first.rstrip(), *moved])
         if not self.reports.has_errors_in(span):
             self.reports.note(NOT_UNDERSTOOD, span)
-        return tir.OpaqueStmt(text, span)
+        scalars = (each for each in known if isinstance(each, tir.PrimExpr))
+        return tir.OpaqueStmt(text, span, tuple(scalars))
 
     def body(self, statements: list[Any], in_block: bool = False) -> tir.Stmt:
         """One statement made from several; descriptions of blocks are dropped outside blocks."""

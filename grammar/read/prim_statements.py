@@ -123,7 +123,7 @@ class PrimStatements:
         found = target.value
         if not isinstance(found, tir.BufferLoad):
             self._refuse_target(target)
-            return self.bodies.opaque(span)
+            return self.bodies.opaque(span, found, value.value)
         texts = (index.text for index in found.indices if isinstance(index, tir.OpaqueExpr))
         if any(text.startswith(":") or text.endswith(":") for text in texts):
             words = "a slice that is stored to needs its start and its stop"
@@ -174,7 +174,7 @@ class PrimStatements:
             return self.assign(Entry(found.name, *target.span), None, value, span)
         if not isinstance(found, tir.BufferLoad):
             self._refuse_target(target)
-            return self.bodies.opaque(span)
+            return self.bodies.opaque(span, found, value.value)
         result = arithmetic.binary(self.coerce, operator, target, value)
         return tir.BufferStore(found.buffer, found.indices, result, span)
 

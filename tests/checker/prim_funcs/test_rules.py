@@ -334,6 +334,18 @@ def test_text_that_is_not_understood_may_bind_names(text: str) -> None:
         assert found == {"PARSE-opaque"}
 
 
+def test_what_is_stored_to_a_buffer_that_python_made() -> None:
+    """The helper is outside of the function; what the statement reads is known all the same."""
+    helper = "def local(kind):\n    return T.alloc_buffer((1,), kind)\n\n"
+    for value, wanted in (("a[0, 0]", []), ("1 + a[n, n, n]", ["TIR02-rank"])):
+        text = (
+            helper
+            + "from tvm.script import tirx as T\n"
+            + body(f'c = local("float32")\nfor i in range(8):\n    c[0] = {value}')
+        )
+        assert [code for code in codes(text, "f.py") if code != "PARSE-opaque"] == wanted
+
+
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
