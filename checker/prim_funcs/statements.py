@@ -366,8 +366,8 @@ def _opaque(state: PrimFuncCheck, stmt: tir.OpaqueStmt) -> None:
     """
     if is_wrong(state, stmt.text, stmt.span, is_statement=True):
         return
-    for known in stmt.known:
-        value(state, known)
+    for part in stmt.known:
+        value(state, part)
     start, text = 0, stmt.text
     if state.source is not None and stmt.span is not None:
         start, text = stmt.span[0], state.source[slice(*stmt.span)]
