@@ -8,7 +8,7 @@ indices of a reduction are moved out of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial, reduce
 from itertools import chain, islice
@@ -29,6 +29,9 @@ from rlx.solver.evaluate import UndefinedError, evaluate
 
 Monomial = tuple[PrimExpr, ...]
 Sum = dict[Monomial, Fraction]
+Domain = tuple[tuple[tir.Var, ...], tuple[PrimExpr, ...], PrimExpr]
+"""The axes of a reduction, their extents, and the guard."""
+Part = tuple[PrimExpr, tuple[Domain, ...]]
 
 MOST = 400
 """The most monomials of a sum."""
@@ -159,7 +162,8 @@ def _equal(matcher: Matcher, x: Sum, y: Sum, rounds: int) -> bool:
         matcher.differ(_shown(x), _shown(y), "")
         return False
     one, other = (_again(matcher, side, deepest) for side in (x, y))
-    return _equal(matcher, one, other, rounds - 1)
+    # Where nothing can be opened, no further round will.
+    return _equal(matcher, one, other, rounds - 1 if one is not x or other is not y else 0)
 
 
 def _again(
@@ -491,6 +495,16 @@ def _is_suspect(x: PrimExpr) -> bool:
     return False
 
 
+def _is_strict(x: PrimExpr) -> bool:
+    """Whether it is no number where one of its operands is none."""
+    match x:
+        case tir.Add() | tir.Sub() | tir.Mul() | tir.Div() | tir.Min() | tir.Max() | tir.Cast():
+            return tir.type_of(x).is_float
+        case tir.Call(args=(_,)):
+            return tir.type_of(x).is_float
+    return False
+
+
 def _is_inverse(x: PrimExpr) -> TypeGuard[tir.Div]:
     return isinstance(x, tir.Div) and isinstance(x.a, tir.FloatImm) and x.a.value == 1
 
@@ -719,28 +733,50 @@ class _Normal:
 
     def loses(self, found: Sum, parts: Sequence[Sum]) -> bool:
         """Whether a factor of parts that is not defined for all numbers, or is none, is not in
-        their sum or product.
+        their sum or product, and what is undefined in it does not make that undefined, too.
         """
         left = {atom for mono in found for atom in mono}
         given = {atom for part in parts for mono in part for atom in mono}
-        return any(self.is_undefined((atom,)) for atom in given - left)
+        gone = [atom for atom in given - left if self.is_undefined((atom,))]
+        if not gone:
+            return False
+        if any(_may_be_infinite(self._matcher, atom) for atom in gone):
+            return True
+        stays = {each for atom in left for each in self._partial_parts(atom, always=True)}
+        return not all(each in stays for atom in gone for each in self._partial_parts(atom))
 
     def is_partial(self, atom: PrimExpr) -> bool:
         """Whether a factor is not defined for all real numbers, by its definition."""
         suspects = self._matcher.suspects
         if atom not in suspects:
             suspects[atom] = [node for node in tir.postorder(atom) if _is_suspect(node)]
-        for node in suspects[atom]:
-            match node:
-                case tir.BufferLoad(buffer=TensorTerm() as tensor) if self._reads_partial(tensor):
-                    return True
-                case tir.Div(b=divisor) if not _is_positive(self._matcher, divisor):
-                    return True
-                case tir.Call(op=op, args=(a, *others)):
-                    positive = op in _OF_POSITIVES and _is_positive(self._matcher, a)
-                    if others or not positive:
-                        return True
+        return any(map(self._may_be_undefined, suspects[atom]))
+
+    def _may_be_undefined(self, suspect: PrimExpr) -> bool:
+        match suspect:
+            case tir.BufferLoad(buffer=TensorTerm() as tensor):
+                return self._reads_partial(tensor)
+            case tir.Div(b=divisor):
+                return not _is_positive(self._matcher, divisor)
+            case tir.Call(op=op, args=(a, *others)) if op in PARTIAL:
+                return bool(others) or not (op in _OF_POSITIVES and _is_positive(self._matcher, a))
         return False
+
+    def _partial_parts(self, atom: PrimExpr, always: bool = False) -> Iterator[Part]:
+        """The parts of a factor that may not be defined, each with the domains of the reductions
+        around it; or only those without which the factor ``always`` has no value.
+        """
+        stack: list[Part] = [(atom, ())]
+        while stack:
+            node, around = stack.pop()
+            if self._may_be_undefined(node):
+                yield node, around
+            inside = tir.children(node)
+            if isinstance(node, Reduce):
+                around = (*around, (node.axes, node.extents, node.guard))
+            elif always and not _is_strict(node):
+                continue
+            stack += [(each, around) for each in inside]
 
     def is_undefined(self, mono: Monomial) -> bool:
         """Whether a product may be an infinity or not a number."""
