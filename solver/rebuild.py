@@ -285,6 +285,11 @@ class _Rebuilding:
     def _comparison(self, kind: str, poly: Poly) -> PrimExpr | None:
         """A comparison of a polynomial with 0, with its negative terms on the other side."""
         engine = self._engine
+        if kind != "ge" and len(poly.terms) == 1:
+            ((mono, coef),) = poly.terms.items()
+            key = engine.atoms[mono[0]].key
+            if len(mono) == coef == 1 and isinstance(key, tir.Var) and key.dtype == BOOL:
+                return key if kind == "ne" else tir.Not(key)
         if kind == "ge":
             poly = self._rounded(poly)
         if len(poly.terms) - (() in poly.terms) == 1 and kind == "ge":

@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from rlx.solver import Prover, prove
+from rlx.solver import Context, Prover, prove
 from rlx.solver.question_parser import show
 
 _COUNT = 50
@@ -81,6 +81,22 @@ def test_the_same_of_three_by_brute_force(what: str) -> None:
     assert verdict.refuted
     point = {"x0": 0, "x1": 0, "x2": 0, "k": 0, "t": 1} | dict(verdict.counterexample or {})
     assert not eval(off, {"max": max, "min": min}, point)
+
+
+@pytest.mark.parametrize(
+    ("known", "written", "short"),
+    [
+        ("m % 4 == 0", "m//4*4", "m"),
+        ("m % 4 == 0", "m//4*4*n", "m * n"),
+        ("m % 4 == 0", "(m + 3)//4*4", "m"),
+        ("m % 4 == 1", "m//4*4 + 1", "m"),
+        ("m % t == 0", "m//t*t + n", "m + n"),
+    ],
+)
+def test_multiples_are_simplified(known: str, written: str, short: str) -> None:
+    context = Context()
+    context.assume(known)
+    assert show(Prover(context).simplify(written)) == short
 
 
 @pytest.mark.parametrize("seed", range(40))
