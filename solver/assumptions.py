@@ -16,7 +16,7 @@ from rlx.solver.atom_values import holds
 from rlx.solver.budget import FUEL, Work
 from rlx.solver.context import NO_ORDERS, ContextState, Orders, demands, divisors
 from rlx.solver.normal_form import Engine
-from rlx.solver.poly import Atom, Cond, Poly, TooMuchWorkError, leading
+from rlx.solver.poly import Atom, Cond, Poly, TooMuchWorkError, leading, quotient
 from rlx.solver.prim_exprs import Range
 from rlx.solver.verdict import NEVER_DEFINED, Proved
 
@@ -326,6 +326,24 @@ def _solve(engine: Engine, atom: Atom, value: Poly) -> None:
     engine.divided.clear()
 
 
+def _with_multiples(engine: Engine, poly: Poly) -> Poly:
+    """A polynomial in which a variable that a fact makes a multiple, ``x == 4*k + 1`` with a variable
+    for its quotient, stands for the multiples of k.
+    """
+    for index, value in engine.solved.items():
+        for multiple, size in value.terms.items():
+            keys = [engine.atoms[i].key for i in multiple]
+            if not any(isinstance(key, tuple) and key[0] == "quotient" for key in keys):
+                continue
+            gap = engine.sub(engine.of_atom(engine.atoms[index]), value)
+            for mono, coef in poly.terms.items():
+                factor = quotient(mono, multiple)
+                if factor is not None and coef % size == 0:
+                    part = engine.mul(engine.of_mono(factor, coef // size), gap)
+                    poly = engine.add(poly, part)
+    return poly
+
+
 def _limits_of_solved(engine: Engine) -> None:
     """Learn the inequalities that the limits of a solved variable give of its value."""
     for index, value in list(engine.solved.items()):
@@ -442,7 +460,10 @@ class SharedNormalForm:
 
         try:
             engine = self.ready(order, work)
-            return rebuilt(engine, normal_form.normalize(engine, expr, order), factored)
+            part = normal_form.normalize(engine, expr, order)
+            if isinstance(part, Poly):
+                part = _with_multiples(engine, part)
+            return rebuilt(engine, part, factored)
         except (TooMuchWorkError, RecursionError):
             return None
 

@@ -437,7 +437,7 @@ def extended(engine: Engine, assumed: Cond) -> Engine | None:
     other.solved = {}
     other.intervals, other.poly_intervals, other.signs = {}, {}, {}
     other.memo, other.divided = {}, {}
-    other.maxima = {}
+    other.maxima, other.larger = {}, {}
     other.forms, other.chains = {}, {}
     if not assumptions.learn(other, assumed):
         return None

@@ -52,11 +52,13 @@ class Foreign:
     element of a buffer, a call or a cast of a float, becomes one unknown integer, the same wherever
     TVM's expressions are structurally equal, or equal but for arguments and indices of one normal
     form; so loads of one element count as equal, as in TVM. What
-    is no integer either makes its question unknown. Arithmetic on types other than int32 and int64
+    is no integer either makes its question unknown. ``claimed`` gives the variable of ours that a
+    variable of TVM is, by its name and type, if there is one. Arithmetic on types other than int32 and int64
     wraps; in these two, TVM assumes that nothing overflows.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, claimed: Callable[[str, DataType], tir.Var | None]) -> None:
+        self._claimed = claimed
         self._variables: dict[Any, PrimExpr] = {}
         self._values: dict[Any, PrimExpr] = {}
         self._origin: dict[PrimExpr, Any] = {}
@@ -224,10 +226,11 @@ class Foreign:
         elif name in ("Var", "SizeVar"):
             found = self._variables.get(node)
             if found is None:
-                size = True if name == "SizeVar" else None
-                found = tir.Var(
-                    str(getattr(node, "name", None) or node.name_hint), _dtype(node), is_size=size
-                )
+                word, kind = str(getattr(node, "name", None) or node.name_hint), _dtype(node)
+                if name == "SizeVar":
+                    found = tir.Var(word, kind, is_size=True)
+                else:
+                    found = self._claimed(word, kind) or tir.Var(word, kind)
                 self._variables[node] = found
                 self._keep(found, node, strange)
             elif not prim_exprs.scalar(tir.type_of(found)):

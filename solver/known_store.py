@@ -45,6 +45,7 @@ class KnownStore(PolyStore):
         self.divided: dict[tuple[Poly, Poly], Poly] = {}
         self.folding: set[tuple[Poly, Poly]] = set()
         self.maxima: dict[Poly, tuple[Poly, ...]] = {}
+        self.larger: dict[tuple[Poly, Poly], Poly] = {}
         self.forms: dict[Poly, dict[tuple[int, frozenset[Poly]], int]] = {}
         self.chains: dict[Poly, tuple[str, tuple[Poly, ...]]] = {}
         super().__init__(fuel)
@@ -55,6 +56,7 @@ class KnownStore(PolyStore):
         self.memo.clear()
         self.divided.clear()
         self.maxima.clear()
+        self.larger.clear()
         self.forms.clear()
         self.chains.clear()
 

@@ -78,7 +78,10 @@ class Engine(Bits):
             effort = intervals.EFFORT if len(others) < _FEW else 0
             result = first
             for other in others:
-                result = self._larger(result, other, effort)
+                found = self.larger.get((result, other))
+                if found is None:
+                    found = self.larger[result, other] = self._larger(result, other, effort)
+                result = found
             result = self.add(self.scale(size, result), common)
         if len(operands) <= _OPERANDS:
             known.setdefault(result, tuple(operands))

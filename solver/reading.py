@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 from rlx.grammar.nodes import tir
+from rlx.grammar.nodes.dtype import DataType
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import usage_errors
 from rlx.solver.interop import Foreign, is_expression
@@ -18,22 +19,28 @@ class Vocabulary:
     """The variables that texts and expressions of TVM have in one context.
 
     A name in a text is the variable that has this name in the context, in another text, or in an
-    expression of TVM.
+    expression of TVM, also in one that comes later, if its type is int64.
     """
 
-    __slots__ = ("_foreign", "_names", "_shared")
+    __slots__ = ("_foreign", "_names", "_of_texts", "_shared")
 
     def __init__(self) -> None:
         self._names: dict[str, tir.Var] = {}
         self._shared: set[str] = set()
+        self._of_texts: dict[str, tir.Var] = {}
         self._foreign: Any = None
 
     @property
     def foreign(self) -> Any:
         """The expressions of TVM (:class:`rlx.solver.interop.Foreign`)."""
         if self._foreign is None:
-            self._foreign = Foreign()
+            self._foreign = Foreign(self._claimed)
         return self._foreign
+
+    def _claimed(self, name: str, kind: DataType) -> tir.Var | None:
+        """The variable that a text has made for a name: from now on, it is one of TVM."""
+        found = self._of_texts.get(name)
+        return self._of_texts.pop(name) if found is not None and found.dtype == kind else None
 
     def meet(self, variables: Iterable[tir.Var]) -> None:
         """Let texts name these variables, unless several have the same name."""
@@ -61,6 +68,7 @@ class Vocabulary:
         self.meet(variables)
         names = dict(self._names)
         read = parse(text, names)
+        self._of_texts |= {name: names[name] for name in names.keys() - self._names.keys()}
         self._names = names
         for var in tir.free_vars(read) if self._shared else ():
             if var.name in self._shared:

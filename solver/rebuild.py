@@ -89,8 +89,9 @@ class _Rebuilding:
         """
         engine, terms = self._engine, dict(poly.terms)
         found: list[tuple[int, tuple[Poly, Poly]]] = []
-        for mono, coef in poly.terms.items():
-            if coef > 0 or len(mono) != 1 or engine.atoms[mono[0]].kind != "relu":
+        for mono in poly.terms:
+            coef = terms.get(mono, 0)  # another minimum may have taken some
+            if coef >= 0 or len(mono) != 1 or engine.atoms[mono[0]].kind != "relu":
                 continue
             pair = clamped(engine, terms, engine.atoms[mono[0]], -coef)
             if pair is None:
@@ -110,8 +111,9 @@ class _Rebuilding:
         """
         engine, left = self._engine, dict(terms)
         found: list[tuple[int, tuple[Poly, Poly]]] = []
-        for mono, coef in terms.items():
-            if len(mono) != 1 or engine.atoms[mono[0]].kind != "relu":
+        for mono in terms:
+            coef = left.get(mono, 0)  # another maximum may have taken some
+            if not coef or len(mono) != 1 or engine.atoms[mono[0]].kind != "relu":
                 continue
             (inner,) = engine.atoms[mono[0]].parts
             assert isinstance(inner, Poly)
@@ -283,6 +285,11 @@ class _Rebuilding:
     def _comparison(self, kind: str, poly: Poly) -> PrimExpr | None:
         """A comparison of a polynomial with 0, with its negative terms on the other side."""
         engine = self._engine
+        if kind != "ge" and len(poly.terms) == 1:
+            ((mono, coef),) = poly.terms.items()
+            key = engine.atoms[mono[0]].key
+            if len(mono) == coef == 1 and isinstance(key, tir.Var) and key.dtype == BOOL:
+                return key if kind == "ne" else tir.Not(key)
         if kind == "ge":
             poly = self._rounded(poly)
         if len(poly.terms) - (() in poly.terms) == 1 and kind == "ge":

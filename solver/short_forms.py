@@ -37,9 +37,10 @@ def short_form(session: Session, expr: PrimExpr, depth: int = _NESTED) -> PrimEx
     if type(expr) is tir.IntImm:
         return expr
     order = tir.postorder(expr)
-    if len(order) > _NODES or all(type(node) in _ARITHMETIC for node in order):
+    boolean = prim_exprs.is_boolean(expr)
+    if len(order) > _NODES or not (boolean or any(type(n) not in _ARITHMETIC for n in order)):
         return session.simplified(expr, order)
-    if prim_exprs.is_boolean(expr):
+    if boolean:
         decided = _decided(session, expr)
         if decided is not None:
             return decided

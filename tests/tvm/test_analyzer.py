@@ -319,6 +319,45 @@ def test_a_bound_of_z3_is_kept() -> None:
     assert "(assert" in analyzer.get_smtlib2()
 
 
+def test_a_name_is_one_variable_whichever_is_read_first() -> None:
+    analyzer = Analyzer()
+    assert analyzer.can_prove_equal("n*2", N + N)
+    with analyzer.constraint_scope("m % 4 == 0"):
+        assert analyzer.can_prove_equal(M // 4 * 4, M)
+        assert analyzer.simplify(M // 4 * 4).same_as(M)
+    other = Analyzer()
+    other.bind("n", range(8))
+    assert other.can_prove(N < 8)
+    assert other.const_int_bound(N).max_value == 7
+    context = Context()
+    context.assume("n % 4 == 0")
+    assert Prover(context).always((N // 4 * 4).equal(N)).proved
+    # A variable of another type is another one, which no text can name then.
+    assert not Analyzer().can_prove_equal("i", I)
+    assert other.can_prove("i == i")
+    assert other.can_prove(I + 1 > I)
+    with pytest.raises(ValueError, match="i is ambiguous"):
+        other.can_prove("i == i")
+
+
+@pytest.mark.parametrize(
+    ("written", "short"),
+    [
+        (lambda b, _: tirx.And(b, b), "b"),
+        (lambda b, _: tirx.Or(b, b), "b"),
+        (lambda b, c: tirx.Or(b, tirx.And(b, c)), "b"),
+        (lambda b, c: tirx.And(b, tirx.Or(c, b)), "b"),
+        (lambda b, _: tirx.Not(tirx.Not(b)), "b"),
+        (lambda b, c: tirx.And(tirx.Not(b), tirx.Or(b, tirx.Not(b))), "not b"),
+        (lambda b, _: tirx.And(b, tirx.Not(b)), "T.bool(False)"),
+        (lambda b, _: tirx.Or(b, tirx.Not(b)), "T.bool(True)"),
+    ],
+)
+def test_truth_values_are_simplified(written: Callable[[Any, Any], Any], short: str) -> None:
+    found = Analyzer().simplify(written(tirx.Var("b", "bool"), tirx.Var("c", "bool")))
+    assert str(found) == short
+
+
 def test_prover_and_context_take_expressions_of_tvm_and_texts() -> None:
     context = Context()
     context.declare(N, lower=3)
