@@ -471,14 +471,14 @@ PARTIAL = frozenset(
 )
 """Functions that are not defined for all real numbers."""
 _OF_POSITIVES = frozenset(["log", "log2", "log10", "log1p", "sqrt", "rsqrt"])
-"""Those that are defined for all positive numbers."""
+"""Functions that are defined for all positive numbers."""
 
 
 _ODD = frozenset(["sin", "tan", "asin", "atan", "sinh", "asinh", "atanh", "tanh", "erf"])
-"""Those whose value at an opposite is the opposite."""
+"""Functions whose value at an opposite is the opposite."""
 
 _EVEN = frozenset(["cos", "cosh", "fabs"])
-"""Those whose value at an opposite is the same."""
+"""Functions whose value at an opposite is the same."""
 
 
 def _is_suspect(x: PrimExpr) -> bool:
