@@ -57,7 +57,7 @@ _CALLS = {"bitwise_and": "bvand", "bitwise_or": "bvor", "bitwise_xor": "bvxor"}
 _BOOLEAN = {"bitwise_and": "and", "bitwise_or": "or", "bitwise_xor": "xor"}
 _TRUNCATED = (tir.TruncDiv, tir.TruncMod)
 _TRUTH = (tir.And, tir.Or, tir.EQ, tir.NE)
-"""What is applied to truth values."""
+"""Operations on truth values."""
 
 
 def equal(matcher: Matcher, x: PrimExpr, y: PrimExpr) -> bool:

@@ -194,7 +194,7 @@ def call_of(made: ApplicationTerm) -> str:
 
 
 NAMELESS = TermNames({}, {})
-"""Where there is nothing to call."""
+"""The names in an explanation without programs."""
 
 
 class FunctionProof(Record):

@@ -418,7 +418,7 @@ class Reader:
             whole, first = self._regions[buffer]
             ahead = len(first) - len(found)
             moved = [
-                tir.interned(tir.Add(start, at)) if not _is_0(start) else at
+                tir.interned(tir.Add(start, at)) if not tir.is_zero(start) else at
                 for start, at in zip(first[ahead:], found, strict=True)
             ]
             buffer, found = whole, (*first[:ahead], *moved)
@@ -467,7 +467,7 @@ class Reader:
                 raise Unread("the step of a loop is not a positive number", stmt.span)
             ahead = terms.index(step.value - 1, step.dtype)
             extent = tir.interned(tir.FloorDiv(tir.Add(extent, ahead), step))
-        elif isinstance(extent, tir.IntImm) and _is_0(low):
+        elif isinstance(extent, tir.IntImm) and tir.is_zero(low):
             limit = self._guarded(stmt, extent)
             extent = extent if limit is None else terms.index(min(extent.value, limit))
         match extent:
@@ -483,7 +483,7 @@ class Reader:
         if axis.dtype.bits < INT32.bits:
             raise Unread(f"{axis.name} counts in {axis.dtype}", stmt.span)
         value: PrimExpr = axis if step is None else tir.Mul(axis, step)
-        value = value if _is_0(low) else tir.Add(value, low)
+        value = value if tir.is_zero(low) else tir.Add(value, low)
         self._env[stmt.loop_var] = tir.interned(value)
         before = self.contents
         written = [buffer for buffer in self._stores_in(stmt.body) if buffer in before]
@@ -949,7 +949,7 @@ def _extreme(word: str, call: tir.Call) -> PrimExpr:
 
 def _without_0(node: PrimExpr, operands: list[PrimExpr]) -> PrimExpr:
     """A node of an index, without 0 as a summand or a factor."""
-    zeros = [each for each in operands if _is_0(each)]
+    zeros = [each for each in operands if tir.is_zero(each)]
     if zeros and isinstance(node, tir.Add):
         return next((each for each in operands if each not in zeros), zeros[0])
     if zeros and isinstance(node, tir.Mul):
@@ -963,7 +963,3 @@ def _may_fail(expr: PrimExpr) -> bool:
         isinstance(node, tir.BufferLoad | tir.Call) or requirement(node) is not None
         for node in tir.postorder(tir.interned(expr))
     )
-
-
-def _is_0(expr: PrimExpr) -> bool:
-    return isinstance(expr, tir.IntImm) and expr.value == 0

@@ -21,7 +21,7 @@ from rlx.refine.loops_content import Content, LostContent, Unread, WrittenPiece,
 from rlx.refine.terms import TRUE, InputTerm, Reduce, all_of, both
 
 Load = Callable[[Buffer, tuple[PrimExpr, ...], Span | None], PrimExpr]
-"""What stands for a read of a buffer."""
+"""Gives the expression for a read of a buffer."""
 
 
 class ReaderOfLoops(Protocol):

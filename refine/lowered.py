@@ -29,7 +29,7 @@ from rlx.refine.terms import (
 
 Execution: TypeAlias = Any
 Frame: TypeAlias = Any
-"""What :mod:`rlx.refine.execute`, which imports this file, executes a program with."""
+"""The frame of :mod:`rlx.refine.execute`, which imports this file."""
 
 
 class Unreadable(Exception):

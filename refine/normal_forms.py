@@ -64,7 +64,7 @@ _WHOLE = ("floor", "ceil", "round", "trunc")
 RISING = frozenset(["exp", "expm1", "tanh", "sigmoid", "erf", "atan", "sinh", "asinh"])
 """Functions of all real numbers that rise everywhere."""
 _GROWING = RISING | {*_WHOLE}
-"""Those that never fall."""
+"""Functions that never fall."""
 _LARGEST = {"float16": 65504.0, "float32": 3.4e38, "float64": 1.79e308, "bfloat16": 3.38e38}
 _TURNED: dict[type, Any] = {tir.GT: tir.LT, tir.GE: tir.LE}
 _WIDENED = {(one, "float32") for one in ("float16", "bfloat16")}

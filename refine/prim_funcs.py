@@ -51,7 +51,7 @@ class CallOfLoops(Record):
 
 
 UNWRITTEN = "unwritten"
-"""Of the key of a tensor that holds what was there before a PrimFunc wrote."""
+"""The first part of the key of a tensor with the content before a PrimFunc wrote."""
 
 
 class LoopsOpener:

@@ -823,7 +823,7 @@ SIZES_SPLIT = 6
 _LOOKUPS = tuple(
     f"relax.{name}" for name in ("gather_elements", "gather_nd", "scatter_elements", "scatter_nd")
 )
-"""What reads or replaces elements of its first argument, at the places in its second one."""
+"""Operators that read or replace elements of their first argument, at the places in the second one."""
 
 
 def _inside(matcher: Matcher, indices: Term, extent: tir.PrimExpr, known: Sequence[Term]) -> bool:

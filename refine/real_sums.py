@@ -475,14 +475,14 @@ PARTIAL = frozenset(
 )
 """Functions that are not defined for all real numbers."""
 _OF_POSITIVES = frozenset(["log", "log2", "log10", "log1p", "sqrt", "rsqrt"])
-"""Those that are defined for all positive numbers."""
+"""Functions that are defined for all positive numbers."""
 
 
 _ODD = frozenset(["sin", "tan", "asin", "atan", "sinh", "asinh", "atanh", "tanh", "erf"])
-"""Those whose value at an opposite is the opposite."""
+"""Functions whose value at an opposite is the opposite."""
 
 _EVEN = frozenset(["cos", "cosh", "fabs"])
-"""Those whose value at an opposite is the same."""
+"""Functions whose value at an opposite is the same."""
 
 
 def _is_suspect(x: PrimExpr) -> bool:
@@ -879,12 +879,12 @@ class _Normal:
         """
         facts = self._matcher.facts
         x = self._matcher.head(tir.interned(x))
-        match x:
-            case tir.Cast(dtype=whole, value=inner) if tir.type_of(inner).is_float:
-                reach = facts.reach_of_float(inner)
-                if not (reach and all(fits(trunc(each), whole) for each in reach)):
-                    return None
-                return inner if self._matcher.is_whole(inner) else tir.Call("trunc", (inner,), kind)
+        if isinstance(x, tir.Cast) and tir.type_of(x.value).is_float:
+            reach = facts.reach_of_float(x.value)
+            if not (reach and all(fits(trunc(each), x.dtype) for each in reach)):
+                return None
+            whole = self._matcher.is_whole(x.value)
+            return x.value if whole else tir.Call("trunc", (x.value,), kind)
         if not tir.type_of(x).is_integer or not (
             facts.is_exact(x) or (facts.is_index(x) and facts.fits(x))
         ):

@@ -542,9 +542,8 @@ def combiner(
             # The larger or the smaller one; or NaN, if what was combined so far is it.
             if isinstance(condition, tir.Or) and _is_nan(condition.b, x[0]):
                 condition = condition.a
-            match condition:
-                case tir.LT(a=c, b=d) | tir.LE(a=c, b=d) if {c, d} == {a, b}:
-                    name = "max" if c is b else "min"
+            if isinstance(condition, tir.LT | tir.LE) and {condition.a, condition.b} == {a, b}:
+                name = "max" if condition.a is b else "min"
     return _shared(Combination, (x, y, made), lambda: Combination(name, x, y, made))
 
 
@@ -719,16 +718,14 @@ def _folded(node: PrimExpr, operands: Sequence[PrimExpr]) -> PrimExpr:
         return a
     if type(node) is tir.Mul and not b.value:
         return b
-    match a:
-        case (tir.Add() | tir.Sub()) as inner if type(node) is not tir.Mul and (
-            isinstance(inner.b, tir.IntImm)
-        ):
-            more = inner.b.value if type(inner) is tir.Add else -inner.b.value
-            total = more + (b.value if type(node) is tir.Add else -b.value)
-            if abs(total) >= 1 << 62:
-                return tir.with_operands(node, operands)
-            kind = tir.Sub if total < 0 else tir.Add
-            return _folded(kind(inner.a, index(0)), (inner.a, index(abs(total))))
+    sums = isinstance(node, tir.Add | tir.Sub)
+    if sums and isinstance(a, tir.Add | tir.Sub) and isinstance(a.b, tir.IntImm):
+        more = a.b.value if type(a) is tir.Add else -a.b.value
+        total = more + (b.value if type(node) is tir.Add else -b.value)
+        if abs(total) >= 1 << 62:
+            return tir.with_operands(node, operands)
+        kind = tir.Sub if total < 0 else tir.Add
+        return _folded(kind(a.a, index(0)), (a.a, index(abs(total))))
     if isinstance(a, tir.IntImm):
         made = _EXACT[type(node)](a.value, b.value)
         if abs(made) < 1 << 62:

@@ -256,4 +256,4 @@ COMPARED: dict[str, Callable[[_Comparison, Any, Demand], None]] = {
     "fields": _Comparison._fields,
     "function": _Comparison._function,
 }
-"""By the kind of a comparison, the method that makes it."""
+"""The method that makes each kind of comparison."""

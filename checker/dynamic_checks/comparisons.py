@@ -373,4 +373,4 @@ JUDGED: dict[str, Callable[[PartJudge, Info, Demand], PartStatus]] = {
     "fields": PartJudge._fields,
     "function": PartJudge._function,
 }
-"""By the kind of a comparison, the method that judges it."""
+"""The method that judges each kind of comparison."""

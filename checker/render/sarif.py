@@ -21,7 +21,7 @@ SCHEMA = (
 
 
 FINGERPRINT = "codeAndLine/v1"
-"""By what a result is known again: its code and the text of its line, wherever that line has
+"""The key by which a result is recognised: its code and the text of its line, wherever that line has
 moved.
 """
 

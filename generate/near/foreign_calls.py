@@ -145,4 +145,4 @@ FOREIGN_CALLS: dict[str, Step] = {
     "TIR09-private": private_symbol,
     "USE-overwritten-after": used_again,
 }
-"""By the premise that fails, the step that makes it fail."""
+"""The step that makes each premise fail."""

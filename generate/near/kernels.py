@@ -88,7 +88,7 @@ BREAKS: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "TIR08-integer": (("range(8)", "range(8.0)"), ("T.grid(8,", "T.grid(8.0,")),
 }
-"""By the premise that fails, pieces of the text and what takes their place: one of them."""
+"""Pieces of the text and their replacements, one of which makes each premise fail."""
 
 TEXT_BREAKS: dict[str, tuple[tuple[str, str], ...]] = {
     "TIR13-mark": (("private=True, s_tir=True", "private=True"),),

@@ -131,7 +131,7 @@ MODULES: Mapping[str, Change] = {
     "D15-unchecked": unchecked,
     "VDEV-propagate-agree": two_devices,
 }
-"""By the premise that fails, the change that makes it fail."""
+"""The change that makes each premise fail."""
 
 
 def nested(module: ast.IRModule) -> ast.IRModule:

@@ -65,4 +65,4 @@ OPERANDS: dict[str, Step] = {
     "OBL-listed-literal": unknown_bounds,
     "OBL-tuples-literal": unknown_tuples,
 }
-"""By the premise that fails, the step that makes it fail."""
+"""The step that makes each premise fail."""

@@ -121,4 +121,4 @@ PRIM_CALLS: dict[str, Step] = {
     "OBL-reuse-rank": inplace((0,), (3, 1)),
     "OBL-reuse-shape": inplace((0,), (4,)),
 }
-"""By the premise that fails, the step that makes it fail."""
+"""The step that makes each premise fail."""

@@ -366,4 +366,4 @@ STEPS: dict[str, Step] = {
     **OPERANDS,
     "OBL-place-vdevice": places,
 }
-"""By the premise that fails, the step that makes it fail."""
+"""The step that makes each premise fail."""

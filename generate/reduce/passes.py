@@ -317,4 +317,4 @@ PASSES: tuple[Pass, ...] = (
     Pass("numbers", _numbers, _with_small_numbers),
     Pass("operands", _operands, _replaced),
 )
-"""In the order in which they are tried: what takes most away comes first."""
+"""The passes in the order of trial: those that take most away come first."""

@@ -624,4 +624,4 @@ _OF_TVM = {
     "update": "rlx.BlockBuilder(module), then update_func and get",
     "update_func": "rlx.BlockBuilder(module), then update_func and get",
 }
-"""What to write in place of TVM's methods of modules."""
+"""The text to write in place of each of TVM's methods of modules."""

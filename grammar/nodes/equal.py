@@ -116,12 +116,8 @@ def _dom(run: TreeComparison, axis: tir.IterVar) -> object:
     """The range of an axis, its loop's where it does not say; from zero, only where it ends."""
     if axis.dom is None:
         loop = run.loops.get(axis.binding)
-        return None if loop is None or not _is_zero(loop.min) else loop.extent
-    return axis.dom[1] if _is_zero(axis.dom[0]) else axis.dom
-
-
-def _is_zero(expr: tir.PrimExpr) -> bool:
-    return isinstance(expr, tir.IntImm) and expr.value == 0
+        return None if loop is None or not tir.is_zero(loop.min) else loop.extent
+    return axis.dom[1] if tir.is_zero(axis.dom[0]) else axis.dom
 
 
 def _block(run: TreeComparison, a: tir.Block, b: tir.Block, path: Path) -> None:

@@ -60,6 +60,7 @@ from rlx.grammar.nodes.tir_exprs import (
     Var,
     children,
     converted,
+    is_zero,
     negated,
     type_of,
 )
@@ -148,6 +149,7 @@ __all__ = [
     "free_vars",
     "interned",
     "is_slice",
+    "is_zero",
     "larger_than",
     "negated",
     "postorder",

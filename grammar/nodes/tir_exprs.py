@@ -286,6 +286,11 @@ def negated(value: PrimExpr, kind: DataType, span: Span | None) -> PrimExpr:
     return Mul(value, minus, span)
 
 
+def is_zero(expr: object) -> bool:
+    """Whether an expression is the integer literal 0."""
+    return isinstance(expr, IntImm) and expr.value == 0
+
+
 def type_of(expr: PrimExpr) -> DataType:
     """The data type of a prim expression by TIR's rules: operands of one operator agree.
 

@@ -259,7 +259,7 @@ class PrimFuncPrinter(PrimHeadPrinter):
     def _range(self, loop: tir.For) -> str:
         word = "range" if loop.kind == "serial" and not loop.attrs else f"T.{loop.kind}"
         bounds: list[str] = [self.prim.text(loop.extent)]
-        if not _is_zero(loop.min) or loop.step is not None:
+        if not tir.is_zero(loop.min) or loop.step is not None:
             bounds = [self.prim.text(loop.min), self.prim.text(_stop(loop.min, loop.extent))]
         named = [f"{key}={self._attr(value)}" for key, value in loop.attrs.items()]
         if loop.step is not None:
@@ -330,7 +330,9 @@ class PrimFuncPrinter(PrimHeadPrinter):
                 name = self._name(axis.var)
                 kind = _AXIS.get(axis.kind, axis.kind)
                 start, stop = axis.dom or self._loop_range(axis.binding)
-                dom = self.prim.text(stop) if _is_zero(start) else self.prim.tupled((start, stop))
+                dom = (
+                    self.prim.text(stop) if tir.is_zero(start) else self.prim.tupled((start, stop))
+                )
                 self.lines.append(
                     f"{pad}{name} = T.axis.{kind}({dom}, {self.prim.text(axis.binding)})"
                 )
@@ -344,7 +346,7 @@ class PrimFuncPrinter(PrimHeadPrinter):
         loop = self.loops.get(binding)
         if loop is None:
             return binding, binding
-        return loop.min, loop.extent if _is_zero(loop.min) else _stop(loop.min, loop.extent)
+        return loop.min, loop.extent if tir.is_zero(loop.min) else _stop(loop.min, loop.extent)
 
 
 def _declared_early(block: tir.Block) -> tuple[tir.Stmt, ...]:
@@ -368,10 +370,6 @@ def _mentions(expr: PrimExpr, buffer: tir.Buffer) -> bool:
     return any(isinstance(e, tir.BufferLoad) and e.buffer is buffer for e in tir.postorder(expr))
 
 
-def _is_zero(expr: PrimExpr) -> bool:
-    return isinstance(expr, tir.IntImm) and expr.value == 0
-
-
 def _stop(start: PrimExpr, extent: PrimExpr) -> PrimExpr:
     """Where a loop ends; an extent that was read as ``stop - start`` says it itself."""
     if isinstance(extent, tir.Sub) and structural_equal(extent.b, start):
@@ -383,4 +381,4 @@ def _stop(start: PrimExpr, extent: PrimExpr) -> PrimExpr:
 
 def _is_plain(loop: tir.For) -> bool:
     plain = loop.kind == "serial" and not loop.attrs and loop.step is None
-    return plain and _is_zero(loop.min)
+    return plain and tir.is_zero(loop.min)

@@ -316,7 +316,7 @@ def _extent(low: tir.PrimExpr, stop: tir.PrimExpr) -> tir.PrimExpr:
     """How many steps lead from ``low`` to ``stop``."""
     if isinstance(low, tir.IntImm) and isinstance(stop, tir.IntImm):
         return tir.IntImm(stop.value - low.value, stop.dtype, stop.span)
-    if isinstance(low, tir.IntImm) and low.value == 0:
+    if tir.is_zero(low):
         return stop
     return tir.Sub(stop, low, getattr(stop, "span", None))
 

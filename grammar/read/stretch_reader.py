@@ -542,7 +542,7 @@ _BEHIND_ANNOTATION = {
     ":": re.compile(r"(?<=[)\]])\s*(?:,\s*\w+\s*:|,?\s*\)\s*(?:->|:)|=)"),
     ">": re.compile(r"(?<=[)\]])\s*:"),
 }
-"""What stands behind an annotation whose brackets are all there, by the sign in front of it."""
+"""The text behind an annotation whose brackets are all there, by the sign in front of it."""
 
 
 def _are_variables(value: object) -> bool:

@@ -214,27 +214,57 @@ def _shadowed(
     from rlx.semantics.machine import load
 
     program = load(module, output=lambda line: None, iterations=ITERATIONS)
-    shadows: dict[tuple[int, tuple[int, ...]], _Shadow] = {}
-    kernels = {} if kernels is None else kernels
+    shadows = _Shadows(eps, random, {} if kernels is None else kernels)
+    args = own(module, list(cut.inputs.values()))
+    for each in followed(program, cut.entry, args, forget=always):
+        if isinstance(each, BoundVariable):
+            shadows.bind(each)
+            continue
+        if not isinstance(each, Returned):
+            raise NoBoundError("the run does not end")
+        found = [shadows.of(array) for array in arrays(each.value)]
+        return [one.wide for one in found], [one.error for one in found]
+    raise AssertionError("a run ends with its outcome")
 
-    def shadow(array: Array) -> _Shadow:
-        found = shadows.get(_place(array))
+
+class _Shadows:
+    """The shadows of the arrays of a run. The parameters are those of :func:`_shadowed`."""
+
+    def __init__(self, eps: float, random: np.random.Generator | None, kernels: Kernels) -> None:
+        self._eps, self._random, self._kernels = eps, random, kernels
+        self._known: dict[tuple[int, tuple[int, ...]], _Shadow] = {}
+
+    def of(self, array: Array) -> _Shadow:
+        """The shadow of an array; of an input it is exact."""
+        found = self._known.get(_place(array))
         if found is not None:
             return found
         kind = array.dtype if array.dtype.kind in "biu" else np.float64
         return _Shadow(array.astype(kind), np.zeros(array.shape))
 
-    def called(bound: BoundVariable) -> None:
+    def bind(self, bound: BoundVariable) -> None:
+        """Compute the shadows of the arrays that a binding made."""
+        if not isinstance(bound.expr, ast.Call):
+            return
+        name = bound.expr.op_name
+        if name == "relax.call_tir":
+            self._call(bound)
+        elif name == "relax.call_tir_inplace":
+            raise NoBoundError("a call that overwrites its operands")
+        elif name.startswith("relax.") and any(
+            array.dtype.kind not in "biu" and _place(array) not in self._known
+            for array in distinct(bound.value)
+        ):
+            raise NoBoundError(f"{name} is no kernel")
+
+    def _call(self, bound: BoundVariable) -> None:
         callee, args, *numbers = bound.operands
         assert isinstance(callee, PrimFuncValue)
         made = distinct(bound.value)
-        every = [*(args.fields if isinstance(args, TupleValue) else ()), *_scalars(numbers)]
-        if bound.expr.op_name == "relax.call_tir":  # type: ignore[attr-defined]
-            taken = [each.data if isinstance(each, Tensor) else each for each in every]
-            at = len(args.fields) if isinstance(args, TupleValue) else 0
-            taken[at:at] = made
-        else:
-            raise NoBoundError("a call that overwrites its operands")
+        fields = args.fields if isinstance(args, TupleValue) else ()
+        every = [*fields, *_scalars(numbers)]
+        taken = [each.data if isinstance(each, Tensor) else each for each in every]
+        taken[len(fields) : len(fields)] = made
         given: list[Any] = []
         kept: list[tuple[Array, _Shadow]] = []
         exact: set[int] = set()
@@ -243,52 +273,44 @@ def _shadowed(
                 given.append(getattr(each, "value", each))
                 continue
             new = any(each is array for array in made)
-            if not new and _place(each) not in shadows:
+            if not new and _place(each) not in self._known:
                 given.append(each)  # weights, which are large
                 exact.add(number)
                 continue
-            one = shadow(each)
-            error = one.error if random is None else np.zeros(one.error.shape)
+            one = self.of(each)
+            error = one.error if self._random is None else np.zeros(one.error.shape)
             one = _Shadow(np.zeros_like(one.wide), np.zeros(each.shape)) if new else one
             given += [one.wide, one.error if new else error]
             if new:
                 kept.append((each, one))
         unsure = np.zeros(1)
-        function = callee.func
-        key = id(function), frozenset(exact)
-        if key not in kernels:
-            bounded = with_errors(function, eps / 2, exact=exact, typical=random is not None)
-            kernels[key] = _kernel(bounded)
-        kernels[key]([*given, unsure])
+        self._kernel(callee.func, exact)([*given, unsure])
         if unsure[0]:
             raise NoBoundError("a branch depends on rounding")
         for array, one in kept:
-            wide, error = one.wide, one.error
-            if random is not None and wide.dtype == np.float64:
-                move = np.asarray(random.uniform(-1, 1, wide.shape))
-                error[~np.isfinite(error)] = 0.0
-                move *= error
-                wide += move
-                error = np.zeros(wide.shape)  # which takes no memory until it is written to
-            place = _place(array)
-            finalize(_owner(array), shadows.pop, place, None)
-            shadows[place] = _Shadow(wide, error)
+            self._keep(array, one)
 
-    args = own(module, list(cut.inputs.values()))
-    for each in followed(program, cut.entry, args, forget=always):
-        if isinstance(each, BoundVariable):
-            if not isinstance(each.expr, ast.Call):
-                continue
-            if each.expr.op_name in ("relax.call_tir", "relax.call_tir_inplace"):
-                called(each)
-            elif each.expr.op_name.startswith("relax.") and not _is_same(each, shadows):
-                raise NoBoundError(f"{each.expr.op_name} is no kernel")
-            continue
-        if not isinstance(each, Returned):
-            raise NoBoundError("the run does not end")
-        found = [shadow(array) for array in arrays(each.value)]
-        return [one.wide for one in found], [one.error for one in found]
-    raise AssertionError("a run ends with its outcome")
+    def _kernel(self, function: tir.PrimFunc, exact: set[int]) -> Callable[..., Any]:
+        """A PrimFunc that computes errors, too, but for those of some operands."""
+        key = id(function), frozenset(exact)
+        if key not in self._kernels:
+            typical = self._random is not None
+            bounded = with_errors(function, self._eps / 2, exact=exact, typical=typical)
+            self._kernels[key] = _kernel(bounded)
+        return self._kernels[key]
+
+    def _keep(self, array: Array, one: _Shadow) -> None:
+        """Remember a shadow as long as its array lives."""
+        wide, error = one.wide, one.error
+        if self._random is not None and wide.dtype == np.float64:
+            move = np.asarray(self._random.uniform(-1, 1, wide.shape))
+            error[~np.isfinite(error)] = 0.0
+            move *= error
+            wide += move
+            error = np.zeros(wide.shape)  # which takes no memory until it is written to
+        place = _place(array)
+        finalize(_owner(array), self._known.pop, place, None)
+        self._known[place] = _Shadow(wide, error)
 
 
 def _owner(array: Array) -> Array:
@@ -300,13 +322,6 @@ def _owner(array: Array) -> Array:
 
 def _place(array: Array) -> tuple[int, tuple[int, ...]]:
     return array.__array_interface__["data"][0], array.shape
-
-
-def _is_same(bound: BoundVariable, shadows: dict[Any, _Shadow]) -> bool:
-    """Whether the value of a binding has no array that is new, of floats."""
-    return all(
-        array.dtype.kind in "biu" or _place(array) in shadows for array in distinct(bound.value)
-    )
 
 
 def _scalars(values: list[Value]) -> list[Any]:

@@ -151,7 +151,7 @@ def unread(found: Iterable[Diagnostic]) -> bool:
 
 
 PART = 0.7
-"""Where an excerpt would be more than this part of a text, all of it is checked."""
+"""The largest part of a text that an excerpt may be; otherwise all of it is checked."""
 
 
 VERSIONS = 4
@@ -644,7 +644,7 @@ class _Step:
 
 _ROUNDS = 4
 _STORED = re.compile(r"(?<= )\[(?:'\w+'(?:, )?)*\]$")
-"""What a PrimFunc with loops stores to, at the end of its face."""
+"""The buffers that a PrimFunc with loops stores to, at the end of its face."""
 _WORD = re.compile(r"\w+")
 _CERTAIN_IF_READ = frozenset(["IGNORE-unused", "WF02-global"])
 """The diagnostics that are left out where a part of the text could not be read."""

@@ -95,7 +95,7 @@ def _files_of(message: Any) -> Iterator[str]:
 
 
 _NATIVE = "data/aotinductor/"
-"""Where the archive of a `.pt2` file has libraries, which PyTorch would load."""
+"""The folder of libraries in the archive of a `.pt2` file, which PyTorch would load."""
 
 
 def _torch(path: str, printed: Printing) -> str:

@@ -35,7 +35,7 @@ NOT_COMPARED = {
     "DecomposeOps": _MODE,
     "MutateOpsForTraining": _MODE,
 }
-"""By the name of a pass, why runs are not compared. Other passes that change the parameters of a
+"""The reason why runs are not compared after a pass, by its name. Other passes that change the parameters of a
 function are recognised by the parameters.
 """
 

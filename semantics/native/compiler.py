@@ -161,9 +161,9 @@ _failures: dict[str, str] = {}
 """Why compilers do not work, by their paths."""
 
 _COMPLETE = {"Linux": ["-Wl,-z,defs"]}
-"""By systems, words with which the linker accepts only libraries whose functions are all there."""
+"""The words with which the linker of each system accepts only libraries whose functions are all there."""
 _ALONE = {"Linux": ["-nostdlib", "-lgcc"]}
-"""By systems, words with which it does not read the C library."""
+"""The words with which the linker of each system does not read the C library."""
 
 
 def _mathematics(flags: Sequence[str]) -> list[str]:

@@ -189,7 +189,7 @@ def _parameters(
 def _compact(state: Generation, buffer: tir.Buffer) -> None:
     """Refuse buffers with strides of their own; an offset is 0."""
     offset = buffer.attrs.get("elem_offset")
-    zero = isinstance(offset, tir.IntImm) and offset.value == 0
+    zero = tir.is_zero(offset)
     if isinstance(offset, tir.Var):
         state.names[offset] = constant(0, offset.dtype)
     elif (offset is not None and not zero) or buffer.attrs.get("strides") or "data" in buffer.attrs:

@@ -142,7 +142,7 @@ def _covers(
 ) -> bool:
     seen: set[tir.Var] = set()
     for index, dim in zip(store.indices, store.buffer.shape, strict=False):
-        if isinstance(dim, tir.IntImm) and dim.value == 1 and _is_zero(index):
+        if isinstance(dim, tir.IntImm) and dim.value == 1 and tir.is_zero(index):
             continue
         if not isinstance(index, tir.Var) or names.get(index) in seen or index not in names:
             return False
@@ -164,11 +164,7 @@ def _starts_at_zero(axis: tir.IterVar, loops: Collection[tir.Var]) -> bool:
     """Whether the first iteration of the loops is the one in which a reduction starts, as far as
     this axis goes.
     """
-    return axis.binding in loops and (axis.dom is None or _is_zero(axis.dom[0]))
-
-
-def _is_zero(index: tir.PrimExpr) -> bool:
-    return isinstance(index, tir.IntImm) and index.value == 0
+    return axis.binding in loops and (axis.dom is None or tir.is_zero(axis.dom[0]))
 
 
 def _same_extent(a: tir.PrimExpr, b: tir.PrimExpr) -> bool:

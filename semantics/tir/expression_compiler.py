@@ -136,7 +136,7 @@ class ExpressionCompiler:
 
 
 _NOT_YET = object()
-"""In the slot of a repeated part that this evaluation of the expression has not reached."""
+"""The content of the slot of a repeated part that this evaluation of the expression has not reached."""
 
 
 def _kept(term: Term, slot: int) -> Term:

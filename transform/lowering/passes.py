@@ -276,7 +276,7 @@ _TAKES = {
     "transform_function": ("a function, its module and the context", 3),
     "transform_dataflowblock": ("a dataflow block, its module and the context", 3),
 }
-"""What a user's function takes in place of each method, and how many values these are."""
+"""The parameters of a user's function in place of each method, and their number."""
 
 
 def _decorated(

@@ -23,7 +23,7 @@ ORACLES: dict[str, Oracle] = {
     "roundtrip": roundtrip,
     "refine": refine,
 }
-"""By the name that `rlx fuzz --oracle` takes."""
+"""The oracles by the names that `rlx fuzz --oracle` takes."""
 
 
 def named(name: str) -> Oracle:
