@@ -360,6 +360,40 @@ def test_blocks_are_begun_and_ended(inside: bool) -> None:
         assert rlx.check(bb.get()).ok
 
 
+def test_dimensions_may_be_unbound_outside_of_functions() -> None:
+    n = rlx.dim("n")
+    bb = rlx.BlockBuilder()
+    zeros = rlx.op.zeros([n, 4], "float32")
+    assert str(bb.struct_info(zeros)) == 'R.Tensor((n, 4), dtype="float32")'
+    assert "R.exp(gv)" in str(bb.normalize(rlx.op.exp(zeros)))
+    twice = rlx.Var("x", [n * 2], "float32")
+    assert str(bb.struct_info(rlx.op.concat([twice, rlx.op.zeros([n], "float32")]))) in (
+        'R.Tensor((n * 2 + n,), dtype="float32")',
+        'R.Tensor((n * 3,), dtype="float32")',
+    )
+
+
+def test_parameters_that_come_last() -> None:
+    """They bind the dimensions; values and casts of them are known before."""
+    n, m = rlx.dim("n"), rlx.dim("m")
+    given, sizes = rlx.Var("x", 'R.Tensor("float32", ndim=2)'), rlx.Var("s", [m, n], "float32")
+    bb = rlx.BlockBuilder()
+    with bb.function("main"):
+        cast = bb.match_cast(given, 'R.Tensor(("rows", 4), "float32")')
+        assert bb.struct_info(rlx.op.exp(sizes)).dtype == "float32"  # type: ignore[attr-defined]
+        zeros = bb.emit(rlx.op.zeros([n, m], "float32"))
+        bb.emit_func_output((cast, zeros), [given, sizes])
+    assert rlx.check(bb.get()).ok
+    assert bb.get()["main"].shape_vars == (m, n)  # type: ignore[union-attr]
+
+    bb = rlx.BlockBuilder()
+    with (
+        pytest.raises(rlx.BuildError, match="m: used, but not a dimension of a parameter"),
+        bb.function("main"),
+    ):
+        bb.emit_func_output(bb.emit(rlx.op.zeros([n, m], "float32")), [rlx.Var("x", [n])])
+
+
 def test_names_of_tvm_say_what_to_write() -> None:
     bb: Any = rlx.BlockBuilder()
     x: Any = rlx.Var("x", 'R.Tensor((2,), "float32")')
