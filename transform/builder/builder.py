@@ -244,9 +244,9 @@ class BlockBuilder(ModuleFunctions):
 
     def _lone(self, place: Place) -> Frame:
         """Begin what stands outside functions; its unbound variables count as parameters."""
-        head = head_of((), {}, True, place)
+        head = head_of((), {}, False, place)
         frame = self.begin_again(GlobalVar(self.unique_name("main")), head, head, (), place)
-        frame.adopts = True
+        frame.adopts, frame.adopted = True, {ast.Var, ast.DataflowVar}
         return frame
 
     # ------------------------------------------------------------ bindings

@@ -94,8 +94,8 @@ class Frame:
         Whether a rebuilt function gets the derived annotation of its result instead of the old one.
     adopts
         Whether unbound variables become parameters, because the parameters are not given yet.
-    sizes
-        Those of them that only have unbound shape variables.
+    adopted, sizes
+        The kinds of these variables, and those parameters that only have unbound shape variables.
     diagnostics
         Warnings and notes about what was emitted.
     is_untouched
@@ -123,7 +123,7 @@ class Frame:
         self.names = Names(chain(taken, (param.name_hint for param in head.params)))
         self.finished: ast.Function | None = None
         self.strengthens = self.adopts = False
-        self.sizes: list[ast.Var] = []
+        self.adopted, self.sizes = {ast.Var}, list[ast.Var]()
         self.diagnostics: list[Diagnostic] = []
         self._kept: list[VarBinding | ast.MatchCast | Callable[[Frame], None]] = []
         self.is_untouched = True
@@ -681,7 +681,7 @@ class Frame:
         which has its other unbound sizes.
         """
         for var in free_vars_of(value):
-            if type(var) is ast.Var and var not in self.walk.in_scope:
+            if type(var) in self.adopted and var not in self.walk.in_scope:
                 self.names.take(var.name_hint)
                 self._adopt(var)
         sizes = [size for size in free_symbolic_vars(value) if size not in self.walk.shape_vars]

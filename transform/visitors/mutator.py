@@ -182,6 +182,7 @@ class ExprMutator:
             head = head_of((), {}, False, place)
             names = (var.name_hint for var in bound_vars(expr))
             frame = self.builder.begin_again(GlobalVar("main"), head, head, names, place)
+            frame.adopted = {ast.Var, ast.DataflowVar}
             frame.adopt(expr)
             try:
                 yield frame

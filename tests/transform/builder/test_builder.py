@@ -11,7 +11,7 @@ import rlx
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Call, op
 from rlx.grammar.nodes.equal import structural_equal
-from rlx.transform import DeadCodeElimination, wildcard
+from rlx.transform import DeadCodeElimination, annotated, wildcard
 
 F = 'R.Tensor(("n", 4), "float32")'
 
@@ -371,6 +371,31 @@ def test_dimensions_may_be_unbound_outside_of_functions() -> None:
         'R.Tensor((n * 2 + n,), dtype="float32")',
         'R.Tensor((n * 3,), dtype="float32")',
     )
+
+
+def test_what_is_known_of_the_values_of_a_function() -> None:
+    """Outside of it, also of those that use local variables of dataflow blocks or have effects."""
+    main = annotated(
+        rlx.parse("""
+@R.function(pure=False)
+def main(x: R.Tensor((3,), "float32")):
+    with R.dataflow():
+        a = R.exp(x)
+        b = R.sum(a)
+        R.output(b)
+    p = R.print(b, format="{}")
+    return b
+""")
+    )["main"]
+    bb = rlx.BlockBuilder()
+    assert isinstance(main, ast.Function) and isinstance(main.body, ast.SeqExpr)
+    for block in main.body.blocks:
+        for binding in block.bindings:
+            assert binding.var is not None
+            assert str(bb.struct_info(binding.value)) == str(binding.var.struct_info)
+    with pytest.raises(rlx.BuildError, match="effects, which are not allowed in a dataflow block"):
+        bb.begin_dataflow_block()
+        bb.emit(rlx.op.print(main.params[0], format="{}"))
 
 
 def test_parameters_that_come_last() -> None:
