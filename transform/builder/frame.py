@@ -572,7 +572,7 @@ class Frame:
         if wanted is not None:
             value, info = self._told_apart(value)
             if info is not None and info is self.infos.shared(wanted):
-                self.keep(VarBinding(var, value, place, place))
+                self.keep(_with_value(binding, value, place))
                 return var
         state, shared = self.state, self.infos.shared
         key = self._key(value)
@@ -583,7 +583,7 @@ class Frame:
         known = None if key is None or wanted is None else self.known.get(key)
         stays = type(value) is ast.If and self._stays_branched(binding, value)
         if key is None and (stays or self._is_name(var, value)):
-            self.blocks.bindings.append(VarBinding(var, value, place, place))
+            self.blocks.bindings.append(_with_value(binding, value, place))
             return var
         sizes = len(state.scope.shape_vars)
         if wanted is not None:
@@ -592,7 +592,7 @@ class Frame:
             if key is not None and found is shared(wanted):
                 says_nothing = known or (not state.diagnostics and self._asks_operator(value))
                 if says_nothing and self._bound_again(var, value, wanted):
-                    self.blocks.bindings.append(VarBinding(var, value, place, place))
+                    self.blocks.bindings.append(_with_value(binding, value, place))
                     if known is None and sizes == len(state.scope.shape_vars):
                         state.info_of[var] = found
                         self.known.remember(key, value, var, state)
@@ -810,6 +810,13 @@ class Frame:
 
 _NESTED = 20
 """The depth up to which nested calls are bound by recursion."""
+
+
+def _with_value(binding: VarBinding, value: Expr, place: Place) -> VarBinding:
+    """A binding of the old program with another value, or itself."""
+    if value is binding.value:
+        return binding
+    return VarBinding(binding.var, value, place, place)
 
 
 def _is_simple(call: ast.Call) -> bool:

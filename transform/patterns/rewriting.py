@@ -221,11 +221,12 @@ def _tidy(
     every = module.functions
     live = reached_functions(changed, every)
     part = replace(module, functions={gv: f for gv, f in every.items() if gv in live})
-    done = not changed
-    while not done:
+    for _ in range(ROUNDS if changed else 0):
         merged = part if writes(part) else Common(calls=False)(part)
         found = CanonicalizeBindings().apply(merged)
-        done, part = found is merged, dead_code(found)
+        part = dead_code(found)
+        if found is merged:
+            break
     if replaced:
         around = signatures_of(part)
         part = part.map_relax_functions(
