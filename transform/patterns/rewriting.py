@@ -349,6 +349,9 @@ class _Replacing(ExprMutator):
         super().visit_global_function(gv, normal)
         new = self.builder.lookup_func(gv)
         assert isinstance(new, ast.Function)
+        if new is normal:
+            self.builder.put(gv, function, keep=True)
+            return
         self.changed = self.changed or (new is not function and function.ret_struct_info is None)
         if self.idle and self.cleans:
             without_idle(self.builder, gv, self.idle)
