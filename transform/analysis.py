@@ -49,20 +49,17 @@ def all_global_vars(expr: Expr) -> tuple[GlobalVar, ...]:
     return called_globals(of_kind(expr, Expr, "an expression"))
 
 
-def defined_symbolic_vars(function: ast.Function) -> tuple[tir.Var, ...]:
-    """The shape variables that a function binds, in its signature and in casts."""
-    found = dict.fromkeys(of_kind(function, ast.Function, "a function").shape_vars)
-    for binding in bindings(function):
-        if isinstance(binding, ast.MatchCast):
-            found |= dict.fromkeys(binding.shape_vars)
-    return tuple(found)
+def defined_symbolic_vars(expr: Expr) -> tuple[tir.Var, ...]:
+    """The shape variables that a function or another expression binds, in signatures and in casts."""
+    binding = evaluated(of_kind(expr, Expr, "an expression"), ast.Function | ast.MatchCast)
+    return tuple(dict.fromkeys(var for node in binding for var in node.shape_vars))
 
 
-def free_symbolic_vars(function: ast.Function) -> tuple[tir.Var, ...]:
-    """The shape variables that a function uses and does not bind."""
-    bound = set(defined_symbolic_vars(function))
-    infos = (var for info in struct_infos(function) for var in free_shape_vars(info))
-    values = evaluated(function, ast.ShapeExpr | ast.PrimValue)
+def free_symbolic_vars(expr: Expr) -> tuple[tir.Var, ...]:
+    """The shape variables that a function or another expression uses and does not bind."""
+    bound = set(defined_symbolic_vars(expr))
+    infos = (var for info in struct_infos(expr) for var in free_shape_vars(info))
+    values = evaluated(expr, ast.ShapeExpr | ast.PrimValue)
     dims = (var for value in values for each in value.children() for var in tir.free_vars(each))  # type: ignore[arg-type]
     return tuple(var for var in dict.fromkeys((*infos, *dims)) if var not in bound)
 

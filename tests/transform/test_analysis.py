@@ -58,6 +58,20 @@ def test_variables() -> None:
     assert list(transform.name_to_binding(MAIN)) == ["y", "z", "w", "r", "a"]
 
 
+def test_dimensions_of_local_functions_are_not_free() -> None:
+    main = rlx.parse("""
+@R.function
+def main(x: R.Tensor(("n",), "float32")):
+    @R.function
+    def inner(y: R.Tensor(("k",), "float32")) -> R.Tensor(("k",), "float32"):
+        return R.exp(y)
+    return inner
+""")["main"]
+    assert isinstance(main, ast.Function)
+    assert transform.free_symbolic_vars(main) == ()
+    assert [var.name for var in transform.defined_symbolic_vars(main)] == ["n", "k"]
+
+
 def test_uses_in_a_dataflow_block() -> None:
     assert isinstance(MAIN, ast.Function) and isinstance(MAIN.body, ast.SeqExpr)
     block = MAIN.body.blocks[0]

@@ -244,9 +244,9 @@ class BlockBuilder(ModuleFunctions):
 
     def _lone(self, place: Place) -> Frame:
         """Begin what stands outside functions; its unbound variables count as parameters."""
-        head = head_of((), {}, True, place)
+        head = head_of((), {}, False, place)
         frame = self.begin_again(GlobalVar(self.unique_name("main")), head, head, (), place)
-        frame.adopts = True
+        frame.adopts, frame.adopted = True, {ast.Var, ast.DataflowVar}
         return frame
 
     # ------------------------------------------------------------ bindings
@@ -314,7 +314,10 @@ class BlockBuilder(ModuleFunctions):
         frame = self._open("emit_match_cast", place)
         target = taken.struct_info(struct_info, place, frame.shape_vars())
         hint = taken.text(name_hint, _NAME, place)
-        return frame.cast(taken.value(value, place), target, hint, place)
+        given = taken.value(value, place)
+        if frame.adopts:
+            frame.adopt(given)
+        return frame.cast(given, target, hint, place)
 
     match_cast = emit_match_cast
     """TVM's name of :meth:`emit_match_cast`."""
@@ -373,10 +376,15 @@ class BlockBuilder(ModuleFunctions):
         if frame.adopts:
             given = taken.parameters(params, place)
             frame.adopt(ast.Tuple((result, *given)))
-            left = [p.name_hint for p in frame.head.params if p not in given]
+            known = (*given, *frame.sizes)
+            left = [p.name_hint for p in frame.head.params if p not in known]
             if left:
                 raise misuse(f"{', '.join(left)}: used, but not a parameter", place)
-            frame.head = replace(frame.head, params=given)
+            sizes = head_of(given, {}, True, place).shape_vars
+            for size in frame.head.shape_vars:
+                if size not in sizes:
+                    raise misuse(f"{size.name}: used, but not a dimension of a parameter", place)
+            frame.head = replace(frame.head, params=given, shape_vars=sizes)
         elif params is not None:
             raise misuse("the parameters are already given to bb.function(…)", place)
         finish(frame, result, place)
@@ -443,6 +451,8 @@ class BlockBuilder(ModuleFunctions):
         place = here()
         given, frame = taken.value(value, place), self._innermost
         if frame is not None and frame.finished is None:
+            if frame.adopts:
+                frame.adopt(given)
             found = frame.state.info_of.get(given)
             return frame.derived(given, place) if found is None else found
         frame = self._lone(place)

@@ -8,6 +8,7 @@ from rlx.checker.well_formed.traversal import end as leave_function
 from rlx.checker.well_formed.traversal import walk_expression
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, StructInfo
+from rlx.grammar.nodes.equal import structural_equal
 from rlx.grammar.nodes.node import changed, replace, same
 from rlx.grammar.nodes.python_places import Place
 from rlx.solver.order import compatibility, free_vars
@@ -91,6 +92,8 @@ def _promise(
         return None
     if before is not None:
         if frame.infos.shared(found.ret) is frame.infos.shared(before):
+            return before
+        if structural_equal(found.ret, before):  # types of functions are not shared
             return before
         result = compatibility(found.ret, before, frame.state.prover)
         stronger = frame.strengthens and result.compatible

@@ -28,6 +28,7 @@ from rlx.grammar.nodes.unused_names import Names
 from rlx.grammar.nodes.visit import LEAVES, is_leaf
 from rlx.grammar.nodes.visit import free_vars as free_vars_of
 from rlx.solver.order import compatibility, free_shape_vars
+from rlx.transform.analysis import free_symbolic_vars
 from rlx.transform.builder import states
 from rlx.transform.builder.apart import AnnotatedScope
 from rlx.transform.builder.blocks import GrowingBlocks
@@ -93,6 +94,8 @@ class Frame:
         Whether a rebuilt function gets the derived annotation of its result instead of the old one.
     adopts
         Whether unbound variables become parameters, because the parameters are not given yet.
+    adopted, sizes
+        The kinds of these variables, and those parameters that only have unbound shape variables.
     diagnostics
         Warnings and notes about what was emitted.
     is_untouched
@@ -120,6 +123,7 @@ class Frame:
         self.names = Names(chain(taken, (param.name_hint for param in head.params)))
         self.finished: ast.Function | None = None
         self.strengthens = self.adopts = False
+        self.adopted, self.sizes = {ast.Var}, list[ast.Var]()
         self.diagnostics: list[Diagnostic] = []
         self._kept: list[VarBinding | ast.MatchCast | Callable[[Frame], None]] = []
         self.is_untouched = True
@@ -568,7 +572,7 @@ class Frame:
         if wanted is not None:
             value, info = self._told_apart(value)
             if info is not None and info is self.infos.shared(wanted):
-                self.keep(VarBinding(var, value, place, place))
+                self.keep(_with_value(binding, value, place))
                 return var
         state, shared = self.state, self.infos.shared
         key = self._key(value)
@@ -579,7 +583,7 @@ class Frame:
         known = None if key is None or wanted is None else self.known.get(key)
         stays = type(value) is ast.If and self._stays_branched(binding, value)
         if key is None and (stays or self._is_name(var, value)):
-            self.blocks.bindings.append(VarBinding(var, value, place, place))
+            self.blocks.bindings.append(_with_value(binding, value, place))
             return var
         sizes = len(state.scope.shape_vars)
         if wanted is not None:
@@ -588,7 +592,7 @@ class Frame:
             if key is not None and found is shared(wanted):
                 says_nothing = known or (not state.diagnostics and self._asks_operator(value))
                 if says_nothing and self._bound_again(var, value, wanted):
-                    self.blocks.bindings.append(VarBinding(var, value, place, place))
+                    self.blocks.bindings.append(_with_value(binding, value, place))
                     if known is None and sizes == len(state.scope.shape_vars):
                         state.info_of[var] = found
                         self.known.remember(key, value, var, state)
@@ -673,20 +677,29 @@ class Frame:
             self.state.info_of.popitem()
 
     def adopt(self, value: Expr) -> None:
-        """Make parameters of the unbound variables that an expression uses."""
+        """Make parameters of the unbound variables that an expression uses, and of one more shape,
+        which has its other unbound sizes.
+        """
         for var in free_vars_of(value):
-            if type(var) is ast.Var and var not in self.walk.in_scope:
-                params = (*self.head.params, var)
-                grown = head_of(params, self.head.attrs, self.head.is_pure is not False, self.place)
-                fresh = grown.shape_vars[len(self.head.shape_vars) :]
-                self.head = self.walk.function = grown
+            if type(var) in self.adopted and var not in self.walk.in_scope:
                 self.names.take(var.name_hint)
-                self.walk.enter(var, None)
-                self.walk.enter_shapes(fresh)
-                inner, self.state.scope = self.state.scope, self.outer_scope
-                self.state.bind_scalars(fresh, [var.struct_info_annotation])
-                parameter(self.state, var)
-                self.state.scope = inner
+                self._adopt(var)
+        sizes = [size for size in free_symbolic_vars(value) if size not in self.walk.shape_vars]
+        if sizes:
+            self.sizes.append(ast.Var("", ast.ShapeStructInfo(tuple(sizes), len(sizes))))
+            self._adopt(self.sizes[-1])
+
+    def _adopt(self, var: ast.Var) -> None:
+        params = (*self.head.params, var)
+        grown = head_of(params, self.head.attrs, self.head.is_pure is not False, self.place)
+        fresh = grown.shape_vars[len(self.head.shape_vars) :]
+        self.head = self.walk.function = grown
+        self.walk.enter(var, None)
+        self.walk.enter_shapes(fresh)
+        inner, self.state.scope = self.state.scope, self.outer_scope
+        self.state.bind_scalars(fresh, [var.struct_info_annotation])
+        parameter(self.state, var)
+        self.state.scope = inner
 
     def flat(self, value: Expr, place: Place) -> Expr:
         """A value that may be bound directly; nested expressions get their own bindings."""
@@ -797,6 +810,13 @@ class Frame:
 
 _NESTED = 20
 """The depth up to which nested calls are bound by recursion."""
+
+
+def _with_value(binding: VarBinding, value: Expr, place: Place) -> VarBinding:
+    """A binding of the old program with another value, or itself."""
+    if value is binding.value:
+        return binding
+    return VarBinding(binding.var, value, place, place)
 
 
 def _is_simple(call: ast.Call) -> bool:

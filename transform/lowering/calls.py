@@ -10,6 +10,7 @@ from rlx.checker.normalize import normalize
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import IRModule
 from rlx.grammar.nodes.node import replace
+from rlx.grammar.nodes.visit import evaluated
 from rlx.transform.lowering.emitter import UNIT, Emitter, number, operator_name
 from rlx.transform.lowering.passes import ModulePass, PassError
 from rlx.transform.lowering.structure import dataflow_blocks
@@ -46,6 +47,8 @@ class CallTIRRewrite(ModulePass):
         def lowered(gv: ast.GlobalVar, function: ast.Function) -> ast.Function:
             if dataflow_blocks(function):
                 raise self.refuse(gv.name_hint, "a dataflow block", "run ToNonDataflow first")
+            if not any(operator_name(e) in _REWRITTEN for e in evaluated(function, ast.Call)):
+                return function
             return _CallRewriter(gv.name_hint, function).function(function)
 
         return normalize(module).map_relax_functions(lowered)

@@ -250,20 +250,19 @@ class _Lifter(Rewriter):
         wanted = var.name_hint if var is not None else "lambda"
         target = ast.GlobalVar(self._task.names.new(f"{self._task.prefix}{wanted}"))
         self._task.types[target] = self._task.infos.get(function)
-        further: list[Expr] = list(captured)
-        params = [ast.Var(v.name_hint, infos[v]) for v in captured]
         passed = [v for v in shapes if v not in alone]
-        for scalar in passed:
-            if scalar in self._task.signed:
-                further.append(ast.PrimValue(scalar))
-                params.append(ast.Var(scalar.name, ast.PrimStructInfo(scalar.dtype, scalar)))
+        # Scalars come first: they may be dimensions of the others.
+        scalars = [v for v in passed if v in self._task.signed]
+        inside = [ast.Var(v.name_hint, infos[v]) for v in captured]
+        further: list[Expr] = [*map(ast.PrimValue, scalars), *captured]
+        params = [ast.Var(v.name, ast.PrimStructInfo(v.dtype, v)) for v in scalars] + inside
         if lengths := tuple(v for v in passed if v not in self._task.signed):
             further.append(ast.ShapeExpr(lengths))
             params.append(ast.Var("shapes", ast.ShapeStructInfo(lengths, len(lengths))))
         inner = _Lifter(self._task)
         inner._shapes = shapes
         inner._lifted.update(self._lifted)
-        inner.renamed.update(zip(captured, params, strict=False))
+        inner.renamed.update(zip(captured, inside, strict=True))
         body = function.body
         if var is not None and var in self._task.called:
             inner._lifted[var] = target, tuple(further)
@@ -271,7 +270,8 @@ class _Lifter(Rewriter):
             # It calls itself: inside it is made anew, from what it was given.
             again = ast.Var(var.name_hint, None)
             inner.renamed[var] = again
-            given = (*params[: len(captured)], *further[len(captured) :])
+            own = dict[Expr, Expr](zip(captured, inside, strict=True))
+            given = tuple([own.get(each, each) for each in further])
             if given:
                 itself = inner._named(var, again, _closure(target, given), function)
                 if var in inner._closures:

@@ -391,7 +391,7 @@ class _Canonical(ExprMutator):
                 if said is None or structural_equal(self.visit_struct_info(said), target):
                     self.replace_var(var, made)
                     return
-        left = tuple(v for v in binding.shape_vars if v not in self._dims)
+        left = same(binding.shape_vars, [v for v in binding.shape_vars if v not in self._dims])
         super().visit_match_cast(changed(binding, shape_vars=left))
 
     def _says_all(self, made: Expr, var: ast.Var) -> bool:

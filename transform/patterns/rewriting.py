@@ -221,11 +221,12 @@ def _tidy(
     every = module.functions
     live = reached_functions(changed, every)
     part = replace(module, functions={gv: f for gv, f in every.items() if gv in live})
-    done = not changed
-    while not done:
+    for _ in range(ROUNDS if changed else 0):
         merged = part if writes(part) else Common(calls=False)(part)
         found = CanonicalizeBindings().apply(merged)
-        done, part = found is merged, dead_code(found)
+        part = dead_code(found)
+        if found is merged:
+            break
     if replaced:
         around = signatures_of(part)
         part = part.map_relax_functions(
@@ -348,6 +349,9 @@ class _Replacing(ExprMutator):
         super().visit_global_function(gv, normal)
         new = self.builder.lookup_func(gv)
         assert isinstance(new, ast.Function)
+        if new is normal:
+            self.builder.put(gv, function, keep=True)
+            return
         self.changed = self.changed or (new is not function and function.ret_struct_info is None)
         if self.idle and self.cleans:
             without_idle(self.builder, gv, self.idle)

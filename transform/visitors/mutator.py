@@ -176,11 +176,13 @@ class ExprMutator:
     @contextmanager
     def _lone(self, expr: Expr) -> Iterator[Frame]:
         """Visit what stands outside a module: its free variables count as parameters."""
-        self.builder = BlockBuilder()
+        called = frozenset(gv.name_hint for gv in called_globals(expr))
+        self.builder = BlockBuilder(IRModule({}, lost=called))
         with self._begun() as place, recursion_room():
-            head = head_of((), {}, True, place)
+            head = head_of((), {}, False, place)
             names = (var.name_hint for var in bound_vars(expr))
             frame = self.builder.begin_again(GlobalVar("main"), head, head, names, place)
+            frame.adopted = {ast.Var, ast.DataflowVar}
             frame.adopt(expr)
             try:
                 yield frame

@@ -11,7 +11,7 @@ import rlx
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Call, op
 from rlx.grammar.nodes.equal import structural_equal
-from rlx.transform import DeadCodeElimination, wildcard
+from rlx.transform import DeadCodeElimination, annotated, wildcard
 
 F = 'R.Tensor(("n", 4), "float32")'
 
@@ -358,6 +358,65 @@ def test_blocks_are_begun_and_ended(inside: bool) -> None:
     assert blocks == [[local, output], [second], [first, last]]
     if inside:
         assert rlx.check(bb.get()).ok
+
+
+def test_dimensions_may_be_unbound_outside_of_functions() -> None:
+    n = rlx.dim("n")
+    bb = rlx.BlockBuilder()
+    zeros = rlx.op.zeros([n, 4], "float32")
+    assert str(bb.struct_info(zeros)) == 'R.Tensor((n, 4), dtype="float32")'
+    assert "R.exp(gv)" in str(bb.normalize(rlx.op.exp(zeros)))
+    twice = rlx.Var("x", [n * 2], "float32")
+    assert str(bb.struct_info(rlx.op.concat([twice, rlx.op.zeros([n], "float32")]))) in (
+        'R.Tensor((n * 2 + n,), dtype="float32")',
+        'R.Tensor((n * 3,), dtype="float32")',
+    )
+
+
+def test_what_is_known_of_the_values_of_a_function() -> None:
+    """Outside of it, also of those that use local variables of dataflow blocks or have effects."""
+    main = annotated(
+        rlx.parse("""
+@R.function(pure=False)
+def main(x: R.Tensor((3,), "float32")):
+    with R.dataflow():
+        a = R.exp(x)
+        b = R.sum(a)
+        R.output(b)
+    p = R.print(b, format="{}")
+    return b
+""")
+    )["main"]
+    bb = rlx.BlockBuilder()
+    assert isinstance(main, ast.Function) and isinstance(main.body, ast.SeqExpr)
+    for block in main.body.blocks:
+        for binding in block.bindings:
+            assert binding.var is not None
+            assert str(bb.struct_info(binding.value)) == str(binding.var.struct_info)
+    with pytest.raises(rlx.BuildError, match="effects, which are not allowed in a dataflow block"):
+        bb.begin_dataflow_block()
+        bb.emit(rlx.op.print(main.params[0], format="{}"))
+
+
+def test_parameters_that_come_last() -> None:
+    """They bind the dimensions; values and casts of them are known before."""
+    n, m = rlx.dim("n"), rlx.dim("m")
+    given, sizes = rlx.Var("x", 'R.Tensor("float32", ndim=2)'), rlx.Var("s", [m, n], "float32")
+    bb = rlx.BlockBuilder()
+    with bb.function("main"):
+        cast = bb.match_cast(given, 'R.Tensor(("rows", 4), "float32")')
+        assert bb.struct_info(rlx.op.exp(sizes)).dtype == "float32"  # type: ignore[attr-defined]
+        zeros = bb.emit(rlx.op.zeros([n, m], "float32"))
+        bb.emit_func_output((cast, zeros), [given, sizes])
+    assert rlx.check(bb.get()).ok
+    assert bb.get()["main"].shape_vars == (m, n)  # type: ignore[union-attr]
+
+    bb = rlx.BlockBuilder()
+    with (
+        pytest.raises(rlx.BuildError, match="m: used, but not a dimension of a parameter"),
+        bb.function("main"),
+    ):
+        bb.emit_func_output(bb.emit(rlx.op.zeros([n, m], "float32")), [rlx.Var("x", [n])])
 
 
 def test_names_of_tvm_say_what_to_write() -> None:

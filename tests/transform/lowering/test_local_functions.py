@@ -130,3 +130,20 @@ def test_a_scalar_that_is_captured_may_still_be_negative(uses: str) -> None:
             assert rlx.run(program, inputs=[2, GIVEN]).numpy().tolist() == [3, 6, 9]
             machine = vm.VirtualMachine(vm.build(program), backend="steps")
             assert machine["main"](2, GIVEN).tolist() == [3, 6, 9]
+
+
+def test_a_captured_scalar_comes_before_the_tensor_whose_dimension_it_is() -> None:
+    module = rlx.parse("""
+@R.function
+def main(x: R.Tensor((3,), "float32"), m: R.Prim("int64"), k: R.Prim("int64"), p: R.Tensor((2, "m * k"), "float32")):
+    @R.function
+    def inner(a: R.Tensor((3,), "float32")) -> R.Tuple(R.Tensor((3,), "float32"), R.Tensor(ndim=2, dtype="float32")):
+        return (R.exp(a), p)
+    return inner(x)
+""")
+    given = [np.zeros(3, "float32"), 2, 3, np.ones((2, 6), "float32")]
+    for lift in (LambdaLift(), lambda_lifting):
+        lifted = lift(module)
+        assert rlx.check(lifted).ok
+        one, other = rlx.run(lifted, inputs=given).numpy()
+        assert one.tolist() == [1, 1, 1] and other.shape == (2, 6)

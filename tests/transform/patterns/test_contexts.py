@@ -7,6 +7,7 @@ import pytest
 import rlx
 from rlx.grammar.nodes import ast
 from rlx.transform import (
+    CanonicalizeBindings,
     DataflowBlockRewrite,
     FunctionPattern,
     Match,
@@ -272,6 +273,36 @@ def test_calls_are_replaced_in_a_function_or_a_module() -> None:
     assert "lv3 = R.subtract(lv1, lv2)" in rlx.show(made)
     assert rewrite_call(pattern, lambda old, match: old, MAIN) is MAIN
     assert rewrite_call(is_op("exp"), lambda old, match: None, KERNELS) is KERNELS
+
+
+def test_calls_are_replaced_beside_casts_and_functions_that_return_functions() -> None:
+    """Such functions stay themselves where nothing changes, by which the rounds end."""
+    module = rlx.parse("""
+@I.ir_module
+class Module:
+    @R.function(private=True)
+    def adder(x: R.Tensor((3,), "float32")) -> R.Callable((R.Tensor((3,), "float32"),), R.Tensor((3,), "float32")):
+        @R.function
+        def inner(y: R.Tensor((3,), "float32")) -> R.Tensor((3,), "float32"):
+            z = R.add(x, y)
+            return z
+        return inner
+    @R.function
+    def main(x: R.Tensor((3,), "float32")) -> R.Tensor(ndim=1, dtype="float32"):
+        k = T.int64()
+        a = Module.adder(x)(x)
+        u = R.unique(a)
+        v = R.match_cast(u, R.Tensor((k,), "float32"))
+        w = R.add(v, v)
+        return w
+""")
+    one, other = wildcard(), wildcard()
+    sums = is_op("add")(one, other)
+    made = rewrite_call(
+        sums, lambda _, m: rlx.op.subtract(m[one], rlx.op.negative(m[other])), module
+    )
+    assert "R.add" not in rlx.show(made) and rlx.show(made).count("R.subtract") == 2
+    assert rlx.check(made).ok and CanonicalizeBindings()(made) is made
 
 
 def test_calls_are_replaced_until_none_is_left() -> None:

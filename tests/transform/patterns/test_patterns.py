@@ -153,6 +153,17 @@ def test_rewriting_leaves_out_what_nobody_needs() -> None:
     )
 
 
+def test_what_is_left_stays_itself() -> None:
+    """Also a module that is not in normal form."""
+    module = rlx.parse("""
+@R.function
+def main(x: R.Tensor((3,), "float32")):
+    return R.exp(R.exp(x))
+""")
+    assert rewrite(module, wildcard(), lambda match: None) is module
+    assert rewrite(module, is_op("exp")(wildcard()), lambda match: match.value) is module
+
+
 def test_what_was_put_in_place_is_seen() -> None:
     x = wildcard()
     module = program("a = R.negative(x)\nc = R.negative(a)\nd = R.negative(c)\nreturn d")

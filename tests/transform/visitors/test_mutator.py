@@ -495,6 +495,33 @@ def test_a_block_alone() -> None:
         assert type(gone) is type(block) and gone.bindings == ()
 
 
+def test_a_block_alone_may_mention_what_stands_around_it() -> None:
+    """Functions of the module, effects, dimensions."""
+    module = rlx.parse("""
+@I.ir_module
+class Module:
+    @T.prim_func(private=True, s_tir=True)
+    def copy(A: T.Buffer((T.int64(4),), "float32"), B: T.Buffer((T.int64(4),), "float32")):
+        for i in range(T.int64(4)):
+            with T.sblock("B"):
+                v = T.axis.spatial(T.int64(4), i)
+                B[v] = A[v]
+    @R.function(pure=False)
+    def main(x: R.Tensor((4,), "float32"), s: R.Shape(["n"])):
+        n = T.int64()
+        y: R.Tensor((4,), "float32") = R.call_tir(Module.copy, (x,), out_ty=R.Tensor((4,), "float32"))
+        p = R.print(y, format="{}")
+        z: R.Tensor((n, 2), "float32") = R.zeros(R.shape([n, 2]), "float32")
+        return z
+""")
+    function = module["main"]
+    assert isinstance(function, ast.Function) and isinstance(function.body, ast.SeqExpr)
+    (block,) = function.body.blocks
+    assert Same().visit_binding_block(block) is block
+    made = Anew().visit_binding_block(block)
+    assert made is not None and str(made) == str(block)
+
+
 def test_a_dataflow_block_becomes_an_ordinary_one() -> None:
     class Ordinary(rlx.ExprMutator):
         def visit_binding_block(self, block: ast.BindingBlock) -> ast.BindingBlock | None:
