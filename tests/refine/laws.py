@@ -206,7 +206,10 @@ def of_mutants(
         answers[f"mutant {'proved' if found.proved else 'not proved'}"] += 1
         for entry in found.entries if found.proved else ():
             real = found.level == "real"
-            example = differing(before, changed, entry, runs=MANY, real=real).example
+            searched = differing(
+                before, changed, entry, assume=found.promised, runs=MANY, real=real
+            )
+            example = searched.example
             if example is None:
                 continue
             if real and re.search(r"\b(nan|inf)\b", str(example.before)):
