@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL, DataType, limits
-from rlx.grammar.nodes.prim_operators import BY_NODE
+from rlx.grammar.nodes.prim_operators import BY_NODE, INTEGER_DIVISIONS
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine import terms
 from rlx.refine.definedness import decided
@@ -252,6 +252,20 @@ class Facts:
             return tir.interned(tir.with_operands(each, operands)) if operands else each
 
         return tir.interned(tir.fold(tir.interned(size), node))
+
+    def undivided(self, index: PrimExpr) -> PrimExpr:
+        """An index without the divisions that undo a product, as in ``(i*8 + t)//8`` for ``t < 8``; as it
+        is if others stay.
+        """
+        if not any(isinstance(node, INTEGER_DIVISIONS) for node in tir.postorder(index)):
+            return index
+        if not self.is_index(index):
+            return index
+        found: PrimExpr = self.prover.simplify(index)
+        same_type = tir.type_of(found) == tir.type_of(index)
+        if same_type and not any(isinstance(n, INTEGER_DIVISIONS) for n in tir.postorder(found)):
+            return tir.interned(found)
+        return index
 
     def proved_equal(self, a: PrimExpr, b: PrimExpr) -> bool:
         """Whether the prover finds two integers equal."""

@@ -422,7 +422,7 @@ class Reader:
                 for start, at in zip(first[ahead:], found, strict=True)
             ]
             buffer, found = whole, (*first[:ahead], *moved)
-        return buffer, found
+        return buffer, tuple(map(self.facts.undivided, found))
 
     # ------------------------------------------------------------ branches
 
