@@ -1149,19 +1149,23 @@ class NormalForms:
             extreme = init.value * sign >= _LARGEST.get(str(kind), math.inf)
         else:
             extreme = kind.is_integer and init.value == limits(kind)[sign > 0]
-        return extreme and self._filled(x)
-
-    def _filled(self, x: Reduce) -> bool:
-        """Whether the domain of a reduction has a point. Under a guard, each axis is looked at
-        alone, in its middle and at its ends.
-        """
-        if not all(self.facts.holds(tir.LT(tir.IntImm(0), e)) is True for e in x.extents):
-            return False
         axes = terms.fresh(x.axes)
-        conditions = conjuncts(terms.opened(x, axes)[0])
+        return extreme and self.has_point(axes, x.extents, terms.opened(x, axes)[0])
+
+    def has_point(
+        self, axes: Sequence[tir.Var], extents: Sequence[PrimExpr], guard: PrimExpr
+    ) -> bool:
+        """Whether a domain has a point: the first one, or, under a guard, one that each axis has
+        alone, in its middle or at its ends.
+        """
+        if not all(self.facts.holds(tir.LT(tir.IntImm(0), e)) is True for e in extents):
+            return False
+        if self.facts.always(terms.substitute(guard, {v: terms.index(0, v.dtype) for v in axes})):
+            return True
+        conditions = conjuncts(guard)
         if any(len(set(axes) & set(tir.free_vars(each))) > 1 for each in conditions):
             return False
-        for axis, extent in zip(axes, x.extents, strict=True):
+        for axis, extent in zip(axes, extents, strict=True):
             own = [each for each in conditions if axis in tir.free_vars(each)]
             conditions = [each for each in conditions if each not in own]
             if not own:

@@ -530,17 +530,17 @@ def _is_positive(matcher: Matcher, x: PrimExpr) -> bool:
             return matcher.facts.holds(tir.LT(tir.IntImm(0), whole)) is True
         case tir.Mul(a=a, b=b) | tir.Add(a=a, b=b) | tir.Div(a=a, b=b):
             return _is_positive(matcher, a) and _is_positive(matcher, b)
-        case Reduce():
+        case Reduce() if x.combiner.name == "sum" and _is_zero(x.init[0]):
             axes = terms.fresh(x.axes)
             guard, (source, *_) = terms.opened(x, axes)
-            filled = [tir.LT(tir.IntImm(0), extent) for extent in x.extents]
-            if x.combiner.name != "sum" or guard is not terms.TRUE or not _is_zero(x.init[0]):
-                return False
-            if not all(matcher.facts.holds(each) is True for each in filled):
-                return False
             with matcher.scope():
                 matcher.facts.index(axes, x.extents)
-                return _is_positive(matcher, source)
+                matcher.facts.assume(guard)
+                condition, part = _guarded(matcher.head(tir.interned(source)))
+                matcher.facts.assume(condition)
+                if not _is_positive(matcher, part):
+                    return False
+            return matcher.has_point(axes, x.extents, terms.both(guard, condition))
         case tir.Call(op="exp", args=(a,)):
             return not _may_be_infinite(matcher, a)
     return False
