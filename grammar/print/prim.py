@@ -75,6 +75,8 @@ def _float_imm(node: tir.FloatImm) -> str:
 
 
 _LITERALS = (tir.IntImm, tir.FloatImm)
+_BY_PYTHON = (tir.Add, tir.Sub, tir.Mul, tir.FloorDiv, tir.FloorMod)
+"""Operators on integers that Python computes."""
 
 Part = str | tuple[PrimExpr, int]
 """Text, or an operand with its required precedence."""
@@ -127,6 +129,9 @@ class PrimPrinter:
         """The expression at a position where a bare literal has the type ``bare``."""
         if type(expr) is tir.IntImm and expr.dtype == self.plain and bare != self.plain:
             return _int_imm(expr, None)
+        if isinstance(expr, tir.Binary) and bare != self.plain:
+            shown = Text(self.names, self.plain, self.value, self.scalars, self.source)
+            return shown.run(*shown.alone(expr, BARE, bare))
         return self.text(expr)
 
     def texts(self, exprs: tuple[PrimExpr, ...]) -> str:
@@ -171,11 +176,12 @@ class Text:
         self.value = value
         self.scalars = scalars
         self.source = source
+        self._computed: dict[PrimExpr, bool] = {}
 
-    def run(self, expr: PrimExpr) -> str:
+    def run(self, expr: PrimExpr, required: int = BARE) -> str:
         """The whole text."""
         out: list[str] = []
-        stack: list[Part] = [(expr, BARE)]
+        stack: list[Part] = [(expr, required)]
         while stack:
             item = stack.pop()
             if isinstance(item, str):
@@ -254,6 +260,8 @@ class Text:
         elif level == POWER:
             left, right = ATOM, POWER
         x, y = self.required(a, b, left, True), self.required(b, a, right, True)
+        if required == TYPED and self.is_computed(a) and self.is_computed(b):
+            x = y = TYPED
         return wrapped([(a, x), f" {written.symbol} ", (b, y)], level, required)
 
     def _choice(self, name: str, c: PrimExpr, t: PrimExpr, f: PrimExpr) -> list[Part]:
@@ -276,7 +284,7 @@ class Text:
         """The required precedence of an operand; :data:`TYPED` if a bare literal would have
         another type.
         """
-        if type(operand) is not tir.IntImm or operand.dtype != self.plain:
+        if not self.is_computed(operand):
             return level
         if type(beside) is tir.Call and beside.dtype is None:
             return level if infix else TYPED
@@ -286,9 +294,23 @@ class Text:
 
     def alone(self, expr: PrimExpr, level: int = BARE, bare: DataType | None = None) -> Part:
         """A single operand; a literal is bare only if it has the given type."""
-        if type(expr) is not tir.IntImm or expr.dtype == BOOL:
+        if type(expr) is not tir.IntImm:
+            return (expr, TYPED if self.is_computed(expr) and bare != self.plain else level)
+        if expr.dtype == BOOL:
             return (expr, level)
         return integer(expr.value) if expr.dtype == bare else (expr, TYPED)
+
+    def is_computed(self, expr: PrimExpr) -> bool:
+        """Whether Python computes an expression before TVM sees it, if its literals are bare."""
+        if not isinstance(expr, tir.Binary):
+            return type(expr) is tir.IntImm and expr.dtype == self.plain
+
+        def node(each: PrimExpr, operands: list[bool]) -> bool:
+            if isinstance(each, _BY_PYTHON):
+                return all(operands)
+            return type(each) is tir.IntImm and each.dtype == self.plain
+
+        return tir.fold(expr, node, self._computed)
 
     def is_negation(self, a: PrimExpr, b: PrimExpr) -> bool:
         """Whether ``a - b`` is written ``-b``; in programs this is the product of b and -1."""

@@ -18,6 +18,7 @@ from rlx.grammar.read.partial_nodes import (
     Negation,
     Sequence,
     UnresolvedOperation,
+    WrittenInteger,
 )
 from rlx.grammar.read.precedence import Chain
 from rlx.grammar.read.scope import Scope
@@ -165,6 +166,10 @@ def binary(coerce: Operands, operator: str, left: Entry, right: Entry) -> Any:
         known = _known(operator, a, b)
         if known is not None:
             return known
+    if type(a) in _INTEGERS and type(b) in _INTEGERS and coerce.scope.in_prim_func():
+        computed = _computed(coerce, operator, left, right)
+        if computed is not None:
+            return computed
     joined = _joined(operator, a, b)
     if joined is not None:
         if operator == "+" and {a.kind, b.kind} == {"list", "tuple"}:
@@ -186,6 +191,25 @@ def _known(operator: str, a: Any, b: Any) -> KnownInteger | None:
         found = integer(operator, int(a), int(b))
         return None if found is None else KnownInteger(found)
     return None
+
+
+_INTEGERS = (int, WrittenInteger)
+
+
+def _computed(coerce: Operands, operator: str, left: Entry, right: Entry) -> WrittenInteger | None:
+    """What Python computes of two literals, before TVM sees them."""
+    from rlx.grammar.read.literals import integer
+
+    found = integer(operator, int(left.value), int(right.value))
+    if found is None:
+        return None
+    result = WrittenInteger(found)
+    parts = (getattr(each.value, "written", each.value) for each in (left, right))
+    if all(part is not None for part in parts) and all(
+        -(1 << 31) <= int(n) < 1 << 31 for n in (left.value, right.value, found)
+    ):
+        result.written = prim(coerce, operator, (left, right), (left[1], right[2]))
+    return result
 
 
 def _joined(operator: str, a: Any, b: Any) -> Sequence | None:

@@ -19,6 +19,7 @@ from rlx.grammar.read.partial_nodes import (
     Negation,
     Sequence,
     UnresolvedOperation,
+    WrittenInteger,
     describe,
 )
 from rlx.grammar.read.script_vocabulary import is_known, meant_by
@@ -169,6 +170,8 @@ class ScalarCoercion:
         value, span = entry.value, entry.span
         if isinstance(value, bool):
             return tir.IntImm(int(value), BOOL, span)
+        if isinstance(value, WrittenInteger) and literal is INT32 and value.written is not None:
+            return value.written
         if isinstance(value, int):
             number = self.integer(entry)
             if literal.is_float:

@@ -121,7 +121,9 @@ def ceildiv(context: ReadContext, a: Arguments) -> tir.PrimExpr:
     a.keywords.pop("dtype", None)
     a.done(2)
     left, right = operands(context, a)
-    one = tir.IntImm(1, tir.type_of(right), a.span)
+    kind = max(map(tir.type_of, (left, right)), key=lambda each: each.bits)
+    left, right = (tir.converted(each, kind, each.span) for each in (left, right))  # type: ignore[attr-defined]
+    one = tir.IntImm(1, kind, a.span)
     total = tir.Sub(tir.Add(left, right, a.span), one, a.span)
     return tir.FloorDiv(total, right, a.span)
 

@@ -162,6 +162,14 @@ class KnownInteger(int):
     """
 
 
+class WrittenInteger(int):
+    """The integer that Python computes from literals in a PrimFunc, ``16 * 32``, and the expression of
+    32 bits as it is written, which stays where it means the same; None if a part needs more bits.
+    """
+
+    written: tir.PrimExpr | None = None
+
+
 class CapturedName(Name):
     """A name, or an expression that begins with one, whose value the surrounding Python code
     gives.
