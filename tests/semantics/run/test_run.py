@@ -177,6 +177,8 @@ def test_json(program: str, capsys: pytest.CaptureFixture[str]) -> None:
         ("p=[1]", "expected Prim"),
         ("n=-1", "its shape would be (-1, 2)"),
         ("n=100000000000", "too large to generate"),
+        pytest.param("n=" + "9" * 5000, "n: a number has 4300 digits or more", id="long size"),
+        pytest.param("x=[[1, " + "9" * 5000 + "]]", "x: a number has 4300 digits", id="long item"),
     ],
 )
 def test_inputs_that_make_no_sense(

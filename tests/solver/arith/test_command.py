@@ -142,3 +142,9 @@ def test_explain_gives_steps_and_the_missing_assumption(
     output = capsys.readouterr().out
     assert "left side: n * m // m = n" in output
     assert "wherever it is defined: m != 0" in output
+
+
+def test_a_bound_of_too_many_digits(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["n >= 0", "--lower", "n=-" + "9" * 5000]) == 2
+    said = capsys.readouterr().err
+    assert "--lower n: the number has too many digits" in said and len(said) < 200
