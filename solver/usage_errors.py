@@ -14,7 +14,7 @@ _SHOWN = 60
 
 DIGITS = 4000
 """The decimal digits of the longest number; Python writes none of more than 4300."""
-_BEYOND = 10**DIGITS
+_BEYOND: int = 10**DIGITS
 
 
 def too_long(value: int) -> bool:

@@ -194,14 +194,16 @@ def _is_way(given: object) -> bool:
 
 
 def _integer(name: str, given: object, kind: DataType) -> int:
-    text = str(given)
     try:
-        digits_counted(text)
-        return int(fitted(int(text), kind))
+        if type(given) is not int:
+            digits_counted(str(given))
+            given = int(str(given))
+        return int(fitted(given, kind))
     except DoesNotFit as misfit:
         raise InputError(f"{name}: {misfit}") from None
     except ValueError:
-        raise InputError(f"{name}: expected an integer, found {shortened(text, 80)!r}") from None
+        found = shortened(str(given), 80)
+        raise InputError(f"{name}: expected an integer, found {found!r}") from None
 
 
 def _given(
