@@ -155,6 +155,13 @@ class DoesNotFit(ValueError):
     """A number that does not fit its type; the message gives the range of the type."""
 
 
+def _named(number: object) -> str:
+    """A number in a message; Python does not write one of more than 4300 digits."""
+    if isinstance(number, int) and number.bit_length() > 1000:
+        return f"a number of {number.bit_length()} bits"
+    return str(number)
+
+
 def fitted(number: Any, kind: DataType) -> int | float:
     """A number converted to a scalar type: integers are unchanged, floats are rounded to nearest,
     ties to even. Raises DoesNotFit if the number does not fit the type: a fraction for an integer,
@@ -171,7 +178,7 @@ def fitted(number: Any, kind: DataType) -> int | float:
     if kind == BOOL:
         if number in (0, 1) and not isinstance(number, float):
             return bool(number)
-        raise DoesNotFit(f"{number} is neither true nor false")
+        raise DoesNotFit(f"{_named(number)} is neither true nor false")
     if isinstance(number, bool):
         raise DoesNotFit(f"{number} is a bool, not {kind}")
     if kind.is_float:
@@ -181,11 +188,11 @@ def fitted(number: Any, kind: DataType) -> int | float:
             rounded = math.inf
         if math.isfinite(rounded) or _same(rounded, number):
             return rounded
-        raise DoesNotFit(f"{number} does not fit into {kind}")
+        raise DoesNotFit(f"{_named(number)} does not fit into {kind}")
     low, high = limits(kind)
     if isinstance(number, int) and low <= number <= high:
         return number
-    raise DoesNotFit(f"{number} is not an integer of type {kind} ({low} to {high})")
+    raise DoesNotFit(f"{_named(number)} is not an integer of type {kind} ({low} to {high})")
 
 
 def values_inside(values: Sequence[Value]) -> Iterator[Value]:

@@ -19,13 +19,12 @@ from rlx.grammar.read.precedence import STRENGTHS, Chain
 from rlx.solver import calls
 from rlx.solver.expression_text import show
 from rlx.solver.prim_exprs import conjunction, is_boolean
+from rlx.solver.usage_errors import DIGITS, too_long
 
 __all__ = ["NESTING_LIMIT", "parse", "show"]
 
 NESTING_LIMIT = 1000
 """The maximum nesting depth of parentheses, calls, ``not`` and signs."""
-
-_DIGIT_LIMIT = 4000
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>0[xX][0-9a-fA-F]+|0[bB][01]+|[0-9]+(?:_[0-9]+)*)(?![\w.])"
@@ -223,10 +222,13 @@ class _QuestionReader:
         """A number or a variable; None where something that contains operands has begun."""
         kind, token = self._kind, self._token
         if kind == "number":
-            if len(token) > _DIGIT_LIMIT:
-                raise ValueError(f"a number has more than {_DIGIT_LIMIT} digits")
+            other = token[:2].lower() in ("0x", "0b")
+            if (not other and len(token) > DIGITS) or too_long(
+                number := int(token, 0 if other else 10)
+            ):
+                raise ValueError(f"a number has more than {DIGITS} digits")
             self._advance()
-            return tir.IntImm(int(token, 0 if token[:2].lower() in ("0x", "0b") else 10))
+            return tir.IntImm(number)
         if kind == "word":
             return self._word(token)
         if token != "(" and token not in _BEFORE:

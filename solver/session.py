@@ -28,6 +28,7 @@ from rlx.solver.tactics import (
     decide,
     holds_simply,
 )
+from rlx.solver.usage_errors import DIGITS, too_long
 from rlx.solver.verdict import CONTRADICTORY, Evidence, Proved, Refuted, Relation, Unknown, Verdict
 
 _KEPT = 40_000
@@ -115,6 +116,8 @@ class Session:
                 verdict = self._decided(condition)
         except tir.TooLargeError as reason:
             verdict = Unknown(str(reason))
+        if isinstance(verdict, Refuted) and any(map(too_long, verdict.values.values())):
+            verdict = Unknown(f"a counterexample has a number of more than {DIGITS} digits")
         means = verdict.means if isinstance(verdict, (Proved, Refuted)) else verdict.status
         if isinstance(verdict, Proved):
             # The evidence does not keep the session in memory.
@@ -364,7 +367,9 @@ class Session:
         for group in far:
             witness = self._witness(group)
             if isinstance(witness, Refuted):
-                values |= {v: x for v, x in witness.values.items() if v not in values}
+                values |= {
+                    v: x for v, x in witness.values.items() if not (v in values or too_long(x))
+                }
         return Refuted(named(values), values, refuted.means, refuted.overflow)
 
     def _witness(self, group: list[PrimExpr]) -> Verdict:

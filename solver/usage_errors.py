@@ -12,6 +12,15 @@ from rlx.solver import prim_exprs
 
 _SHOWN = 60
 
+DIGITS = 4000
+"""The decimal digits of the longest number; Python writes none of more than 4300."""
+_BEYOND: int = 10**DIGITS
+
+
+def too_long(value: int) -> bool:
+    """Whether a number has more digits than are read and written."""
+    return abs(value) >= _BEYOND
+
 
 def described(value: object) -> str:
     """A value with its type, in a few words: ``str 'n + 1'``."""
@@ -124,16 +133,19 @@ def held(
 
 def limit(name: str, value: object, of: str = "") -> int | None:
     """The smallest or largest value of a variable, or None; ``of`` is its name, if known. Raises
-    TypeError if it is not an integer.
+    TypeError if it is not an integer, and ValueError if it is too long.
     """
     if value is None:
         return None
+    whose = f" for {of!r}" if of else ""
     try:
         if not isinstance(value, bool):
-            return index(value)  # type: ignore[arg-type]
+            found = index(value)  # type: ignore[arg-type]
+            if too_long(found):
+                raise ValueError(f"{name}: the number{whose} has more than {DIGITS} digits")
+            return found
     except TypeError:
         pass
-    whose = f" for {of!r}" if of else ""
     raise TypeError(f"{name}: expected an integer or None{whose}, found {described(value)}")
 
 

@@ -135,7 +135,8 @@ def number(size: tir.PrimExpr, sizes: Mapping[str, int]) -> int:
     try:
         return max(evaluate(size, values), 0)
     except UndefinedError as error:
-        raise ValueError(f"{size} is not defined there: {error}") from None
+        place = ", ".join(f"{var.name}={value}" for var, value in values.items())
+        raise ValueError(f"{size} is not defined{place and f' at {place}'}: {error}") from None
 
 
 def memory_use(module: IRModule, entry: str) -> MemoryUse:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any
 
 from rlx.grammar.nodes import ast, tir
@@ -250,34 +251,44 @@ def prim_func(executable: ExecutableParts, name: str) -> tir.PrimFunc:
         ``V-name-text``: the text is not one PrimFunc.
     """
     text = executable.kernels[name]
-    found = known(name, text)
-    if found is not None:
-        return found
+    return known(name, text) or read_prim_func(name, text)
+
+
+TEXTS = 4096
+"""The number of texts whose PrimFunc is cached: more than one executable has, since they are asked
+for in the order in which they came.
+"""
+
+
+@lru_cache(maxsize=TEXTS)
+def read_prim_func(name: str, text: str) -> tir.PrimFunc:
+    """The PrimFunc that a text holds; machines of one executable share it.
+
+    Raises
+    ------
+    Unsupported
+        ``V-name-text``: the text is not one PrimFunc.
+    """
     for function in _module(name, text).functions.values():
         if isinstance(function, tir.PrimFunc):
-            know(name, text, function)
             return function
     raise UnsupportedStop("V-name-text", f"the text of {name} contains no PrimFunc")
 
 
-TEXTS = 4096
-"""The number of texts whose parsed form is cached: more than one executable has, since they are
-asked for in the order in which they came.
-"""
-_READ: dict[tuple[str, str], tir.PrimFunc] = {}
-"""PrimFuncs by their names and texts; machines of one executable share them."""
+_PRINTED: dict[tuple[str, str], tir.PrimFunc] = {}
+"""PrimFuncs by their names and the texts that were printed from them."""
 
 
 def know(name: str, text: str, func: tir.PrimFunc) -> None:
     """Keep the PrimFunc that a text was printed from, so that the text need not be read."""
-    while len(_READ) >= TEXTS:
-        del _READ[next(iter(_READ))]
-    _READ[name, text] = func
+    while len(_PRINTED) >= TEXTS:
+        del _PRINTED[next(iter(_PRINTED))]
+    _PRINTED[name, text] = func
 
 
 def known(name: str, text: str) -> tir.PrimFunc | None:
-    """The PrimFunc of a text that was read before, or that was printed."""
-    return _READ.get((name, text))
+    """The PrimFunc that a text was printed from."""
+    return _PRINTED.get((name, text))
 
 
 def _module(name: str, text: str) -> ast.IRModule:

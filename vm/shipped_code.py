@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Mapping
 from rlx.semantics.faults import Stop
 from rlx.semantics.native import c_program, program
 from rlx.vm.executable_parts import ExecutableParts
-from rlx.vm.linking import prim_func
+from rlx.vm.linking import read_prim_func
 
 
 def generated(executable: ExecutableParts) -> dict[str, str]:
@@ -28,7 +28,7 @@ def generated(executable: ExecutableParts) -> dict[str, str]:
 
 def _generated(executable: ExecutableParts, name: str) -> str | None:
     try:
-        func = prim_func(executable, name)
+        func = read_prim_func(name, executable.kernels[name])
         return program.generate(func, bounds=True, disjoint=True).kernel
     except (Stop, ValueError):  # it runs by the reference evaluator, or is no PrimFunc
         return None

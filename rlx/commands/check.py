@@ -198,8 +198,9 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
     files = _check(arguments.path, selection, check, project)
     excluded = [path for path in arguments.path if path != STDIN and project.excludes(path)]
     for path in excluded:
-        words = f"{path} is excluded by {project.path}; --isolated checks it"
-        complain_line(f"{prog}: note: {words}")
+        theirs = f"{project.path}; --isolated checks it"
+        by = theirs if configured.excludes(path) else "--extend-exclude"
+        complain_line(f"{prog}: note: {path} is excluded by {by}")
     if not files and excluded:
         return CLEAN
     if not files:

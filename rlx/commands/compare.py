@@ -88,6 +88,8 @@ def _compared(options: argparse.Namespace, prog: str) -> bool:
     from rlx.comparison.report import record, text
     from rlx.semantics.run.options import prepare
 
+    if options.file == options.other == "-":
+        raise UsageError("only one of the programs can be standard input")
     if options.out is not None:
         path = Path(options.out)
         if path.exists() and not path.is_dir():

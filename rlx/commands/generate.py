@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import sys
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 
@@ -44,7 +45,9 @@ def main(argv: Sequence[str], prog: str = "rlx generate") -> int:
     programs: list[dict[str, str | None]] = []
     folder = None if given.out is None else make_folder(given.out)
     if folder is None and not as_data:
-        write_program("\n".join(text for _, text in texts))
+        for place, (_, text) in enumerate(texts):
+            write_program(f"\n{text}" if place else text)
+            sys.stdout.flush()  # so that a reader has each one when it is made
         return 0
     for name, text in texts:
         path = None if folder is None else folder / f"{name.lower()}.rlx"

@@ -85,6 +85,7 @@ def _parser(prog: str) -> CommandParser:
 def _said(options: argparse.Namespace) -> str:
     from rlx.commands.memory_report import lines, record
     from rlx.semantics.run.options import checked_report
+    from rlx.writing import write
 
     sizes = _sizes(options.at)
     axis = None if options.chart is None else _axis(options.chart)
@@ -98,13 +99,14 @@ def _said(options: argparse.Namespace) -> str:
     if axis is not None:
         for answer in answers:
             _all_given(answer, {*sizes, axis.name})
-    if options.html is not None:
-        from rlx.writing import write
-
-        write(options.html, page(answers, sizes, axis, report.source))
-    if options.format == "json":
-        return json_text(record(options.file, answers, sizes, axis, report.source)) + "\n"
-    return "".join(f"{line}\n" for line in lines(answers, sizes, axis, report.source))
+    try:
+        if options.html is not None:
+            write(options.html, page(answers, sizes, axis, report.source))
+        if options.format == "json":
+            return json_text(record(options.file, answers, sizes, axis, report.source)) + "\n"
+        return "".join(f"{line}\n" for line in lines(answers, sizes, axis, report.source))
+    except ValueError as error:  # a formula has no value for these sizes
+        raise UsageError(f"{options.file}: {error}") from None
 
 
 # ------------------------------------------------------------ what is asked

@@ -11,6 +11,7 @@ from rlx.commands.outputs import add_format
 from rlx.grammar.processes import UNABLE
 from rlx.grammar.stack import roomy
 from rlx.grammar.streams import complain_line, json_text, say, write_data
+from rlx.grammar.wording import shortened
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -21,7 +22,7 @@ EXIT_CODES = {"proved": 0, "refuted": 1, "unknown": 3}
 EPILOG = """\
 Variables are integers. They are at least 0 unless --lower sets another bound.
 
-operators: + - * // % == != < <= > >= and or not (also && || !)
+operators: + - * // % << >> & | ^ ~ == != < <= > >= and or not (also && || !)
 calls: {calls}, and casts
 such as int32(n); each may have the prefix T.
 
@@ -155,8 +156,10 @@ def _lower(text: str) -> tuple[str, int | None]:
     try:
         return name.strip(), int(value)
     except ValueError:
+        if value.lstrip("+-").isdecimal():
+            raise ValueError(f"--lower {name.strip()}: the number has too many digits") from None
         raise ValueError(
-            f"--lower {name.strip()}: expected an integer or none, found {value!r}"
+            f"--lower {name.strip()}: expected an integer or none, found {shortened(value, 80)!r}"
         ) from None
 
 

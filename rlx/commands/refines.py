@@ -73,6 +73,9 @@ def loaded(before: str, after: str, prog: str) -> tuple[IRModule, IRModule] | No
     from rlx.grammar.read.parser import ParseError
     from rlx.subject import SubjectError, chosen, why_unreadable
 
+    if before == after == "-":
+        complain_line(f"{prog}: only one of the programs can be standard input")
+        return None
     found = []
     for path in (before, after):
         try:

@@ -64,10 +64,10 @@ def main(argv: Sequence[str], prog: str = "rlx step") -> int:
     if options.html:
         more = "" if trace.outcome is not None else "; the run did not end within --limit"
         complain_line(f"{options.html}: {trace.recorder.count}{more}")
-    elif options.format == "json":
+    if options.format == "json":
         letters = (sys.stdout.encoding or "utf-8").lower() == "utf-8"
         write_data(json_text(trace.record(), letters=letters) + "\n")
-    else:
+    elif not options.html:
         for text in lines(trace, rule):
             say_line(f"{text}")
     return UNDECIDED if trace.outcome is None else status(trace.outcome)

@@ -20,7 +20,7 @@ from rlx.grammar.wording import shortened
 from rlx.operators.evaluation import OperatorFault, numpy_dtype
 from rlx.semantics.live_memory import TooMuchMemory, current, total
 from rlx.semantics.run.files import FileError, load
-from rlx.semantics.run.literals import from_python, literal, value_of
+from rlx.semantics.run.literals import digits_counted, from_python, literal, value_of
 from rlx.semantics.values import (
     DoesNotFit,
     FunctionName,
@@ -194,15 +194,16 @@ def _is_way(given: object) -> bool:
 
 
 def _integer(name: str, given: object, kind: DataType) -> int:
-    text = str(given)
     try:
-        number = int(text)
-    except ValueError:
-        raise InputError(f"{name}: expected an integer, found {shortened(text, 80)!r}") from None
-    try:
-        return int(fitted(number, kind))
+        if type(given) is not int:
+            digits_counted(str(given))
+            given = int(str(given))
+        return int(fitted(given, kind))
     except DoesNotFit as misfit:
         raise InputError(f"{name}: {misfit}") from None
+    except ValueError:
+        found = shortened(str(given), 80)
+        raise InputError(f"{name}: expected an integer, found {found!r}") from None
 
 
 def _given(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast as python
 import math
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -38,10 +39,17 @@ NAMES = {
 """The words that are literals."""
 
 
+def digits_counted(text: str) -> None:
+    """Raise DoesNotFit if a number in a text has more digits than Python reads."""
+    if re.search(r"\d{4300}", text):
+        raise DoesNotFit("a number has 4300 digits or more")
+
+
 def literal(text: str) -> Any:
     """The value of a literal: a number, a Boolean, ``nan`` or ``inf``, a string, a list or a tuple
-    of these. Raises ValueError if it is none of these.
+    of these. Raises DoesNotFit if a number is too long, and ValueError if it is none of these.
     """
+    digits_counted(text)
     try:
         return _plain(expression_of(text))
     except (SyntaxError, MemoryError, RecursionError):

@@ -715,6 +715,8 @@ def test_configuration_holds_for_all_runs(run: Run) -> None:
         status, out, err = run(named)
         assert status == 0 and f"{named} is excluded by" in err
     assert run("--isolated", "old/bad.rlx")[0] == 1
+    option = "warned.rlx is excluded by --extend-exclude\n"  # the file excludes another one
+    assert run("--extend-exclude", "warned.rlx", "warned.rlx")[2].endswith(option)
     table.write_text('[tool.rlx]\nexclude = ["*/bad.rlx"]\nignore = ["OBL"]\nstrict = true\n')
     assert run(".")[0] == 0
     assert run("--select", "OBL", "warned.rlx")[0] == 1  # what is asked for is shown

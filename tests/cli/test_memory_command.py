@@ -81,3 +81,24 @@ def test_what_cannot_be_asked(
 ) -> None:
     assert main([MLP, *words]) == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["--at", "m=4"], ["--chart", "m=2:5"]])
+def test_sizes_for_which_a_formula_has_no_value(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = tmp_path / "divided.rlx"
+    program.write_text(
+        """\
+@R.function
+def main(s: R.Shape(["m"])):
+    m = T.int64()
+    return R.zeros(R.shape([12 // (m - 4)]), "float32")
+"""
+    )
+    for form in ("human", "json"):
+        assert main([str(program), *words, "--format", form]) == 2
+        said = capsys.readouterr()
+        assert "is not defined at m=4: division by zero" in said.err and not said.out
+    assert main([str(program), "--at", "m=6"]) == 0
+    assert "24 bytes" in capsys.readouterr().out

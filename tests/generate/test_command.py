@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
@@ -35,6 +38,20 @@ def test_programs_are_legal_in_every_dialect(capsys: pytest.CaptureFixture[str])
 def test_a_seed_is_a_program(capsys: pytest.CaptureFixture[str]) -> None:
     three = made(capsys, "-n", "3", "--seed", "4")
     assert three == "\n".join(made(capsys, "--seed", str(seed)) for seed in (4, 5, 6))
+
+
+def test_each_program_is_printed_when_it_is_made() -> None:
+    """A reader has the first of a billion, and ends the command by going away."""
+    words = ["generate", "-n", "1000000000", "--size", "2"]
+    command = [sys.executable, "-P", "-m", "rlx", *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        timer = Timer(60, process.kill)
+        timer.start()
+        assert process.stdout is not None and process.stderr is not None
+        assert b"Program" in process.stdout.read(4096)
+        process.stdout.close()
+        assert process.wait() == 0 and process.stderr.read() == b""
+        timer.cancel()
 
 
 def test_what_may_occur(capsys: pytest.CaptureFixture[str]) -> None:

@@ -177,6 +177,13 @@ def test_json(program: str, capsys: pytest.CaptureFixture[str]) -> None:
         ("p=[1]", "expected Prim"),
         ("n=-1", "its shape would be (-1, 2)"),
         ("n=100000000000", "too large to generate"),
+        pytest.param("n=" + "9" * 5000, "n: a number has 4300 digits or more", id="long size"),
+        pytest.param("x=[[1, " + "9" * 5000 + "]]", "x: a number has 4300 digits", id="long item"),
+        pytest.param(
+            "x=[[0x1" + "0" * 4000 + "]]",
+            "x: expected Tensor((n, 2), float32); a number of 16001 bits does not fit",
+            id="hexadecimal",
+        ),
     ],
 )
 def test_inputs_that_make_no_sense(

@@ -106,6 +106,12 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
+def test_json_beside_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page, words = tmp_path / "trace.html", [RECURSION, "--entry", "even", "--input", "k=3"]
+    assert record(capsys, *words, "--html", str(page)) == record(capsys, *words)
+    assert page.exists()
+
+
 def changes_of(trace: dict[str, Any]) -> list[list[Any]]:
     """All that the steps of a trace change."""
     return [c for s in trace["steps"] for c in (s[3] if len(s) > 3 else [])]

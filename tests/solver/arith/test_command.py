@@ -142,3 +142,30 @@ def test_explain_gives_steps_and_the_missing_assumption(
     output = capsys.readouterr().out
     assert "left side: n * m // m = n" in output
     assert "wherever it is defined: m != 0" in output
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (["n >= 0", "--lower", "n=-" + "9" * 5000], 2, "--lower n: the number has too many digits"),
+        (["n >= 0", "--lower", "n=" + "9" * 4200], 2, "the number for 'n' has more than 4000"),
+        (["n < 0x" + "f" * 3900], 2, "a number has more than 4000 digits"),
+        (
+            ["n*m < K*K", "--assume", "n > K*K", "--assume", "m > 1"],
+            3,
+            "unknown: a counterexample has a number of more than 4000 digits",
+        ),
+        (["n < 3", "--assume", "m > K*K"], 1, "refuted: false for n = 3"),
+    ],
+    ids=["bound", "long bound", "hexadecimal", "counterexample", "another variable"],
+)
+def test_numbers_of_too_many_digits(
+    words: list[str], status: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`K` stands for a number that is short enough, and its square is not."""
+    for form in ("human", "json"):
+        asked = [word.replace("K", "7" * 2500) for word in words]
+        assert main([*asked, "--format", form]) == status
+        shown = capsys.readouterr()
+        if form == "human":
+            assert said in shown.out + shown.err and len(shown.out + shown.err) < 200
