@@ -103,12 +103,14 @@ class ExprMutator:
 
     def __new__(cls, *args: Any, **keywords: Any) -> Self:
         """Set up the state of the walk before ``__init__`` of a subclass, which may not call ours."""
-        refuse_arguments(cls, bool(args or keywords), "")
         made = super().__new__(cls)
         made._vars, made._place, made._changed, made._retyped = {}, None, set(), set()
         made._opened = None
         made._inside = _Inside(made)
         return made
+
+    def __init__(self, *args: object, **keywords: object) -> None:
+        refuse_arguments(self, ExprMutator, bool(args or keywords), "")
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
@@ -442,11 +444,16 @@ class ExprMutator:
     def visit_function(self, function: ast.Function) -> Expr:
         """A function of the module, or a local one."""
         opened, name = self._opened or (None, None)
+        if isinstance(name, GlobalVar):
+            self._opened = None
+            if function is not opened:  # the method changed it before
+                self.builder.update_func(name, function)
+                self._changed.add(name)
+                self._retyped.add(name)
+            return self._whole(name, function)
         if function is not opened:
             return self._local(function, None)
         self._opened = None
-        if isinstance(name, GlobalVar):
-            return self._whole(name, function)
         self._closed = self._local(function, name)
         return self._closed
 
