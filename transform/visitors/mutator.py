@@ -10,6 +10,7 @@ from rlx.checker.derive.module import bottom_up
 from rlx.checker.normalize import normalize_function
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, GlobalVar, IRModule, StructInfo
+from rlx.grammar.nodes.by_hand import refuse_wrong_parts
 from rlx.grammar.nodes.node import Node, changed, nodes_in, replace, same
 from rlx.grammar.nodes.python_places import (
     MisuseError,
@@ -446,11 +447,12 @@ class ExprMutator:
         opened, name = self._opened or (None, None)
         if isinstance(name, GlobalVar):
             self._opened = None
+            made = self._whole(name, function)
             if function is not opened:  # the method changed it before
-                self.builder.update_func(name, function)
                 self._changed.add(name)
                 self._retyped.add(name)
-            return self._whole(name, function)
+                self.builder.update_func(name, made)
+            return made
         if function is not opened:
             return self._local(function, None)
         self._opened = None
@@ -494,7 +496,11 @@ class ExprMutator:
         """A call: callee, arguments, keyword arguments, type arguments."""
         if type(call) is not ast.Call:
             of_kind(call, ast.Call, "a call")
-        return call if self.is_kept(call) else self._inside.call(call)
+        try:
+            return call if self.is_kept(call) else self._inside.call(call)
+        except AttributeError:
+            refuse_wrong_parts(call)
+            raise
 
     def is_kept(self, call: ast.Call) -> bool:
         """Whether no method looks at the parts of a call, and no variable in it is replaced."""
