@@ -188,3 +188,18 @@ def test_no_attributes_may_be_none() -> None:
     with bb.function("main", [x], pure=False):
         bb.emit_func_output(bb.emit(call))
     assert rlx.check(bb.get()).ok and call.attrs == {}
+
+
+@pytest.mark.parametrize("name", ["float16", "int64", "bool", "uint8", "bfloat16", "float8_e4m3fn"])
+def test_numpy_takes_element_types(name: str) -> None:
+    kind = rlx.Var("x", [2], name).struct_info.dtype  # type: ignore[union-attr]
+    zeros = np.zeros((2,), kind)
+    assert str(zeros.dtype) == name and zeros.astype(kind).dtype == kind.dtype
+    made = rlx.const(zeros)
+    assert isinstance(made, ast.Constant) and made.struct_info.dtype == kind
+
+
+def test_elements_that_numpy_does_not_have() -> None:
+    kind = rlx.Var("x", [2], "float32x4").struct_info.dtype  # type: ignore[union-attr]
+    with pytest.raises((TypeError, AttributeError)):
+        np.zeros((2,), kind)
