@@ -203,3 +203,37 @@ def test_elements_that_numpy_does_not_have() -> None:
     kind = rlx.Var("x", [2], "float32x4").struct_info.dtype  # type: ignore[union-attr]
     with pytest.raises((TypeError, AttributeError)):
         np.zeros((2,), kind)
+
+
+SHARED: dict[str, Callable[[Expr], Expr]] = {
+    "both operands": lambda s: s * s,
+    "beside a call of it": lambda s: rlx.op.add(rlx.op.nn.relu(s), s),
+    "at the end of a chain": lambda s: rlx.op.add(rlx.op.abs(rlx.op.nn.relu(s * s)), s),
+    "in a tuple": lambda s: ast.Tuple((s, rlx.op.nn.relu(s), s)),
+    "in a field of a tuple": lambda s: ast.TupleGetItem(ast.Tuple((s * s, s)), 0),
+}
+
+
+@pytest.mark.parametrize("in_dataflow", [False, True])
+@pytest.mark.parametrize("name", SHARED)
+def test_one_object_is_evaluated_once(name: str, in_dataflow: bool) -> None:
+    """As TVM's builder does: `s = subtract(a, b)`, `bb.emit(multiply(s, s))`."""
+    bb = rlx.BlockBuilder()
+    with bb.function("main", [x, y]):
+        if in_dataflow:
+            with bb.dataflow():
+                made = bb.emit_output(SHARED[name](rlx.op.subtract(x, y)))
+        else:
+            made = bb.emit(SHARED[name](rlx.op.subtract(x, y)))
+        bb.emit_func_output(made)
+    module = bb.get()
+    assert rlx.check(module).ok
+    assert rlx.show(module).count("R.subtract") == 1
+    spelled = rlx.BlockBuilder()
+    with spelled.function("main", [x, y]):
+        shared = spelled.emit(rlx.op.subtract(x, y))
+        spelled.emit_func_output(spelled.emit(SHARED[name](shared)))
+    sizes = [np.arange(8.0).reshape(2, 4), np.full((2, 4), 3.5)]
+    inputs = {"x": sizes[0].astype("float32"), "y": sizes[1].astype("float32")}
+    one, other = (rlx.run(each, inputs=inputs) for each in (module, spelled.get()))
+    assert str(one.value) == str(other.value)
