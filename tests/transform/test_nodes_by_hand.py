@@ -236,4 +236,4 @@ def test_one_object_is_evaluated_once(name: str, in_dataflow: bool) -> None:
     sizes = [np.arange(8.0).reshape(2, 4), np.full((2, 4), 3.5)]
     inputs = {"x": sizes[0].astype("float32"), "y": sizes[1].astype("float32")}
     one, other = (rlx.run(each, inputs=inputs) for each in (module, spelled.get()))
-    assert str(one.value) == str(other.value)
+    assert str(one.numpy()) == str(other.numpy())
