@@ -117,15 +117,18 @@ class Normalizer:
             return expr
         # `x + x + … + x` is as deep as it is long, on the side that is evaluated first.
         spine: list[ast.Expr] = []
-        inner: ast.Expr | None = _first(expr)
-        while inner is not None and not is_leaf(inner):
-            spine.append(expr)
-            expr = inner
-            inner = _first(expr)
-        leaf = self._leaf(expr, blocks, None if spine else span)
+        inner: ast.Expr | None = expr
+        while inner is not None and not is_leaf(inner) and inner not in blocks.shared:
+            spine.append(inner)
+            inner = _first(inner)
+        leaf = None if inner is None else blocks.shared.get(inner, inner)
         while spine:
-            expr = _with_first(spine.pop(), leaf)
-            leaf = self._leaf(expr, blocks, None if spine else span)
+            whole = part = spine.pop()
+            if leaf is not None and leaf is not _first(whole):
+                part = _with_first(whole, leaf)
+            leaf = self._leaf(part, blocks, None if spine else span)
+            blocks.shared[whole] = leaf
+        assert leaf is not None
         return leaf
 
     def _leaf(self, expr: ast.Expr, blocks: Blocks, span: Span | None) -> ast.Expr:
@@ -231,10 +234,18 @@ class Normalizer:
 
 
 class Blocks:
-    """The blocks of a SeqExpr under construction, consolidated as they grow."""
+    """The blocks of a SeqExpr under construction, consolidated as they grow.
+
+    Attributes
+    ----------
+    shared
+        The leaves of the expressions of the current block that are not leaves: Python code may use
+        one object several times, which is evaluated once.
+    """
 
     def __init__(self, normalizer: Normalizer) -> None:
         self.normalizer = normalizer
+        self.shared: dict[ast.Expr, ast.Expr] = {}
         self.done: list[ast.BindingBlock] = []
         self.kind: type[ast.BindingBlock] = ast.BindingBlock
         self.span: Span | None = None
@@ -244,6 +255,7 @@ class Blocks:
         """Go on in a block of that kind."""
         if kind is not self.kind:
             self.close()
+            self.shared.clear()
             self.kind, self.span = kind, span
         elif self.span is None:
             self.span = span

@@ -13,8 +13,6 @@ import numpy as np
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import Literal
-from rlx.grammar.nodes.dtype import numpy_type
-from rlx.grammar.nodes.encoded import buffer_of
 from rlx.grammar.stack import finished
 from rlx.operators import lookup
 from rlx.relay.nodes import (
@@ -61,10 +59,7 @@ def array_of(data: Literal) -> Any:
     """
     if data.value is None and data.content is None:
         raise UnsupportedStop("E-constant-data", "the program text omits the constant's data")
-    kind = numpy_type(data.dtype)
-    if data.value is not None:
-        return np.array(data.value, kind).reshape(data.shape or ())
-    return np.frombuffer(buffer_of(data.content or b""), kind).reshape(data.shape or ())
+    return data.numpy()
 
 
 class PreparedCall(NamedTuple):

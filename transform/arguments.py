@@ -68,7 +68,7 @@ def _none(call: ast.Call, name: str, otherwise: tuple[object, ...]) -> object:
 
 def operands(call: ast.Call, defaults: bool = False) -> tuple[ast.Expr, ...]:
     """The operands of a call in the order of the parameters, however they are written: by position,
-    by keyword or, if ``defaults`` is set, by default.
+    by keyword or, if ``defaults`` is set, by default. A tuple of sizes is the shape that it means.
 
     The operands of an operator are the arguments that are expressions in every spelling: tensors,
     shapes, scalars, functions. Its other parameters, such as ``axis``, are attributes. An omitted
@@ -78,7 +78,12 @@ def operands(call: ast.Call, defaults: bool = False) -> tuple[ast.Expr, ...]:
     if operator is None:
         return call.args
     parameters = operator.parameters
-    if not defaults and not call.attrs and _has_operands_only(operator):
+    if (
+        not defaults
+        and not call.attrs
+        and _has_operands_only(operator)
+        and ast.Tuple not in map(type, call.args)
+    ):
         return call.args
     found: list[ast.Expr] = []
     given = 0
@@ -89,7 +94,7 @@ def operands(call: ast.Call, defaults: bool = False) -> tuple[ast.Expr, ...]:
         elif kind not in ARGUMENTS:
             continue
         elif each.source == "positional":
-            found.append(call.args[each.index])
+            found.append(_as_shape(kind, call.args[each.index]))
         elif each.source == "keyword":
             found.append(_operand(kind, call.attrs[each.parameter.name]))
         elif each.parameter.default in (None, REQUIRED):
@@ -120,12 +125,21 @@ def is_null(expr: ast.Expr) -> bool:
 
 def _operand(kind: str, value: object) -> ast.Expr:
     if isinstance(value, ast.Expr):
-        return value
+        return _as_shape(kind, value)
     made = _NULL if value is None else ARGUMENTS[kind](value)
     assert isinstance(made, ast.Expr)
     return made
 
 
+def _as_shape(kind: str, given: ast.Expr) -> ast.Expr:
+    """An operand; for `(2, n)` in the place of a shape the shape that TVM makes of it."""
+    if type(given) is not ast.Tuple or kind not in _SHAPES:
+        return given
+    sizes = [field.value for field in given.fields if isinstance(field, ast.PrimValue)]
+    return ast.ShapeExpr(tuple(sizes), given.span) if len(sizes) == len(given.fields) else given
+
+
+_SHAPES = frozenset(["shape", "whole_shape", "new_shape", "size"])
 _NULL = ast.Call(ast.op("relax.null_value"), ())
 
 

@@ -21,6 +21,9 @@ from rlx.grammar.nodes.node import Attributed, Node, Span, replace
 from rlx.grammar.nodes.overloads import ValueOperators
 from rlx.grammar.nodes.tir import PrimExpr, PrimFunc
 
+if TYPE_CHECKING:
+    import numpy as np
+
 
 class StructInfo(Node):
     """Base class of structural information: what is known about a value before the program runs."""
@@ -146,6 +149,16 @@ class Literal(Node):
     key: str | None = None
     content: bytes | LateBytes | None = None
 
+    def numpy(self) -> np.ndarray[Any, Any]:
+        """The elements as an array, which the caller may change.
+
+        Raises
+        ------
+        MisuseError
+            If the text leaves them out.
+        """
+        return import_module("rlx.grammar.nodes.overloaded").array(self)  # type: ignore[no-any-return]
+
 
 class Constant(Expr):
     """A tensor constant; ``distribution`` is that of its type, as in `R.dist.const`."""
@@ -155,6 +168,15 @@ class Constant(Expr):
     data: Literal
     span: Span | None = None
     distribution: tuple[object, object] | None = None
+
+    @property
+    def struct_info(self) -> TensorStructInfo:
+        """The type that the data has."""
+        shape, kind = self.data.shape, self.data.dtype
+        if shape is None:
+            return TensorStructInfo(None, kind)
+        sizes = ShapeExpr(tuple([tir.IntImm(extent) for extent in shape]))
+        return TensorStructInfo(sizes, kind, len(shape))
 
 
 class Var(Expr):

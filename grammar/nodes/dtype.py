@@ -63,6 +63,20 @@ class DataType(Record):
             return hash(self)
 
     @property
+    def dtype(self) -> np.dtype[Any]:
+        """NumPy's type, by which it takes this one: ``np.zeros(4, x.struct_info.dtype)``.
+
+        Raises
+        ------
+        AttributeError
+            If arrays cannot have such elements.
+        """
+        found = numpy_type(self)
+        if found is None:
+            raise AttributeError(f"NumPy has no elements of type {self}")
+        return found
+
+    @property
     def is_void(self) -> bool:
         """Whether this is the unknown data type."""
         return self.code == "handle" and self.bits == 0

@@ -41,7 +41,8 @@ class RecordMeta(type):
             kinds = {**(bases[0]._kinds if bases else {}), **namespace["__annotations__"]}  # type: ignore[attr-defined]
             type.__setattr__(cls, "_kinds", kinds)
             many = tuple(k for k, f in enumerate(fields) if _SEVERAL(kinds[f]))
-            code = _initialiser(len(fields), many).replace(co_varnames=("self", *fields))
+            named = tuple(k for k, f in enumerate(fields) if kinds[f] == _BY_NAME)
+            code = _initialiser(len(fields), many, named).replace(co_varnames=("self", *fields))
             setters = {f"_set_{k}": getattr(cls, f).__set__ for k, f in enumerate(fields)}
             values = tuple(defaults[f] for f in fields if f in defaults)
             scope = {**setters, "_listed": _listed, "__name__": __name__}  # no place is in it
@@ -51,18 +52,23 @@ class RecordMeta(type):
 
 _SEVERAL = re.compile(r"tuple\[.*, \.\.\.\]( \| None)?").fullmatch
 """Whether an annotation is that of any number of values."""
+_BY_NAME = "Mapping[str, object]"
+"""The annotation of attributes."""
 
 
 @cache
-def _initialiser(count: int, many: tuple[int, ...]) -> CodeType:
+def _initialiser(count: int, many: tuple[int, ...], named: tuple[int, ...]) -> CodeType:
     """The code of an ``__init__`` with so many fields, which get their names in each class: to
     compile a text for each of a hundred classes would take 6 ms more at every start of the command.
-    The fields of ``many`` are tuples; a list is made one.
+    The fields of ``many`` are tuples; a list is made one. In those of ``named``, None is no
+    attributes, as for TVM.
     """
     names = [f"f{k}" for k in range(count)]
     lines = [f"_set_{k}(self, {name})" for k, name in enumerate(names)]
     for k in many:
         lines[k] = f"_set_{k}(self, f{k} if f{k}.__class__ is tuple else _listed(self, {k}, f{k}))"
+    for k in named:
+        lines[k] = f"_set_{k}(self, {{}} if f{k} is None else f{k})"
     text = "".join(f"\n {line}" for line in lines)
     whole = compile(f"def __init__(self, {', '.join(names)}):{text}", "<a record>", "exec")
     [code] = [each for each in whole.co_consts if isinstance(each, CodeType)]

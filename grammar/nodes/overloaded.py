@@ -5,16 +5,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.by_hand import with_shape_vars
-from rlx.grammar.nodes.dtype import BOOL, INT64, DataType, dtype
+from rlx.grammar.nodes.dtype import BOOL, INT64, DataType, array_of, dtype, numpy_type
+from rlx.grammar.nodes.encoded import buffer_of
 from rlx.grammar.nodes.overloads import OwnOperators
 from rlx.grammar.nodes.prim_operators import BY_SYMBOL, exact
 from rlx.grammar.nodes.python_places import MisuseError, Place, described, here
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.nodes.visit import called_globals
+
+if TYPE_CHECKING:
+    import numpy as np
 
 NUMBER = "number"
 """The mark in :attr:`rlx.grammar.nodes.ast.Call.spelled` of an argument that is a bare number."""
@@ -67,20 +71,43 @@ def item(tuple_value: ast.Expr, index: object) -> ast.TupleGetItem:
     return ast.TupleGetItem(tuple_value, number, here())
 
 
-def no_truth(given: object) -> NoReturn:
-    """Answer Python's question whether a value is true.
+def has_parts(given: object) -> bool:
+    """Answer Python's question whether a value is true: a shape with dimensions is, as everything
+    that has a length, and a tuple with fields.
 
     Raises
     ------
     MisuseError
-        Always: only a run knows it.
+        For other values: only a run knows it.
     """
+    if isinstance(given, ast.ShapeExpr | ast.Tuple):
+        return len(given) > 0
     words = (
         f"Python asks whether {given} is true, which only a run knows. For an element"
         " write rlx.op.where(condition, a, b), for conditions rlx.op.logical_and(a, b), and to"
         " compare nodes `is` or `is not None`"
     )
     raise MisuseError(words, here())
+
+
+def array(data: ast.Literal) -> np.ndarray[Any, Any]:
+    """The elements of a constant, in an array of their own.
+
+    Raises
+    ------
+    MisuseError
+        If the text leaves them out, or NumPy has no such elements.
+    """
+    import numpy as np
+
+    kind = numpy_type(data.dtype)
+    if kind is None:
+        raise MisuseError(f"NumPy has no elements of type {data.dtype}", here())
+    if data.value is not None:
+        return array_of(data.value, kind).reshape(data.shape or ())
+    if data.content is None:
+        raise MisuseError("the program text omits the constant's data", here())
+    return np.frombuffer(buffer_of(data.content), kind).reshape(data.shape or ())
 
 
 def truth(given: PrimExpr) -> bool:
@@ -161,6 +188,17 @@ def missing(given: object, name: str) -> str:
         words += ": put the functions into one module, and write InlinePrivateFunctions()(module)"
     elif name == "create_empty" and isinstance(given, ast.Function):
         words += ": write Function(params, body), or bb.function(…)"
+    elif name in ("ret_ty", "ret_type") and isinstance(given, ast.Function):
+        words += ": write function.ret_struct_info"
+    elif name == "same_as":
+        words += ": write x is y"
+    elif name == "value" and isinstance(given, ast.Constant):
+        words += ": constant.data.numpy() has the elements"
+    elif name == "ty" and isinstance(given, ast.Constant):
+        words += ": write constant.struct_info"
+    elif name in _OF_VALUES and isinstance(given, ast.Var):
+        words += ": it is a variable. Its value is match.bound(pattern) in a match, and"
+        words += " bb.lookup_binding(x), self.scope[x] or get_var2val(function)[x] elsewhere"
     elif name in ("struct_info", "ty") and not isinstance(given, ast.Var):
         words += ": bind it, x = bb.emit(…), and read x.struct_info, or ask bb.struct_info(…)"
     elif name in _ELSEWHERE and isinstance(given, ast.Var):
@@ -172,6 +210,8 @@ def missing(given: object, name: str) -> str:
     return words
 
 
+_OF_VALUES = frozenset(["attrs", "args", "op", "op_name", "fields", "index", "data"])
+"""Attributes of what variables are bound to."""
 _ELSEWHERE = {"name": "name_hint", "ty": "struct_info", "checked_type": "struct_info"}
 """Attributes of variables under the names of TVM's versions."""
 

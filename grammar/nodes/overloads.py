@@ -124,10 +124,10 @@ class ValueOperators(Generic[C, F]):
 
     def __bool__(self) -> bool:
         """Whether an expression is there, for rlx itself; other code means its value, which only a
-        run has.
+        run has, or whether a shape or a tuple has parts.
         """
         if not sys._getframe(1).f_globals.get("__name__", "").startswith(_INSIDE):
-            import_module(_MAKERS).no_truth(self)
+            return import_module(_MAKERS).has_parts(self)  # type: ignore[no-any-return]
         return True
 
     def __len__(self) -> int:

@@ -53,6 +53,8 @@ class IntImm(PrimExpr):
     __hash__ = PrimExpr.__hash__
 
     def __eq__(self, other: object) -> bool:
+        if isinstance(other, IntImm):
+            return self.value == other.value
         return self is other if isinstance(other, PrimExpr) else self.value == other
 
     def __index__(self) -> int:

@@ -132,6 +132,8 @@ class Frame:
         self._plain: dict[StructInfo, tuple[tir.Var, ...]] = {}
         self.in_dataflow = False
         self._normalizer = _Emitting(self)
+        self.shared: dict[Expr, Expr] = {}
+        """The leaves of what the value at hand has inside; see :class:`Blocks`."""
         self._outermost, self._apart = self.blocks, None
         self._is_begun = original is None or original.params is not head.params
         if self._is_begun:
@@ -704,6 +706,7 @@ class Frame:
     def flat(self, value: Expr, place: Place) -> Expr:
         """A value that may be bound directly; nested expressions get their own bindings."""
         state = self.state
+        self.shared = {}
         if type(value) is ast.Call and _is_simple(value):
             return settled(self._flat_call(value, place, _NESTED), state)
         if self._normalizer.stays(value, VarBinding):
@@ -720,13 +723,17 @@ class Frame:
             return call
         args: list[Expr] = []
         for at, arg in enumerate(call.args):
-            if type(arg) not in LEAVES:
+            if arg in self.shared:
+                arg = self.shared[arg]
+            elif type(arg) not in LEAVES:
+                whole = arg
                 span = call.arg_spans[at] if at < len(call.arg_spans) else call.span
                 if depth and type(arg) is ast.Call and _is_simple(arg):
                     inner = settled(self._flat_call(arg, place, depth - 1), self._state)
                     arg = self._named(inner, span or arg.span, place)
                 else:
                     arg = self._inner(arg, place, span)
+                self.shared[whole] = arg
             args.append(arg)
         return changed(call, args=same(call.args, args))
 
@@ -744,7 +751,10 @@ class Frame:
 
     def leaf(self, value: Expr, place: Place) -> Expr:
         """A leaf that has this value."""
-        return value if is_leaf(value) else self._inner(value, place, None)
+        if is_leaf(value):
+            return value
+        self.shared = {}
+        return self._inner(value, place, None)
 
     def _inner(self, value: Expr, place: Place, span: Span | None) -> Expr:
         return self._normalizer.leaf(value, _EmittedBlocks(self._normalizer, self, place), span)
@@ -862,12 +872,14 @@ class _EmittedBlocks(Blocks):
     def __init__(self, normalizer: Normalizer, frame: Frame, place: Place) -> None:
         super().__init__(normalizer)
         self._frame, self._place = frame, place
+        self.shared = frame.shared
         if frame.block is not None:
             self.kind = ast.DataflowBlock
 
     def open(self, kind: type[ast.BindingBlock], span: object) -> None:
         """Go on in a block of that kind."""
         if kind is not self.kind:
+            self.shared.clear()
             self.kind = kind
             self._frame.open_block(kind, self._place)
 

@@ -378,8 +378,9 @@ class _Replacing(ExprMutator):
             if found is not None and found is not value:
                 found = taken.value(found, self.place)
                 inside = [(p, each) for p, each in match.items() if isinstance(each, ast.Var)]
-                self.idle.update(each for _, each in inside)
-                self.replaced.update(each for p, each in inside if isinstance(p, COMPUTED))
+                computed = [each for p, each in inside if isinstance(p, COMPUTED)]
+                self.replaced.update(each for var in computed for each in self._named(var))
+                self.idle.update(self.replaced, [each for _, each in inside])
                 self.idle.discard(binding.var)
                 self.replaced.discard(binding.var)
                 break
@@ -387,6 +388,13 @@ class _Replacing(ExprMutator):
             found = None
         self.pending_var = self.pending_value = None
         self._rebound(binding, value if found is None else found)
+
+    def _named(self, var: ast.Var) -> Iterator[ast.Var]:
+        """A variable, and those that it is a copy of."""
+        named: Expr | None = var
+        while isinstance(named, ast.Var):
+            yield named
+            named = self.value(named)
 
     def _rebound(self, binding: ast.VarBinding, value: Expr) -> None:
         new = self.rebind(binding, value)

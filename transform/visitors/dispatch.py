@@ -104,13 +104,17 @@ def missing_attribute(owner: object, name: str) -> AttributeError:
     return AttributeError(f"{type(owner).__name__!r} object has no attribute {name!r}{hint}")
 
 
-def refuse_arguments(cls: type, given: bool, call: str) -> None:
-    """Raise MisuseError if arguments are given to a class without an ``__init__`` of its own;
-    ``call`` is what takes the module.
+def refuse_arguments(owner: object, known: type, given: bool, call: str) -> None:
+    """Raise MisuseError if ``__init__`` of a visitor or mutator gets arguments; ``call`` is what
+    takes the module.
     """
-    if given and cls.__init__ is object.__init__:  # type: ignore[misc]
-        name = cls.__name__
-        raise MisuseError(f"{name} takes no arguments: write {name}(){call}(module)", here())
+    if given:
+        name = type(owner).__name__
+        own = type(owner).__init__ is not known.__init__  # type: ignore[misc]
+        made = f"super().__init__(), and {name}(…)" if own else f"{name}()"
+        every = ", which visits each function" if own else ""
+        words = f"{name} takes no arguments: write {made}{call}(module){every}"
+        raise MisuseError(words, here())
 
 
 def unknown_method(cls: type, known: type) -> str | None:

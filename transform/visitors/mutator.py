@@ -10,6 +10,7 @@ from rlx.checker.derive.module import bottom_up
 from rlx.checker.normalize import normalize_function
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, GlobalVar, IRModule, StructInfo
+from rlx.grammar.nodes.by_hand import refuse_wrong_parts
 from rlx.grammar.nodes.node import Node, changed, nodes_in, replace, same
 from rlx.grammar.nodes.python_places import (
     MisuseError,
@@ -103,12 +104,14 @@ class ExprMutator:
 
     def __new__(cls, *args: Any, **keywords: Any) -> Self:
         """Set up the state of the walk before ``__init__`` of a subclass, which may not call ours."""
-        refuse_arguments(cls, bool(args or keywords), "")
         made = super().__new__(cls)
         made._vars, made._place, made._changed, made._retyped = {}, None, set(), set()
         made._opened = None
         made._inside = _Inside(made)
         return made
+
+    def __init__(self, *args: object, **keywords: object) -> None:
+        refuse_arguments(self, ExprMutator, bool(args or keywords), "")
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
@@ -442,11 +445,17 @@ class ExprMutator:
     def visit_function(self, function: ast.Function) -> Expr:
         """A function of the module, or a local one."""
         opened, name = self._opened or (None, None)
+        if isinstance(name, GlobalVar):
+            self._opened = None
+            made = self._whole(name, function)
+            if function is not opened:  # the method changed it before
+                self._changed.add(name)
+                self._retyped.add(name)
+                self.builder.update_func(name, made)
+            return made
         if function is not opened:
             return self._local(function, None)
         self._opened = None
-        if isinstance(name, GlobalVar):
-            return self._whole(name, function)
         self._closed = self._local(function, name)
         return self._closed
 
@@ -487,7 +496,11 @@ class ExprMutator:
         """A call: callee, arguments, keyword arguments, type arguments."""
         if type(call) is not ast.Call:
             of_kind(call, ast.Call, "a call")
-        return call if self.is_kept(call) else self._inside.call(call)
+        try:
+            return call if self.is_kept(call) else self._inside.call(call)
+        except AttributeError:
+            refuse_wrong_parts(call)
+            raise
 
     def is_kept(self, call: ast.Call) -> bool:
         """Whether no method looks at the parts of a call, and no variable in it is replaced."""

@@ -71,10 +71,12 @@ class ExprVisitor:
 
     def __new__(cls, *args: Any, **keywords: Any) -> Self:
         """Set up the state of the walk before ``__init__`` of a subclass, which may not call ours."""
-        refuse_arguments(cls, bool(args or keywords), ".visit")
         made = super().__new__(cls)
         made.scope, made.function, made.block = {}, None, None
         return made
+
+    def __init__(self, *args: object, **keywords: object) -> None:
+        refuse_arguments(self, ExprVisitor, bool(args or keywords), ".visit")
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)

@@ -88,6 +88,18 @@ def test_known_dimensions_are_pythons_numbers(
     assert list(range(last)) == list(range(64)) and int(max(last, number)) == max(64, number)
 
 
+def test_known_dimensions_of_two_shapes() -> None:
+    """As checks of TVM's pattern tables: `lhs.shape[-1] != rhs.shape[-2]`, `shape[-2:] == other[-2:]`."""
+    n, one, last = DIMS
+    other: Any = rlx.Var("y", 'R.Tensor((1, 64, 8, 63), "float32")').struct_info.shape  # type: ignore[union-attr]
+    assert DIMS[1:] == other[:2] and DIMS[1:] != other[2:] and list(DIMS[1:]) == [*other[:2]]
+    assert [last == each for each in other] == [False, True, False, False]
+    assert [last != each for each in other] == [True, False, True, True]
+    assert other[2] * 8 == last and one == other[0] == 1 and n == DIMS[0] and n != one
+    assert list(other).index(last) == 1 and last in [*other] and n not in [*other]
+    assert len({last, other[1]}) == 2, "as keys, nodes are places in programs"
+
+
 def test_what_depends_on_a_symbolic_dimension() -> None:
     n, *_ = DIMS
     assert n != 1 and not n == 1  # noqa: SIM201 - both are asked

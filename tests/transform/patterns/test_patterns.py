@@ -10,7 +10,7 @@ import rlx
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.ast import Expr, IRModule
 from rlx.grammar.nodes.dtype import dtype
-from rlx.transform import annotated
+from rlx.transform import annotated, assert_structural_equal, structural_equal
 from rlx.transform.patterns import (
     Match,
     Pattern,
@@ -27,6 +27,7 @@ from rlx.transform.patterns import (
     is_tuple_get_item,
     is_var,
     rewrite,
+    rewrite_call,
     wildcard,
 )
 
@@ -290,3 +291,43 @@ def main(x: R.Tensor((4,), "float32")):
     assert pattern.match(value, values)
     known = get_var2val(annotated(module)["main"])  # type: ignore[arg-type]
     assert [pattern.match(each) for each in known.values()] == [False, True]
+
+
+def rewrite_all(module: IRModule, pattern: Pattern, change: Callable[[Match], Expr]) -> IRModule:
+    return rewrite_call(pattern, lambda _, match: change(match), module)
+
+
+SPELLINGS = ["R.reshape(x, (2, n))", "R.reshape(x, R.shape([2, n]))", "R.reshape(x, shape=(2, n))"]
+
+
+@pytest.mark.parametrize("spelled", SPELLINGS)
+def test_a_shape_matches_in_every_spelling(spelled: str) -> None:
+    text = (
+        "@R.function\ndef main(x: R.Tensor((2, 'n'), 'float32')):\n    n = T.int64()\n    return "
+    )
+    module = rlx.parse(text + spelled)
+    asked = wildcard()
+    [match] = find(module, is_op("reshape")(wildcard(), asked))
+    [x] = module.relax_functions[module.get_global_var("main")].params
+    assert isinstance(x.struct_info, ast.TensorStructInfo) and x.struct_info.shape is not None
+    assert structural_equal(match[asked], x.struct_info.shape)
+    assert len(find(module, is_op("reshape")(wildcard(), is_shape([2, "n"])))) == 1
+    assert_structural_equal(module, rlx.parse(text + SPELLINGS[1]))
+
+
+@pytest.mark.parametrize("changes", [rewrite, rewrite_all])
+def test_what_is_replaced_through_a_copy_goes(changes: Callable[..., IRModule]) -> None:
+    a = wildcard()
+    module = rlx.parse(
+        HEAD
+        + """
+        c = R.negative(x)
+        d = c
+        e = R.exp(d)
+        return e
+"""
+    )
+    pattern = is_op("exp")(is_op("negative")(a))
+    found = changes(module, pattern, lambda match: rlx.op.nn.relu(match[a]))
+    shown = rlx.show(found)
+    assert "R.nn.relu(x)" in shown and "R.negative" not in shown

@@ -534,3 +534,38 @@ def test_a_dataflow_block_becomes_an_ordinary_one() -> None:
     assert rlx.check(made).ok and "R.dataflow" not in rlx.show(made)
     structural = rlx.transform.ToNonDataflow()(rlx.parse(TWO_BLOCKS))
     rlx.transform.assert_structural_equal(made, structural)
+
+
+def test_a_mutator_takes_its_module_when_it_is_called() -> None:
+    class OfTVM(rlx.ExprMutator):
+        def __init__(self, module: ast.IRModule) -> None:
+            super().__init__(module)
+
+    with pytest.raises(
+        rlx.MisuseError, match=r"write super\(\).__init__\(\), and OfTVM\(…\)\(module\)"
+    ):
+        OfTVM(rlx.parse(HEAD + "        return x"))
+
+
+def test_a_method_may_change_a_function_before_it_is_visited() -> None:
+    class Impure(rlx.ExprMutator):
+        """Prints each value of a relu; the function has no parameter y."""
+
+        def visit_function(self, function: ast.Function) -> Expr:
+            return super().visit_function(
+                replace(function, is_pure=False, params=function.params[:1])
+            )
+
+        def visit_call(self, call: ast.Call) -> Expr:
+            if call.op_name == "relax.nn.relu":
+                self.builder.emit(rlx.op.print(call.args[0], format="{}"))
+            return super().visit_call(call)
+
+    module = rlx.parse(HEAD + "        z = R.nn.relu(x)\n        return z")
+    changed = Impure()(module)
+    assert rlx.check(changed).ok
+    function = changed.relax_functions[changed.get_global_var("main")]
+    assert not function.is_pure and [p.name_hint for p in function.params] == ["x"]
+    assert rlx.show(changed).count("R.print") == 1
+    plain = Impure()(rlx.parse(HEAD + "        return x")).relax_functions
+    assert [f.is_pure for f in plain.values()] == [False]
