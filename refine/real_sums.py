@@ -500,6 +500,8 @@ def _is_strict(x: PrimExpr) -> bool:
     match x:
         case tir.Add() | tir.Sub() | tir.Mul() | tir.Div() | tir.Min() | tir.Max() | tir.Cast():
             return tir.type_of(x).is_float
+        case Reduce():  # the place of an extremum is a number in any case
+            return tir.type_of(x).is_float and x.combiner.name in ("sum", "prod", "max", "min")
         case tir.Call(args=(_,)):
             return tir.type_of(x).is_float
     return False
@@ -772,10 +774,10 @@ class _Normal:
             if self._may_be_undefined(node):
                 yield node, around
             inside = tir.children(node)
+            if always and not _is_strict(node):
+                continue
             if isinstance(node, Reduce):
                 around = (*around, (node.axes, node.extents, node.guard))
-            elif always and not _is_strict(node):
-                continue
             stack += [(each, around) for each in inside]
 
     def is_undefined(self, mono: Monomial) -> bool:

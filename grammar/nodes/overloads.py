@@ -27,6 +27,11 @@ here.
 _INSIDE = f"{__name__.partition('.')[0]}."
 
 
+def _asked_inside() -> bool:
+    """Whether code of rlx asks for the truth of a node: the caller of the method that calls this."""
+    return sys._getframe(2).f_globals.get("__name__", "").startswith(_INSIDE)  # type: ignore[no-any-return]
+
+
 def _value(name: str, *operands: object) -> Any:
     return import_module(_MAKERS).value(name, operands)
 
@@ -126,7 +131,7 @@ class ValueOperators(Generic[C, F]):
         """Whether an expression is there, for rlx itself; other code means its value, which only a
         run has, or whether a shape or a tuple has parts.
         """
-        if not sys._getframe(1).f_globals.get("__name__", "").startswith(_INSIDE):
+        if not _asked_inside():
             return import_module(_MAKERS).has_parts(self)  # type: ignore[no-any-return]
         return True
 
@@ -204,7 +209,7 @@ class ScalarOperators(Generic[S]):
 
     def __bool__(self) -> bool:
         """Whether an expression is there, for rlx itself; other code means its value."""
-        if not sys._getframe(1).f_globals.get("__name__", "").startswith(_INSIDE):
+        if not _asked_inside():
             return import_module(_MAKERS).truth(self)  # type: ignore[no-any-return]
         return True
 

@@ -29,23 +29,29 @@ def plan(state: Generation, loop: tir.For) -> None:
         chain.append(stmt)
         stmt = stmt.body
     state.planned.update(chain)
-    axes: tuple[tir.IterVar, ...] = ()
-    if isinstance(stmt, tir.Block):
-        if stmt.init is not None or stmt.predicate is not None or stmt.alloc_buffers:
-            return
-        axes, stmt = stmt.iter_vars, stmt.body
-    parts = tir.flat(stmt)
-    if not all(isinstance(part, tir.BufferStore) for part in parts):
-        return
-    stored = {part.buffer for part in parts if isinstance(part, tir.BufferStore)}
-    for part in parts:
-        assert isinstance(part, tir.BufferStore)
-        for buffer, indices, span in unguarded(part):
+    axes, stores = plain_stores(stmt)
+    stored = {store.buffer for store in stores}
+    for store in stores:
+        for buffer, indices, span in unguarded(store):
             for axis, index in enumerate(indices):
                 nodes = list(tir.postorder(index))
                 read = [node.buffer for node in nodes if isinstance(node, tir.BufferLoad)]
                 if (read or any(map(_by_symbol, nodes))) and stored.isdisjoint(read):
                     _place(state, chain, axes, (index, buffer, axis, span))
+
+
+def plain_stores(body: tir.Stmt) -> tuple[tuple[tir.IterVar, ...], list[tir.BufferStore]]:
+    """The stores of the body of a loop that has nothing else, and the axes of the block around them,
+    if there is one; no stores if there is more.
+    """
+    axes: tuple[tir.IterVar, ...] = ()
+    if isinstance(body, tir.Block):
+        if body.init is not None or body.predicate is not None or body.alloc_buffers:
+            return (), []
+        axes, body = body.iter_vars, body.body
+    parts = tir.flat(body)
+    stores = [part for part in parts if isinstance(part, tir.BufferStore)]
+    return axes, stores if len(stores) == len(parts) else []
 
 
 def _by_symbol(expr: tir.PrimExpr) -> bool:

@@ -49,7 +49,8 @@ def generate(
     state.result = func.ret_type or INT32
     # What a nest defers to its end would be lost where it is left early.
     state.nested += returns(func)
-    state.restartable = disjoint and _restartable(func)
+    written_first = filled(func)
+    state.restartable = disjoint and _restartable(func, written_first)
     statements.emit(state, func.body)
     if disjoint:
         _prepay(state)
@@ -74,10 +75,10 @@ def generate(
         "}",
         "",
     ]
-    return CProgram("\n".join(lines), vector, state.out.sites, given, touched, filled(func))
+    return CProgram("\n".join(lines), vector, state.out.sites, given, touched, written_first)
 
 
-def _restartable(func: tir.PrimFunc) -> bool:
+def _restartable(func: tir.PrimFunc, written_first: frozenset[int]) -> bool:
     """Whether a run after another one has the results of the first: it allocates nothing, and reads
     nothing that it wrote before it wrote it.
     """
@@ -86,7 +87,7 @@ def _restartable(func: tir.PrimFunc) -> bool:
     if any(isinstance(stmt, tir.Block) and stmt.alloc_buffers for stmt in inside(func.body)):
         return False
     buffers = [func.buffer_map.get(var) for var in func.params]
-    kept = {b for k, b in enumerate(buffers) if b is not None and k not in filled(func)}
+    kept = {b for k, b in enumerate(buffers) if b is not None and k not in written_first}
     return kept.isdisjoint(
         {s.buffer for s in stores(func.body)} & {n.buffer for n in loads(func.body)}
     )

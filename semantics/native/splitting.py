@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from rlx.grammar.nodes import tir
 from rlx.semantics.native.c_types import CValue, held
-from rlx.semantics.native.hoisting import unguarded
+from rlx.semantics.native.hoisting import plain_stores, unguarded
 from rlx.semantics.native.ranges import Bounds
 from rlx.semantics.native.state import Generation
 from rlx.solver.poly import Polynomial
@@ -27,14 +27,8 @@ def divisor(state: Generation, loop: tir.For) -> int | None:
     """
     if not (isinstance(loop.min, tir.IntImm) and isinstance(loop.extent, tir.IntImm)):
         return None
-    stmt = loop.body
-    axes: tuple[tir.IterVar, ...] = ()
-    if isinstance(stmt, tir.Block):
-        if stmt.init is not None or stmt.predicate is not None or stmt.alloc_buffers:
-            return None
-        axes, stmt = stmt.iter_vars, stmt.body
-    stores = [part for part in tir.flat(stmt) if isinstance(part, tir.BufferStore)]
-    if not stores or len(stores) < len(tir.flat(stmt)):
+    axes, stores = plain_stores(loop.body)
+    if not stores:
         return None
     name, polys = state.out.fresh("i"), dict(state.polys)
     last = loop.extent.value - 1
