@@ -240,7 +240,7 @@ class Bits(Quotients):
             for leaf in listed:
                 rest = self.mod(leaf, self.const(size))
                 if rest is not leaf and (rest.value is not None or not self._divided(rest, leaf)):
-                    return self._all((rest, *(leaves - {leaf})))
+                    return self._all((rest, *(other for other in listed if other is not leaf)))
         zeros = max(min(map(_even, leaf.terms.values())) for leaf in listed)
         if zeros > 1:
             whole = self.const(zeros)

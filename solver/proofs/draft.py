@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
+from functools import cached_property
 from keyword import iskeyword
 from math import lcm
 from time import process_time
@@ -33,6 +34,7 @@ from rlx.solver.proofs.checker import (
     shift,
     value,
 )
+from rlx.solver.smt import loaded_z3
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -185,6 +187,27 @@ class Steps:
             self.index.setdefault(cond, number)
         form = checker.parse(self.texts[-1])
         self.targets = parts_of(negate(as_cond(form)))
+
+    @cached_property
+    def _z3(self) -> Any:
+        """Z3's context of this proof alone: in a shared one, what Z3 finds depends on what it was
+        asked before.
+        """
+        return loaded_z3().Context()
+
+    def solution(self, lines: Sequence[str]) -> dict[str, Fraction] | None:
+        """Numbers that satisfy linear conditions in SMT-LIB, by name; None if none are found."""
+        solver = loaded_z3().SimpleSolver(ctx=self._z3)
+        solver.set("rlimit", 200_000)
+        solver.from_string("\n".join(lines))
+        if str(solver.check()) != "sat":
+            return None
+        model = solver.model()
+        numbers = {str(each): model[each] for each in model.decls()}
+        return {
+            name: Fraction(number.numerator_as_long(), number.denominator_as_long())
+            for name, number in numbers.items()
+        }
 
     def apply(
         self,

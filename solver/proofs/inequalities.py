@@ -5,7 +5,6 @@ facts and of their products, which a linear program finds.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 from itertools import combinations, permutations, product, repeat
 from math import gcd, lcm
 from types import SimpleNamespace
@@ -31,7 +30,6 @@ from rlx.solver.proofs.draft import (
     Steps,
     parts_of,
 )
-from rlx.solver.smt import loaded_z3
 
 _ROWS = 240
 _ROW = 10
@@ -728,7 +726,29 @@ class Inequalities(Steps):
             raise NotFoundError("the proof needs too many linear programs")
         self.programs -= 1 + len(rows) // 40
         self.checker.take(4 * sum(len(row) for row, _, _, _ in rows))
-        return _solved(poly, rows, slack is not None)
+        return self._solved(poly, rows, slack is not None)
+
+    def _solved(self, poly: Poly, rows: list[Row], slack: bool) -> Multipliers | None:
+        """Factors of rows, not negative but for equations, whose sum is a polynomial but for a
+        constant that is at most its own (with ``slack``, it may be almost 1 more).
+        """
+        by_mono: dict[Mono, list[str]] = {mono: [] for mono in poly}
+        lines = []
+        for place, (row, _, _, equation) in enumerate(rows):
+            lines.append(f"(declare-const l{place} Real)")
+            if not equation:
+                lines.append(f"(assert (>= l{place} 0))")
+            for mono, coef in row.items():
+                by_mono.setdefault(mono, []).append(f"(* {literal(coef)} l{place})")
+        for mono, parts in by_mono.items():
+            whole, constant = f"(+ 0 {' '.join(parts)})", poly.get(mono, 0)
+            sign = "=" if mono else "<" if slack else "<="
+            lines.append(f"(assert ({sign} {whole} {literal(constant + (slack and not mono))}))")
+        sizes = self.solution(lines)
+        if sizes is None:
+            return None
+        sized = ((sizes.get(f"l{place}"), row) for place, row in enumerate(rows))
+        return [(size, factor, ids) for size, (_, factor, ids, _) in sized if size]
 
     def contradiction(self) -> None:
         """Close a case by a linear program over all facts."""
@@ -913,45 +933,6 @@ def _useful(poly: Poly, rows: list[Row]) -> list[Row]:
         if len(kept) == len(rows):
             return kept
         rows = kept
-
-
-def _solved(poly: Poly, rows: list[Row], slack: bool) -> Multipliers | None:
-    """Factors of rows, not negative but for equations, whose sum is a polynomial but for a
-    constant that is at most its own (with ``slack``, it may be almost 1 more).
-    """
-    by_mono: dict[Mono, list[str]] = {mono: [] for mono in poly}
-    lines = []
-    for place, (row, _, _, equation) in enumerate(rows):
-        lines.append(f"(declare-const l{place} Real)")
-        if not equation:
-            lines.append(f"(assert (>= l{place} 0))")
-        for mono, coef in row.items():
-            by_mono.setdefault(mono, []).append(f"(* {literal(coef)} l{place})")
-    for mono, parts in by_mono.items():
-        whole = f"(+ 0 {' '.join(parts)})" if parts else "0"
-        wanted = literal(poly.get(mono, 0))
-        if mono:
-            lines.append(f"(assert (= {whole} {wanted}))")
-        else:
-            lines.append(
-                f"(assert ({'<' if slack else '<='} {whole} {literal(poly.get((), 0) + slack)}))"
-            )
-    z3 = loaded_z3()
-    solver = z3.SimpleSolver()
-    solver.set("rlimit", 200_000)
-    solver.from_string("\n".join(lines))
-    if str(solver.check()) != "sat":
-        return None
-    model = solver.model()
-    values = {str(each): model[each] for each in model.decls()}
-    found = []
-    for place, (_, factor, ids, _) in enumerate(rows):
-        number = values.get(f"l{place}")
-        if number is not None:
-            size = Fraction(number.numerator_as_long(), number.denominator_as_long())
-            if size:
-                found.append((size, factor, ids))
-    return found
 
 
 def literal(number: int) -> str:

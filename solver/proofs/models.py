@@ -15,7 +15,6 @@ from rlx.solver.proofs.checker import Cond, Mono, Poly, beside, combine, shift, 
 from rlx.solver.proofs.congruence import Congruence
 from rlx.solver.proofs.draft import ONE, SIGNS, NotFoundError, leaves
 from rlx.solver.proofs.inequalities import literal, without
-from rlx.solver.smt import loaded_z3
 
 _DEGREE, _LINEAR = 4, 12
 """The largest degree of products whose limits are multiplied, and the most inequalities that are."""
@@ -130,20 +129,10 @@ class Models(Congruence):
                     parts.append(f"(* {literal(coef)} {name})")
             lines.append(f"(assert ({'=' if equation else '>='} (+ 0 {' '.join(parts)}) 0))")
         declared = [f"(declare-const {name} Real)" for name in names.values()]
-        solver = loaded_z3().SimpleSolver()
-        solver.set("rlimit", 200_000)
-        solver.from_string("\n".join([*declared, *lines]))
-        if str(solver.check()) != "sat":
+        found = self.solution([*declared, *lines])
+        if found is None:
             raise NotFoundError("no model is found")
-        found = solver.model()
-        values = {str(each): found[each] for each in found.decls()}
-        numbers = ((mono, values.get(name)) for mono, name in names.items())
-        return {
-            mono: Fraction(n.numerator_as_long(), n.denominator_as_long())
-            if n is not None
-            else Fraction()
-            for mono, n in numbers
-        }
+        return {mono: found.get(name, Fraction()) for mono, name in names.items()}
 
     def refined(self, model: Model) -> bool:
         """Add facts about products that a model does not satisfy; whether there are any."""
