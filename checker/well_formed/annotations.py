@@ -13,6 +13,7 @@ from rlx.checker.well_formed.state import (
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import BOOL, FLOAT32, INT64, DataType, lacking
 from rlx.grammar.nodes.node import Span
+from rlx.grammar.nodes.prim_operators import divides_by_zero
 from rlx.grammar.nodes.struct_infos import children, numbers
 from rlx.grammar.read import misspelt
 from rlx.grammar.streams import visible
@@ -203,6 +204,25 @@ def dimensions_are_int64(
             state.report("WF05-dtype", message, span)
 
 
+_LEAVES = (tir.Var, tir.IntImm)
+_SHIFTS = ("shift_left", "shift_right")
+
+
+def scalars_have_values(
+    state: WellFormedCheck, values: Iterable[tir.PrimExpr], span: Span | None
+) -> None:
+    """No divisor is the literal 0, and no literal shifts by as many bits as there are (WF05)."""
+    parts = [value for value in values if type(value) not in _LEAVES]
+    for node in tir.postorder(*parts) if parts else ():
+        if not need("WF05-zero", not divides_by_zero(node)) and state.once((span, "zero")):
+            state.report("WF05-zero", "the divisor is zero", span)
+        if isinstance(node, tir.Call) and node.op in _SHIFTS and isinstance(node.args[1], tir.IntImm):
+            bits, amount = tir.type_of(node.args[0]).bits, node.args[1].value
+            if not need("WF05-shift", 0 <= amount < bits) and state.once((span, "shift")):
+                message = f"a number of {bits} bits is shifted by {amount}"
+                state.report("WF05-shift", message, span, help=f"shift by 0 to {bits - 1}")
+
+
 def _culprit(value: tir.PrimExpr) -> tir.PrimExpr:
     """The part that gives a dimension another type: a variable, however often it is used."""
     return next((v for v in tir.free_vars(value) if v.dtype != INT64), value)
@@ -267,17 +287,20 @@ class AnnotationForm:
                 self._shape(info, shape, ndim)
                 if isinstance(shape, ast.ShapeExpr):
                     dimensions_are_int64(self.state, shape.values, self.use)
+                    scalars_have_values(self.state, shape.values, self.use)
                 self._dtype(info, data_type)
                 if vdevice is not None:
                     device_is_declared(self, vdevice)
             case ast.ShapeStructInfo(values=values, ndim=ndim):
                 dimensions_are_int64(self.state, values or (), self.use)
+                scalars_have_values(self.state, values or (), self.use)
                 if values is not None and ndim != len(values):
                     rank_agrees(self, info, "WF15-rank", ndim, len(values))
             case ast.PrimStructInfo(dtype=data_type, value=value):
                 scalar_type(self, info, data_type)
                 self._dtype(info, data_type)
                 if value is not None:
+                    scalars_have_values(self.state, (value,), self.use)
                     value_agrees(self, info, data_type, value)
             case ast.FuncStructInfo():
                 function_has_one_kind(self, info)

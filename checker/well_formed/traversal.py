@@ -13,6 +13,7 @@ from rlx.checker.well_formed.annotations import (
     result_is_bound,
     scalar_in_scope,
     scalar_stands_before,
+    scalars_have_values,
     signature_binds,
 )
 from rlx.checker.well_formed.functions import (
@@ -207,6 +208,7 @@ def _shape(state: WellFormedCheck, shape: ast.ShapeExpr, span: Span | None) -> N
 
 
 def _dimension(state: WellFormedCheck, value: tir.PrimExpr, span: Span | None) -> None:
+    scalars_have_values(state, (value,), getattr(value, "span", None) or span)
     for var in tir.free_vars(value):
         if var not in state.shape_vars:
             dimension_is_bound(state, var, getattr(value, "span", None) or span)

@@ -42,9 +42,9 @@ def test_the_gate_names_what_is_left_out(without: str, problem: str) -> None:
 
 
 def test_the_table_counts_by_rule() -> None:
-    lines = table(Coverage({"WF05": 3}, {"WF05-unbound": 2}, {"WF05": 1})).splitlines()
-    (row,) = (line for line in lines if line.startswith("WF05 "))
-    assert row.split() == ["WF05", "3", "1", "unbound", "2,", "dtype", "0"]
+    lines = table(Coverage({"WF06": 3}, {"WF06-unbound": 2}, {"WF06": 1})).splitlines()
+    (row,) = (line for line in lines if line.startswith("WF06 "))
+    assert row.split() == ["WF06", "3", "1", "unbound", "2,", "order", "0"]
     (row,) = (line for line in lines if line.startswith("WF09 "))
     assert row.split() == ["WF09", "0", "0", "value", "0"]
     assert lines[-1] == (
