@@ -82,7 +82,7 @@ LEFT = [
     ),
     (
         SIZED,
-        'R.zeros((n // 0,), "float32")',
+        'R.zeros((n // (n * 0),), "float32")',
         "the dimension n // 0 divides by 0, which a PrimFunc may not",
     ),
     (f"{MATRIX}, {NUMBER}", "R.tril(x, k)", UNBOUND),

@@ -191,11 +191,11 @@ def test_generated_programs(seed: int) -> None:
 
 
 DIVIDED = [
-    "R.zeros(R.shape([n // 0]), 'float32')",
-    "R.zeros(R.shape([n, 1 % 0 + n]), 'float32')",
-    "R.reshape(x, R.shape([T.truncdiv(n, 0), 2]))",
+    "R.zeros(R.shape([n // (n - n)]), 'float32')",
+    "R.zeros(R.shape([n, 1 % (0 * n) + n]), 'float32')",
+    "R.reshape(x, R.shape([T.truncdiv(n, 0 * n), 2]))",
     "R.add(x, R.full(R.shape([n // (0 * n)]), R.const(1.0, 'float32')))",
-    "R.prim_value(n % 0)",
+    "R.prim_value(n % (n - n))",
 ]
 
 
