@@ -225,7 +225,8 @@ def run(
     subject
         What :func:`check` takes.
     entry
-        The function to call; None for ``main``, or the only one.
+        The function to call; None for ``main``, or the only one. A PrimFunc takes its buffers and
+        numbers, and its result is what it leaves in the buffers that it may write.
     inputs
         Arguments by parameter, or in order: NumPy arrays, numbers, nested lists, tuples, values of
         an earlier run; sizes of shape variables by their names. A text is parsed as on the command
@@ -287,7 +288,7 @@ def run(
             f"backend: expected {' or '.join(map(repr, ITERATIONS))}, found {backend!r}"
         )
     module = legal_module(check_alone(subject) if isinstance(subject, IRModule) else check(subject))
-    name, function = entry_of(module, entry)
+    module, name, function = entry_of(module, entry)
     given = _by_name(inputs, [param.name_hint for param in function.params])
     with limited(memory):
         external, given = _own_functions(packed or {}, given)
@@ -368,7 +369,7 @@ def memory(subject: Subject, entry: str | None = None) -> MemoryUse:
         As :func:`check`.
     """
     from rlx.grammar.suggest import misspelt
-    from rlx.semantics.machine.program import default_entry
+    from rlx.semantics.machine.entries import default_entry
     from rlx.transform.memory_use import memory_use
 
     name_or_none("entry", entry)

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import replace
-from rlx.grammar.suggest import misspelt
 
 if TYPE_CHECKING:
     from rlx.checker.check import Report
     from rlx.grammar.read.parser import Parsed
+    from rlx.semantics.machine.entries import Entry
 
 
 def whole_number(name: str, found: object, least: int | None = None) -> None:
@@ -200,23 +200,20 @@ def legal_module(report: Report) -> ast.IRModule:
     return chosen(report.modules, report.source)
 
 
-def entry_of(module: ast.IRModule, entry: str | None) -> tuple[str, ast.Function]:
-    """The function that a run calls, with its name; None for ``main``, or the only one.
+def entry_of(module: ast.IRModule, entry: str | None) -> Entry:
+    """The function that a run calls; None for ``main``, or the only one.
 
     Raises
     ------
     SubjectError
         If there is no such function.
     """
-    from rlx.semantics.machine.program import callable_functions, default_entry
+    from rlx.semantics.machine.entries import NoEntryError, find_entry
 
-    functions = callable_functions([module])
-    name = default_entry(functions) if entry is None else entry
-    if name not in functions:
-        known = ", ".join(functions) or "none"
-        words = f"there is no entry {name!r}; functions that can be called: {known}"
-        raise SubjectError(misspelt(words, name, functions))
-    return name, functions[name][1]
+    try:
+        return find_entry([module], entry)
+    except NoEntryError as error:
+        raise SubjectError(str(error)) from None
 
 
 def chosen(

@@ -216,7 +216,11 @@ def scalars_have_values(
     for node in tir.postorder(*parts) if parts else ():
         if not need("WF05-zero", not divides_by_zero(node)) and state.once((span, "zero")):
             state.report("WF05-zero", "the divisor is zero", span)
-        if isinstance(node, tir.Call) and node.op in _SHIFTS and isinstance(node.args[1], tir.IntImm):
+        if (
+            isinstance(node, tir.Call)
+            and node.op in _SHIFTS
+            and isinstance(node.args[1], tir.IntImm)
+        ):
             bits, amount = tir.type_of(node.args[0]).bits, node.args[1].value
             if not need("WF05-shift", 0 <= amount < bits) and state.once((span, "shift")):
                 message = f"a number of {bits} bits is shifted by {amount}"

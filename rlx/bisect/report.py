@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -223,16 +224,14 @@ def _arguments(pipeline: Pipeline, program: str) -> str:
     """The arguments of the program as Python."""
     from rlx.api import parse
     from rlx.comparison.kept import Kept, arguments
-    from rlx.semantics.machine.program import callable_functions, default_entry
+    from rlx.semantics.machine.entries import NoEntryError, find_entry
     from rlx.semantics.run.npz import arrays_of
 
     assert pipeline.inputs is not None
-    functions = callable_functions([parse(program)])
-    name = pipeline.entry or default_entry(functions)
     arrays = arrays_of(pipeline.inputs)
     made = []
-    if name in functions:
-        function = functions[name][1]
+    with suppress(NoEntryError):
+        function = find_entry([parse(program)], pipeline.entry).function
         values = arguments(function, Kept(arrays, pipeline.entry, pipeline.seed))
         for param, value in zip(function.params, values, strict=True):
             known = param.name_hint in arrays

@@ -120,26 +120,19 @@ def _misfit(options: argparse.Namespace, text: str) -> str | None:
     from rlx.api import parse
     from rlx.comparison.compare import InputsError, Run
     from rlx.grammar.diagnostic import Source
-    from rlx.semantics.machine.program import callable_functions, default_entry
+    from rlx.semantics.machine.entries import NoEntryError, find_entry
     from rlx.semantics.run.files import FileError
     from rlx.semantics.run.inputs import InputError, inputs
     from rlx.semantics.run.npz import arrays_of, inputs_by_parameter
 
-    module = parse(text)
-    functions = callable_functions([module])
-    name = options.entry or default_entry(functions)
-    if name not in functions:
-        return (
-            f"{options.inputs}: no function {name!r}; there are: {', '.join(functions) or 'none'}"
-        )
-    function = functions[name][1]
     try:
+        module, name, function = find_entry([parse(text)], options.entry)
         found = inputs_by_parameter(arrays_of(options.inputs), function, options.inputs)
         values = inputs(function, found, options.seed).values
         Run(module, Source(text), name, values).accepted()
     except FileError as error:
         return str(error)
-    except (InputError, InputsError) as error:
+    except (NoEntryError, InputError, InputsError) as error:
         return f"{options.inputs}: {error}"
     return None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from rlx.checker.driver.time_limit import lift
@@ -49,7 +50,7 @@ def prepared(options: argparse.Namespace) -> tuple[Executable, str, Inputs]:
     """
     from rlx.semantics.run.inputs import InputError
 
-    executable = _executable(options.file)
+    executable = _executable(options.file, options.entry)
     entry, function = _entry(executable, options.entry)
     try:
         return executable, entry, _inputs(executable, function, options)
@@ -57,16 +58,22 @@ def prepared(options: argparse.Namespace) -> tuple[Executable, str, Inputs]:
         raise UsageError(f"{at_fault(options, error)} {error}") from None
 
 
-def _executable(path: str) -> Executable:
+def _executable(path: str, entry: str | None) -> Executable:
+    from rlx.semantics.machine.entries import NoEntryError, find_entry
     from rlx.vm import Executable, build
     from rlx.vm.file_kind import is_executable
 
-    return Executable.load(path) if is_executable(path) else build(checked(path))
+    if is_executable(path):
+        return Executable.load(path)
+    module = checked(path)
+    with suppress(NoEntryError):  # the executable says which functions there are
+        module = find_entry([module], entry).module
+    return build(module)
 
 
 def _entry(executable: Executable, name: str | None) -> tuple[str, ast.Function]:
     from rlx.grammar.read.parser import parse
-    from rlx.semantics.machine.program import default_entry
+    from rlx.semantics.machine.entries import default_entry
 
     known = {function.name: function for function in executable.functions}
     chosen = default_entry(known) if name is None else name

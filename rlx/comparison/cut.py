@@ -113,9 +113,14 @@ def cut(
     entry = "main" if all(var.name_hint != "main" for var in along) else "cut_out"
     body = ast.SeqExpr((ast.BindingBlock(tuple(made)),), mapped.get(result, result))  # type: ignore[arg-type]
     shape_vars = tuple(dict.fromkeys(v for p in params for v in _free(p)))
+    impure = any(
+        each.is_pure is False or "relax.force_pure" in each.attrs
+        for each in module.relax_functions.values()
+    )
     function = ast.Function(
         tuple(params),
         body,
+        is_pure=False if impure else None,
         attrs={"global_symbol": entry},
         shape_vars=shape_vars,
     )

@@ -11,7 +11,7 @@ from rlx.comparison.rounding import collect
 from rlx.grammar.diagnostic import Source
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Record
-from rlx.semantics.machine.program import callable_functions, default_entry
+from rlx.semantics.machine.entries import NoEntryError, find_entry
 from rlx.semantics.outcome import Ended, Outcome, Returned
 from rlx.semantics.run.inputs import InputError, inputs
 from rlx.semantics.values import Value
@@ -68,11 +68,10 @@ def ran(module: ast.IRModule, text: str, kept: Kept, earlier: Ran | None) -> Ran
     Ran or str
         Why it cannot be run.
     """
-    functions = callable_functions([module])
-    name = kept.entry or default_entry(functions)
-    if name not in functions:
-        return f"there is no function {name} to call"
-    function = functions[name][1]
+    try:
+        module, name, function = find_entry([module], kept.entry)
+    except NoEntryError as error:
+        return str(error)
     if earlier is not None:
         args: Sequence[Value] = earlier.run.args
         if len(args) != len(function.params):

@@ -241,21 +241,29 @@ class PrimFuncs:
         found = self._writes.get(func)
         if found is None:
             kernel = self._compiled(func)
-            found = self._writes[func] = _writes(func) if kernel is None else kernel.written
+            found = self._writes[func] = writes(func) if kernel is None else kernel.written
         return found
 
 
-def _writes(func: tir.PrimFunc) -> frozenset[int]:
+def writes(func: tir.PrimFunc) -> frozenset[int]:
     """Positions of parameters whose buffer is stored to, or handed to something that may store."""
     stored: set[tir.Buffer] = set()
+    regions: list[tuple[tir.Buffer, tir.Buffer]] = []
     opaque = False
     for stmt in evaluated(func.body, tir.Stmt):
         if isinstance(stmt, tir.BufferStore):
             stored.add(stmt.buffer)
+        elif isinstance(stmt, tir.MatchBuffer):
+            regions.append((stmt.buffer, stmt.source.buffer))
         elif isinstance(stmt, tir.Evaluate):
             opaque |= isinstance(stmt.value, tir.Call) and stmt.value.op != "ret"
-        elif isinstance(stmt, tir.OpaqueStmt | tir.AllocBuffer | tir.MatchBuffer):
+        elif isinstance(stmt, tir.AllocBuffer):  # its own memory, if it is not told which
+            opaque |= "data" in stmt.buffer.attrs
+        elif isinstance(stmt, tir.OpaqueStmt):
             opaque = True
+    for region, whole in reversed(regions):  # a region of a region is behind it
+        if region in stored:
+            stored.add(whole)
     every = enumerate(func.params)
     return frozenset(k for k, p in every if opaque or func.buffer_map.get(p) in stored)
 

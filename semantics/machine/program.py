@@ -270,23 +270,6 @@ def load(
     return MachineProgram(module, packed or {}, backend, output, iterations)
 
 
-def callable_functions(
-    modules: Sequence[ast.IRModule],
-) -> dict[str, tuple[ast.IRModule, ast.Function]]:
-    """The functions that can be called from outside, by name, each with its module."""
-    found: dict[str, tuple[ast.IRModule, ast.Function]] = {}
-    for module in modules:
-        for var, function in module.relax_functions.items():
-            if "global_symbol" in function.attrs:
-                found.setdefault(var.name_hint, (module, function))
-    return found
-
-
-def default_entry(functions: Mapping[str, object]) -> str:
-    """The function that is called by default: ``main``, or the only one."""
-    return next(iter(functions)) if len(functions) == 1 else "main"
-
-
 @rule("E-fuel", "part of a step", refuses=True)
 def out_of_fuel(fuel: int | None) -> faults.OutOfFuelStop:
     """The outcome of a run that has used up its fuel."""

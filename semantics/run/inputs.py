@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.dtype import FLOAT32, INT64, DataType
+from rlx.grammar.nodes.dtype import FLOAT32, DataType
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.print.printer import show
 from rlx.grammar.wording import shortened
@@ -124,7 +124,7 @@ def inputs(
     sizes = _learn(said, values, params)
     made_up = [name for name, var in shape_vars.items() if var not in sizes]
     for var in function.shape_vars:
-        if var.dtype == INT64:
+        if var.dtype.is_integer:
             sizes.setdefault(var, DEFAULT_SIZE)
     random = np.random.default_rng(seed)
     for name, value in values.items():

@@ -156,7 +156,11 @@ def _bytes(text: str) -> int:
 def add_inputs(made: argparse.ArgumentParser) -> None:
     """Add the options that say what is called, and with what."""
     add = made.add_argument
-    add("--entry", metavar="NAME", help="the function to call (default: main, or the only one)")
+    add(
+        "--entry",
+        metavar="NAME",
+        help="the function to call, or a PrimFunc (default: main, or the only one)",
+    )
     add(
         "--input",
         action="append",
@@ -293,8 +297,13 @@ def checked_entry(
     the file; None to read it. Raises UsageError if the file cannot be read, or has no such
     function; IllFormedError if the checker finds errors.
     """
+    from rlx.semantics.machine.entries import NoEntryError, find_entry
+
     report = _legal(path, text)
-    return report, *_entry(report, name)
+    try:
+        return report, *find_entry(report.modules, name)
+    except NoEntryError as error:
+        raise UsageError(f"{path}: {error}") from None
 
 
 def _legal(path: str, text: str | None = None) -> Report:
@@ -305,19 +314,6 @@ def _legal(path: str, text: str | None = None) -> Report:
         raise IllFormedError(report)
     show_unread(report)
     return report
-
-
-def _entry(report: Report, name: str | None) -> tuple[ast.IRModule, str, ast.Function]:
-    from rlx.semantics.machine.program import callable_functions, default_entry
-
-    found = callable_functions(report.modules)
-    name = default_entry(found) if name is None else name
-    if name not in found:
-        known = ", ".join(found) or "none"
-        where = report.source.path
-        raise UsageError(f"{where}: no function {name!r}; functions that can be called: {known}")
-    module, function = found[name]
-    return module, name, function
 
 
 def given_inputs(texts: list[str]) -> dict[str, str]:

@@ -18,7 +18,7 @@ import numpy as np
 from rlx.checker.check import check_text
 from rlx.comparison.compare import Run, against_named, against_tvm, recorded
 from rlx.comparison.peer import TvmError, TvmProcess
-from rlx.semantics.machine.program import callable_functions, default_entry
+from rlx.semantics.machine.entries import callable_functions, default_entry
 from rlx.semantics.run.inputs import inputs
 from rlx.semantics.values import Tensor
 

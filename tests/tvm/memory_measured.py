@@ -93,7 +93,7 @@ def measure(name: str, module: Any) -> Iterator[Measured]:
     from rlx.grammar.print.printer import print_module
     from rlx.grammar.read.parser import parse
     from rlx.semantics.machine import load
-    from rlx.semantics.machine.program import callable_functions
+    from rlx.semantics.machine.entries import callable_functions
     from rlx.semantics.outcome import Fault
     from rlx.semantics.run.inputs import inputs
     from rlx.transform.memory_use import memory_uses

@@ -20,7 +20,7 @@ from rlx.grammar.nodes.dtype import FLOAT32
 from rlx.grammar.nodes.node import Node, replace
 from rlx.grammar.nodes.rewrite import rebuild
 from rlx.grammar.print.weights import print_with_weights
-from rlx.semantics.machine.program import callable_functions
+from rlx.semantics.machine.entries import callable_functions
 from rlx.semantics.run.inputs import inputs
 
 

@@ -14,7 +14,7 @@ import pytest
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.read.parser import parse
-from rlx.semantics.machine.program import callable_functions, default_entry
+from rlx.semantics.machine.entries import callable_functions, default_entry
 from rlx.semantics.run import files, literals
 from rlx.semantics.values import DoesNotFit
 
