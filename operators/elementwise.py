@@ -797,7 +797,7 @@ def _power(a: Array, b: Array) -> Any:
 
 @rule("E-shift", "computation")
 def _counts(kind: Kind, b: Array) -> None:
-    bits = arrays.bits_of(kind)
+    bits = arrays.width(kind)
     if b.dtype.kind in "iu" and b.size and (b.min() < 0 or b.max() >= bits):
         wrong = b.min() if b.min() < 0 else b.max()
         raise OperatorFault("E-shift-range", f"a number of {bits} bits is shifted by {wrong}")

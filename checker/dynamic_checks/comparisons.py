@@ -112,7 +112,7 @@ class PartJudge:
                 self.images[var] = self._given(_inside(found, demand.fields), demand)
 
     def _leave_open(self, wanted: ast.StructInfo, index: int) -> None:
-        """Take nothing for known of the variables of an annotation that is not compared by part."""
+        """Treat the variables of an annotation that is not compared part by part as unknown."""
         for part in of_the_value(wanted):
             for var in numbers(part):
                 if isinstance(var, tir.Var) and var in self.binders and var not in self._first:
@@ -140,7 +140,7 @@ class PartJudge:
     # ------------------------------------------------------------ second phase
 
     def _compare(self, found: Info, wanted: Sequence[Demand]) -> None:
-        """Judge demands, and those behind each that may be met."""
+        """Judge demands, and below each that may be met those that depend on it."""
         for demand in wanted:
             status = JUDGED[demand.premise](self, found, demand)
             if status == "impossible":
@@ -242,9 +242,9 @@ class PartJudge:
         """The position at which a variable gets its number."""
         image = self.images[var]
         if not self._stands_for(var, image):
-            return CheckPart(path, premise, "binds", show(var), "", None, var)
-        assert image is not None
-        return CheckPart(path, premise, "binds", show(var), show(image), None, var, image)
+            image = None
+        found = "" if image is None else show(image)
+        return CheckPart(path, premise, "binds", show(var), found, var=var, image=image)
 
     @rule("CHECK-variable", "dynamic check")
     def _stands_for(self, var: tir.Var, image: PrimExpr | None) -> bool:

@@ -82,9 +82,8 @@ def compared(ours: tuple[Report, IRModule], theirs: tuple[Report, IRModule]) -> 
             lines = difference.removed if change == "removed" else difference.added
             shared = set(difference.removed) & set(difference.added)
             _mark(function, lines, change, shared, difference.status.startswith("only"))
-        if change == "added":
-            for function in made.functions:
-                known = {b: a for a, b in found[function.name].equal}
+            if change == "added":
+                known = {b: a for a, b in difference.equal}
                 for item in function.items:
                     if item.change and item.name in known:
                         item.note = f"equals {known[item.name]} of A"

@@ -26,7 +26,7 @@ from rlx.grammar.nodes.unused_names import Names
 from rlx.grammar.nodes.visit import bindings, bound_vars, expressions
 from rlx.grammar.print.show import show
 from rlx.operators import lookup
-from rlx.operators.context import OperatorContext, Place
+from rlx.operators.context import RecordingContext
 from rlx.operators.exprs import Declined, decline
 from rlx.operators.registry import Operator
 from rlx.solver.order import free_shape_vars
@@ -103,33 +103,9 @@ def legalized(module: IRModule) -> Legalized:
     pass_ = _Pass(normal, report)
     with indices_of(INT64):
         made = pass_.module(normal)
-    functions = {**made.functions, **pass_.added}
     if pass_.added:
-        made = replace(made, functions=functions)
+        made = replace(made, functions={**made.functions, **pass_.added})
     return Legalized(made, tuple(pass_.left))
-
-
-class _Context(OperatorContext):
-    """The struct info of a call's arguments; remembers premises that are not proved."""
-
-    def __init__(self, info: Mapping[Node, StructInfo], signed: Collection[tir.Var]) -> None:
-        super().__init__()
-        self._info = info
-        self.open: list[str] = []
-        self.signed.update(signed)
-        for var in signed:
-            self.prover.context.declare(var, lower=None)
-
-    def info(self, expr: Expr) -> StructInfo:
-        """The struct info that the check derived."""
-        found = self._info.get(expr)
-        return super().info(expr) if found is None else found
-
-    def report(
-        self, code: str, severity: str, message: str, at: Place = None, **extra: object
-    ) -> None:
-        """Remember what may go wrong."""
-        self.open.append(message)
 
 
 class _Pass(Rewriter):
@@ -191,8 +167,7 @@ class _Pass(Rewriter):
 
     def module(self, module: IRModule) -> IRModule:
         """A module; what is legalised inside of a function is counted to it."""
-        names = {id(f): gv.name_hint for gv, f in module.functions.items()}
-        self._owner = names
+        self._owner = {id(f): gv.name_hint for gv, f in module.functions.items()}
         relax = module.relax_functions.values()
         self._named = {var for function in relax for var in _shape_vars(function)}
         self._signed = {var for function in relax for var in scalars(function)}
@@ -380,7 +355,10 @@ def define(
     defined = operator.definition
     if defined is None:
         decline(operator.reason)
-    context = _Context(info, signed)
+    context = RecordingContext(info)
+    context.signed.update(signed)
+    for var in signed:
+        context.prover.context.declare(var, lower=None)
     result = operator.derive(call, context)
     if context.open:
         decline(context.open[0])

@@ -33,6 +33,10 @@ from rlx.transform.visitors.mutator import ExprMutator
 from rlx.transform.visitors.uses import uses
 
 Functions = dict[GlobalVar, ast.Function]
+Kept = dict[GlobalVar, list[int]]
+"""The positions of what stays: parameters, or fields of the result."""
+Dims = dict[GlobalVar, list[tir.Var]]
+"""The shape variables that are passed as shapes."""
 _FORCED = frozenset(["relax.force_pure"])
 """With this attribute, calls with effects may stand in a pure function."""
 
@@ -241,7 +245,7 @@ class RemoveUnusedParameters(ModulePass):
         normal = normalize(module)
         private = private_functions(normal)
         kept: Kept = {}
-        passed: dict[GlobalVar, list[tir.Var]] = {}
+        passed: Dims = {}
         checked = _Checked(private)
         checked(normal)
         for gv, f in private.items():
@@ -418,12 +422,6 @@ def _note(function: ast.Function, asked: dict[GlobalVar, set[int]]) -> None:
     for gv, count in seen.items():
         if count:  # a call that is no binding's value
             asked.pop(gv, None)
-
-
-Kept = dict[GlobalVar, list[int]]
-
-
-Dims = dict[GlobalVar, list[tir.Var]]
 
 
 def _chosen(
