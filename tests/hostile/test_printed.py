@@ -1,4 +1,4 @@
-"""What is printed cannot command: hostile text through commands, formats and the server. `printed.py` has the law."""
+"""Printed text cannot command: hostile text through commands, formats and the server. `printed.py` has the law."""
 
 from __future__ import annotations
 
@@ -106,7 +106,9 @@ def _nodes(module: object) -> list[object]:
 
 
 def test_formatting_keeps_comments(tmp_path: Path) -> None:
-    """In place and into a pipe; only a terminal gets them escaped, which `tests/grammar/test_streams.py` shows."""
+    """Comments stay as they are in place and in a pipe; only a terminal gets them escaped
+    (`tests/grammar/test_streams.py`).
+    """
     program = f"# {RAW}\n{filled(RETURNS)}"
     made = format_text(program, "p.rlx").text
     assert made is not None and RAW in made

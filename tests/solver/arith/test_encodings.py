@@ -40,14 +40,14 @@ def is_truth(term: tir.PrimExpr) -> bool:
 
 
 def said(term: tir.PrimExpr, wanted: int) -> tir.PrimExpr:
-    """That a term has a value."""
+    """The condition that a term has a value."""
     if is_truth(term):
         return term if wanted else tir.Not(term)
     return tir.EQ(term, number(wanted))
 
 
 def ask(goal: tir.PrimExpr, point: dict[tir.Var, int], style: str) -> str:
-    """What Z3 says of the opposite of a goal where the variables have these values."""
+    """Z3's answer to the opposite of a goal at these values of the variables."""
     limits = tuple((x, x) for x in point.values())
     positive = frozenset(
         node.b

@@ -1,4 +1,4 @@
-"""What a relation says is so at every point of a grid, which is gone through independently."""
+"""Relations hold at every point of a grid, which is evaluated independently."""
 
 from __future__ import annotations
 

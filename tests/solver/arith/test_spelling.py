@@ -1,4 +1,4 @@
-"""What a printer gives is read with the same meaning: ours here, those of TVM in ``tests/tvm``."""
+"""Printed terms are read with the same meaning: ours here, those of TVM in ``tests/tvm``."""
 
 from __future__ import annotations
 
