@@ -242,7 +242,7 @@ def triangle(site: OperatorCall, x: Tensor, k: Prim = ZERO) -> StructInfo:
 
 
 def _distance(x: Array) -> Array:
-    """How far each place of the last two axes lies above the main diagonal."""
+    """The distance of each place of the last two axes above the main diagonal."""
     rows, columns = x.shape[-2:]
     return np.arange(columns) - np.arange(rows)[:, None]
 

@@ -616,7 +616,7 @@ class _TensorGraph:
 
 
 def _rounds(node: tir.PrimExpr) -> int:
-    """How many roundings a node is worth: 2 for one whose bits are not specified."""
+    """The number of roundings that a node counts for: 2 if its bits are not specified."""
     match node:
         case terms.Reduce():
             return 2 * any(v.dtype.is_float for v in node.combiner.left)

@@ -43,7 +43,7 @@ class External(Operation):
 
     @property
     def num_outputs(self) -> int:
-        """How many tensors it computes."""
+        """The number of tensors that it computes."""
         return len(self.outputs)
 
     @property

@@ -161,7 +161,9 @@ class Child:
 
 
 class Silence:
-    """How long a process says nothing: the time that it computes, and the time that it sleeps."""
+    """The time for which a process says nothing: the time that it computes, and the time that it
+    sleeps.
+    """
 
     def __init__(self, pid: int) -> None:
         self.pid = pid

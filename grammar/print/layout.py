@@ -476,7 +476,7 @@ def _forced(tokens: Sequence[SpacedToken], place: _Places) -> dict[int, bool]:
 
 
 class _Places:
-    """Where the comments of a statement stand among the tokens of its printed text.
+    """The places of a statement's comments among the tokens of its printed text.
 
     Attributes
     ----------

@@ -240,7 +240,7 @@ def _write_all(
 
 
 def _folder(given: str | None, parser: argparse.ArgumentParser) -> Path:
-    """Where findings go; a default folder is kept out of version control, and is no link."""
+    """The folder for findings; a default folder is kept out of version control, and is no link."""
     if given is not None:
         return make_folder(given)
     own, *_ = OUT.parts
@@ -291,8 +291,8 @@ class _Progress:
 
 
 def _summary(state: CampaignState, new: Sequence[Finding]) -> str:
-    """How often each cause was met: those that are new, and those that a known finding explains, by
-    its path.
+    """The number of times that each cause was met: new ones, and those that a known finding
+    explains, by its path.
     """
     lines = [f"{state.programs} programs, {len(state.findings)} findings, {len(new)} of them new"]
     known = sorted(cause.path for cause in state.table if cause.path in state.seen)

@@ -503,7 +503,7 @@ class ReducedBody:
 
 
 def _same(old: Iterable[BodyStatement], new: Iterable[BodyStatement]) -> int:
-    """How many statements are the same at the beginning."""
+    """The number of equal statements at the beginning."""
     count = 0
     for a, b in zip(old, new, strict=False):
         if a is not b and a.text != b.text:

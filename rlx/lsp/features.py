@@ -133,8 +133,8 @@ def add_places(to: Server) -> None:
 
 
 def _types(to: Server, uri: str, document: Document, at: int) -> Iterator[Span]:
-    """Where the type of what stands at an offset is written: its annotation, or that of the result
-    of the function that it calls, and the shape variables in it.
+    """The places where the type of the name at an offset is written: its annotation, or that of the
+    result of the function that it calls, and the shape variables in it.
     """
     names = document.names
     found = names.at(at)
