@@ -238,16 +238,13 @@ def _second_look(
     """The wrong elements and the allowed distances, by computed bounds around the value in float64."""
     if one.dtype.kind in "biu":
         # where rounding may change a whole number, it lies at a jump
-        return wrong & ~(_distance(reference, other) <= bound), bound
+        apart = np.abs(reference.astype(np.float64) - other.astype(np.float64))
+        return wrong & ~(apart <= bound), bound
     allowed = np.where(np.isnan(bound), 0.0, bound) + SURE * spacing(reference.astype(one.dtype))
     if exact:
         whole = (reference == np.rint(reference)) & (np.abs(reference) * unit(one) < 1.0)
         allowed = np.where(whole, 0.0, allowed)
     return wrong & _beyond(reference, other.astype(np.float64), allowed), allowed
-
-
-def _distance(one: Array, other: Array) -> Array:
-    return np.abs(one.astype(np.float64) - other.astype(np.float64))
 
 
 def _worst(
