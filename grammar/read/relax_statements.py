@@ -295,9 +295,9 @@ class RelaxStatements(BranchReader):
             return ast.MatchCast(
                 *(None, cast.value, info, bound, cast.value_span, None, span), by_shape=True
             )
-        return self._unpack_variable(names, value, span)
+        return self._unpack_variable(names, value)
 
-    def _unpack_variable(self, names: list[Entry], value: Entry, span: Span) -> list[ast.Binding]:
+    def _unpack_variable(self, names: list[Entry], value: Entry) -> list[ast.Binding]:
         """`a, b = t`: the fields of the tuple, in order."""
         found = value.value
         if not isinstance(found, ast.Var):
