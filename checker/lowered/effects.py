@@ -224,6 +224,7 @@ class CallEffects:
         self._summaries: Mapping[ast.GlobalVar, _Summary] | None = None
 
     def of(self, call: ast.Call) -> Effect:
+        """The effect of a call."""
         match call.op, call.args:
             case ast.GlobalVar() as name, args:
                 return self._global(name, args)
