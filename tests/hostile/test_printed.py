@@ -22,6 +22,7 @@ from rlx.checker.render.files import FileReport
 from rlx.generate.campaign.finding_file import FindingFile, parse_entry, show
 from rlx.generate.campaign.index import page
 from rlx.grammar.diagnostic import Diagnostic, Label, Source
+from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.print.formatting import format_text
 from rlx.grammar.print.printer import print_module
 from rlx.grammar.read.parser import parse
@@ -100,8 +101,6 @@ def test_a_printed_literal_reads_back(text: str) -> None:
 
 
 def _nodes(module: object) -> list[object]:
-    from rlx.grammar.nodes.visit import expressions
-
     return [node for function in module.functions.values() for node in expressions(function)]  # type: ignore[attr-defined]
 
 
