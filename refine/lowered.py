@@ -33,7 +33,7 @@ Frame: TypeAlias = Any
 
 
 class Unreadable(Exception):
-    """A program does something that terms do not describe; the message says what."""
+    """A program does something that terms cannot describe; the message says what."""
 
 
 class StorageTerm(ValueTerm):
@@ -537,7 +537,7 @@ def _matched(
 
 
 def _said(run: Execution, heap: Term, code: int, operand: int) -> tir.PrimExpr:
-    """The size that a pair of numbers stands for."""
+    """The size that a pair of numbers encodes."""
     return terms.index(operand) if code == _IMMEDIATE else _Slot(run, heap, operand).value
 
 
@@ -657,7 +657,7 @@ def _item(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
 
 
 def _cached(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
-    """The memory of a graph: what a function returned when it was first called."""
+    """The memory of a graph: the result of the first call of a function."""
     function, *key = args
     known = run.cached.get((function, *key))
     if known is None:
@@ -667,7 +667,7 @@ def _cached(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
 
 
 def _captured(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
-    """A graph does what its function does."""
+    """Call a graph as its function."""
     function, given, *_ = args
     if not isinstance(given, TupleTerm):
         raise Unreadable("a graph gets something else than a tuple")

@@ -17,7 +17,7 @@ _COLOURS = {"error": "#d1242f", "warning": "#bf8700", "note": "#0969da"}
 
 
 class CheckedCell:
-    """A cell with a program, and what the checker says of it.
+    """A cell with a program, and the checker's report about it.
 
     Attributes
     ----------

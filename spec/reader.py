@@ -161,7 +161,7 @@ def inference(lines: list[str]) -> Inference:
 
 
 def _joined(lines: list[str]) -> list[str]:
-    """Lines with those that continue them, which are indented."""
+    """Join each line with the indented lines that continue it."""
     found: list[list[str]] = []
     for line in lines:
         if line.startswith(" ") and found:
@@ -216,7 +216,7 @@ class LedgerEntry:
 
 
 def chapters() -> list[Path]:
-    """The files of the specification; those of the older one stand in a folder."""
+    """The files of the specification; those of the older one are in a folder."""
     return [*sorted(FOLDER.glob("*.md")), *sorted(FOLDER.glob("old/*.md"))]
 
 
@@ -273,7 +273,7 @@ def _sections(path: Path, heading: re.Pattern[str]) -> list[tuple[tuple[str, str
         if fenced or not line.startswith("#"):
             text.append(line)
             continue
-        # Another heading ends the section, too; what follows it belongs to no rule.
+        # Another heading ends the section, too; the text after it belongs to no rule.
         text = []
         if match := heading.match(line):
             name, title = match.groups()

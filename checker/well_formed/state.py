@@ -19,7 +19,7 @@ from rlx.spec.registry import need, reported, rule
 Next = tuple[ast.Expr, Span | None]
 """An expression that is to be looked at next, and where it is used."""
 WalkRule = Callable[[Any, Any, Span | None], Next | None]
-"""Takes the state, a node, and the place where it is used; returns what is left to be looked at."""
+"""Takes the state, a node, and the place where it is used; returns the node to visit next, if any."""
 
 
 class WellFormedCheck:
@@ -395,7 +395,7 @@ def similar(state: WellFormedCheck, name: str, in_scope: Iterable[str]) -> str |
 
 @rule("WF09", "well-formed", refuses=True)
 def is_no_value(state: WellFormedCheck, op: ast.Op, span: Span | None) -> None:
-    """An operator stands only as a callee."""
+    """Report an operator that is not a callee."""
     state.report(
         "WF09-value",
         f"the operator {op.op_name!r} is used as a value",

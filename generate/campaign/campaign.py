@@ -17,7 +17,7 @@ CHUNK = 5
 """The programs of a chunk, whose results are taken in together."""
 
 ATTEMPTS = 10
-"""The most further attempts at a chunk: workers die, but what fails always is a mistake."""
+"""The most further attempts at a chunk: workers may die, but one that always fails is a bug."""
 
 FOR_REDUCTION = 0.25
 """The share of the time in which findings are reduced."""

@@ -263,8 +263,8 @@ class Attributed:
     attrs: Mapping[str, object]
 
     def with_attr(self, name: str | Mapping[str, object], value: object = None) -> Self:
-        """This function or module with an attribute, or with several by name, which replace those
-        of the same names.
+        """This function or module with an attribute, or with several by name. They replace
+        attributes of the same names.
 
         Raises
         ------

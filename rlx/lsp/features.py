@@ -419,7 +419,7 @@ def _named(document: Document) -> list[tuple[str, int, Params]]:
 
 
 def _sources(to: Server, opened: Iterable[Params]) -> Iterator[tuple[str, Source]]:
-    """The texts of the workspace: those that are open as they are now, the others from the disk."""
+    """The texts of the workspace: open ones with their current text, the others from the disk."""
     now = {each["uri"]: Source(each["text"], path_of(each["uri"])) for each in opened}
     yield from now.items()
     for source in to.files():

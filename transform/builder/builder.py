@@ -243,7 +243,9 @@ class BlockBuilder(ModuleFunctions):
         return made
 
     def _lone(self, place: Place) -> Frame:
-        """Begin what stands outside functions; its unbound variables count as parameters."""
+        """Begin an expression or a block outside of functions; its unbound variables count as
+        parameters.
+        """
         head = head_of((), {}, False, place)
         frame = self.begin_again(GlobalVar(self.unique_name("main")), head, head, (), place)
         frame.adopts, frame.adopted = True, {ast.Var, ast.DataflowVar}

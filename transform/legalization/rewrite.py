@@ -148,7 +148,7 @@ class _Pass(Rewriter):
         return replace(replace(made, args=args, result=result).call(gv), span=call.span)
 
     def _remember(self, call: ast.Call, key: object, made: Staged, gv: GlobalVar) -> None:
-        """Note what was made for a call, if it passes nothing but arguments of the call."""
+        """Keep the PrimFunc of a call for later calls, if it takes only arguments of the call."""
         at = {arg: place for place, arg in reversed([*enumerate(_leaves(call))])}
         if all(arg in at for arg in made.args):
             self._known[key] = made, gv, [at[arg] for arg in made.args]
@@ -166,7 +166,7 @@ class _Pass(Rewriter):
         return gv
 
     def module(self, module: IRModule) -> IRModule:
-        """A module; what is legalised inside of a function is counted to it."""
+        """A module; PrimFuncs of nested functions are attributed to the outer one."""
         self._owner = {id(f): gv.name_hint for gv, f in module.functions.items()}
         relax = module.relax_functions.values()
         self._named = {var for function in relax for var in _shape_vars(function)}
@@ -274,7 +274,7 @@ class _Pass(Rewriter):
 
 
 def _leaves(call: ast.Call) -> Iterator[Expr]:
-    """The arguments of a call, and the fields of those that are tuples instead of these."""
+    """The arguments of a call, with the fields of tuples in place of the tuples."""
     for arg in call.args:
         yield from arg.fields if isinstance(arg, ast.Tuple) else (arg,)
 
@@ -332,7 +332,7 @@ def _shape_vars(function: ast.Function) -> Iterator[tir.Var]:
 
 
 def _only_cast(function: ast.Function) -> Iterator[Expr]:
-    """The variables of which nothing but casts is made: these name what dimensions they have."""
+    """The variables that are only cast: the casts name their dimensions."""
     cast = Counter(b.value for b in bindings(function) if isinstance(b, ast.MatchCast))
     if cast:
         used = Counter(expr for expr in expressions(function) if isinstance(expr, ast.Var))
@@ -388,7 +388,7 @@ def define(
 def _known_result(
     call: ast.Call, info: Mapping[Node, StructInfo], derived: StructInfo
 ) -> StructInfo:
-    """The struct info of a call's result: what is known of the call says on which device it is."""
+    """The struct info of a call's result, on the device that is known for the call."""
     known = info.get(call, derived)
     if not _has_shapes(known):
         return derived
@@ -409,7 +409,7 @@ def _long(info: StructInfo) -> bool:
 
 
 def _has_shapes(info: StructInfo) -> bool:
-    """Whether it is a tensor of known dimensions, or a tuple of such tensors."""
+    """Whether an annotation is a tensor with known dimensions, or a tuple of such tensors."""
     return all(
         isinstance(part, ast.TensorStructInfo) and isinstance(part.shape, ast.ShapeExpr)
         for part in fields_or_itself(info)

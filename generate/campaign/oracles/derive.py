@@ -25,7 +25,7 @@ def derive(case: Case) -> list[Finding]:
     case.begin("TVM's derivation")
     try:
         printed = case.peer.print(case.peer.read(bare))
-    except Exception as error:  # noqa: BLE001 - whatever the peer raises is what is looked for
+    except Exception as error:  # noqa: BLE001 - any error of the peer is a finding
         return [case.found("refuses-legal", "derive", raised(error))]
     case.begin("comparison of types")
     wrong = case.error(printed)
