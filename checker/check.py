@@ -295,7 +295,7 @@ class Findings:
 
     @property
     def obligations(self) -> Obligations:
-        """How the proof obligations of all modules ended."""
+        """The number of proved, refuted and undecided proof obligations of all modules."""
         return Obligations(self.proved, self.refuted, self.unknown)
 
 

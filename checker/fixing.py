@@ -9,10 +9,10 @@ from rlx.grammar.diagnostic import Diagnostic, Edit
 from rlx.grammar.nodes.node import Record
 
 ROUNDS = 20
-"""Mending shows what could not be seen before, so that one round makes work for the next."""
+"""The most rounds of edits. Fixing one mistake may reveal others, which the next round fixes."""
 
 ALONE = 60
-"""The most edits that are tried one by one where all together do harm."""
+"""The most edits that are tried one by one if all of them together do harm."""
 
 Check = Callable[[str, str], Report]
 
@@ -41,12 +41,12 @@ def mended(
     """Apply the edits that help: afterwards there are fewer errors, or as many errors and fewer
     warnings.
 
-    Edits that conflict, or of which one alone does harm, are tried one by one.
+    Edits that conflict, or that do harm together, are tried one by one.
 
     Parameters
     ----------
     unsafe
-        Whether edits are applied that are not safe, too.
+        Whether edits that are not safe are applied, too.
     """
     best = now = Mended(text, (), check(text, path))
     for _ in range(ROUNDS):
@@ -60,19 +60,15 @@ def mended(
 
 
 def _round(now: Mended, path: str, check: Check, unsafe: bool) -> Mended | None:
-    """The text after one round of edits; None if none does good."""
+    """The text after one round of edits; None if no edit helps."""
     proposals = [
         d for d in now.report.diagnostics if d.edit is not None and (unsafe or d.edit.is_safe)
     ]
     if not proposals:
         return None
-    together = _apart(proposals)
-    after = _applied(now, together, path, check)
-    if _good(now.report, after.report, together):
-        return after
-    for proposal in proposals[:ALONE]:
-        after = _applied(now, [proposal], path, check)
-        if _good(now.report, after.report, [proposal]):
+    for chosen in (_apart(proposals), *([each] for each in proposals[:ALONE])):
+        after = _applied(now, chosen, path, check)
+        if _good(now.report, after.report, chosen):
             return after
     return None
 

@@ -9,7 +9,7 @@ from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import Node, replace
 from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.visit import argument_places, bindings, expressions
-from rlx.operators.context import OperatorContext, Place
+from rlx.operators.context import RecordingContext
 from rlx.operators.movement import remaining_axes
 
 _SQUEEZE = ast.op("relax.squeeze")
@@ -28,24 +28,10 @@ def _names_axes(call: ast.Call) -> bool:
     return call.op == _SQUEEZE and (len(call.args) > 1 or "axis" in call.attrs)
 
 
-class _DerivedOperands(OperatorContext):
-    def __init__(self, info: Mapping[Node, ast.StructInfo]) -> None:
-        super().__init__()
-        self._info = info
-
-    def info(self, expr: ast.Expr) -> ast.StructInfo:
-        return self._info.get(expr) or super().info(expr)
-
-    def report(
-        self, code: str, severity: str, message: str, at: Place = None, **extra: object
-    ) -> None:
-        """Derivation has reported it."""
-
-
 class _SqueezeSettler(Rewriter):
     def __init__(self, info: Mapping[Node, ast.StructInfo]) -> None:
         super().__init__()
-        self._context = _DerivedOperands(info)
+        self._context = RecordingContext(info)
 
     def call(self, call: ast.Call) -> ast.Expr:
         axes = remaining_axes(call, self._context) if _names_axes(call) else None

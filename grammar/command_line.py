@@ -136,7 +136,7 @@ class CommandParser(argparse.ArgumentParser):
         return None
 
     def _value_like_an_option(self, message: str) -> str | None:
-        """How to write the value that was taken for an option, after the option that misses it."""
+        """The spelling of a value that was taken for an option, after the option that misses it."""
         if not message.endswith("expected one argument"):
             return None
         for name, word in pairwise(self._given):

@@ -387,7 +387,7 @@ READERS: Mapping[str, Readers] = _readers()
 
 
 def spelling(form: str, version: str) -> str:
-    """How a version writes what another version spells like this; empty if it does not."""
+    """A version's spelling of what another version spells like this; empty if it has none."""
     at = VERSIONS.index(version)
     for change in _CHANGES:
         newer = VERSIONS.index(change.version) <= at

@@ -13,18 +13,18 @@ def a_text(given: object) -> str:
 
 
 def line_start(text: str, at: int) -> int:
-    """Where the line of a place begins."""
+    """The start of the line of a place."""
     return text.rfind("\n", 0, at) + 1
 
 
 def line_end(text: str, at: int) -> int:
-    """Where the line of a place ends: in front of its line break, or with the text."""
+    """The end of the line of a place: in front of its line break, or at the end of the text."""
     end = text.find("\n", at)
     return len(text) if end < 0 else end
 
 
 def next_line(text: str, at: int) -> int:
-    """Where the line behind that of a place begins; the end of the text behind the last one."""
+    """The start of the next line after a place; the end of the text behind the last line."""
     return text.find("\n", at) + 1 or len(text)
 
 

@@ -33,7 +33,7 @@ class StackError(RuntimeError):
 
 
 class _Rooms:
-    """How many blocks need the higher recursion limit: it holds for all threads together."""
+    """The number of blocks that need the higher recursion limit: it holds for all threads together."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()

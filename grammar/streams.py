@@ -55,7 +55,7 @@ _BRACKETED = re.compile(r"(?<=#)#(?=[\w.]*\[)")
 
 
 def escaped(character: str) -> str:
-    r"""How Python writes a character in ASCII: ``\x1b``, ``\u202e``, ``\U000e0041``."""
+    r"""Python's ASCII escape of a character: ``\x1b``, ``\u202e``, ``\U000e0041``."""
     if character in _NAMED:
         return _NAMED[character]
     code = ord(character)

@@ -78,7 +78,7 @@ def fewest_typos(a: str, b: str) -> int:
 
 @lru_cache(maxsize=64)
 def _letters(word: str) -> tuple[tuple[str, int], ...]:
-    """How often each letter is in a word."""
+    """The number of times that each letter is in a word."""
     return tuple((letter, word.count(letter)) for letter in {*word})
 
 

@@ -128,7 +128,7 @@ def _annotated(state: OlderDerivation, found: Expr, wanted: Expr) -> tuple[Expr,
 
 
 def dims_of_pattern(info: StructInfo) -> int:
-    """How many dimensions a pattern of `R.match_shape` has."""
+    """The number of dimensions in a pattern of `R.match_shape`."""
     match info:
         case ast.TensorStructInfo(shape=ast.ShapeExpr(values=values)):
             return len(values)

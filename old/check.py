@@ -77,7 +77,7 @@ class _Findings(check.Findings):
         self.normal.append(module)
         self.derivations.append(derived)
         self.diagnostics += derived.diagnostics
-        # Annotations that a text repeats are one object: what is wrong with them is found often.
+        # Repeated annotations of a text are one object, whose mistakes are found several times.
         once = {(d.code, d.span, d.message): d for d in reversed(self.diagnostics)}
         self.diagnostics[:] = reversed(once.values())
         self.proved += derived.proved + derived.discharged

@@ -334,10 +334,6 @@ def _without_shapes(info: StructInfo) -> Any:
     return info
 
 
-SYSTEMS = ("2022", "0.27")
-"""The systems that a text can be translated to."""
-
-
 @recursion_room()
 def convert_text(text: str, path: str, system: str) -> Formatted:
     """Translate the text of modules to another system.
@@ -347,7 +343,7 @@ def convert_text(text: str, path: str, system: str) -> Formatted:
     path
         The path in complaints.
     system
-        One of :data:`SYSTEMS`.
+        The system to translate to: ``"2022"`` or ``"0.27"``.
 
     Returns
     -------

@@ -152,7 +152,7 @@ def annotation(
 
 
 def info_span(info: StructInfo) -> Span | None:
-    """Where an annotation stands."""
+    """The place of an annotation."""
     found: Span | None = getattr(info, "span", None)
     return found
 

@@ -98,16 +98,8 @@ def wide(x: Array) -> Array:
 
 def integer_range(kind: Kind) -> tuple[int, int]:
     """The smallest and the largest number of a type of integers, narrow ones included."""
-    bits = int(kind.name.removeprefix("u").removeprefix("int"))
+    bits = width(kind)
     return (0, (1 << bits) - 1) if kind.name[0] == "u" else (-(1 << bits - 1), (1 << bits - 1) - 1)
-
-
-def bits_of(kind: Kind) -> int:
-    """The width of a type of integers or Booleans in bits."""
-    if kind.kind == "b":
-        return 1
-    low, high = integer_range(kind)
-    return (high - low).bit_length()
 
 
 def smallest(kind: Kind) -> Any:
@@ -130,7 +122,7 @@ def back(result: Any, kind: Kind) -> Array:
 
 def wrap_narrow(array: Array, kind: Kind) -> Array:
     """Integers wrapped to a type of less than 8 bits, in two's complement."""
-    bits = int(kind.name.removeprefix("u").removeprefix("int"))
+    bits = width(kind)
     low = array.astype(np.int64) & ((1 << bits) - 1)
     if not kind.name.startswith("uint"):
         low = np.where(low >= 1 << (bits - 1), low - (1 << bits), low)
@@ -165,7 +157,7 @@ def mean(x: Array, axis: Any = None, keepdims: bool = False) -> Any:
 
 
 def truncated(total: Array, count: Any) -> Array:
-    """Integers divided by positive ones, rounded towards zero; of the lowest there is no opposite."""
+    """Integers divided by positive ones, rounded towards zero; the lowest one cannot be negated."""
     return np.asarray(total // count + ((total < 0) & (total % count != 0)))
 
 
@@ -236,10 +228,7 @@ def sizes(shape: Sequence[int]) -> tuple[int, ...]:
     found = tuple(int(size) for size in shape)
     if any(size < 0 for size in found):
         raise OperatorFault("E-lengths-negative", f"the shape {found} has a negative dimension")
-    count = 1
-    for size in found:
-        count *= size
-    if count > MOST_ELEMENTS:
+    if prod(found) > MOST_ELEMENTS:
         raise OperatorFault("E-lengths-memory", f"a tensor of shape {found} is too large")
     return found
 

@@ -134,7 +134,7 @@ def attention(
 
 @rule("E-attention", "computation")
 def _heads(query: Array, key: Array, value: Array) -> int:
-    """How many query heads share a key head."""
+    """The number of query heads that share a key head."""
     q, k, v = query.shape, key.shape, value.shape
     grouped = q[2] == k[2] or (k[2] and q[2] % k[2] == 0)
     if q[0] != k[0] or k[:3] != v[:3] or q[3] != k[3] or not grouped:
@@ -322,7 +322,7 @@ def _end(site: OperatorCall, data: int, tokens: Tensor, line: list[int], index: 
 
 @rule("E-sequences", "computation")
 def _bounds(starts: Array, total: int, longest: Any) -> list[tuple[int, int]]:
-    """Where the sequences begin and end in an axis that holds them one after the other."""
+    """The starts and ends of the sequences in an axis that holds them one after the other."""
     line = [int(k) for k in starts.reshape(-1)]
     bounds = list(pairwise(line))
     if not line or line[0] != 0 or line[-1] != total or any(a > b for a, b in bounds):

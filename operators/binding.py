@@ -126,7 +126,7 @@ def _readers(site: OperatorCall) -> Iterator[Reader]:
 
 
 def _form(site: OperatorCall) -> dict[str, object]:
-    """How a call of the operator is written, as help."""
+    """The signature of the operator, as help."""
     parameters = site.operator.parameters
     written = ", ".join(p.written for p in parameters)
     return {"help": f"write R.{site.name}({written})"}

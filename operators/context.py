@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 from rlx.grammar.dialects import DEFAULT, dialect
 from rlx.grammar.nodes import ast, tir
@@ -125,3 +126,29 @@ class OperatorContext(ABC):
         kind.
         """
         return ()
+
+
+class RecordingContext(OperatorContext):
+    """The context of a call whose arguments have known struct info, and which keeps the reports.
+
+    Attributes
+    ----------
+    open
+        The messages of the premises that are not proved.
+    """
+
+    def __init__(self, info: Mapping[Any, ast.StructInfo]) -> None:
+        super().__init__()
+        self._info = info
+        self.open: list[str] = []
+
+    def info(self, expr: ast.Expr) -> ast.StructInfo:
+        """The known struct info of an argument, else that of :meth:`OperatorContext.info`."""
+        found = self._info.get(expr)
+        return super().info(expr) if found is None else found
+
+    def report(
+        self, code: str, severity: str, message: str, at: Place = None, **extra: object
+    ) -> None:
+        """Keep the message."""
+        self.open.append(message)

@@ -242,7 +242,7 @@ def triangle(site: OperatorCall, x: Tensor, k: Prim = ZERO) -> StructInfo:
 
 
 def _distance(x: Array) -> Array:
-    """How far each place of the last two axes lies above the main diagonal."""
+    """The distance of each place of the last two axes above the main diagonal."""
     rows, columns = x.shape[-2:]
     return np.arange(columns) - np.arange(rows)[:, None]
 
@@ -797,7 +797,7 @@ def _power(a: Array, b: Array) -> Any:
 
 @rule("E-shift", "computation")
 def _counts(kind: Kind, b: Array) -> None:
-    bits = arrays.bits_of(kind)
+    bits = arrays.width(kind)
     if b.dtype.kind in "iu" and b.size and (b.min() < 0 or b.max() >= bits):
         wrong = b.min() if b.min() < 0 else b.max()
         raise OperatorFault("E-shift-range", f"a number of {bits} bits is shifted by {wrong}")

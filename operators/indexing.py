@@ -275,7 +275,7 @@ def gather_elements_definition(
 
 
 def _depth(site: OperatorCall, indices: TensorStructInfo, index: int) -> int | None:
-    """How many axes each index tuple of a ``*_nd`` operator names; None where unknown."""
+    """The number of axes that each index tuple of a ``*_nd`` operator names; None if unknown."""
     rank(site, indices, index, 1, -1)
     dims = site.dims(indices)
     return None if dims is None else literal(dims[-1])

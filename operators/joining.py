@@ -241,7 +241,7 @@ def part_lengths(
 
 
 def _between(low: int, high: int, length: PrimExpr) -> PrimExpr:
-    """How many places of an axis lie from one index to another: none if the other comes first."""
+    """The number of places of an axis from one index to another: 0 if the other comes first."""
     if high <= low:
         return ZERO
     before = minimum(const(high), length)

@@ -261,7 +261,9 @@ def einsum_definition(out: Result, operands: Sequence[te.Tensor], subscripts: st
 
 
 def _spread(site: OperatorCall, terms: list[str], operands: tuple[Tensor, ...]) -> int | None:
-    """How many axes the ellipsis stands for, as far as ranks say; None where one is unknown."""
+    """The number of axes that the ellipsis stands for, as far as ranks tell; None if one is
+    unknown.
+    """
     found = 0
     for term, x in zip(terms, operands, strict=True):
         ndim = site.rank(x)

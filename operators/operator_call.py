@@ -70,7 +70,9 @@ class OperatorCall:
         if shape is not None:
             info = self.ctx.info(shape)
             if isinstance(info, ShapeStructInfo):
-                return len(info.values) if info.values is not None else _known(info.ndim)
+                if info.values is not None:
+                    return len(info.values)
+                return info.ndim if info.ndim >= 0 else None
         return None
 
     def fail(
@@ -268,10 +270,6 @@ class ObligationGroup:
                 if prover.always(condition).status != "proved":
                     return message()
         return self.open[0][1]()
-
-
-def _known(ndim: int) -> int | None:
-    return ndim if ndim >= 0 else None
 
 
 def show(node: ast.StructInfo | tir.PrimExpr | ast.Expr | ast.VDevice) -> str:

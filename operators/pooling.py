@@ -248,8 +248,8 @@ def _counted(asked: Sides, count_padding: int) -> Sides:
 
 
 def _counts(spatial: Sequence[int], around: Sides, plan: Plan, counted: Sides) -> Array:
-    """How many places of each window lie in the data or in the padding that counts; 1 where none
-    does.
+    """The number of places of each window in the data or in the padding that counts; 1 where there
+    are none.
     """
     inside = np.zeros([n + b + a for n, (b, a) in zip(spatial, around, strict=True)], np.int64)
     where = [
@@ -360,7 +360,7 @@ def _put_back(x: Array, whole: Sequence[int], asked: Sides) -> Array:
 
 
 def _shares(kind: str, x: Array, around: Sides, plan: Plan, counted: Sides) -> Array:
-    """How much of a result's gradient each place of its window gets."""
+    """The share of a result's gradient that each place of its window gets."""
     if kind == "max":
         padded = np.pad(x, [(0, 0), (0, 0), *around], constant_values=arrays.smallest(x.dtype))
         seen = arrays.windows(padded, *plan)
@@ -437,7 +437,9 @@ class WindowPlan:
         return te.maximum(found, exprs.int64(1))
 
     def _count(self, k: int, p: te.Scalar, low: te.Scalar, high: te.Scalar) -> te.Scalar:
-        """How many places of a window along an axis are at least `low` and less than `high`."""
+        """The number of places of a window along an axis that are at least `low` and less than
+        `high`.
+        """
         begin = p * exprs.int64(self.steps[k]) - exprs.int64(self.around[k][0])
         if self.spacing[k] == 1:
             end = te.minimum(begin + exprs.int64(self.sizes[k]), high)

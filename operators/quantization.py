@@ -144,10 +144,9 @@ def dequantize_value(
     """Elements from steps of the scale."""
     made = arrays.kind_of(kind, np.dtype(np.float32))
     s = np.asarray(_along(x, scale, axis))
-    if arrays.is_float(x.dtype):
-        off = arrays.wide(x) - np.asarray(_along(x, zero, axis)).astype(arrays.wide(x).dtype)
-    else:
-        off = arrays.wide(x).astype(np.int64) - np.asarray(_along(x, zero, axis)).astype(np.int64)
+    value, origin = arrays.wide(x), np.asarray(_along(x, zero, axis))
+    between = value.dtype if arrays.is_float(x.dtype) else np.int64
+    off = value.astype(between) - origin.astype(between)
     return arrays.back(arrays.quiet(lambda: off.astype(s.dtype) * s), made)
 
 
@@ -192,10 +191,8 @@ def dequantize_definition(
     def element(*i: te.Scalar) -> te.Scalar:
         step = _along_definition(scale, axis, i, x.shape)
         value, origin = exprs.wide(x(*i)), _along_definition(zero, axis, i, x.shape)
-        if x.dtype.is_float:
-            off = value - te.cast(value.dtype, origin)
-        else:
-            off = te.cast("int64", value) - te.cast("int64", origin)
+        between = value.dtype if x.dtype.is_float else "int64"
+        off = te.cast(between, value) - te.cast(between, origin)
         return te.cast(step.dtype, off) * step
 
     return exprs.filled(out, element)

@@ -286,9 +286,7 @@ class Operator(OperatorSignature):
         return result
 
     def _apply(self, site: OperatorCall, values: Sequence[object]) -> StructInfo:
-        """The result of the rule for values of the parameters, some of which it takes by name or
-        one by one.
-        """
+        """Apply the rule to the values of the parameters; it takes some by name, or one by one."""
         plain: list[object] = []
         named: dict[str, object] = {}
         for parameter, value in zip(self.parameters, values, strict=True):

@@ -483,7 +483,7 @@ def indices(length: int, begin: int, end: int, step: int, inbound: bool = False)
 
 
 def _start(begin: Any, length: te.Scalar, step: int, inbound: bool) -> te.Scalar:
-    """Where a slice begins: negative bounds count from the end, bounds outside are moved to it."""
+    """The start of a slice: negative bounds count from the end, bounds outside are moved to it."""
     at = te.cast("int64", scalars.scalar(begin))
     if inbound:
         return at

@@ -191,7 +191,7 @@ def get_valid_counts_value(
 
 
 def _identified(id_index: int) -> dict[str, tuple[int, int]]:
-    """Where the class of a box stands; -1 where boxes have none."""
+    """The position of a box's class; -1 if boxes have none."""
     return {} if id_index == -1 else {"id_index": (id_index, 1)}
 
 
@@ -615,7 +615,7 @@ def roi_pool_value(
 
 
 def _cells(ends: tuple[Any, Any], length: int, cells: int) -> list[tuple[int, int]]:
-    """Where the cells of a region begin and end on an axis; neighbours may share an element."""
+    """The starts and ends of a region's cells on an axis; neighbours may share an element."""
     start, end = (floor(v + v.dtype.type(0.5)) for v in ends)
     step = ends[0].dtype.type(max(end - start + 1, 1)) / ends[0].dtype.type(cells)
     bounds = [(floor(k * step) + start, ceil((k + 1) * step) + start) for k in range(cells)]
@@ -680,7 +680,7 @@ def _columns(x: Array, columns: Sequence[int]) -> None:
 
 
 def _overlaps(corners: Array) -> Array:
-    """How much of the union of two boxes both cover, for all pairs: (n, n); corners in any
+    """The share of the union of two boxes that both cover, for all pairs: (n, n); corners in any
     order.
     """
     low = np.minimum(corners[:, :2], corners[:, 2:])

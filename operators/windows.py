@@ -107,7 +107,7 @@ def positions(
 
 
 def _begun(count: PrimExpr, length: PrimExpr, after: int, reach: int, stride: int) -> PrimExpr:
-    """How many windows of those that are begun do not begin in the padding behind."""
+    """The number of begun windows that do not begin in the padding behind."""
     if after >= reach:
         return sub(count, const(1))
     if after + stride <= reach:

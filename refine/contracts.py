@@ -21,7 +21,7 @@ class InterfaceError(ValueError):
 
 
 class Side(Protocol):
-    """How arguments are handled: as terms in a proof, as values in a run."""
+    """The treatment of arguments: as terms in a proof, as values in a run."""
 
     def group(self, fields: Sequence[Any]) -> Any:
         """A tuple of arguments."""

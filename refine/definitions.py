@@ -15,7 +15,7 @@ from rlx.grammar.nodes.node import Node, Record
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.operators import index_map
 from rlx.operators.binding import plan
-from rlx.operators.context import Message, OperatorContext, Place
+from rlx.operators.context import Message, Place, RecordingContext
 from rlx.operators.exprs import Declined
 from rlx.operators.operator_call import OperatorCall, Violation
 from rlx.operators.registry import Operator
@@ -83,14 +83,12 @@ _NEEDED = frozenset(
 """
 
 
-class _Alone(OperatorContext):
-    """The context of a call: what its rule reports is remembered."""
+class _Alone(RecordingContext):
+    """The context of a call among the facts of the program."""
 
     def __init__(self, prover: Prover, info: Mapping[ast.Expr, StructInfo]) -> None:
-        super().__init__()
+        super().__init__(info)
         self._own = prover
-        self._info = info
-        self.open: list[str] = []
         self.conditions: list[tuple[tir.PrimExpr, str]] = []
         self.dims: list[tir.Var] = []
 
@@ -98,17 +96,6 @@ class _Alone(OperatorContext):
     def prover(self) -> Prover:
         """The prover with the facts of the program."""
         return self._own
-
-    def info(self, expr: ast.Expr) -> StructInfo:
-        """The struct info of an argument."""
-        found = self._info.get(expr)
-        return super().info(expr) if found is None else found
-
-    def report(
-        self, code: str, severity: str, message: str, at: Place = None, **extra: object
-    ) -> None:
-        """Remember what may go wrong."""
-        self.open.append(message)
 
     def require(
         self,
@@ -629,7 +616,7 @@ class _TensorGraph:
 
 
 def _rounds(node: tir.PrimExpr) -> int:
-    """How many roundings a node is worth: 2 for one whose bits are not specified."""
+    """The number of roundings that a node counts for: 2 if its bits are not specified."""
     match node:
         case terms.Reduce():
             return 2 * any(v.dtype.is_float for v in node.combiner.left)

@@ -198,7 +198,7 @@ NAMELESS = TermNames({}, {})
 
 
 class FunctionProof(Record):
-    """How two functions were compared.
+    """The comparison of two functions.
 
     Attributes
     ----------

@@ -37,8 +37,8 @@ AGAIN = 1 << 15
 
 
 class _Measure(NamedTuple):
-    """How large a number may be: a factor, the indices and sizes by which it is multiplied, and whether it
-    may be negative.
+    """A bound of a number: a factor, the indices and sizes by which it is multiplied, and whether
+    it may be negative.
     """
 
     factor: int
@@ -47,7 +47,7 @@ class _Measure(NamedTuple):
 
 
 def _largest(found: _Measure, products: Sequence[int] = PRODUCTS[64]) -> int:
-    """How large a number may be, if sizes are no larger than `PRODUCTS` says."""
+    """A bound of a number, if sizes are no larger than `PRODUCTS` allows."""
     return found.factor * products[min(len(found.names), len(products) - 1)]
 
 
@@ -220,7 +220,7 @@ class Facts:
         return None
 
     def _kept(self, verdict: Verdict) -> bool:
-        """Whether this is a proof, which is kept."""
+        """Keep a verdict if it is a proof; return whether it is."""
         if isinstance(verdict, Proved):
             self.proofs.append(verdict)
         return verdict.proved
@@ -353,7 +353,7 @@ class Facts:
         return _largest(found, products) <= high and (low < 0 or not found.negative)
 
     def _measured(self, node: PrimExpr, operands: list[_Measure]) -> _Measure:
-        """How large a number that is computed from indices and sizes may be."""
+        """A bound of a number that is computed from indices and sizes."""
         match node:
             case tir.IntImm(value=value):
                 return _Measure(abs(value), frozenset(), value < 0)

@@ -1,4 +1,4 @@
-"""Calls on constants, which passes replace by what they return."""
+"""Calls on constants, which passes replace by their results."""
 
 from __future__ import annotations
 
@@ -36,8 +36,9 @@ FUEL = 1 << 18
 def same_constants(
     calls: FoldedCalls, before: Sequence[TensorTerm], after: Sequence[TensorTerm]
 ) -> dict[TensorTerm, TensorTerm]:
-    """Tensors that both programs compute of constants alone, or have as constants: those of AFTER, each
-    with an equal one of BEFORE. Where several of BEFORE are equal, the first stands for the others.
+    """Tensors that both programs compute from constants alone, or have as constants: those of
+    AFTER, each with an equal one of BEFORE. Of several equal tensors of BEFORE, the first
+    represents the others.
     """
     known = set(before)
     new = {each: made for each in after if each not in known and (made := calls.constant(each))}
@@ -163,7 +164,7 @@ def _counts(call: ast.Call, operands: Sequence[ast.Expr]) -> bool:
 
 
 _COUNTED = {16: 11, 32: 24, 64: 53}
-"""The bits of a significand, by those of the float."""
+"""The bits of the significand, by the width of the float."""
 
 
 def _info(outline: object) -> ast.StructInfo | None:

@@ -14,7 +14,7 @@ _BROADCASTS = ("Broadcast", "broadcast")
 
 
 def number_of_lanes(stmt: tir.BufferStore) -> int:
-    """How many elements a store writes; 1 for a number.
+    """The number of elements that a store writes; 1 for a number.
 
     Raises
     ------

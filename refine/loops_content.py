@@ -274,7 +274,7 @@ class _Solver:
         return True
 
     def _extent(self, part: PrimExpr) -> PrimExpr | None:
-        """How many values a part of an index may have, from 0 on."""
+        """The number of values that a part of an index may have, from 0 on."""
         if isinstance(part, tir.Var):
             return self._now(self.extents[part])
         if isinstance(part, tir.FloorMod) and self._is_natural(part.b):

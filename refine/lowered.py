@@ -33,7 +33,7 @@ Frame: TypeAlias = Any
 
 
 class Unreadable(Exception):
-    """A program does something that terms do not describe; the message says what."""
+    """A program does something that terms cannot describe; the message says what."""
 
 
 class StorageTerm(ValueTerm):
@@ -89,19 +89,24 @@ Content = TensorTerm | NeverWritten | Overwritten
 
 def cell(run: Execution, shape: Term, kind: ast.Expr, storage: object) -> Term:
     """New memory for a tensor."""
-    match kind:
-        case ast.DataTypeImm(value=known):
-            found: DataType = known
-        case ast.StringImm(value=text):
-            found = dtype(text)
-        case _:
-            raise Unreadable("the element type of allocated memory is not known")
+    found = _element_type(kind)
+    if found is None:
+        raise Unreadable("the element type of allocated memory is not known")
     if not isinstance(shape, ShapeTerm):
         raise Unreadable("the shape of allocated memory is not known")
     run.exists(shape.values, "the allocation of memory")
     made = CellTerm(shape.values, found, storage)
     run.memory[made] = UNWRITTEN
     return made
+
+
+def _element_type(kind: ast.Expr) -> DataType | None:
+    match kind:
+        case ast.DataTypeImm(value=known):
+            return known
+        case ast.StringImm(value=text):
+            return dtype(text)
+    return None
 
 
 def alloc_tensor(run: Execution, call: ast.Call, frame: Frame) -> Term:
@@ -116,12 +121,7 @@ def alloc_storage(run: Execution, call: ast.Call, frame: Frame) -> Term:
         run.exists(shape.values, "the allocation of memory")
     if call.op_name == "relax.memory.alloc_storage":
         return storage(shape, dtype("uint8"))
-    match call.args[2]:
-        case ast.DataTypeImm(value=known):
-            return storage(shape, known)
-        case ast.StringImm(value=text):
-            return storage(shape, dtype(text))
-    return storage(shape, None)
+    return storage(shape, _element_type(call.args[2]))
 
 
 def storage(shape: Term, kind: DataType | None) -> Term:
@@ -275,10 +275,7 @@ def overwritten(
     run: Execution, function: tir.PrimFunc, args: Sequence[Term], written: Sequence[int]
 ) -> list[TensorTerm]:
     """The content of the parameters that a PrimFunc writes, after its call."""
-    storages: list[object] = []
-    for k in written:
-        target = args[k]
-        storages += [target.storage] if isinstance(target, CellTerm) else []
+    storages = [target.storage for k in written if isinstance(target := args[k], CellTerm)]
     for k, arg in enumerate(args):
         if isinstance(arg, CellTerm):
             shared = sum(each is arg.storage for each in storages)
@@ -336,11 +333,6 @@ def _sizes_on_heap(run: Execution, function: tir.PrimFunc, args: Sequence[Term])
         for param, arg in zip(function.params, args, strict=True)
         if isinstance(arg, HeapTerm)
     }
-    match function.body:
-        case tir.SeqStmt(stmts=stmts):
-            statements: Sequence[tir.Stmt] = stmts
-        case only:
-            statements = [only]
 
     def new(node: tir.PrimExpr, operands: list[tir.PrimExpr]) -> tir.PrimExpr:
         if isinstance(node, tir.BufferLoad):
@@ -355,7 +347,7 @@ def _sizes_on_heap(run: Execution, function: tir.PrimFunc, args: Sequence[Term])
                 return _Slot(run, heap, at)
         raise Unreadable("a size on the shape heap is not known")
 
-    for stmt in statements:
+    for stmt in tir.flat(function.body):
         if not isinstance(stmt, tir.BufferStore):
             raise Unreadable("a PrimFunc computes sizes in a way that is not known")
         value = tir.fold(tir.interned(stmt.value), new, {})
@@ -545,7 +537,7 @@ def _matched(
 
 
 def _said(run: Execution, heap: Term, code: int, operand: int) -> tir.PrimExpr:
-    """The size that a pair of numbers stands for."""
+    """The size that a pair of numbers encodes."""
     return terms.index(operand) if code == _IMMEDIATE else _Slot(run, heap, operand).value
 
 
@@ -590,12 +582,9 @@ def _make_shape(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
 
 def _make_number(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
     (number,) = _made(run, args[0], args[1:3])
-    if len(args) > 3:
-        match args[3]:
-            case WordTerm(text="int64"):
-                pass
-            case _:
-                raise Unreadable("make_prim_value makes a number of another type")
+    kind = args[3] if len(args) > 3 else None
+    if kind is not None and not (isinstance(kind, WordTerm) and kind.text == "int64"):
+        raise Unreadable("make_prim_value makes a number of another type")
     return terms.number(number)
 
 
@@ -668,7 +657,7 @@ def _item(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
 
 
 def _cached(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
-    """The memory of a graph: what a function returned when it was first called."""
+    """The memory of a graph: the result of the first call of a function."""
     function, *key = args
     known = run.cached.get((function, *key))
     if known is None:
@@ -678,7 +667,7 @@ def _cached(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
 
 
 def _captured(run: Execution, args: Sequence[Term], frame: Frame) -> Term:
-    """A graph does what its function does."""
+    """Call a graph as its function."""
     function, given, *_ = args
     if not isinstance(given, TupleTerm):
         raise Unreadable("a graph gets something else than a tuple")

@@ -936,9 +936,9 @@ class Matcher(NormalForms):
     def _divided(
         self, one: tuple[tir.Var, PrimExpr], several: list[tuple[tir.Var, PrimExpr]]
     ) -> tuple[int, PrimExpr, bool] | None:
-        """How many axes of a list make one axis, and its value in terms of them; whether the
-        extents agree exactly. Otherwise theirs reach further. The product of two negative extents is
-        positive, but there is nothing below them.
+        """The number of axes of a list that make one axis, its value in terms of them, and whether
+        the extents agree exactly. Otherwise theirs reach further. The product of two negative
+        extents is positive, but there is nothing below them.
         """
         _, extent = one
         negative = 0

@@ -295,8 +295,8 @@ class _Pair:
     def differ(
         self, values: Sequence[Value], kept: bool = False
     ) -> tuple[str, Outcome, Outcome] | None:
-        """How the runs differ, and how they end; None if they agree, or show nothing. What BEFORE does not
-        return for counts only where its faults are ``kept``.
+        """The difference between the runs, and their ends; None if they agree, or show nothing.
+        Inputs for which BEFORE does not return count only if its faults are ``kept``.
         """
         try:
             first = deepcopy(list(values))
@@ -399,7 +399,7 @@ def _wider(module: ast.IRModule) -> str:
 
 
 def _bindings(module: ast.IRModule) -> int:
-    """How many bindings the functions of a module have outside of branches."""
+    """The number of bindings in the functions of a module, outside of branches."""
     functions = module.relax_functions.values()
     bodies = [f.body for f in functions if isinstance(f.body, ast.SeqExpr)]
     return sum(len(block.bindings) for body in bodies for block in body.blocks)
@@ -479,7 +479,7 @@ class _Values:
         return FunctionName("set_item", info)
 
     def outcome(self, found: Outcome, before: Returned) -> Outcome:
-        """How a run ends whose results a function may have taken."""
+        """The end of a run whose results a function may have taken."""
         if not self._results or not isinstance(found, Returned):
             return found
         whole = before.value
@@ -748,8 +748,8 @@ def _plain(value: Value) -> Any:
 
 
 def _difference(before: Returned, after: Outcome, numbers: bool = False) -> str:
-    """How two runs differ; empty if they agree, or if the second one shows nothing. With ``numbers``,
-    only what is a number in BEFORE is looked at, not NaN and infinities.
+    """The difference between two runs; empty if they agree, or if the second one shows nothing.
+    With ``numbers``, only values that are numbers in BEFORE count, not NaN and infinities.
     """
     if isinstance(after, Returned):
         return _values_differ(before.value, after.value, "the result", numbers)
@@ -781,7 +781,7 @@ def _same_numbers(before: Outcome, after: Outcome) -> bool:
 def _arguments_differ(
     function: ast.Function, ours: Sequence[Value], theirs: Sequence[Value]
 ) -> str:
-    """How what two runs left in their arguments differs."""
+    """The difference between what two runs left in their arguments."""
     for param, one, other in zip(function.params, ours, theirs, strict=True):
         found = _values_differ(one, other, f"what is left in {param.name_hint}")
         if found:
@@ -796,8 +796,9 @@ def _values_differ(
     numbers: bool = False,
     seen: set[tuple[int, int]] | None = None,
 ) -> str:
-    """How two values differ; empty if they do not. Tuples may share their fields: ``seen`` has those that
-    were compared."""
+    """The difference between two values; empty if there is none. Tuples may share their fields:
+    ``seen`` has the pairs that were compared.
+    """
     seen = set() if seen is None else seen
     match one, other:
         case TupleValue(fields=a), TupleValue(fields=b):
@@ -831,7 +832,7 @@ def _values_differ(
 
 
 def _parameters(closure: Closure) -> int:
-    """How many arguments a closure takes."""
+    """The number of arguments of a closure."""
     info: ast.FuncStructInfo = closure.code.info
     return len(info.params or ()) - len(closure.trailing)
 

@@ -53,7 +53,7 @@ class RelayToken(NamedTuple):
 
     @property
     def span(self) -> Span:
-        """Where it stands."""
+        """The place of the token."""
         return self.start, self.end
 
     @property
@@ -151,7 +151,7 @@ def _no_token(text: str, at: int) -> Diagnostic:
 
 
 def _behind_bad(text: str, at: int) -> int:
-    """Where reading goes on behind what is no token."""
+    """The place where reading goes on behind unreadable text."""
     return next(_BAD.finditer(text, at)).end()
 
 

@@ -43,7 +43,7 @@ class NamesInScope:
         self.frames[-1][name] = (meaning, span)
 
     def here(self, name: str) -> Span | None:
-        """Where a name is bound in the innermost block."""
+        """The binding of a name in the innermost block."""
         found = self.frames[-1].get(name)
         return None if found is None else found[1]
 
@@ -97,8 +97,8 @@ def report_unbound(
 
 
 class Bindings:
-    """Where the text binds each name, and which names the bindings mention; made when a name is
-    found that means nothing.
+    """The bindings of each name, and the names that bindings mention; made when a name without a
+    meaning is found.
     """
 
     def __init__(self, tokens: Sequence[RelayToken]) -> None:
@@ -130,7 +130,7 @@ class Bindings:
         return bisect_right(self._definitions, place)
 
     def behind(self, name: str, start: int) -> Span | None:
-        """Where a name is bound behind a place."""
+        """The binding of a name behind a place."""
         for at in self._in_function(name, start):
             if self._tokens[at].start > start:
                 return (self._tokens[at].start, self._tokens[at].end)

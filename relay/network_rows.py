@@ -265,7 +265,7 @@ def _blocks(c: TranslatedCall) -> tuple[ast.Expr, list[tir.PrimExpr], tir.IntImm
 
 
 def _whole(c: TranslatedCall, what: str, dim: tir.PrimExpr, size: int) -> tir.PrimExpr:
-    """How many parts of a size are in a dimension, of which nothing may be left."""
+    """The number of parts of a size in a dimension, which must divide it."""
     if isinstance(dim, tir.IntImm) and dim.value % size:
         c.fail(f"the {what} {dim.value} is not a multiple of {size}")
     return parts_of(dim, size)

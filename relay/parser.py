@@ -48,7 +48,7 @@ def too_deep(function: RelayFunction) -> Diagnostic | None:
 
 
 def _of_tuples(schedule: Schedule) -> int:
-    """How deep tuples are nested at most."""
+    """The greatest depth of nested tuples."""
     depths: dict[RelayExpr, int] = {}
     for node, binds in schedule.order:
         match node:

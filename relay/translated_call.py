@@ -229,7 +229,7 @@ def reshaped(c: TranslatedCall, x: ast.Expr, shape: tuple[int, ...]) -> ast.Expr
 
 
 def parts_of(a: tir.PrimExpr, size: int) -> tir.PrimExpr:
-    """How many parts of a size are in a dimension."""
+    """The number of parts of a size in a dimension."""
     if isinstance(a, tir.IntImm):
         return tir.IntImm(a.value // size)
     return tir.FloorDiv(a, tir.IntImm(size))

@@ -8,8 +8,8 @@ from rlx.grammar.print.info import fields_text
 
 
 def relay_type(info: StructInfo) -> str:
-    """The text of a type as Relay writes it; ``?`` is a dimension that is no number and no name,
-    ``_`` what is not known.
+    """The text of a type as Relay writes it. ``?`` is a dimension that is neither a number nor a
+    name; ``_`` is an unknown part.
 
     Raises
     ------

@@ -344,7 +344,7 @@ def _by_name(
 
 @roomy
 def memory(subject: Subject, entry: str | None = None) -> MemoryUse:
-    """How many bytes a function needs, as a formula over its sizes.
+    """The number of bytes that a function needs, as a formula over its sizes.
 
     Parameters
     ----------

@@ -11,13 +11,13 @@ from typing import Any
 from rlx.checker.check import Report
 from rlx.grammar.diagnostic import Diagnostic
 from rlx.grammar.nodes.ast import IRModule
-from rlx.grammar.streams import harmless
+from rlx.grammar.streams import harmless, preformatted
 
 _COLOURS = {"error": "#d1242f", "warning": "#bf8700", "note": "#0969da"}
 
 
 class CheckedCell:
-    """A cell with a program, and what the checker says of it.
+    """A cell with a program, and the checker's report about it.
 
     Attributes
     ----------
@@ -38,19 +38,14 @@ class CheckedCell:
         return str(self.report)
 
     def _repr_html_(self) -> str:
-        from rlx.grammar.streams import preformatted
-
+        if all(found.span is None for found in self.report.diagnostics):
+            return preformatted(str(self.report))
         source = "".join(_marked(self.report.source.text, self.report.diagnostics))
         numbered = "\n".join(
             f'<span style="color: #888">{number:>3}</span>  {line}'
             for number, line in enumerate(source.rstrip("\n").split("\n"), 1)
         )
-        shown = f'<pre style="line-height: 1.5">{numbered}</pre>' if self._is_wrong else ""
-        return shown + preformatted(str(self.report))
-
-    @property
-    def _is_wrong(self) -> bool:
-        return any(found.span is not None for found in self.report.diagnostics)
+        return f'<pre style="line-height: 1.5">{numbered}</pre>{preformatted(str(self.report))}'
 
 
 def _marked(text: str, diagnostics: Iterable[Diagnostic]) -> Iterator[str]:

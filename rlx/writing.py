@@ -219,7 +219,7 @@ def erase(path: AnyPath) -> None:
 
 
 class _Destination(NamedTuple):
-    """Where a path leads after all links; ``found`` is the regular file that is there."""
+    """The target of a path after all links; ``found`` is the regular file that is there."""
 
     folder: str
     name: str

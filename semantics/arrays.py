@@ -30,7 +30,7 @@ def numpy_type(kind: DataType) -> Any:
 
 
 def address(array: np.ndarray[Any, Any]) -> int:
-    """Where the first element of an array is in memory."""
+    """The address of an array's first element."""
     place, _ = array.__array_interface__["data"]
     return int(place)
 

@@ -15,7 +15,7 @@ from rlx.writing import write
 
 
 def main(argv: Sequence[str]) -> int:
-    """Print what was asked for; 1 if the gate is shut or a registration does not fit."""
+    """Print the requested lists; 1 if the gate is shut or a registration does not fit."""
     parser = _parser()
     options = parser.parse_args(argv)
     if options.write:
@@ -67,7 +67,7 @@ def _listed(rule: Rule) -> bool:
 
 
 def _shut(problems: Sequence[str]) -> int:
-    """Say what is wrong; 1 if anything is."""
+    """Print the problems; 1 if there are any."""
     for problem in problems:
         print(problem, file=sys.stderr)
     return 1 if problems else 0

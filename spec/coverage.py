@@ -62,9 +62,7 @@ class RuleCounts(Observer):
 
 
 class Coverage:
-    """How often each rule was applied, how often it held then, and how often each premise
-    failed.
-    """
+    """The number of times that each rule was applied and held, and that each premise failed."""
 
     def __init__(
         self, applied: dict[str, int], failed: dict[str, int], held: dict[str, int]
@@ -107,7 +105,7 @@ class Coverage:
         ]
 
     def counts(self) -> dict[str, int]:
-        """How many rules and premises are covered."""
+        """The number of covered rules and premises."""
         premises = sum(len(rule.premises) for rule in rules().values())
         return {
             "rules": len(rules()) - len(self.not_applied()),

@@ -115,12 +115,9 @@ class Rule:
                 case [kind, verdict, *codes] if verdict in _VERDICTS:
                     program = "\n".join([*text, ""])
                     examples.append(Example(kind, _VERDICTS[verdict], tuple(codes), program))
-        self.block: Inference | None = None
-        match blocks:
-            case [block]:
-                self.block = block
-            case [_, _, *_]:
-                raise ValueError(f"{file}: {identifier} has {len(blocks)} blocks")
+        if len(blocks) > 1:
+            raise ValueError(f"{file}: {identifier} has {len(blocks)} blocks")
+        self.block = blocks[0] if blocks else None
         self.examples = tuple(examples)
         parts = _paragraphs(lines)
         self.statement = parts[""]
@@ -150,23 +147,21 @@ def inference(lines: list[str]) -> Inference:
             parts.append([])
         else:
             parts[-1].append(line)
-    match [_joined(part) for part in parts]:
-        case [above, [conclusion]]:
-            pass
-        case [_, below]:
-            raise ValueError(f"a block has one conclusion, this one {len(below)}: {lines}")
-        case _:
-            raise ValueError(f"a block has one bar, this one {len(parts) - 1}: {lines}")
+    if len(parts) != 2:
+        raise ValueError(f"a block has one bar, this one {len(parts) - 1}: {lines}")
+    above, below = map(_joined, parts)
+    if len(below) != 1:
+        raise ValueError(f"a block has one conclusion, this one {len(below)}: {lines}")
     premises: list[tuple[str, str]] = []
     for line in above:
         labelled = _LABEL.match(line)
         label = labelled.group(1) if labelled else ""
         premises.append((label, line.removeprefix(f"{label}: ").strip()))
-    return Inference(tuple(premises), conclusion, judgement_of(conclusion))
+    return Inference(tuple(premises), below[0], judgement_of(below[0]))
 
 
 def _joined(lines: list[str]) -> list[str]:
-    """Lines with those that continue them, which are indented."""
+    """Join each line with the indented lines that continue it."""
     found: list[list[str]] = []
     for line in lines:
         if line.startswith(" ") and found:
@@ -221,7 +216,7 @@ class LedgerEntry:
 
 
 def chapters() -> list[Path]:
-    """The files of the specification; those of the older one stand in a folder."""
+    """The files of the specification; those of the older one are in a folder."""
     return [*sorted(FOLDER.glob("*.md")), *sorted(FOLDER.glob("old/*.md"))]
 
 
@@ -278,7 +273,7 @@ def _sections(path: Path, heading: re.Pattern[str]) -> list[tuple[tuple[str, str
         if fenced or not line.startswith("#"):
             text.append(line)
             continue
-        # Another heading ends the section, too; what follows it belongs to no rule.
+        # Another heading ends the section, too; the text after it belongs to no rule.
         text = []
         if match := heading.match(line):
             name, title = match.groups()

@@ -182,7 +182,7 @@ def judged(kind: str, name: str) -> Callable[[F], F]:
 
 
 def _arity(function: Callable[..., Any]) -> int:
-    """How many arguments each call has; 0 if calls differ."""
+    """The number of arguments of each call; 0 if calls differ."""
     code = getattr(function, "__code__", None)  # a cached function has none
     if code is None or function.__defaults__ or code.co_kwonlyargcount or code.co_flags & _VARIABLE:
         return 0

@@ -43,7 +43,7 @@ class External(Operation):
 
     @property
     def num_outputs(self) -> int:
-        """How many tensors it computes."""
+        """The number of tensors that it computes."""
         return len(self.outputs)
 
     @property
@@ -199,13 +199,9 @@ def extern_primfunc(input_tensors: Sequence[Tensor], primfunc: tir.PrimFunc, **k
         assert isinstance(made, tir.Stmt)
         return made
 
-    shapes = [tuple(_sized(dim, sizes) for dim in b.shape) for b in outs]
+    shapes = [tuple(scalar(tir.substitute(dim, sizes)) for dim in b.shape) for b in outs]
     kinds = [b.dtype for b in outs]
     return extern(shapes, input_tensors, fcompute, dtype=kinds, **kwargs)
-
-
-def _sized(dim: tir.PrimExpr, sizes: dict[tir.Var, tir.PrimExpr]) -> Scalar:
-    return scalar(tir.substitute(dim, sizes))
 
 
 def _touched(body: tir.Stmt) -> tuple[set[tir.Buffer], set[tir.Buffer]]:

@@ -185,10 +185,9 @@ def simplified(given: Scalar) -> Scalar:
     ):
         return given
     node = found.node(given.dtype)
-    match node:
-        case tir.Sub(a=tir.IntImm(value=0)) if len(found.terms) == 1:
-            [(part, factor)] = found.terms.items()
-            node = tir.Mul(part.node(given.dtype), tir.IntImm(factor, given.dtype))
+    if isinstance(node, tir.Sub) and tir.is_zero(node.a) and len(found.terms) == 1:
+        [(part, factor)] = found.terms.items()
+        node = tir.Mul(part.node(given.dtype), tir.IntImm(factor, given.dtype))
     return Scalar(node, given.dtype)
 
 

@@ -143,7 +143,7 @@ class Operation(Record):
 
     @property
     def num_outputs(self) -> int:
-        """How many tensors it computes."""
+        """The number of tensors that it computes."""
         return len(self.bodies if self.reduction is None else self.reduction.sources)
 
     @property

@@ -58,7 +58,7 @@ LONG = ("docs", "hostile", "lsp", "native", "tvm")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes long comes first, so that at the end no process waits for the last file of another."""
+    """Run long tests first, so that at the end no process waits for the last file of another."""
     items.sort(key=lambda item: not {*item.path.parts}.intersection(LONG))
 
 

@@ -14,7 +14,7 @@ SCHEMAS: dict[str, Any] = json.loads(
 
 
 def unlike(command: str, found: Any) -> list[str]:
-    """Where what a command printed is not as its schema says."""
+    """The places where the output of a command does not fit its schema."""
     schema = {"$defs": SCHEMAS["$defs"], "$ref": f"#/$defs/{command}"}
     return [
         f"{error.json_path}: {error.message[:300]}"

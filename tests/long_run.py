@@ -14,7 +14,7 @@ Law = Callable[[int, Counter[str]], str]
 
 
 def tried(law: Law, count: int, seed: int) -> int:
-    """How many numbers break a law. Each is printed, and at the end what the law counted."""
+    """Print the numbers that break a law, and at the end what the law counted; return how many there are."""
     kinds: Counter[str] = Counter()
     begin = time.monotonic()
     bad = 0

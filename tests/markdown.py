@@ -16,7 +16,7 @@ HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
 
 
 class Example(NamedTuple):
-    """What stands below a heading: the given blocks, and the block that is expected."""
+    """The content below a heading: the given blocks, and the block that is expected."""
 
     name: str
     given: tuple[str, ...]

@@ -30,7 +30,7 @@ def defined(module: ast.Module) -> Iterator[str]:
 
 
 def words(path: Path) -> Counter[str]:
-    """How often each word stands in a file, in texts and comments, too."""
+    """The number of times that each word stands in a file, in texts and comments, too."""
     return Counter(re.findall(r"[A-Za-z_]\w*", path.read_text(encoding="utf-8")))
 
 

@@ -16,10 +16,9 @@ from rlx.grammar.nodes.python_places import (
     of_kind,
     spelt,
 )
-from rlx.grammar.nodes.rewrite import Rewriter
 from rlx.grammar.nodes.unused_names import Names
 from rlx.grammar.nodes.visit import bindings, evaluated, expressions, free_vars
-from rlx.transform.visitors.uses import unneeded, uses
+from rlx.transform.visitors.uses import Without, unneeded, uses
 
 
 class DataflowBlockRewrite:
@@ -170,7 +169,7 @@ def _blocks(function: ast.Function) -> list[ast.BindingBlock]:
     return [block for seq in sequences for block in seq.blocks]
 
 
-class _Change(Rewriter):
+class _Change(Without):
     """Replaces a block, uses of a variable, or bindings. Blocks are not merged."""
 
     def __init__(
@@ -181,8 +180,8 @@ class _Change(Rewriter):
         uses: Mapping[ast.Var, Expr] = {},
         gone: Collection[ast.Var] = (),
     ) -> None:
-        super().__init__()
-        self._old, self._uses, self._gone = block, uses, gone
+        super().__init__(gone)
+        self._old, self._uses = block, uses
         self._given = new
         self.new: ast.BindingBlock = block
 
@@ -197,9 +196,6 @@ class _Change(Rewriter):
         if block is self._old:
             self.new = found
         return found
-
-    def var_binding(self, binding: ast.VarBinding) -> tuple[Binding, ...]:
-        return () if binding.var in self._gone else super().var_binding(binding)
 
     def var(self, var: ast.Var) -> Expr:
         return self._uses.get(var) or super().var(var)

@@ -539,7 +539,7 @@ class BatchWriter:
         return self._text(lines, sequence, tuple(places))
 
     def _place(self, arg: Any, bases: dict[str, int]) -> Any:
-        """Where an argument of a call lies, or its number, as they were."""
+        """The places of a call's arguments, or their numbers, as they were."""
         if isinstance(arg, Tensor):
             base, begin = self._lies[id(arg)]
             number = bases.setdefault(base.array, len(bases))

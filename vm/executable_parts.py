@@ -99,8 +99,8 @@ class ExecutableParts(Record):
         """
         if not 0 <= number < len(self.offsets):
             raise IndexError(f"instruction {number} is out of range: there are {len(self.offsets)}")
-        following = number + 1
-        end = self.offsets[following] if following < len(self.offsets) else len(self.words)
+        is_last = number + 1 == len(self.offsets)
+        end = len(self.words) if is_last else self.offsets[number + 1]
         return decode(self.words, self.offsets[number], end)
 
     def code(self, function: VMFunction) -> list[VMInstruction]:

@@ -258,7 +258,7 @@ class VirtualMachine:
                 asked = current.send(asked)
 
     def _places(self, stop: Stop, stack: list[Any]) -> tuple[Place | None, tuple[Place, ...]]:
-        """Where a run stopped, and where the calls stand that are open."""
+        """The place where a run stopped, and those of the open calls."""
         inner: Place | None = None
         trace = stop.__traceback__
         place = self.translator.place

@@ -172,7 +172,7 @@ def followed(
 
 
 def _spans(executable: Executable, text: str) -> dict[tuple[str, int], tuple[int, int]]:
-    """Where in a listing each instruction stands."""
+    """The line of each instruction in a listing."""
     found: dict[tuple[str, int], tuple[int, int]] = {}
     at = 0
     for function in executable.functions:

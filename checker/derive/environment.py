@@ -427,8 +427,8 @@ class AliasProver(Prover):
 
     @judged("question", "relate_all")
     def relate_all(self, pairs: Sequence[tuple[PrimExpr, PrimExpr]]) -> Relation:
-        """How two lists of dimensions compare, all pairs under the same values, of those that the
-        functions promise if there are others.
+        """The relation of two lists of dimensions: all pairs have the same values, of those that
+        the functions promise if there are others.
         """
         resolved, ask = self.resolved, super().relate_all
         asked = [(resolved(a), resolved(b)) for a, b in pairs if not prim_exprs.alike(a, b)]

@@ -206,7 +206,7 @@ def if_(state: DerivationState, node: ast.If) -> ast.StructInfo:
 def branch_facts(
     state: DerivationState, condition: ast.StructInfo, holds: bool
 ) -> AbstractContextManager[None]:
-    """In a branch the condition (or its negation) holds, as far as arithmetic can say it."""
+    """Assume the condition (or its negation) in a branch, as far as arithmetic can express it."""
     known = arithmetic_condition(condition)
     if known is not None:
         return _assuming(state.prover, known, holds)

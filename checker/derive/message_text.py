@@ -111,12 +111,12 @@ def of_field(call: ast.Call, at: ast.Expr) -> Span | None:
 
 
 def own(expr: ast.Expr) -> Span | None:
-    """Where an expression stands, if it stands in one place only."""
+    """The place of an expression that stands in one place only."""
     return None if isinstance(expr, (ast.Var, ast.GlobalVar, ast.Op)) else expr.span  # type: ignore[attr-defined]
 
 
 def definition(state: Environment, expr: ast.Expr | None) -> tuple[Label, ...]:
-    """Where a variable is bound, and what it is known to be."""
+    """The binding of a variable, and what is known of it."""
     if not isinstance(expr, ast.Var) or expr.span is None:
         return ()
     info = state.info_of.get(expr)
@@ -126,7 +126,7 @@ def definition(state: Environment, expr: ast.Expr | None) -> tuple[Label, ...]:
 
 
 def of_global(state: Environment, gv: ast.Expr) -> tuple[Label, ...]:
-    """Where a global function is defined."""
+    """The place of a global function's definition."""
     function = state.module.functions.get(gv) if isinstance(gv, ast.GlobalVar) else None
     if function is None or function.name_span is None:
         return ()

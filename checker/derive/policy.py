@@ -38,7 +38,7 @@ class Decision(Record):
 
 
 def relation_of(conditions: Iterable[tir.PrimExpr], prover: Prover) -> Relation:
-    """How often conditions hold, all of them together."""
+    """The relation of conditions that are decided together."""
     return prover.relate_all([*map(_equation, conditions)])
 
 

@@ -47,7 +47,7 @@ def with_ignores(
 
 
 def _end(text: str, at: int) -> int | None:
-    """Where a comment may stand on the line of a place; None on a line that goes on."""
+    """The offset for a comment on the line of a place; None on a line that goes on."""
     end = line_end(text, at)
     if any(start < end < stop for start, stop in long_strings(text)):
         return None

@@ -253,7 +253,7 @@ class Forked(Generic[T]):
             self.asks.flush()
 
     def answer(self) -> T | Lost:
-        """Its answer, which is there.
+        """Read the answer of the process, which has arrived.
 
         Raises
         ------
@@ -271,7 +271,7 @@ class Forked(Generic[T]):
         self.close()
 
     def ended(self) -> tuple[str, str]:
-        """How a process ended that has closed its pipes, and the cause."""
+        """The end of a process that has closed its pipes, and the cause."""
         until = time.monotonic() + 5
         done, status = os.waitpid(self.process, os.WNOHANG)
         while not done and time.monotonic() < until:  # it is on its way out

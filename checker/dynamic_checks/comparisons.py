@@ -26,7 +26,7 @@ from rlx.spec.registry import decide, rule
 
 Info = ast.StructInfo | None
 Held = Mapping[Node, ast.StructInfo]
-"""The guaranteed types of variables, to look up those that hold shapes."""
+"""The guaranteed struct info of variables that hold shapes."""
 
 _ZERO = tir.IntImm(0)
 
@@ -95,14 +95,14 @@ class PartJudge:
             if not wanted and not isinstance(wanteds[index], ast.ObjectStructInfo):
                 self._add((), "kind", "needed", show(wanteds[index]), _said(found))
             judged.append(self.parts)
-        if len(self.equations) > 1:  # one alone was judged where it stands
+        if len(self.equations) > 1:  # a single one was judged above
             self.contradictory = self._never(equation(self.equations))
         return judged
 
     # ------------------------------------------------------------ first phase
 
     def _collect(self, found: Info, wanted: Sequence[Demand], index: int) -> None:
-        """Note where each variable is bound, and what is known to stand there."""
+        """Record where each variable is bound, and the number that is known at that place."""
         for demand in every(wanted):
             var = demand.wanted
             if isinstance(var, tir.Var) and isinstance(demand.whole, ast.TensorStructInfo):
@@ -112,7 +112,7 @@ class PartJudge:
                 self.images[var] = self._given(_inside(found, demand.fields), demand)
 
     def _leave_open(self, wanted: ast.StructInfo, index: int) -> None:
-        """Take nothing for known of the variables of an annotation that is not compared by part."""
+        """Treat the variables of an annotation that is not compared part by part as unknown."""
         for part in of_the_value(wanted):
             for var in numbers(part):
                 if isinstance(var, tir.Var) and var in self.binders and var not in self._first:
@@ -120,7 +120,7 @@ class PartJudge:
                     self.images[var] = None
 
     def _given(self, found: Info, demand: Demand) -> PrimExpr | None:
-        """The number that is known to stand where a demand compares one."""
+        """The known number at the place that a demand compares."""
         if found is None or type(found) is not type(demand.whole):
             return None
         if isinstance(found, ast.PrimStructInfo):
@@ -129,7 +129,7 @@ class PartJudge:
         return given[demand.axis] if given is not None and len(given) == demand.rank else None
 
     def _spelled(self, found: ast.StructInfo) -> tuple[PrimExpr, ...] | None:
-        """The dimensions of a value, those of a shape that a variable holds included."""
+        """The dimensions of a value, including those of a shape that a variable holds."""
         if isinstance(found, ast.TensorStructInfo) and isinstance(found.shape, ast.Var):
             info = self.held.get(found.shape)
             if isinstance(info, ast.ShapeStructInfo):
@@ -140,7 +140,7 @@ class PartJudge:
     # ------------------------------------------------------------ second phase
 
     def _compare(self, found: Info, wanted: Sequence[Demand]) -> None:
-        """Judge demands, and those behind each that may be met."""
+        """Judge demands, then the demands that depend on each one that may be met."""
         for demand in wanted:
             status = JUDGED[demand.premise](self, found, demand)
             if status == "impossible":
@@ -242,9 +242,9 @@ class PartJudge:
         """The position at which a variable gets its number."""
         image = self.images[var]
         if not self._stands_for(var, image):
-            return CheckPart(path, premise, "binds", show(var), "", None, var)
-        assert image is not None
-        return CheckPart(path, premise, "binds", show(var), show(image), None, var, image)
+            image = None
+        found = "" if image is None else show(image)
+        return CheckPart(path, premise, "binds", show(var), found, var=var, image=image)
 
     @rule("CHECK-variable", "dynamic check")
     def _stands_for(self, var: tir.Var, image: PrimExpr | None) -> bool:

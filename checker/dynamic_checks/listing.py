@@ -77,6 +77,6 @@ def _part(part: CheckPart) -> Mapping[str, str | None]:
 
 
 def counts(checks: Sequence[Listed]) -> dict[str, int]:
-    """How many checks there are of each status."""
+    """The number of checks by status."""
     number = Counter(check.status for check in checks)
     return {status: number[status] for status in STATUSES}

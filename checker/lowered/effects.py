@@ -166,11 +166,11 @@ _STATES = ("vm.builtin.attention_kv_cache_", "vm.builtin.kv_state_", "vm.builtin
 """Functions that hold a state of their own: they copy the tensors that they are given."""
 
 _KEEPING = frozenset({"relax.make_closure", "relax.invoke_closure", "relax.call_builtin_with_ctx"})
-"""Operators that may keep what they are given."""
+"""Operators that may keep their arguments."""
 
 
 class Touch(NamedTuple):
-    """An argument of a call, and what the call does with its memory.
+    """An argument of a call, and the call's effect on its memory.
 
     Attributes
     ----------
@@ -224,6 +224,7 @@ class CallEffects:
         self._summaries: Mapping[ast.GlobalVar, _Summary] | None = None
 
     def of(self, call: ast.Call) -> Effect:
+        """The effect of a call."""
         match call.op, call.args:
             case ast.GlobalVar() as name, args:
                 return self._global(name, args)
@@ -281,7 +282,7 @@ class CallEffects:
                 name: _Follow(self, self._memory, function).all()
                 for name, function in functions.items()
             }
-            if turn == _TURNS:  # what still changes is not known
+            if turn == _TURNS:  # summaries that still change are unknown
                 following = {
                     name: each if each == now[name] else _nothing_known(functions[name])
                     for name, each in following.items()
@@ -293,7 +294,7 @@ class CallEffects:
 
 
 _TURNS = 8
-"""The most rounds through the functions of a module; what changes then still counts as unknown."""
+"""The most rounds through the functions of a module; summaries that still change are unknown."""
 
 
 class _Follow(MemoryWalk):
@@ -341,13 +342,13 @@ class _Follow(MemoryWalk):
 
     def _touched(self, k: int, access: MemoryAccess, certain: bool) -> None:
         reads, writes = self._accesses[k]
-        if writes is False:  # else what is read may be what was written here
+        if writes is False:  # otherwise the read value may be the one written here
             reads = _then(reads, access.reads, certain)
         self._accesses[k] = MemoryAccess(reads, _then(writes, access.writes, certain))
 
 
 def _then(before: bool | None, now: bool | None, certain: bool) -> bool | None:
-    """The knowledge after a second event may have happened: what was certain stays certain."""
+    """Combine two possible events in order: an access that was certain stays certain."""
     if before is True or now is False:
         return before
     return now if certain else None

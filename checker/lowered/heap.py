@@ -100,7 +100,8 @@ class Heaps:
             if heap is not None and self._is_no_heap(heap):
                 self._stored(heap, None, span)
             return
-        numbers = self._integers(args[at + 1 :])
+        known = map(self._values.integer, args[at + 1 :])
+        numbers = [number for number in known if number is not None]
         for access in _ACCESSES[name](self, args[:at], numbers):
             self._access(heap, access, span)
         if name == "vm.builtin.match_shape":
@@ -135,9 +136,6 @@ class Heaps:
     def values(self) -> KnownValues:
         """The values of the variables."""
         return self._values
-
-    def _integers(self, args: Sequence[ast.Expr]) -> list[int]:
-        return [n for n in map(self._values.integer, args) if n is not None]
 
     def _size(self, call: ast.Call) -> int | None:
         given = call.args[-1] if call.args else None

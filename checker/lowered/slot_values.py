@@ -142,7 +142,7 @@ class KnownValues:
     # What checks have shown
 
     def relation(self, one: tir.PrimExpr, other: tir.PrimExpr) -> Relation:
-        """How often two numbers are equal, given the checks that have passed."""
+        """The relation of two numbers, given the checks that have passed."""
         if same(one, other):
             return Relation("always")
         context = Context()

@@ -232,7 +232,7 @@ def load(state: PrimFuncCheck, expr: Any, operands: Sequence[Typed]) -> Typed:
 def place_lanes(
     buffer: tir.Buffer, at: Sequence[tir.PrimExpr], found: Sequence[Typed]
 ) -> int | None:
-    """How many elements a load or a store reaches."""
+    """The number of elements that a load or a store reaches."""
     if buffer.dtype.lanes != 1 or len(at) != len(buffer.shape):
         return None
     return lanes_of([*map(_reached, at, buffer.shape, found)])

@@ -125,9 +125,7 @@ class PrimFuncCheck:
         return found in self.scalars or found in self.fixed
 
     def rank(self, buffer: tir.Buffer) -> int | None:
-        """How many axes a buffer has; None where its shape as a whole is captured or kept as
-        text.
-        """
+        """The number of axes of a buffer; None if its shape as a whole is captured or kept as text."""
         extents = buffer.shape
         if len(extents) == 1 and (
             extents[0] in self.from_python or isinstance(extents[0], tir.OpaqueExpr)

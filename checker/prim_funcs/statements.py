@@ -151,7 +151,7 @@ def _region(state: PrimFuncCheck, region: tir.PrimExpr) -> None:
 
 
 def region_span(region: tir.PrimExpr) -> Span | None:
-    """Where a region stands; a variable's span is that of its binding."""
+    """The place of a region; a variable's span is that of its binding."""
     return None if isinstance(region, tir.Var) else getattr(region, "span", None)
 
 

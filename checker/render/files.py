@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Obligations(Record):
-    """How many proof obligations were proved, refuted, and left unknown."""
+    """The number of proved, refuted and undecided proof obligations."""
 
     proved: int = 0
     refuted: int = 0
@@ -24,7 +24,7 @@ class Obligations(Record):
 
 
 class DefinitionCounts(Record):
-    """How many definitions were read: modules, Relax functions and PrimFuncs."""
+    """The number of definitions read: modules, Relax functions and PrimFuncs."""
 
     modules: int = 0
     functions: int = 0

@@ -122,7 +122,7 @@ class SourceFrame:
         return [[m] for m in sorted(marks, key=lambda m: m.start)]
 
     def _corner(self, number: int, bar: str, at: int, role: str, words: str) -> str:
-        """Where a span of several lines starts or ends: a line that runs to character ``at``."""
+        """The line that marks where a span of several lines starts or ends, at character ``at``."""
         column = show(self.source.line(number), 0, 0, self.limit).column(at)
         line = bar + "_" * (column + 1) + "^" + words
         return f"{self.edge()} {paint(self.theme, role, line)}"
@@ -213,7 +213,7 @@ class Shown(Record):
 
 
 def width(character: str) -> int:
-    """How many columns a character takes."""
+    """The number of columns of a character."""
     if character < "\u0300":
         return 1
     from unicodedata import category, east_asian_width
@@ -372,7 +372,7 @@ def _mended(
 
 
 def _alike(some: Sequence[str], others: Sequence[str]) -> int:
-    """How many lines at the start are the same."""
+    """The number of equal lines at the start."""
     pairs = zip(some, others, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 

@@ -23,7 +23,7 @@ def render(files: Sequence[FileReport], theme: Mapping[str, str] = PLAIN) -> str
 
 
 def definitions(files: Sequence[FileReport]) -> str:
-    """How many definitions were read."""
+    """The number of definitions read."""
     if all(file.read is None for file in files):
         return ""
     read = summarise(files).read
@@ -48,8 +48,8 @@ def codes(files: Sequence[FileReport], theme: Mapping[str, str] = PLAIN) -> str:
 
 
 def questions(files: Sequence[FileReport], theme: Mapping[str, str] = PLAIN) -> str:
-    """How many questions each means settled, the most frequent first; then the slowest with their
-    places.
+    """The number of questions that each means settled, the most frequent first; then the slowest
+    with their places.
     """
     means, slowest = _means(files), _slowest(files)
     if not means:

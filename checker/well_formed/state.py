@@ -19,7 +19,7 @@ from rlx.spec.registry import need, reported, rule
 Next = tuple[ast.Expr, Span | None]
 """An expression that is to be looked at next, and where it is used."""
 WalkRule = Callable[[Any, Any, Span | None], Next | None]
-"""Takes the state, a node, and the place where it is used; returns what is left to be looked at."""
+"""Takes the state, a node, and the place where it is used; returns the node to visit next, if any."""
 
 
 class WellFormedCheck:
@@ -28,15 +28,15 @@ class WellFormedCheck:
     Attributes
     ----------
     rules
-        What is done at each kind of expression and of binding.
+        The rule for each kind of expression and of binding.
     in_scope
-        Variables that may be used here, with the dataflow block (None: no such) that binds them.
+        The variables in scope, each with the dataflow block that binds it, or None.
     bound
         Every variable bound so far in the module, to find a second binding.
     shape_vars
         Shape variables in scope.
     scalars
-        The variables that shape variables are.
+        The variable that each shape variable is the value of.
     added
         Variables and shape variables in the order in which they came into scope.
     block
@@ -44,11 +44,11 @@ class WellFormedCheck:
     later
         The names that the current function binds anywhere, with their variables.
     unread
-        Those of them of which an error says what is wrong with the definition.
+        Those of ``later`` whose definition has a reported error.
     may_bind
-        Whether a part of the function could not be read that may have bound more.
+        Whether an unreadable part of the function may have bound further names.
     may_export
-        The same of a part in front of the current place, which may have exported more.
+        Whether an unreadable part in front of the current place may have exported further names.
     function, global_name
         The current function and the global variable it belongs to.
     pending
@@ -56,20 +56,17 @@ class WellFormedCheck:
     blocks_around
         The dataflow blocks in which the current function is defined.
     circles, global_calls
-        Of each global function, those that it can call and that can call it, in the end; those that
-        it calls.
+        For each global function, the functions on a cycle of calls with it, and its callees.
     as_values, call_values
-        Which global functions are used as values; which can call values, in the end.
+        The global functions that are used as values, and those that can reach a call of a value.
     holders, local_functions
-        The local functions that the place is inside of; all local functions met, with their
-        definitions.
+        The local functions around the current place, and the definitions of all local functions.
     has_form
-        Which operators have a form of their own.
+        Whether an operator prescribes a form for its calls.
     walked
-        Sequences and local functions that were looked at while they were built: nothing inside of
-        them is looked at again.
+        Sequences and local functions that were checked while they were built, and are not again.
     sound, free
-        Annotations whose own form was looked at, and their free shape variables: texts repeat
+        Annotations whose own form was checked, and their free shape variables: texts repeat
         annotations.
     """
 
@@ -119,9 +116,7 @@ class WellFormedCheck:
 
     @cached_property
     def devices(self) -> frozenset[tuple[str, int]]:
-        """The devices the module declares: kind of target and number, and as numbers in the whole
-        list.
-        """
+        """The devices that the module declares, by kind of target and by position in the list."""
         found: set[tuple[str, int]] = set()
         for at, item in enumerate(self.module.global_infos.get("vdevice", ())):
             found.add(("vdevice", at))
@@ -149,7 +144,7 @@ class WellFormedCheck:
         self.added.extend(variables)
 
     def leave(self, mark: int) -> None:
-        """Take out of scope what came in since ``added`` had that length."""
+        """Remove from the scope what was added since ``added`` had that length."""
         added = self.added
         for var in added[mark:]:
             if isinstance(var, tir.Var):
@@ -400,7 +395,7 @@ def similar(state: WellFormedCheck, name: str, in_scope: Iterable[str]) -> str |
 
 @rule("WF09", "well-formed", refuses=True)
 def is_no_value(state: WellFormedCheck, op: ast.Op, span: Span | None) -> None:
-    """An operator stands only as a callee."""
+    """Report an operator that is not a callee."""
     state.report(
         "WF09-value",
         f"the operator {op.op_name!r} is used as a value",

@@ -49,7 +49,7 @@ from rlx.spec.registry import rule
 
 
 class SavedScope(NamedTuple):
-    """Where the expressions stood before it entered a function."""
+    """The scope of expressions before the walk entered a function."""
 
     function: ast.Function | None
     block: ast.DataflowBlock | None

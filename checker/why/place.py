@@ -96,7 +96,7 @@ def _of_branches(node: ast.If) -> Iterator[Construct]:
 
 
 def _head_end(function: ast.Function) -> int:
-    """Where the signature ends."""
+    """The end of the signature."""
     assert function.span is not None
     ends = [function.name_span, function.ret_span]
     ends += [span for p in function.params for span in (p.span, p.annotation_span)]
@@ -123,7 +123,7 @@ def is_nameless(var: ast.Var, source: Source) -> bool:
 
 
 def _uses(node: ast.Expr, source: Source) -> Iterator[tuple[Span, ast.Expr]]:
-    """Where the expressions directly inside of one stand, as far as the text says, and itself."""
+    """The places of an expression and of those directly inside it, as far as the text tells."""
     own: Span | None = getattr(node, "span", None)
     match node:
         case ast.Var() | ast.GlobalVar() | ast.Op() | ast.SeqExpr() | ast.Function():
@@ -160,7 +160,7 @@ def _uses_of_call(call: ast.Call, source: Source) -> Iterator[tuple[Span, ast.Ex
 
 
 def _callee_span(call: ast.Call, source: Source) -> Span | None:
-    """Where the name of a function that is called stands."""
+    """The place of a called function's name."""
     if call.span is None or not isinstance(call.op, ast.Var | ast.GlobalVar):
         return None
     start = call.span[0]

@@ -130,7 +130,7 @@ class Step:
 
     @property
     def beneath(self) -> str:
-        """How grave the gravest failure further down is."""
+        """The gravest failure further down."""
         if self._beneath is None:
             settle([self])
         assert self._beneath is not None
@@ -237,7 +237,9 @@ def failed_premise(diagnostic: Diagnostic) -> Step:
 
 
 def formula(code: str) -> str:
-    """How the rule's inference writes a premise, or its conclusion where the code is the rule's."""
+    """The notation of a premise in the rule's inference, or of its conclusion if the code is the
+    rule's.
+    """
     rule = premise_rule(code)
     if rule is None or rule.block is None:
         return ""

@@ -17,7 +17,7 @@ CHUNK = 5
 """The programs of a chunk, whose results are taken in together."""
 
 ATTEMPTS = 10
-"""The most further attempts at a chunk: workers die, but what fails always is a mistake."""
+"""The most further attempts at a chunk: workers may die, but one that always fails is a bug."""
 
 FOR_REDUCTION = 0.25
 """The share of the time in which findings are reduced."""
@@ -42,8 +42,12 @@ def chunks(state: CampaignState, seed: int) -> Iterator[int]:
 
 
 class LocalWorkers:
-    """Worker processes on this machine: threads that each keep one. `deadline`: no second program
-    of a chunk is begun after it, by the clock of ``time.monotonic``.
+    """Worker processes on this machine, each kept by one thread.
+
+    Parameters
+    ----------
+    deadline
+        After this time of ``time.monotonic``, only the first program of a chunk is begun.
     """
 
     def __init__(
@@ -71,7 +75,7 @@ class LocalWorkers:
         return examine(self._own.worker, first, range(first, first + CHUNK), self.deadline)
 
     def finish(self) -> None:
-        """End the processes that have examined programs; the results of their chunks are what they have."""
+        """End the processes that have examined programs; their chunks give the results so far."""
         for worker in self._all:
             if worker.earlier:
                 worker.stop()

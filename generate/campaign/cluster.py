@@ -81,8 +81,8 @@ def _is_loopback(host: str) -> bool:
 def connect(
     address: str, oracle: str, against: str, memory: int | None = None
 ) -> tuple[Callable[[int], Future[ChunkResult]], Callable[[], None]]:
-    """How to begin a chunk on the cluster, and how to leave it. Raises OSError if there is no
-    scheduler at the address.
+    """The function that begins a chunk on the cluster, and the one that leaves it. Raises OSError
+    if there is no scheduler at the address.
     """
     import distributed
 

@@ -153,9 +153,7 @@ class Peer:
         return str(module.script(show_meta=True))
 
     def difference(self, one: Any, other: Any) -> str:
-        """Where two modules are not structurally equal: the path to the first such place; empty if
-        they are.
-        """
+        """The path to the first difference of two modules in structure; empty if they are equal."""
         found = self.ffi.get_first_structural_mismatch(one, other, map_free_vars=True)
         return "" if found is None else str(found[0])
 

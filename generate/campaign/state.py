@@ -71,7 +71,7 @@ class CampaignState:
 
     @property
     def programs(self) -> int:
-        """How many programs were examined."""
+        """The number of programs examined."""
         return sum(self.done.values())
 
     def add(self, finding: Finding) -> bool:

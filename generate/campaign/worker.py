@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import sys
 from collections.abc import Callable, Sequence
 
-from rlx.generate.campaign.child import end_with_parent
+from rlx.generate.campaign.child import answers, end_with_parent
 from rlx.grammar.command_line import CommandParser, natural
 from rlx.semantics.live_memory import limited
 
@@ -37,12 +36,7 @@ def main(argv: Sequence[str]) -> None:
 
 
 def _serve(oracle_name: str, against: str) -> None:
-    answers = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what libraries print is not for the reader
-
-    def say(**record: object) -> None:
-        answers.write(json.dumps(record) + "\n")
-
+    say = answers()
     from rlx.generate.campaign.oracles import named
     from rlx.generate.campaign.oracles.case import Case, TimeIsUp, raised
     from rlx.generate.campaign.programs import program

@@ -16,7 +16,7 @@ def _call(builder: FunctionBuilder, name: str, *args: Expr, **attrs: object) -> 
 
 
 def forgotten(info: TensorStructInfo, name: str, **attrs: object) -> Step:
-    """A call of an operator with a matrix of which no more is known than the annotation says."""
+    """A call of an operator on a matrix that only has this annotation."""
 
     def step(builder: FunctionBuilder, choices: Choices) -> None:
         matrix = hide(builder, some(builder, choices, 3, 4), info)
@@ -32,7 +32,7 @@ def unknown_elements(builder: FunctionBuilder, choices: Choices) -> None:
 
 
 def _indices(builder: FunctionBuilder, choices: Choices, *before: int) -> Expr:
-    """Indices, as many along the last axis as a shape variable says."""
+    """Indices whose last axis has a symbolic length."""
     dims = (*map(const, before), builder.shape_vars[0])
     return builder.fresh(choices, dtype("int64"), dims, False)
 

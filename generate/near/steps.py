@@ -207,7 +207,7 @@ def computed_axis(builder: FunctionBuilder, choices: Choices) -> None:
 
 
 def asserted(builder: FunctionBuilder, choices: Choices) -> None:
-    """In an impure closure, so that the assertion itself may stand there."""
+    """Put the assertion into an impure closure, where it is legal by itself."""
     x, given = some(builder, choices), ast.Var(builder.name("a"), tensor((const(3),), FLOAT))
     call = ast.Call(ast.op("relax.assert_op"), (x,), {"format": "no"})
     block = ast.BindingBlock((ast.VarBinding(ast.Var("_"), call),))

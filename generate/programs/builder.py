@@ -136,7 +136,7 @@ class FunctionBuilder:
 
     @property
     def depth(self) -> int:
-        """How many scopes are open inside the function."""
+        """The number of open scopes inside the function."""
         return len(self.frames) - 1
 
     @property

@@ -1,7 +1,6 @@
 """The abstract syntax of Relax: the nodes of the specification's grammar, with their names.
 
-:mod:`rlx.grammar.nodes.ast_nodes` has the nodes of functions, and :mod:`rlx.grammar.nodes.ast_nodes` those of
-modules.
+:mod:`rlx.grammar.nodes.ast_nodes` defines them.
 """
 
 from __future__ import annotations

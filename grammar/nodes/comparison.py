@@ -25,7 +25,7 @@ class TreeDifference(Exception):
         self.reason = reason
 
     def __str__(self) -> str:
-        """Where the two differ, and how."""
+        """The place and the kind of the difference."""
         return f"{_shown(self.path)}: {self.reason}"
 
     def place(self, root: Node) -> Span | None:

@@ -149,7 +149,7 @@ def _alloc(run: TreeComparison, a: tir.AllocBuffer, b: tir.AllocBuffer, path: Pa
 
 
 def _memory(stmt: tir.AllocBuffer) -> tuple[str, tir.Buffer]:
-    """How a buffer is allocated, in one of the spellings that say the same."""
+    """The allocation of a buffer, in one of the spellings that mean the same."""
     scope = memory_scope(stmt)
     if scope is not None:
         return "alloc_buffer", replace(stmt.buffer, attrs={**stmt.buffer.attrs, "scope": scope})

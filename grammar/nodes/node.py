@@ -219,9 +219,7 @@ def tuple_text(parts: list[str]) -> str:
 def _shown(value: object, depth: int) -> str:
     if isinstance(value, tuple):
         return tuple_text([_shown(v, depth) for v in value])
-    if not isinstance(value, Record):
-        return repr(value)
-    if type(value).__repr__ is not Node.__repr__:
+    if not isinstance(value, Record) or type(value).__repr__ is not Record.__repr__:
         return repr(value)
     if not depth:
         return f"{type(value).__name__}(…)"
@@ -265,8 +263,8 @@ class Attributed:
     attrs: Mapping[str, object]
 
     def with_attr(self, name: str | Mapping[str, object], value: object = None) -> Self:
-        """This function or module with an attribute, or with several by name, which replace those
-        of the same names.
+        """This function or module with an attribute, or with several by name. They replace
+        attributes of the same names.
 
         Raises
         ------
@@ -287,7 +285,7 @@ class Attributed:
 
     def get_attr(self, name: str, default: object = None) -> object:
         """An attribute, or the default if there is none of the name."""
-        return next((value for key, value in self.attrs.items() if key == name), default)
+        return self.attrs.get(name, default)
 
 
 _COPIES: dict[type, Callable[..., Any]] = {}

@@ -30,7 +30,7 @@ def fields_or_itself(info: StructInfo) -> tuple[StructInfo, ...]:
 
 
 def rebuilt(info: StructInfo, change: Callable[[StructInfo], StructInfo]) -> StructInfo:
-    """An annotation in whose tuples others are put for those that are not tuples.
+    """An annotation with each part changed that is not a tuple, at any depth of tuples.
 
     A tuple that occurs in several places is rebuilt once: tuples may share their fields.
     """
@@ -83,7 +83,7 @@ def of_the_value(info: StructInfo) -> Iterable[StructInfo]:
     """An annotation and the fields of its tuples: the parts that a value itself has.
 
     The parameters and the result of a function type belong to its calls instead. As in
-    :func:`whole`, a tuple that occurs several times is visited once.
+    :func:`all_parts`, a tuple that occurs several times is visited once.
     """
     if type(info) is not ast.TupleStructInfo:
         return (info,)
@@ -177,9 +177,9 @@ def bind_callable(info: ast.StructInfo, bound: AbstractSet[tir.Var]) -> None:
 
 
 def bind_outermost(info: ast.FuncStructInfo, bound: AbstractSet[tir.Var]) -> None:
-    """The same for a function type whose parts were given theirs before, with the same ones bound.
+    """As :func:`bind_callable`, for a type whose parts were bound before with the same variables.
 
-    They are visited again only if it binds variables itself: types may be deep in types.
+    The parts are visited again only if the type itself binds variables: types may be deep in types.
     """
     own = _bind(info, bound)
     if own:

@@ -41,12 +41,12 @@ _NOTHING_INSIDE = LEAVES | {ast.Op}
 def places(
     spans: Sequence[Span], parts: Sequence[object], otherwise: Span | None
 ) -> list[Span | None]:
-    """Where each part stands, and ``otherwise`` where the text does not say it."""
+    """The place of each part, and ``otherwise`` where the text does not tell it."""
     return list(islice(chain(spans, repeat(otherwise)), len(parts)))
 
 
 def argument_places(call: ast.Call) -> list[Span | None]:
-    """Where each argument stands; the place of the call where the text does not say it."""
+    """The place of each argument; the place of the call where the text does not tell it."""
     return places(call.arg_spans, call.args, call.span)
 
 

@@ -111,7 +111,7 @@ class ExprPrinter:
         return f"{self.text(value)}[{node.index}]"
 
     def made_tuple(self, fields: Sequence[Expr]) -> str:
-        """A tuple made by `R.tuple`, of which no field is a tuple of Python."""
+        """A tuple made by `R.tuple`, with no Python tuple among its fields."""
         shown = [
             self.made_tuple(f.fields) if isinstance(f, ast.Tuple) else self.text(f) for f in fields
         ]

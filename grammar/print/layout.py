@@ -35,8 +35,7 @@ _WORDS = frozenset(
 
 
 def lay_out(text: str, inner: Sequence[Inner], width: int) -> str:
-    """A printed text with its long lines wrapped, and with the comments that stand inside
-    statements.
+    """Wrap the long lines of a printed text, and insert the comments inside statements.
 
     Parameters
     ----------
@@ -64,7 +63,7 @@ def lay_out(text: str, inner: Sequence[Inner], width: int) -> str:
 
 
 def with_blank_lines(text: str) -> str:
-    """The blank lines of the source, where the printer has put marks for them."""
+    """Replace the printer's marks by the blank lines of the source."""
     if BLANK not in text:
         return text
     lines: list[str] = []
@@ -91,7 +90,7 @@ def _blanks(run: Sequence[int], within: bool, line: str) -> list[str]:
 
 
 def _marks_alone(text: str, inner: Sequence[Inner]) -> str:
-    """Marks on lines of their own: the statement was not found, its comments stand there."""
+    """Replace marks on lines of their own by the comments of the statement, which was not found."""
     if MARK not in text:
         return text
     lines = []
@@ -180,7 +179,7 @@ def _closing(tokens: Sequence[SpacedToken], at: int) -> int:
 
 
 def _outside(tokens: Sequence[SpacedToken]) -> Iterator[tuple[int, SpacedToken]]:
-    """The tokens that stand in no bracket, and are none, with their positions."""
+    """The tokens outside of brackets that are not brackets, with their positions."""
     at = 0
     while at < len(tokens):
         token = tokens[at]
@@ -192,7 +191,7 @@ def _outside(tokens: Sequence[SpacedToken]) -> Iterator[tuple[int, SpacedToken]]
 
 
 def _groups(tokens: Sequence[SpacedToken]) -> list[tuple[int, int]]:
-    """The brackets of a statement that stand in no other bracket, with something in them."""
+    """The outermost brackets of a statement that are not empty."""
     found, at = [], 0
     while at < len(tokens):
         if tokens[at].text in _OPEN:
@@ -274,7 +273,7 @@ def _broken(
 
 
 def _follows_a_value(tokens: Sequence[SpacedToken], at: int) -> bool:
-    """Whether a bracket stands behind a name or another bracket, as that of a call or of indices."""
+    """Whether a bracket follows a name or another bracket, as in a call or a subscript."""
     end = tokens[at - 1].text[-1:] if at else ""
     return end.isalnum() or end in ("_", ")", "]")
 
@@ -476,7 +475,7 @@ def _forced(tokens: Sequence[SpacedToken], place: _Places) -> dict[int, bool]:
 
 
 class _Places:
-    """Where the comments of a statement stand among the tokens of its printed text.
+    """The places of a statement's comments among the tokens of its printed text.
 
     Attributes
     ----------
@@ -520,8 +519,8 @@ def _around(tokens: Sequence[SpacedToken]) -> list[int]:
 def _as_in_source(
     tokens: Sequence[SpacedToken], pad: str, place: _Places, inner: Inner
 ) -> list[Line]:
-    """The lines broken where the source breaks them, so that a comment that silences what its line
-    holds silences the same.
+    """Break the lines where the source does, so that a comment that silences its line silences the
+    same code.
     """
     cuts = sorted({place.of(at) + 1 for at in inner.breaks} - {0, len(tokens)})
     lines: list[Line] = []

@@ -112,7 +112,7 @@ def rename_apart(
 
 
 def _uses_of(events: list[tuple[int, Node]]) -> dict[Node, list[int]]:
-    """Where each variable is used, in ascending order."""
+    """The uses of each variable, in ascending order."""
     uses: dict[Node, list[int]] = {}
     for at, (kind, node) in enumerate(events):
         if kind == USE:
@@ -121,7 +121,7 @@ def _uses_of(events: list[tuple[int, Node]]) -> dict[Node, list[int]]:
 
 
 def _scope_ends(events: list[tuple[int, Node]]) -> dict[int, int]:
-    """Where the scope ends that a binding belongs to."""
+    """The end of the scope that a binding belongs to."""
     ends: dict[int, int] = {}
     end: list[int] = [len(events)]
     for at in range(len(events) - 1, -1, -1):

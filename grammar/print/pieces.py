@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from rlx.grammar import dialects
 from rlx.grammar.dialects import DEFAULT, Dialect
 from rlx.grammar.nodes import ast, tir
-from rlx.grammar.nodes.dtype import INT32, INT64
+from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.print.calls import ExprPrinter
 from rlx.grammar.print.prim import PrimPrinter
 from rlx.grammar.print.relax import FunctionPrinter
@@ -49,9 +49,9 @@ def struct_info_printer() -> Callable[[ast.StructInfo], str]:
     return ExprPrinter({}, dialects.dialect(DEFAULT)).info.body
 
 
-def print_prim_expr(expr: tir.PrimExpr, in_prim_func: bool = False) -> str:
-    """Arithmetic over shape variables; bare literals are int64, or int32 inside a PrimFunc."""
-    return PrimPrinter({}, INT32 if in_prim_func else INT64).text(expr)
+def print_prim_expr(expr: tir.PrimExpr) -> str:
+    """Arithmetic over shape variables; bare literals are int64."""
+    return PrimPrinter({}, INT64).text(expr)
 
 
 Printer = FunctionPrinter | PrimFuncPrinter

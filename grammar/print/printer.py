@@ -198,9 +198,7 @@ class _ModulePrinter:
         return [line for line in needed if not _names(line) <= known]
 
     def _type_vars(self) -> list[str]:
-        """Names to declare before the class:
-        those bound in some function, or declared and mentioned.
-        """
+        """The names to declare above the class: bound in a function, or declared and mentioned."""
         if not self.dialect.type_vars:
             return []
         names = {name for _, printer in self.functions for name in printer.type_vars()}
@@ -234,7 +232,7 @@ class _ModulePrinter:
         return lines
 
 
-_TIR_AS = re.compile(r"\b(?:tirx?)(?=\s+as\b)")
+_TIR_AS = re.compile(r"\btirx?(?=\s+as\b)")
 
 
 def _names(line: str) -> set[str]:

@@ -108,7 +108,7 @@ class _Shortening:
         self._room = _LONGEST
 
     def _said(self, text: str) -> str:
-        """The text, which takes room."""
+        """Return the text, after taking its length from the room."""
         self._room -= len(text)
         return text
 

@@ -371,7 +371,7 @@ def _mentions(expr: PrimExpr, buffer: tir.Buffer) -> bool:
 
 
 def _stop(start: PrimExpr, extent: PrimExpr) -> PrimExpr:
-    """Where a loop ends; an extent that was read as ``stop - start`` says it itself."""
+    """The end of a loop; an extent that was read as ``stop - start`` gives it."""
     if isinstance(extent, tir.Sub) and structural_equal(extent.b, start):
         return extent.a
     if isinstance(start, tir.IntImm) and isinstance(extent, tir.IntImm):

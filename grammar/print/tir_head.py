@@ -318,10 +318,10 @@ class PrimHeadPrinter:
         parts = [tuple_text([*map(dim or self.prim.text, buffer.shape)])]
         if always or buffer.dtype != FLOAT32:
             parts.append(f'"{buffer.dtype}"')
-        parts += [f"{key}={self._buffer_value(key, v)}" for key, v in buffer.attrs.items()]
+        parts += [f"{key}={self._buffer_value(v)}" for key, v in buffer.attrs.items()]
         return ", ".join(parts)
 
-    def _buffer_value(self, key: str, value: object) -> str:
+    def _buffer_value(self, value: object) -> str:
         if isinstance(value, tuple) and all(isinstance(v, PrimExpr) for v in value):
             return self.prim.tupled(value)
         return self.prim.text(value) if isinstance(value, PrimExpr) else self.prim.value(value)

@@ -19,7 +19,7 @@ class StatementReader(Protocol):
         """`name: annotation` in the head of a function"""
 
     def unknown_parameter(self, name: Entry) -> Any:
-        """A parameter of which nothing but the name can be read."""
+        """A parameter with nothing readable but its name."""
 
     def function(
         self, signature: Signature, comments: tuple[str, ...], frame: Frame, body: Entry, span: Span

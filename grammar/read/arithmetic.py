@@ -197,7 +197,7 @@ _INTEGERS = (int, WrittenInteger)
 
 
 def _computed(coerce: Operands, operator: str, left: Entry, right: Entry) -> WrittenInteger | None:
-    """What Python computes of two literals, before TVM sees them."""
+    """The value that Python computes from two literals, before TVM sees them."""
     from rlx.grammar.read.literals import integer
 
     found = integer(operator, int(left.value), int(right.value))

@@ -134,7 +134,7 @@ def _production(
 
 
 def _children(kept: list[int], empty: list[bool]) -> list[int | None]:
-    """Where children are among the symbols, of which the optional ones may not be there."""
+    """The positions of children among the symbols; None for optional ones that are missing."""
     if not empty:
         return list(kept)
     found: list[int | None] = []
@@ -360,8 +360,8 @@ class _Run:
         return False
 
     def _depth(self, goal: str) -> int | None:
-        """How much of the stack is in front of the innermost part of a kind that is being read;
-        None outside of all.
+        """The length of the stack in front of the innermost part of a kind that is being read; None
+        outside of all.
         """
         states, gotos = self.states, self.tables.gotos
         places = reversed(range(len(states)))
@@ -373,7 +373,7 @@ class _Run:
         return head is not None and (around is None or head > around)
 
     def _statement(self) -> int | None:
-        """Where the innermost statement begins that is being read."""
+        """The start of the innermost statement that is being read."""
         depth = self._depth("statement")
         if depth is None or depth == len(self.stack):
             return None

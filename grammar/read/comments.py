@@ -183,7 +183,7 @@ class Remarks:
         self._left = sorted(left, key=lambda each: (each.order, each.at), reverse=True)
 
     def _imports(self) -> Iterator[Span]:
-        """Where the imports outside of modules stand, with the comments behind them."""
+        """The places of the imports outside of modules, with the comments behind them."""
         for start, end in self._lines:
             if _IMPORT.match(self.text, start) and line_start(self.text, start) == start:
                 yield start, end
@@ -385,7 +385,7 @@ def _words(text: str, span: Span) -> Iterator[Span]:
 
 
 def _documentation(text: str) -> Iterator[Span]:
-    """Where the strings stand that come first under the head of a class or function."""
+    """The places of the strings that come first below the head of a class or function."""
     head = False
     for start, end in logical_lines(text):
         if head and text[start] in "\"'":

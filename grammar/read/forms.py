@@ -42,7 +42,7 @@ one.
 
 
 def _spelling(value: object) -> str:
-    """How the value of an argument is boxed, or where it is a list how one of its items is."""
+    """The boxing of an argument's value, or of an item if it is a list."""
     if isinstance(value, ast.Call):
         null = isinstance(value.op, ast.Op) and value.op.op_name == "relax.null_value"
         return "R.null_value" if null else ""

@@ -256,7 +256,7 @@ def _name_positional(a: Arguments) -> None:
 
 
 def _declares_nothing(a: Arguments) -> Span | None:
-    """Where a call says that it has no results: `out_sinfo=[]`."""
+    """The place where a call declares that it has no results: `out_sinfo=[]`."""
     for name in TYPE_KEYWORDS:
         given = a.keywords.get(name)
         if given is not None and isinstance(given.value, Sequence) and not given.value.items:

@@ -397,8 +397,8 @@ class Lexer:
         return not self._closed
 
     def _closing(self, at: int) -> int:
-        """Where the bracket that is open at the start of a line is closed; 0 where something stands
-        in front of that which no bracket holds, or where that would be too long to look for.
+        """The end of the bracket that is open at the start of a line; 0 if something comes first
+        that no bracket holds, or the search would be too long.
         """
         depth, before = 1, ""
         for found in Lexer(self.text, at, self.end, _ignore)._raw(at):

@@ -74,9 +74,7 @@ class _Weights:
         self.short = "".join([*parts, text[at : span[1]]])
 
     def literal(self, string: Any) -> Literal:
-        """The constant that a string of the JSON stands for. Its data stays in the text if it is
-        long.
-        """
+        """The constant for a string of the JSON. Its data stays in the text if it is long."""
         mark = _LEFT_OUT.fullmatch(string)
         if mark is None and (name := _IN_FILE.fullmatch(string)) is not None:
             return _in_file(*name.groups())
@@ -93,8 +91,8 @@ class _Weights:
 
 
 def _encoded(text: str, span: Span) -> Iterator[tuple[Span, int]]:
-    """The long strings in base64 between quotes, each with the number of bytes that it stands for.
-    Its slashes may be escaped, in JSON and again in Python; decoding passes over that.
+    """The long strings in base64 between quotes, each with the number of its bytes. Its slashes may
+    be escaped, in JSON and again in Python; decoding passes over that.
     """
     start, last = span
     while start < last:
@@ -205,7 +203,7 @@ def in_file(name: str, data_type: DataType, shape: tuple[int, ...]) -> str:
 
 
 def files_named(text: str) -> list[tuple[int, str]]:
-    """The bytes and the names of the files that stand for tensors in a text."""
+    """The size in bytes and the name of each file that replaces a tensor in a text."""
     return [
         (prod(map(int, filter(None, sizes.split(",")))) * (dtype(kind).bits // 8 or 1), name)
         for name, kind, sizes in _NAMED.findall(text)

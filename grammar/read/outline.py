@@ -124,7 +124,7 @@ def _known_end(text: str, begun: re.Match[str]) -> int | None:
 
 
 def _string_end(text: str, begun: re.Match[str]) -> int | None:
-    """Where the string ends that a match begins; None if it does not."""
+    """The end of the string that a match begins; None if it does not end."""
     end = text.find(begun["quotes"], begun.end())
     while end >= 0:
         first = end  # of the backslashes in front of it: an odd number escapes it
@@ -219,7 +219,7 @@ def _closed(text: str, opened: tuple[str, int, int, int, int | None], last: int)
 
 
 def definition_end(text: str, start: int) -> int:
-    """Where the reader goes on behind a decorated definition that it cannot read: behind the whole
+    """The place where reading goes on after an unreadable decorated definition: behind the whole
     function, or behind the head of the class, because its functions may be readable.
     """
     column: int | None = None
@@ -347,7 +347,7 @@ def _is_harmless(text: str, span: Span) -> bool:
 
 
 def _plain_end(text: str, at: int, end: int) -> int:
-    """Where the first line of a stretch ends, or a string or comment in it begins."""
+    """The end of the first line of a stretch, or the start of a string or comment in it."""
     places = (text.find(sign, at, end) for sign in "\n\"'#")
     return min((place for place in places if place >= 0), default=end)
 

@@ -313,7 +313,7 @@ def is_number(value: Any) -> bool:
 
 
 def _extent(low: tir.PrimExpr, stop: tir.PrimExpr) -> tir.PrimExpr:
-    """How many steps lead from ``low`` to ``stop``."""
+    """The number of steps from ``low`` to ``stop``."""
     if isinstance(low, tir.IntImm) and isinstance(stop, tir.IntImm):
         return tir.IntImm(stop.value - low.value, stop.dtype, stop.span)
     if tir.is_zero(low):

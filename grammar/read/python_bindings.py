@@ -91,7 +91,7 @@ def makes_dimension(value: str) -> bool:
 
 
 def _block_head(tokens: Sequence[Token], text: str) -> int:
-    """How many tokens are the head of a block; 0 where the line begins none."""
+    """The number of tokens in the head of a block; 0 if the line begins none."""
     if not tokens:
         return 0
     first = tokens[0]

@@ -131,7 +131,7 @@ def names_bound(text: str, span: Span) -> set[str] | None:
 
 
 def names_within(text: str, span: Span, name: str, words: Container[str]) -> Iterator[Span]:
-    """Where a name is, or is inside, an argument of a call of `R.word(…)`."""
+    """The places where a name is, or is inside, an argument of a call of `R.word(…)`."""
     place = Lines(text, span)
     try:
         tree = tree_of(place.read)

@@ -85,8 +85,8 @@ class RelaxStatements(BranchReader):
         return relax_function(self.context, signature, comments, frame, body.value, span)
 
     def _tell_unused(self, span: Span) -> None:
-        """Note the shape variables that a function declares and does not mention again, of which
-        nothing is left in the program.
+        """Report shape variables that a function declares and does not use: the program keeps no
+        trace of them.
         """
         declared = [name for name in self._declared if span[0] <= name.start < span[1]]
         if not declared:
@@ -100,7 +100,7 @@ class RelaxStatements(BranchReader):
 
     def lost(self, given_up: list[Entry], span: Span) -> list[ast.Binding]:
         if self.scope.frame.kind == "dataflow" and _is_output(given_up):
-            for var in self.scope.frame.own:  # what it says can't be read: it may be any variable
+            for var in self.scope.frame.own:  # the names cannot be read: it may be any variable
                 export(var)
         return lose(self.context, span, bool(given_up))
 
@@ -169,7 +169,7 @@ class RelaxStatements(BranchReader):
         return False
 
     def _unknown_module(self, text: str, behind: int) -> None:
-        """Report a module of which the text knows nothing, behind `cls =`."""
+        """Report an unknown module after `cls =`."""
         known = sorted(self.scope.modules - {"cls", "self"})
         given = [word for word in known if word != "Module"]
         self.scope.modules.add(text)
@@ -236,7 +236,7 @@ class RelaxStatements(BranchReader):
         )
 
     def _scalar_type(self, binding: ast.VarBinding | ast.MatchCast) -> DataType | None:
-        """The data type of what is bound, if the text says that it is a scalar."""
+        """The data type of a bound value, if the text says that it is a scalar."""
         if isinstance(binding, ast.MatchCast):
             info: object = binding.struct_info
             return info.dtype if isinstance(info, ast.PrimStructInfo) else None
@@ -258,7 +258,7 @@ class RelaxStatements(BranchReader):
         return None
 
     def _value(self, info: ast.StructInfo | None, value: Entry) -> ast.Expr:
-        """A bound value; where the text is short, its annotation says what it is."""
+        """A bound value; if it can be read in several ways, its annotation decides."""
         found, span = value.value, value.span
         match info, found:
             case ast.ShapeStructInfo(), Sequence(items=items):
@@ -295,9 +295,9 @@ class RelaxStatements(BranchReader):
             return ast.MatchCast(
                 *(None, cast.value, info, bound, cast.value_span, None, span), by_shape=True
             )
-        return self._unpack_variable(names, value, span)
+        return self._unpack_variable(names, value)
 
-    def _unpack_variable(self, names: list[Entry], value: Entry, span: Span) -> list[ast.Binding]:
+    def _unpack_variable(self, names: list[Entry], value: Entry) -> list[ast.Binding]:
         """`a, b = t`: the fields of the tuple, in order."""
         found = value.value
         if not isinstance(found, ast.Var):
@@ -315,7 +315,7 @@ class RelaxStatements(BranchReader):
             for name, field in zip(names, fields, strict=True)
         ]
 
-    # ------------------------------------------------------------ what is no binding
+    # ------------------------------------------------------------ other statements
 
     def store(self, target: Entry, value: Entry, span: Span) -> Any:
         words = [*words_of(self.context.text, target.span)]
@@ -486,9 +486,7 @@ def _is_output(given_up: list[Entry]) -> bool:
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether a value is a call of an operator of which only
-    derivation says what it is: most are.
-    """
+    """Whether a value is a call whose struct info only derivation can tell, as of most operators."""
     return (
         type(value) is ast.Call
         and type(value.op) is ast.Op

@@ -89,24 +89,18 @@ def meant_by(word: str) -> list[str]:
     return [other + dot + rest for other in found]
 
 
+_ONE_OPERAND = """
+abs fabs acos acosh asin asinh atan atanh ceil cos cosh erf exp exp10 exp2 floor isfinite isinf
+isnan likely log log10 log1p log2 nearbyint popcount clz round rsqrt sigmoid sin sinh sqrt tan tanh
+trunc bitwise_not
+"""
+_TWO_OPERANDS = """
+atan2 bitwise_and bitwise_or bitwise_xor copysign floordiv floormod fmod hypot ldexp max min
+nextafter pow power shift_left shift_right truncdiv truncmod ceildiv
+"""
 ARITY = {
-    **dict.fromkeys(
-        (
-            *("abs", "fabs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "ceil", "cos"),
-            *("cosh", "erf", "exp", "exp10", "exp2", "floor", "isfinite", "isinf", "isnan"),
-            *("likely", "log", "log10", "log1p", "log2", "nearbyint", "popcount", "clz", "round"),
-            *("rsqrt", "sigmoid", "sin", "sinh", "sqrt", "tan", "tanh", "trunc", "bitwise_not"),
-        ),
-        1,
-    ),
-    **dict.fromkeys(
-        (
-            *("atan2", "bitwise_and", "bitwise_or", "bitwise_xor", "copysign", "floordiv"),
-            *("floormod", "fmod", "hypot", "ldexp", "max", "min", "nextafter", "pow", "power"),
-            *("shift_left", "shift_right", "truncdiv", "truncmod", "ceildiv"),
-        ),
-        2,
-    ),
+    **dict.fromkeys(_ONE_OPERAND.split(), 1),
+    **dict.fromkeys(_TWO_OPERANDS.split(), 2),
     "fma": 3,
     "if_then_else": 3,
     "q_multiply_shift": 4,
@@ -115,7 +109,7 @@ ARITY = {
 """The number of operands of intrinsics that take and return scalars."""
 
 INTEGERS = frozenset(
-    [*("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "shift_left", "shift_right")]
+    ["bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "shift_left", "shift_right"]
 )
 """The intrinsics whose operands are integers."""
 
@@ -127,32 +121,21 @@ NO_BOOLEANS = frozenset(
 )
 """The intrinsics of numbers that Booleans are not converted to."""
 
-OF_BUFFERS = frozenset(
-    [
-        *(
-            "access_ptr",
-            "allocated_addr",
-            "astype",
-            "axis_separators",
-            "buffer_type",
-            "byte_offset",
-        ),
-        *("byte_offset_of", "chunk", "data", "data_alignment", "dtype", "elem_offset"),
-        *("elem_offset_of", "equal", "expr_ty", "get_flattened_buffer", "handle", "id_", "is_"),
-        *("is_scalar", "layout", "local", "name", "offset_factor", "offset_of", "partition"),
-        *("permute", "ptr_to", "rearrange", "same_as", "scope", "script", "shape", "show", "span"),
-        *("source", "storage", "strides", "sub", "tile", "ty", "type_annotation", "view", "vload"),
-        *("vstore", "with_allocated_addr", "with_dtype"),
-    ]
-)
+_OF_BUFFERS = """
+access_ptr allocated_addr astype axis_separators buffer_type byte_offset byte_offset_of chunk data
+data_alignment dtype elem_offset elem_offset_of equal expr_ty get_flattened_buffer handle id_ is_
+is_scalar layout local name offset_factor offset_of partition permute ptr_to rearrange same_as scope
+script shape show source span storage strides sub tile ty type_annotation view vload vstore
+with_allocated_addr with_dtype
+"""
+OF_BUFFERS = frozenset(_OF_BUFFERS.split())
 """The attributes and methods of buffers, in any version."""
 
-OF_NUMBERS = frozenset(
-    [
-        *("asobject", "astype", "attrs", "checked_type", "dtype", "equal", "expr_ty", "handle"),
-        *("id_", "is_", "legacy_repr", "op", "same_as", "script", "show", "span", "ty"),
-    ]
-)
+_OF_NUMBERS = """
+asobject astype attrs checked_type dtype equal expr_ty handle id_ is_ legacy_repr op same_as script
+show span ty
+"""
+OF_NUMBERS = frozenset(_OF_NUMBERS.split())
 """The attributes and methods of all numbers in PrimFuncs, in any version."""
 
 OF_ELEMENTS = OF_NUMBERS | {"buffer", "indices", "predicate", "source"}

@@ -112,8 +112,8 @@ _CLOSES = {"RPAR": "(", "RSQB": "[", "RBRACE": "{"}
 
 
 def end_of_target(text: str, statement: Sequence[Token]) -> int | None:
-    """Where the `=` of a statement ends, if there is no doubt which name it binds, whatever stands
-    behind: no second sign says that the end of a line is missing.
+    """The end of the `=` of a statement if the bound name is certain, whatever follows: no second
+    sign says that the end of a line is missing.
     """
     kinds = [token.type for token in statement]
     signs = [

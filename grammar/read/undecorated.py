@@ -69,7 +69,7 @@ def without_python_functions(text: str) -> str:
 
 
 def _end(text: str, start: int, width: int) -> int:
-    """Where a decorated function whose decorator stands at ``start`` ends."""
+    """The end of the decorated function whose decorator is at ``start``."""
     inside, end = False, start
     for begin, stop in logical_lines(text, start):
         if inside and indentation(text, begin) <= width:

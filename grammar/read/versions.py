@@ -301,7 +301,7 @@ def _unread(text: str, use: SpellingUse, target: str) -> Diagnostic:
 
 
 def _when(readers: Readers) -> str:
-    """When TVM had a spelling."""
+    """The versions of TVM that have a spelling."""
     if readers.last is None:
         return f"TVM has read since {readers.first}"
     if readers.first is None:

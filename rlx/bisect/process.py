@@ -104,7 +104,7 @@ class Process:
 
 
 class _Way:
-    """How far a program has come."""
+    """The progress of a program."""
 
     def __init__(self) -> None:
         self.open: list[str] = []

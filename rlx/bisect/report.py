@@ -206,7 +206,7 @@ tvm.register_global_func("weights", lambda: metadata)
 
 
 def _as(kind: Any) -> str:
-    """How an array that a file has is made one of a type that no file knows."""
+    """The Python code that views an array from a file as a type that files do not have."""
     return f".view(ml_dtypes.{kind})" if kind.isbuiltin == 2 else ""
 
 

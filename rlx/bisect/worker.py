@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -22,7 +21,7 @@ from typing import Any
 from rlx.comparison.follow import NOT_OURS
 from rlx.comparison.kept import Kept
 from rlx.comparison.weights import Weights, shared
-from rlx.generate.campaign.child import end_with_parent
+from rlx.generate.campaign.child import answers, end_with_parent
 from rlx.grammar.command_line import CommandParser, natural
 from rlx.grammar.nodes.encoded import files_in
 from rlx.semantics.live_memory import limited
@@ -45,12 +44,7 @@ def main(argv: Sequence[str]) -> int:
     """Serve until the input ends."""
     options = _parser().parse_args(argv)
     end_with_parent()
-    answers = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what libraries print is not for the reader
-
-    def say(**record: object) -> None:
-        answers.write(json.dumps(record) + "\n")
-
+    say = answers()
     asked = f"--target {options.target}"
     try:
         scope = _target(options.target)

@@ -173,8 +173,8 @@ def _put(
 
 
 def _text(path: str, name: str | None, folder: Path, prog: str) -> str | None:
-    """The program in the dialect of the TVM that is tested, with its large constants in a folder;
-    None where it cannot be had, and that has been said.
+    """The program in the dialect of the tested TVM, with its large constants in a folder; None if
+    it cannot be read, after a message.
     """
     from rlx.checker.driver.sources import text_in
     from rlx.grammar.diagnostic import Source
@@ -203,7 +203,7 @@ def _text(path: str, name: str | None, folder: Path, prog: str) -> str | None:
 
 
 def _reduced(text: str, blame: Blame, process: Process, seconds: float) -> tuple[str, Blame]:
-    """The smallest program found for which the same pass does the same, and what it does there."""
+    """The smallest program found on which the same pass fails in the same way, and that failure."""
     from rlx.generate.reduce.search import reduced
 
     deadline = time.monotonic() + seconds
@@ -213,7 +213,7 @@ def _reduced(text: str, blame: Blame, process: Process, seconds: float) -> tuple
         if time.monotonic() > deadline:
             return False
         if _wrong(candidate) is not None:
-            return False  # what is no program shows nothing about a pass
+            return False  # an ill-formed program shows nothing about a pass
         now = process.examine(candidate)
         if not isinstance(now, Blame) or not now.like(blame):
             return False

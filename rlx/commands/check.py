@@ -153,6 +153,16 @@ def _by(
     return partial(check_text, target=target)
 
 
+def _show_files(paths: Sequence[str], project: ProjectSettings, prog: str) -> int:
+    """List the files that would be checked."""
+    missing = [path for path in paths if path != STDIN and not os.path.lexists(path)]
+    for path in _found([path for path in paths if path not in missing], project):
+        say(f"{visible(path)}\n")
+    for path in missing:
+        complain_line(f"{prog}: {visible(path)}: there is no such file")
+    return UNABLE if missing else CLEAN
+
+
 def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: str) -> int:
     """One run over all paths."""
     from rlx.checker.driver.time_limit import seconds
@@ -167,12 +177,7 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
         complain_line(f"{prog}: {error}")
         return UNABLE
     if arguments.show_files:
-        missing = [p for p in arguments.path if p != STDIN and not os.path.lexists(p)]
-        for path in _found([p for p in arguments.path if p not in missing], project):
-            say(f"{visible(path)}\n")
-        for path in missing:
-            complain_line(f"{prog}: {visible(path)}: there is no such file")
-        return UNABLE if missing else CLEAN
+        return _show_files(arguments.path, project, prog)
     if arguments.output_file and (hindered := hindrance(arguments.output_file)):
         complain_line(f"{prog}: {arguments.output_file}: {hindered}")
         return UNABLE
@@ -201,9 +206,9 @@ def _run(parser: argparse.ArgumentParser, arguments: argparse.Namespace, prog: s
         theirs = f"{project.path}; --isolated checks it"
         by = theirs if configured.excludes(path) else "--extend-exclude"
         complain_line(f"{prog}: note: {path} is excluded by {by}")
-    if not files and excluded:
-        return CLEAN
     if not files:
+        if excluded:
+            return CLEAN
         complain_line(f"{prog}: no Relax program under {', '.join(arguments.path)}")
         return UNABLE
     if arguments.output_file:

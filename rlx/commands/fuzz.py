@@ -119,33 +119,39 @@ def main(argv: Sequence[str], prog: str = "rlx fuzz") -> int:
     write_page_of(read_legible(folder)[0], folder)
     new = [finding for finding in new if finding.key in state.findings]
     if options.format == "json":
-        paths = {entry.path for entry in state.table}
-        print_record(
-            oracle=options.oracle,
-            seed=options.seed,
-            programs=state.programs,
-            folder=str(folder),
-            findings=[
-                {
-                    "key": finding.key,
-                    "kind": finding.kind,
-                    "sentence": finding.sentence,
-                    "rule": finding.rule,
-                    "seed": finding.seed,
-                    "times": state.seen[finding.key],
-                    "new": finding in new,
-                    "program": finding.text,
-                }
-                for finding in state.findings.values()
-            ],
-            known=[
-                {"path": path, "times": state.seen[path]}
-                for path in sorted(paths & state.seen.keys())
-            ],
-        )
+        _print_record(state, new, options, folder)
     else:
         say(_summary(state, new))
     return FOUND if state.findings else NOTHING
+
+
+def _print_record(
+    state: CampaignState, new: Sequence[Finding], options: argparse.Namespace, folder: Path
+) -> None:
+    """Print the result of the campaign as JSON."""
+    paths = {entry.path for entry in state.table}
+    print_record(
+        oracle=options.oracle,
+        seed=options.seed,
+        programs=state.programs,
+        folder=str(folder),
+        findings=[
+            {
+                "key": finding.key,
+                "kind": finding.kind,
+                "sentence": finding.sentence,
+                "rule": finding.rule,
+                "seed": finding.seed,
+                "times": state.seen[finding.key],
+                "new": finding in new,
+                "program": finding.text,
+            }
+            for finding in state.findings.values()
+        ],
+        known=[
+            {"path": path, "times": state.seen[path]} for path in sorted(paths & state.seen.keys())
+        ],
+    )
 
 
 def _refuse_what_is_missing(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
@@ -240,7 +246,7 @@ def _write_all(
 
 
 def _folder(given: str | None, parser: argparse.ArgumentParser) -> Path:
-    """Where findings go; a default folder is kept out of version control, and is no link."""
+    """The folder for findings; a default folder is kept out of version control, and is no link."""
     if given is not None:
         return make_folder(given)
     own, *_ = OUT.parts
@@ -291,8 +297,8 @@ class _Progress:
 
 
 def _summary(state: CampaignState, new: Sequence[Finding]) -> str:
-    """How often each cause was met: those that are new, and those that a known finding explains, by
-    its path.
+    """The number of times that each cause was met: new ones, and those that a known finding
+    explains, by its path.
     """
     lines = [f"{state.programs} programs, {len(state.findings)} findings, {len(new)} of them new"]
     known = sorted(cause.path for cause in state.table if cause.path in state.seen)

@@ -1,6 +1,4 @@
-"""The settings that a command takes from the project around it, and those that need the user's
-trust.
-"""
+"""The settings of the project around a command, and those that need the user's trust."""
 
 from __future__ import annotations
 

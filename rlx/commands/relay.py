@@ -276,7 +276,7 @@ def _run(
 
 
 def _ended(result: Outcome, entry: str, source: Source) -> str:
-    """How a run ended, for people."""
+    """The end of a run, for people."""
     from rlx.semantics.outcome import KINDS, Ended, Returned
     from rlx.semantics.run.value_text import block
 
@@ -291,7 +291,7 @@ def _ended(result: Outcome, entry: str, source: Source) -> str:
 
 
 def _ended_json(result: Outcome, entry: str, source: Source) -> str:
-    """How a run ended, as `rlx run --format json` says it."""
+    """The end of a run, as `rlx run --format json` reports it."""
     from rlx.semantics.outcome import KINDS, Ended, Returned
     from rlx.semantics.run.json_values import json_value
 

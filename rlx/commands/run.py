@@ -65,7 +65,7 @@ def _run(options: argparse.Namespace, prog: str) -> int:
         running = program(
             prepared, options, printed.append if options.format == "json" else say_line
         )
-        if options.format == "human":  # before the run: PrimFuncs may overwrite what they are given
+        if options.format == "human":  # before the run: PrimFuncs may overwrite their arguments
             say("\n".join([*_inputs(prepared), "", ""]))
         with interruptible():
             result = running.run(prepared.entry, prepared.inputs.values, fuel=options.fuel)

@@ -148,7 +148,7 @@ def follow(prepared: Prepared, running: MachineProgram, limit: int = LIMIT) -> T
 
 
 def _printer(options: argparse.Namespace) -> Callable[[str], None]:
-    """Where lines go that the program prints: not into JSON."""
+    """The function that gets the lines that the program prints: they are not part of the JSON."""
     return complain_line if options.format == "json" else say_line
 
 

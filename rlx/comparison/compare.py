@@ -359,7 +359,7 @@ class Run:
     # ------------------------------------------------------------ places
 
     def spot(self, bound: BoundVariable) -> Spot:
-        """Where a binding stands."""
+        """The place of a binding."""
         binding = self.bindings.get(bound.var)
         span = None if binding is None else (binding.span or binding.value_span)
         span = span or bound.var.span
@@ -454,7 +454,7 @@ def _without_probes(
 
 
 def _as_built(run: Run, tvm: TvmProcess, expected: Value) -> Discovery | None:
-    """How the program as TVM builds it without probes differs from that with them."""
+    """The difference between the program that TVM builds without probes and the one with them."""
     for now in tvm.run(run.module, run.entry, run.args):
         if now.value is None:
             return None
@@ -484,7 +484,7 @@ def _failed(run: Run, error: TvmError, last: list[BoundVariable]) -> Discovery:
 def _ending(
     run: Run, outcome: Outcome, shown: Iterator[ProbedValue], returned: list[Value]
 ) -> Discovery | None:
-    """How the ends of the runs differ; what TVM returned is added to a list."""
+    """The difference between the ends of the runs; TVM's results are added to a list."""
     result = Spot("the result", run.entry)
     if isinstance(outcome, Ended):
         return run.ended(outcome)
@@ -523,7 +523,7 @@ def recorded(run: Run) -> tuple[dict[str, list[Value]], Outcome]:
 
 
 def outcome_of(run: Run) -> Outcome:
-    """How a run ends."""
+    """The end of a run."""
     for each in followed(run.program, run.entry, own(run.module, run.args), forget=always):
         if isinstance(each, Outcome):
             return each

@@ -65,7 +65,7 @@ class Settled:
 
 
 class Apart(Record):
-    """How far two values are from each other.
+    """The distance of two values.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ def apart(
     exact: bool = False,
     settled: Settled | None = None,
 ) -> Apart | None:
-    """How a value differs from the expected one; None if it may be what rounding made of it.
+    """The difference between a value and the expected one; None if rounding may explain it.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def alike(one: Value, other: Value, settled: Settled) -> bool:
 
 
 def _unlike(expected: Value, found: Value, seen: set[tuple[int, int]], settled: Settled) -> str:
-    """How two values are not even of one kind, shape and type; or differ, if they are numbers.
+    """The difference between two values in kind, shape or type; or in value, if they are numbers.
 
     Tuples may share their fields; ``seen`` has those that were compared.
     """
@@ -238,16 +238,13 @@ def _second_look(
     """The wrong elements and the allowed distances, by computed bounds around the value in float64."""
     if one.dtype.kind in "biu":
         # where rounding may change a whole number, it lies at a jump
-        return wrong & ~(_distance(reference, other) <= bound), bound
+        apart = np.abs(reference.astype(np.float64) - other.astype(np.float64))
+        return wrong & ~(apart <= bound), bound
     allowed = np.where(np.isnan(bound), 0.0, bound) + SURE * spacing(reference.astype(one.dtype))
     if exact:
         whole = (reference == np.rint(reference)) & (np.abs(reference) * unit(one) < 1.0)
         allowed = np.where(whole, 0.0, allowed)
     return wrong & _beyond(reference, other.astype(np.float64), allowed), allowed
-
-
-def _distance(one: Array, other: Array) -> Array:
-    return np.abs(one.astype(np.float64) - other.astype(np.float64))
 
 
 def _worst(

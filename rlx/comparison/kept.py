@@ -112,8 +112,8 @@ def arguments(function: ast.Function, kept: Kept) -> Sequence[Value]:
 
 
 def changed(before: Ran, after: Ran) -> str:
-    """How the value changed from one form of the program to the next; empty if by rounding alone, or
-    not at all.
+    """The change of the value from one form of the program to the next; empty if it is rounding
+    alone, or none.
     """
     one, other = before.outcome, after.outcome
     if not isinstance(one, Returned):
@@ -126,7 +126,7 @@ def changed(before: Ran, after: Ran) -> str:
 
 
 def different(ran: Ran, expected: Value, found: Value) -> str:
-    """How a value differs from the expected one beyond rounding; empty if it does not."""
+    """The difference between a value and the expected one beyond rounding; empty if there is none."""
     far = apart(expected, found, ran.first.rounding_of_all)
     return "" if far is None else f"{ran.run.entry}: {far.said}"
 

@@ -1,4 +1,4 @@
-"""How far rounding may take a value, computed from the binding and its inputs.
+"""The error that rounding may cause in a value, computed from the binding and its inputs.
 
 The binding is computed again in float64, and beside each element a bound of its error
 (:mod:`rlx.comparison.error_bounds`). The bound holds for every order of adding up, in the type of the

@@ -6,7 +6,6 @@ A task is a line of JSON on standard input: the path of a text, the entry and th
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 from collections.abc import Callable
@@ -17,7 +16,7 @@ from typing import Any
 from rlx.comparison.exchange import read, written
 from rlx.comparison.probes import PROBE
 from rlx.comparison.weights import Weights, shared
-from rlx.generate.campaign.child import end_with_parent
+from rlx.generate.campaign.child import answers, end_with_parent
 from rlx.generate.campaign.oracles.run import from_peer, to_peer
 from rlx.generate.campaign.peer import Peer
 from rlx.grammar.nodes.encoded import files_in
@@ -29,12 +28,7 @@ ROOM = 1 << 30
 def main() -> int:
     """Serve until the input ends."""
     end_with_parent()
-    answers = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what libraries print is not for the reader
-
-    def say(**record: object) -> None:
-        answers.write(json.dumps(record) + "\n")
-
+    say = answers()
     try:
         peer = Peer()
     except ModuleNotFoundError as error:

@@ -70,7 +70,7 @@ def of_report(report: Report, module: IRModule) -> Graph:
 
 
 def compared(ours: tuple[Report, IRModule], theirs: tuple[Report, IRModule]) -> Graph:
-    """The graphs of two modules, with what only one of them has."""
+    """The graphs of two modules, marked with their differences."""
     from rlx.refine.differences import differences
 
     found = {f.name: f for f in differences(ours[1], theirs[1])}
@@ -82,9 +82,8 @@ def compared(ours: tuple[Report, IRModule], theirs: tuple[Report, IRModule]) -> 
             lines = difference.removed if change == "removed" else difference.added
             shared = set(difference.removed) & set(difference.added)
             _mark(function, lines, change, shared, difference.status.startswith("only"))
-        if change == "added":
-            for function in made.functions:
-                known = {b: a for a, b in found[function.name].equal}
+            if change == "added":
+                known = {b: a for a, b in difference.equal}
                 for item in function.items:
                     if item.change and item.name in known:
                         item.note = f"equals {known[item.name]} of A"
@@ -99,8 +98,8 @@ def _mark(
     shared: AbstractSet[str],
     whole: bool,
 ) -> None:
-    """Mark the items of lines that only one module has; a line that both have is carried: it uses
-    what differs.
+    """Mark the items whose lines only one module has. A line that both have is carried: it uses a
+    value that differs.
     """
     of_names = {line.partition(" = ")[0].strip(): line for line in lines if " = " in line}
     head = next((line for line in lines if line.startswith("(")), None)

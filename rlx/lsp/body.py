@@ -472,10 +472,11 @@ class ReducedBody:
         self.wrong.discard(name)
         (self.sound.add if inherits else self.sound.discard)(name)
         before = self.infos.get(name)
-        if before is None or not _alike(before, infos[name]):
+        now = infos[name]
+        if before is None or (before is not now and print_node(before) != print_node(now)):
             changed.add(name)
             if len(self.binders[name]) == 1:
-                self.infos[name] = infos[name]
+                self.infos[name] = now
 
     def _near(self, said: Collection[Diagnostic]) -> tuple[set[int], set[Span]]:
         """The statements, and the places of parameters, that bind names which may be meant by one
@@ -503,7 +504,7 @@ class ReducedBody:
 
 
 def _same(old: Iterable[BodyStatement], new: Iterable[BodyStatement]) -> int:
-    """How many statements are the same at the beginning."""
+    """The number of equal statements at the beginning."""
     count = 0
     for a, b in zip(old, new, strict=False):
         if a is not b and a.text != b.text:
@@ -516,7 +517,3 @@ def _is_tensor(info: StructInfo | None) -> bool:
     if isinstance(info, ast.TupleStructInfo):
         return bool(info.fields) and all(map(_is_tensor, info.fields))
     return isinstance(info, ast.TensorStructInfo)
-
-
-def _alike(a: StructInfo, b: StructInfo) -> bool:
-    return a is b or print_node(a) == print_node(b)

@@ -70,7 +70,7 @@ class Cut(Record):
         return self.text[start : len(self.text) if last else self.pieces[number].span[0]]
 
     def gaps(self) -> list[Span]:
-        """Where no function stands."""
+        """The spans between the functions."""
         ends = [0, *(piece.span[1] for piece in self.pieces)]
         starts = [*(piece.span[0] for piece in self.pieces), len(self.text)]
         return list(zip(ends, starts, strict=True))

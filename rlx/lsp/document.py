@@ -90,7 +90,7 @@ class Document:
 
     @cached_property
     def names(self) -> TextNames:
-        """Where the names of the text are bound and used."""
+        """The bindings and uses of the names of the text."""
         return TextNames(self.cut, self.statements)
 
     @cached_property
@@ -200,7 +200,7 @@ class Document:
     # ---------------------------------------------------------------- where it comes from
 
     def definition(self, offset: int) -> Span | None:
-        """Where the name at an offset is bound."""
+        """The binding of the name at an offset."""
         found = self.names.at(offset)
         place = None if found is None else self.names.definition(found)
         return None if place is None else place.span

@@ -133,8 +133,8 @@ def add_places(to: Server) -> None:
 
 
 def _types(to: Server, uri: str, document: Document, at: int) -> Iterator[Span]:
-    """Where the type of what stands at an offset is written: its annotation, or that of the result
-    of the function that it calls, and the shape variables in it.
+    """The places where the type of the name at an offset is written: its annotation, or that of the
+    result of the function that it calls, and the shape variables in it.
     """
     names = document.names
     found = names.at(at)
@@ -151,8 +151,8 @@ def _types(to: Server, uri: str, document: Document, at: int) -> Iterator[Span]:
         yield window.back(annotation)
     else:
         statement = document.statement(defined.span[0])
-        called = re.findall(r"(\w+)\(", statement)
-        for each in (e for word in called for e in names.of(names.stretch(at), word)):
+        callees = re.findall(r"(\w+)\(", statement)
+        for each in (e for word in callees for e in names.of(names.stretch(at), word)):
             if each.kind == "function":
                 place = names.definition(each)
                 if place is not None:
@@ -161,7 +161,7 @@ def _types(to: Server, uri: str, document: Document, at: int) -> Iterator[Span]:
         else:
             yield defined.span
     info = window.document.type_of(window.into(defined.span[0]))
-    for word in sorted(_words(str(info))) if info is not None else ():
+    for word in sorted({*re.findall(r"\w+", str(info))}) if info is not None else ():
         for each in (e for stretch in names.around(at) for e in names.of(stretch, word)):
             place = names.definition(each) if each.kind == "shape" else None
             if place is not None:
@@ -169,14 +169,8 @@ def _types(to: Server, uri: str, document: Document, at: int) -> Iterator[Span]:
                 break
 
 
-def _words(text: str) -> set[str]:
-    import re
-
-    return set(re.findall(r"\w+", text))
-
-
 def add_structure(to: Server) -> None:
-    """The outline of a text, its blocks, and the kinds of its words."""
+    """Add the requests for the outline of a text, its blocks, and the kinds of its words."""
 
     @to.feature("textDocument/documentSymbol")
     def symbols(params: Params) -> RawJson:
@@ -425,7 +419,7 @@ def _named(document: Document) -> list[tuple[str, int, Params]]:
 
 
 def _sources(to: Server, opened: Iterable[Params]) -> Iterator[tuple[str, Source]]:
-    """The texts of the workspace: those that are open as they are now, the others from the disk."""
+    """The texts of the workspace: open ones with their current text, the others from the disk."""
     now = {each["uri"]: Source(each["text"], path_of(each["uri"])) for each in opened}
     yield from now.items()
     for source in to.files():
@@ -444,7 +438,7 @@ def _every(symbols: Iterable[Symbol]) -> Iterator[Symbol]:
 
 
 def add_edits(to: Server) -> None:
-    """The layout of a part of a text, and all that can be mended."""
+    """Add the request for the layout of a part of a text."""
 
     @to.feature("textDocument/rangeFormatting")
     def formatting(params: Params) -> list[Params] | None:

@@ -92,7 +92,7 @@ class Derived:
 
     @property
     def body(self) -> KnownBody | None:
-        """None if it has to be checked whole."""
+        """The known statements of the body; None if it has to be checked whole."""
         if self._make is not None:
             self._made, self._make = self._make(), None  # which lets go of the report
         return self._made
@@ -651,7 +651,7 @@ _CERTAIN_IF_READ = frozenset(["IGNORE-unused", "WF02-global"])
 
 
 def _ends(old: Cut, new: Cut) -> tuple[int, int]:
-    """How many functions are the same at the beginning and at the end, with what is between."""
+    """The number of equal functions at the beginning and at the end, with what is between."""
     most = min(len(old.pieces), len(new.pieces))
     first = 0
     while first < most and old.gap(first) == new.gap(first) and old.of(first) == new.of(first):
@@ -681,8 +681,8 @@ _LEFT = re.compile(r"^\S", re.MULTILINE)
 
 
 def _lines_left(old: Cut, new: Cut, first: int, last: int) -> Counter[str] | None:
-    """Where outside of functions nothing changed but lines that are out of place: those of them
-    that stand left of everything; otherwise None.
+    """The lines out of place that touch the left margin, if outside of functions nothing else
+    changed; otherwise None.
     """
 
     def lines(of: Cut, gaps: range) -> list[str]:

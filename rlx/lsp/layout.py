@@ -30,7 +30,7 @@ def _formatted(document: Document, text: str) -> str | None:
 
 
 class Learned(Record):
-    """How the parts of a text are laid out.
+    """The layout of the parts of a text.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ def format_edits(document: Document) -> list[Edit]:
 
 
 def learn(document: Document) -> Learned | None:
-    """How a text is laid out, to be remembered; None if it cannot be formatted."""
+    """The layout of a text, to be remembered; None if it cannot be formatted."""
     made = _formatted(document, document.source.text)
     return None if made is None else _learned(document, made)
 

@@ -146,7 +146,7 @@ def indent_of(line: str) -> int:
 
 @lru_cache(maxsize=16_384)
 def opened_in(line: str) -> int:
-    """How many more brackets a line opens than it closes."""
+    """The number of brackets that a line opens, minus those that it closes."""
     found = [t for t in _TOKEN.findall(line) if len(t) == 1]
     return sum(1 if t in "([{" else -1 for t in found if t in "()[]{}")
 

@@ -102,7 +102,9 @@ def _offset(text: str, at: tuple[int, int]) -> int:
 
 
 def difference(old: Sequence[Any], new: Sequence[Any]) -> tuple[int, int]:
-    """Where two texts, or lists, begin to differ, and in the second one where they stop to."""
+    """The position at which two texts, or lists, begin to differ, and the end of the difference in
+    the second one.
+    """
     limit = min(len(old), len(new))
     a, b = len(old), len(new)
     start = _common(limit, lambda m, n: old[m:n] == new[m:n])
@@ -111,7 +113,7 @@ def difference(old: Sequence[Any], new: Sequence[Any]) -> tuple[int, int]:
 
 
 def _common(limit: int, same: Callable[[int, int], bool]) -> int:
-    """How far two texts are the same."""
+    """The length of the common start of two texts."""
     low, high = 0, limit
     while low < high:
         middle = (low + high + 1) // 2

@@ -52,7 +52,7 @@ class Interval(NamedTuple):
 
 
 class CompareResult(enum.IntEnum):
-    """How two expressions compare; the numbers are those of TVM."""
+    """The comparison of two expressions; the numbers are those of TVM."""
 
     INCONSISTENT = 0
     EQ = 1
@@ -465,7 +465,7 @@ class Analyzer:
         self.set_z3_rlimit(_integer("timeout_ms", timeout_ms) * _SMT_PER_MILLISECOND)
 
     def get_z3_stats(self) -> str:
-        """How many questions each means settled, a line for each."""
+        """The number of questions that each means settled, a line for each."""
         return "\n".join(f"{means}: {n}" for means, n in self._prover.statistics.means.items())
 
     @property
@@ -521,7 +521,7 @@ class Analyzer:
         return expr if written is None else written
 
     def _lanes(self, expr: Expression) -> int:
-        """How many values an expression has."""
+        """The number of values of an expression."""
         return self._foreign.lanes(expr) if is_expression(expr) else 1
 
     def _lane(self, expr: Expression) -> PrimExpr:

@@ -524,7 +524,7 @@ def _known(form: str) -> bool:
 
 
 def _unlike(key: str, form: str, types: str) -> tuple[int, int, int]:
-    """How far a call that TVM was asked about is from another one."""
+    """The distance of a call that TVM was asked about from another one."""
     given, other = types.split(" "), _types(key).split(" ")
     apart = sum(map(_apart, given, other))
     distance = abs(_FORMS.index(form) - _FORMS.index(_form_of(key)))
@@ -532,7 +532,7 @@ def _unlike(key: str, form: str, types: str) -> tuple[int, int, int]:
 
 
 def _apart(one: str, other: str) -> int:
-    """How differently TVM treats two element types."""
+    """The distance of two element types in TVM's treatment of them."""
     if one == other:
         return 0
     if {one, other} == {"bfloat16", "float32"}:  # it computes the one in the other
@@ -546,7 +546,7 @@ def _kind(type_: str) -> str:
 
 
 def _reason(known: Mapping[str, int], key: str) -> tuple[str, str] | None:
-    """How TVM fails on a call, and its words; None if it builds it."""
+    """TVM's failure on a call, and its words; None if it builds it."""
     if not known[key]:
         return None
     how, words = table()["reasons"][known[key] - 1]

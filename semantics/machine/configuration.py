@@ -233,7 +233,7 @@ def received(at: Instruction[Any], frame: Frame, value: Value) -> None:
 
 
 def dropped(frame: Frame, values: Sequence[Value]) -> list[int]:
-    """In place of the check of a call that declares no value: what it returns is dropped."""
+    """The check of a call that declares no value: its result is dropped."""
     return []
 
 

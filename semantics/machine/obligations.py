@@ -144,7 +144,7 @@ _LARGE = 1e90
 
 
 def _size(number: float) -> float:
-    """How large a number is, `_LARGE` at most; what is no number may be as large as any."""
+    """The size of a number, `_LARGE` at most; an unknown one may be as large as any."""
     size = abs(number)
     return float(size) if size < _LARGE else _LARGE
 

@@ -83,7 +83,7 @@ def _at_fault(stop: Exception, values: tuple[Value, ...]) -> object:
 
 
 def _origin(c: Configuration | None, sought: object) -> Span | None:
-    """Where an object was made: the place of its first appearance on the stack."""
+    """The place where an object was made: that of its first appearance on the stack."""
     if c is None or sought is None:
         return None
     frame: Frame | None = c.frame

@@ -250,8 +250,8 @@ def _limit() -> float:
 
 
 def link_options(flags: Sequence[str], source: str) -> list[str]:
-    """How to link a kernel: most of the linker's time goes into the C library, which the process
-    has loaded.
+    """The options that link a kernel: most of the linker's time goes into the C library, which the
+    process has loaded.
     """
     return [*libraries(flags, source), *_ALONE.get(platform.system(), [])]
 
@@ -401,7 +401,7 @@ def directory() -> Path:
 
 
 def beside() -> Path | None:
-    """Where compiling takes place: the cache, or the system's folder for temporary files."""
+    """The folder for compiling: the cache, or the system's folder for temporary files."""
     folder = directory()
     return folder if os.access(folder, os.W_OK) else None
 

@@ -178,8 +178,8 @@ def _rest(state: Generation, found: LoopReduction, row: _Row, width: str) -> Non
 
 
 def _condition(found: LoopReduction) -> str:
-    """When the lanes are combined by vectors, and are vectors from the start if the terms are
-    plain.
+    """The condition under which lanes are combined by vectors, and are vectors from the start if
+    the terms are plain.
     """
     dtype = found.store.buffer.dtype
     if dtype == BOOL or (not found.extremum and str(dtype) in c_types.NARROW):

@@ -321,9 +321,9 @@ def _limited(expr: tir.Select) -> str:
     """The sign between a float and a literal that the literal takes the place of, if the choice is
     an extremum of both that stays NaN.
     """
-    match expr.false_value:
-        case tir.FloatImm(value=value) if not isnan(value):
-            return {">": "<=", "<": ">="}.get(_extremum(expr), "")
+    limit = expr.false_value
+    if isinstance(limit, tir.FloatImm) and not isnan(limit.value):
+        return {">": "<=", "<": ">="}.get(_extremum(expr), "")
     return ""
 
 

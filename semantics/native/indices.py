@@ -105,8 +105,7 @@ def _division(
         return None
     whole = Polynomial({m: c // divisor for m, c in a.terms.items() if m and c % divisor == 0})
     rest = a - whole * Polynomial.of(divisor)
-    bounds = state.scope.constant_range(rest)
-    between = None if bounds is None else [Polynomial.of(bound // divisor) for bound in bounds]
+    between = _between(state, rest, divisor)
     if between is not None:
         shift, last = between
         if shift.terms == last.terms:
@@ -153,9 +152,13 @@ def _of_part(
 
 
 def _whole_parts(state: IndexKnowledge, whole: Polynomial, divisor: int) -> tuple[str | None, str]:
-    bounds = state.scope.constant_range(whole)
-    between = None if bounds is None else [Polynomial.of(bound // divisor) for bound in bounds]
-    return _parts(state, whole, divisor, between)
+    return _parts(state, whole, divisor, _between(state, whole, divisor))
+
+
+def _between(state: IndexKnowledge, value: Polynomial, divisor: int) -> list[Polynomial] | None:
+    """The constant bounds of a quotient, if they are known."""
+    bounds = state.scope.constant_range(value)
+    return None if bounds is None else [Polynomial.of(bound // divisor) for bound in bounds]
 
 
 def _by_factor(
@@ -203,7 +206,9 @@ def _extremum(
     if a is None or b is None or not _meet(state, expr, a, b):
         return None
     dtype = state.type_of(expr)
-    if not usable(state, a, dtype) or not usable(state, b, dtype):  # what wraps is another number
+    if not usable(state, a, dtype) or not usable(
+        state, b, dtype
+    ):  # a wrapped operand is another number
         return None
     first, second = state.scope.constant_range(a), state.scope.constant_range(b)
     if first is None or second is None:

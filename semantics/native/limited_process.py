@@ -30,7 +30,7 @@ class TooSlow(Exception):
 
 
 class Done(NamedTuple):
-    """How a program ended: its exit status, and the end of what it printed."""
+    """The end of a program: its exit status, and the last lines that it printed."""
 
     status: int
     said: str

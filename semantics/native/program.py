@@ -47,7 +47,7 @@ def generate(
         plan(state, func)
     begin = len(state.out.lines)
     state.result = func.ret_type or INT32
-    # What a nest defers to its end would be lost where it is left early.
+    # Work that a nest defers to its end would be lost if the nest is left early.
     state.nested += returns(func)
     written_first = filled(func)
     state.restartable = disjoint and _restartable(func, written_first)
@@ -252,7 +252,7 @@ def _check_shape(
 
 
 def _check_run(state: Generation, run: list[tuple[int, int, int]]) -> None:
-    """Emit the checks of extents that are constants, as what takes the compiler least time.
+    """Emit the checks of constant extents in the form that costs the C compiler the least time.
 
     Only the code for all arguments says which one is wrong, in a loop.
     """

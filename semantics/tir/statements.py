@@ -453,7 +453,7 @@ def initial(run: StatementCompiler, block: tir.Block) -> Execute:
 
 
 def _start(run: StatementCompiler, axis: tir.IterVar) -> Evaluate:
-    """Where the domain of an axis begins; `T.axis.remap` leaves that to the loop."""
+    """The start of an axis's domain; `T.axis.remap` leaves it to the loop."""
     if axis.dom is not None:
         return run.number(axis.dom[0])
     loop = run.loops.get(axis.binding)

@@ -258,8 +258,7 @@ def from_integer(value: int, target: DataType) -> float:
     """The float nearest to an integer, rounded once."""
     precision = _PRECISION.get(str(target), 53)
     excess = max(int(value).bit_length() - 2 * precision - 2, 0)
-    # What lies far below the last bit that is kept can only decide a tie: one sticky bit says it
-    # all.
+    # Bits far below the last one that is kept can only decide a tie: one sticky bit is enough.
     low = int(value) & ((1 << excess) - 1)
     sticky = (int(value) >> excess) | bool(low)
     return into(target)(math.ldexp(sticky, excess) if excess else int(value))

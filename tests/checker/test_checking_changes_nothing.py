@@ -66,7 +66,7 @@ def test_an_example_is_the_same_after_its_check(path: Path) -> None:
 
 
 def test_casts_that_compare_shapes_are_the_same() -> None:
-    """What such a cast gives is said by the report's module, which is another one."""
+    """The report's module, which is another one, has the struct info that such a cast gives."""
     (module,) = parse(MATCHES).modules
     assert is_unchanged(module)
     report = check_modules((module,), Source(MATCHES))

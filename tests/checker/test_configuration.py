@@ -1,4 +1,4 @@
-"""What a project passes over: a pattern matches a path or a directory around it."""
+"""Excluded files of a project: a pattern matches a path or a directory around it."""
 
 from __future__ import annotations
 

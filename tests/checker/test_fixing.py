@@ -122,7 +122,7 @@ def test_what_does_no_good_is_left() -> None:
 
 
 def test_a_name_of_one_letter_is_no_other_one_misspelt() -> None:
-    """What would check is not what is meant: `q` stays undefined."""
+    """Another name that would pass the check is not suggested: `q` stays undefined."""
     text = "@R.function\ndef main(x: R.Tensor((2,), 'int8')):\n    y = R.add(x, q)\n    return y\n"
     done = mended(text)
     assert [d.code for d in done.report.errors] == ["WF02-undefined"]

@@ -1,4 +1,4 @@
-"""What a search passes over as git does: git itself is asked about random files and patterns."""
+"""A search passes over the files that git ignores: git itself is asked about random files and patterns."""
 
 from __future__ import annotations
 

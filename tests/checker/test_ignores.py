@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rlx.checker.check import check_text
+from rlx.checker.fixing import mended, with_edits_applied
 
 HEAD = '@R.function\ndef main(x: R.Tensor((2, 3), "float32")):\n'
 
@@ -61,11 +62,8 @@ def test_an_unused_comment_can_be_taken_away() -> None:
     first, second = check_text(text).diagnostics
     assert first.edit is not None and first.edit.text == "# rlx: ignore[WF02]"
     assert second.edit is not None
-    from rlx.checker.fixing import mended
-
-    assert (
-        mended(text).text == f"{HEAD}    y = R.add(x, z)  # rlx: ignore[WF02] why\n    return x\n"
-    )
+    fixed = f"{HEAD}    y = R.add(x, z)  # rlx: ignore[WF02] why\n    return x\n"
+    assert mended(text).text == fixed
 
 
 def test_a_code_that_there_is_not_is_told_with_the_one_that_is_meant() -> None:
@@ -75,8 +73,7 @@ def test_a_code_that_there_is_not_is_told_with_the_one_that_is_meant() -> None:
     assert comment.message == "no rule has the name wf02-undefind"
     assert comment.help == "did you mean 'WF02-undefined'?"
     assert comment.edit is not None and text[slice(*comment.edit.span)] == "wf02-undefind"
-    start, end = comment.edit.span
-    assert check_text(text[:start] + comment.edit.text + text[end:]).diagnostics == ()
+    assert check_text(with_edits_applied(text, [comment.edit])).diagnostics == ()
 
 
 @pytest.mark.parametrize(
@@ -95,9 +92,8 @@ def test_what_remains_of_a_comment(codes: str, help: str, left: str) -> None:
     text = f"{HEAD}    y = R.add(x, z)  # rlx: ignore[{codes}]\n    return x\n"
     comment = next(d for d in check_text(text).diagnostics if d.code == "IGNORE-unused")
     assert comment.help == help and comment.edit is not None
-    start, end = comment.edit.span
     assert comment.edit.text == left
-    line = (text[:start] + comment.edit.text + text[end:]).splitlines()[-2]
+    line = with_edits_applied(text, [comment.edit]).splitlines()[-2]
     assert line == f"    y = R.add(x, z)  {left}".rstrip()
 
 
@@ -108,8 +104,7 @@ def test_a_comment_goes_with_the_space_in_front_of_it(gap: str, end: str) -> Non
     text = f"{before}{gap}# rlx: ignore[D15]{end}{after}"
     (comment,) = check_text(text).diagnostics
     assert comment.edit is not None
-    first, last = comment.edit.span
-    kept = text[:first] + comment.edit.text + text[last:]
+    kept = with_edits_applied(text, [comment.edit])
     assert kept == before + "\n" * end.count("\n") + after
 
 

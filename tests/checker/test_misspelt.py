@@ -90,7 +90,7 @@ def test_one_letter_is_one_error_that_names_the_word(path: Path) -> None:
 
 
 def test_an_operator_under_another_module_name() -> None:
-    """What is marked is the operator as it stands there, and the edit keeps the name of the module."""
+    """The mark is on the operator as it is written, and the edit keeps the name of the module."""
     text = (
         "from tvm.script import relax as relax_script\n\n"
         "@relax_script.function\n"
@@ -149,7 +149,7 @@ SLIPS = {
 @pytest.mark.parametrize("path", ["model.rlx", "model.py"])
 @pytest.mark.parametrize("name", list(SLIPS))
 def test_a_slip_in_a_script(name: str, path: str) -> None:
-    """In a Python file as in another: no code around can mean what is written there."""
+    """A Python file is no exception: no code around the program can define these names."""
     before, after, help = SLIPS[name]
     assert SCRIPT.count(before) == 1 and not check_text(SCRIPT, path).diagnostics
     altered = SCRIPT.replace(before, after)

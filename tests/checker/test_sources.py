@@ -37,7 +37,7 @@ def test_the_size_of_what_is_there_and_of_what_is_not(tmp_path: Path) -> None:
 
 
 def test_a_search_does_not_read_what_has_no_end(tmp_path: Path) -> None:
-    """What the user names is read all the same: the shell makes pipes for `<(…)`."""
+    """A pipe that the user names is read: the shell makes pipes for `<(…)`."""
     pipe, device = tmp_path / "pipe.rlx", tmp_path / "device.rlx"
     os.mkfifo(pipe)
     device.symlink_to("/dev/zero")

@@ -1,4 +1,4 @@
-"""What is meant where an argument is misspelt or stands in the place of another."""
+"""Suggestions for arguments that are misspelt or in the wrong place."""
 
 from __future__ import annotations
 

@@ -175,7 +175,7 @@ def test_a_mistake_in_a_head_hides_none_in_the_body(
 
 
 def test_a_head_without_its_bracket_hides_no_mistake() -> None:
-    """Which letters of `fx` are the name is not known, so a call of `f` is not wrong."""
+    """The reader cannot know which letters of `fx` are the name, so a call of `f` is not an error."""
     found = errors(HEADED.replace("f(x:", "fx:", 1))
     assert [d.code for d in found] == ["PARSE", "WF02-undefined", "WF02-undefined"], found
 

@@ -1,4 +1,6 @@
-"""Which integer expressions stand below an expression, whose variables stand in one alone, and which functions stand as values."""
+"""Integer expressions below an expression, variables that occur in one expression only, functions
+that are used as values.
+"""
 
 from __future__ import annotations
 

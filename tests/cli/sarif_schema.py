@@ -79,7 +79,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
 def violations(value: Any, kind: str = "log", place: str = "log") -> Iterator[str]:
-    """Where a value is not what the schema says, one line each."""
+    """The places where a value does not fit the schema, one line each."""
     if kind.startswith(("[", "{")):
         made = list if kind[0] == "[" else dict
         if not isinstance(value, made):
@@ -132,7 +132,7 @@ def _fits(value: Any, kind: str) -> bool:
 
 
 def inconsistencies(log: Any) -> Iterator[str]:
-    """What the standard demands beyond the schema, of the runs of a log that fits it."""
+    """The demands of the standard beyond the schema that the runs of a valid log do not meet."""
     for run in log["runs"]:
         rules = [rule["id"] for rule in run["tool"]["driver"].get("rules", ())]
         if len(set(rules)) != len(rules):

@@ -82,5 +82,5 @@ def test_a_value(name: str, flag: str, value: str, capsys: pytest.CaptureFixture
 
 
 def test_options_are_not_abbreviated(capsys: pytest.CaptureFixture[str]) -> None:
-    """What is short today may be ambiguous tomorrow; the message says what was meant."""
+    """Options may not be shortened, as a new option could make them ambiguous; the message names the option."""
     assert said("fmt", ["--dial", "0.16", "x"], capsys).endswith("did you mean --dialect?")

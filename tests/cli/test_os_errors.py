@@ -1,4 +1,4 @@
-"""What the operating system refuses is said with the file and the reason, not with a number."""
+"""Errors of the operating system are reported with the file and the reason, not with a number."""
 
 from __future__ import annotations
 

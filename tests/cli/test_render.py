@@ -50,7 +50,7 @@ SOURCE = Source(TEXT, "models/one.rlx")
 
 
 def span(words: str, nth: int = 0) -> tuple[int, int]:
-    """Where the words stand in the text."""
+    """The positions of the words in the text."""
     at = -1
     for _ in range(nth + 1):
         at = TEXT.index(words, at + 1)

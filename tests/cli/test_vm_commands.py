@@ -27,7 +27,7 @@ def test_lower_prints_each_stage(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_lower_keeps_weights(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What is printed runs as the program does, and is read again with its data."""
+    """The printed program runs as the original does, and is read again with its data."""
     text = """
 @R.function
 def main(x: R.Tensor(("n", 40), "float32"), w: R.Tensor((40, 40), "float32")):

@@ -188,7 +188,7 @@ def test_a_stream_without_the_signs_gets_others() -> None:
 def test_the_lines_are_limited_unless_a_depth_is_asked_for(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is nested deeply has trees of its own, which the limit leaves out."""
+    """Deeply nested parts have trees of their own, which the limit leaves out."""
     steps = "".join(f"    v{k + 1} = R.exp(v{k})\n" for k in range(40))
     head = '@R.function\ndef main(v0: R.Tensor((4,), "float32")):\n'
     (tmp_path / "f.rlx").write_text(f"{head}{steps}    return v40\n")

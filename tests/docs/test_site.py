@@ -58,7 +58,7 @@ class Loaded(HTMLParser):
 
 
 def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
-    """No web fonts, no scripts of others: each page works from a folder."""
+    """The site loads no web fonts and no foreign scripts: each page works from a folder."""
     pages = list(site.rglob("*.html"))
     assert len(pages) > 60
     for page in pages:

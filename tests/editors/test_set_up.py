@@ -36,7 +36,7 @@ if MODERN then vim.lsp.config = note("config") end
 
 
 def _neovim(modern: bool, python: bool) -> list[list[Any]]:
-    """What the snippet calls, after a file of Relax was opened."""
+    """The calls that the snippet makes after a file of Relax was opened."""
     lupa = pytest.importorskip("lupa.luajit21", reason="lupa, of the extra `dev`, runs the snippet")
     lua = lupa.LuaRuntime()
     stub = STUB.replace("MODERN", str(modern).lower()).replace("PYTHON", str(python).lower())
@@ -110,5 +110,5 @@ def test_a_package_that_does_not_fit_leaves_the_old_one(tmp_path: Path) -> None:
 
 
 def _limit() -> None:
-    """No file of more than a KiB."""
+    """No file is larger than a KiB."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 10, 1 << 10))

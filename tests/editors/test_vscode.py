@@ -167,7 +167,7 @@ def test_words_have_the_scopes_that_themes_colour(built: Path, tmp_path: Path) -
 
 
 def test_comments_and_strings_are_those_of_the_programs(built: Path) -> None:
-    """Of every example, each character is in a comment or a string if and only if Python's tokens say so."""
+    """In every example, a character is in a comment or a string if and only if Python's tokens say so."""
     paths = sorted((ROOT / "examples").rglob("*.rlx"))
     readable = [path for path in paths if _regions(path.read_text(encoding="utf-8")) is not None]
     assert len(readable) > 20

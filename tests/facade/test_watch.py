@@ -1,4 +1,4 @@
-"""What is seen of a module on its way through passes: errors that are new, and values that change."""
+"""Watching a module on its way through passes reports new errors and values that change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever is handed to the facade, it answers, or says in its own words what it takes."""
+"""The facade answers any argument, or says in its own words what it takes."""
 
 from __future__ import annotations
 

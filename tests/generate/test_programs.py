@@ -39,7 +39,7 @@ def told(report: Report) -> list[str]:
 
 @pytest.mark.parametrize("name", ["assert_op", "memory.kill_storage"])
 def test_operators_with_effects_alone(name: str) -> None:
-    """Where a place is pure, no operator fits: the program does without, and generation ends."""
+    """At a pure place that no operator fits, the program does without one, and generation ends."""
 
     def late(*_: object) -> None:
         raise TimeoutError(f"no program with {name}")

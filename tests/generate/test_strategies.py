@@ -93,7 +93,7 @@ def test_prim_funcs_round_trip(function: tir.PrimFunc) -> None:
 def test_prim_funcs_end_and_write_all_of_their_results(
     function: tir.PrimFunc, seed: int, n: int, m: int
 ) -> None:
-    """Whatever the results held before, they hold the same behind; machine code computes it, too."""
+    """The results are the same whatever they held before, and machine code computes them, too."""
     numbers, sizes = np.random.default_rng(seed), iter((n, m))
     known: dict[tir.Var, int] = {}
 
@@ -178,7 +178,7 @@ def _functions() -> list[ast.Function]:
 
 @pytest.mark.parametrize("kind", ["float32", "float16", "int32", "bool", "float64"])
 def test_elements_shrink(kind: str) -> None:
-    """What is left of an array is the one element that the failure needs, and it is a plain one.
+    """Shrinking leaves only the one element of an array that the failure needs, with a plain value.
 
     Hypothesis stops shrinking where it makes no headway for a while, so some seed has to get there.
     """
@@ -190,7 +190,7 @@ def test_elements_shrink(kind: str) -> None:
 
 
 def _left_of(function: ast.Function, kind: str, seed: int) -> int:
-    """How many elements are not zero after shrinking."""
+    """The number of elements that are not zero after shrinking."""
     (found,) = find(
         inputs_for(function, special=True),
         lambda values: values[0].shape[0] >= 2 and bool((values[0][1] > 0.7).any()),

@@ -38,7 +38,7 @@ def test_every_operator_has_a_template(name: str) -> None:
 
 
 def test_other_operators_declare_their_result() -> None:
-    """What no template makes, the steps make: operators that take a function or the types of their results."""
+    """Steps make the calls that no template makes: operators that take a function or the types of their results."""
     for name in NAMES:
         operator = lookup(f"relax.{name}")
         assert operator is not None

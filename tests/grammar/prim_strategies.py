@@ -97,7 +97,7 @@ class Prim(Draws):
         return self.pick(ARITHMETIC)(self.value(depth - 1), self.value(depth - 1))
 
     def operator_type(self, a: PrimExpr) -> DataType:
-        """What an operator makes of its left operand, where that says nothing of numbers an int32."""
+        """The type that an operator gives its left operand; int32 if the operand does not tell."""
         if isinstance(a, tir.Call) and a.dtype is None:
             return BOOL if a.args and self.operator_type(a.args[0]) == BOOL else INT32
         found = tir.type_of(a)

@@ -92,7 +92,7 @@ def every_second(size: int) -> tuple[list[str], list[str]]:
 
 
 def few_words(size: int) -> tuple[list[str], list[str]]:
-    """No line tells where it belongs."""
+    """Two texts whose lines do not tell where they belong."""
     rng = random.Random(size)
     return rng.choices("ab", k=size), rng.choices("ab", k=size)
 

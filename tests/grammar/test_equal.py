@@ -234,7 +234,7 @@ def test_a_cast_that_binds_nothing_is_none_that_binds_a_variable() -> None:
 
 
 def test_constants_are_equal_if_their_data_is() -> None:
-    """Whatever their numbers are; where one text omits the data, they say the same by their numbers."""
+    """Numbers do not matter if both constants have data; if one text omits the data, the numbers decide."""
 
     def constant(data: bytes | None, number: int = 0) -> ast.Constant:
         key = f'metadata["ir.GenericConst"][{number}]'

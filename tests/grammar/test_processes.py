@@ -1,4 +1,4 @@
-"""Where programs that rlx starts look for files: in no relative folder."""
+"""Programs that rlx starts look for files in no relative folder."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What is printed reads back as the same program, in every dialect."""
+"""A printed program reads back as the same program, in every dialect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What is printed cannot command: which characters are shown escaped, by Unicode's own tables; which lines are broken."""
+"""Printed text cannot command a terminal: Unicode's own tables tell which characters are escaped
+and which lines broken.
+"""
 
 from __future__ import annotations
 

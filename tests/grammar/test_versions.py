@@ -1,4 +1,4 @@
-"""Which versions read a text: what is printed for a version is read by that version."""
+"""The versions that read a text: a program printed for a version is read by that version."""
 
 from __future__ import annotations
 

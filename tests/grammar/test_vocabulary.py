@@ -1,4 +1,4 @@
-"""Which words of scripts mean something, and what others may be meant for."""
+"""Words of scripts with a meaning, and suggestions for other words."""
 
 from __future__ import annotations
 

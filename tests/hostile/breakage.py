@@ -303,7 +303,7 @@ def nested(text: str, other: str, rng: random.Random) -> str:
 
 
 def _arguments(text: str, rng: random.Random) -> tuple[int, list[str], int] | None:
-    """Where the arguments of a call begin, the arguments, and where they end."""
+    """The start of a call's arguments, the arguments, and their end."""
     found = tokens(text)
     calls = [
         k

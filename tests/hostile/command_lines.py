@@ -32,7 +32,7 @@ GOOD = '@R.function\ndef main(x: R.Tensor((2,), "float32")) -> R.Tensor((2,), "f
 
 
 class Given(NamedTuple):
-    """What a command line is drawn for.
+    """The files that a random command line refers to.
 
     Attributes
     ----------

@@ -30,7 +30,7 @@ POOL = _SPELT.split()
 
 
 def tokens(text: str) -> list[Place]:
-    """Where the tokens of a text are, white space and comments aside; metadata is no text."""
+    """The positions of the tokens of a text, without white space, comments and metadata."""
     found: list[Place] = []
     at = 0
     held = metadata_span(text)

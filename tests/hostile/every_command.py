@@ -284,7 +284,7 @@ class Attempt:
         return [f"{shown}: {problem}"] if problem else []
 
     def _agreement(self, folder: Path) -> list[str]:
-        """Where native code, the steps and the virtual machine do not end alike."""
+        """Differences in how native code, the steps and the virtual machine end."""
         text = decode(self.data, "text")[0].text
         if self.original.suffix != ".rlx" or len(parse(text).modules) != 1:
             return []
@@ -305,7 +305,7 @@ class Attempt:
 
 
 def native_differs(path: Path, data: bytes) -> list[str]:
-    """Where a run with machine code and one by the evaluator end in different ways."""
+    """Differences between a run with machine code and one by the evaluator."""
     ends = []
     for backend in ("steps", "native"):
         words = ["run", str(path), "--format", "json", "--backend", backend, "--fuel", "3000"]

@@ -211,7 +211,7 @@ def environment(outside: Path) -> dict[str, str]:
 
 
 def spelling(kind: str) -> list[str]:
-    """How the program is started."""
+    """The command that starts the program."""
     return {
         "script": [str(BIN / "rlx")],
         "module": [sys.executable, "-m", "rlx"],
@@ -268,7 +268,7 @@ def session(start: Sequence[str], folder: Path, outside: Path) -> list[Message]:
 
 
 def left(mark: Path) -> str:
-    """What left marks since the last question."""
+    """The files that left marks since the last question."""
     if not mark.exists():
         return ""
     said = " ".join(mark.read_text("utf-8").split())

@@ -1,4 +1,4 @@
-"""What is printed cannot command: ``python -m tests.hostile.printed [COUNT] [SEED]``.
+"""Printed text cannot command: ``python -m tests.hostile.printed [COUNT] [SEED]``.
 
 Hostile names and strings in every place of a program, in file names and on command lines go through every command and every
 format, and through the language server. An answer must have no hidden character, no line that a service obeys, and no line that

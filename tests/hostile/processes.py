@@ -54,7 +54,7 @@ class Trials:
                     at = self._one_process(range(at, stop), log)
 
     def summary(self) -> str:
-        """How many trials there were, how long they took, and how many answers were wrong."""
+        """The number of trials, how long they took, and the number of wrong answers."""
         times = self.times
         return (
             f"{times['count']} damaged texts in {times['ms'] / 1000:.0f} s; "

@@ -67,7 +67,7 @@ def misplaced(text: str) -> list[str]:
 
 
 def texts(limit: int) -> list[tuple[str, str]]:
-    """What was changed, and the text, of so many legal calls of each operator."""
+    """The change and the text, for so many legal calls of each operator."""
     made = [(f"{c.operator} {c.label}", write(c).module) for b in bases(limit) for c in moved(b)]
     return made
 

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from rlx.operators import registry
-
 from . import sources
 from .breakage import KINDS
 from .command_lines import GOALS
@@ -17,12 +15,6 @@ from .originals import Original, originals
 
 COUNT = 10
 """`python -m tests.hostile.every_command COUNT SEED` tries more."""
-
-
-@pytest.fixture(autouse=True)
-def no_operator_stays_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`--allow-operator` holds as long as the process, in which other tests follow."""
-    monkeypatch.setattr(registry, "allowed", registry.allowed.copy())
 
 
 @pytest.fixture(scope="module")

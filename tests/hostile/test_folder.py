@@ -21,7 +21,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_the_traps_work(folder: Path, tmp_path: Path) -> None:
-    """What a command would leave if it looked into the folder."""
+    """A command that looks into the folder leaves a mark."""
     plain = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
     for name in ("json", "multiprocessing"):
         subprocess.run([sys.executable, "-c", f"import {name}"], cwd=folder, env=plain, check=False)

@@ -1,4 +1,4 @@
-"""What metadata holds and what refers to it, damaged; arguments by name of intrinsics are data, too."""
+"""Damaged metadata and damaged references to it; arguments of intrinsics by name are data, too."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ CONSTANT = Path(__file__).with_name("constant.txt")
 
 
 def test_a_constant_is_damaged_alone() -> None:
-    """What cannot be read of one tensor takes no other with it, and is one error."""
+    """An unreadable tensor is one error, and the other tensors are read."""
     text = CONSTANT.read_text("utf-8")
     assert parse(text).diagnostics == ()
     before = read_metadata(text, metadata_span(text))

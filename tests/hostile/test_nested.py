@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from rlx.operators import registry
-
 from .command_lines import LINES, Given, drawn
 from .every_command import asked, complaint
 from .test_size import function, nested, nested_ifs
@@ -71,12 +69,6 @@ TEXTS: dict[str, Callable[[], str]] = {
     "unary": lambda: nested("-", "", DEPTH),
     "strings": lambda: nested('R.call_packed("', '")', 50),
 }
-
-
-@pytest.fixture(autouse=True)
-def no_operator_stays_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`--allow-operator` holds as long as the process, in which other tests follow."""
-    monkeypatch.setattr(registry, "allowed", registry.allowed.copy())
 
 
 PAIRS = [

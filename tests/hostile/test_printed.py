@@ -1,4 +1,4 @@
-"""What is printed cannot command: hostile text through commands, formats and the server. `printed.py` has the law."""
+"""Printed text cannot command: hostile text through commands, formats and the server. `printed.py` has the law."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from rlx.checker.render.files import FileReport
 from rlx.generate.campaign.finding_file import FindingFile, parse_entry, show
 from rlx.generate.campaign.index import page
 from rlx.grammar.diagnostic import Diagnostic, Label, Source
+from rlx.grammar.nodes.visit import expressions
 from rlx.grammar.print.formatting import format_text
 from rlx.grammar.print.printer import print_module
 from rlx.grammar.read.parser import parse
@@ -100,13 +101,13 @@ def test_a_printed_literal_reads_back(text: str) -> None:
 
 
 def _nodes(module: object) -> list[object]:
-    from rlx.grammar.nodes.visit import expressions
-
     return [node for function in module.functions.values() for node in expressions(function)]  # type: ignore[attr-defined]
 
 
 def test_formatting_keeps_comments(tmp_path: Path) -> None:
-    """In place and into a pipe; only a terminal gets them escaped, which `tests/grammar/test_streams.py` shows."""
+    """Comments stay as they are in place and in a pipe; only a terminal gets them escaped
+    (`tests/grammar/test_streams.py`).
+    """
     program = f"# {RAW}\n{filled(RETURNS)}"
     made = format_text(program, "p.rlx").text
     assert made is not None and RAW in made

@@ -84,7 +84,7 @@ def test_the_environment_of_a_hook_is_not_in_the_way(
 def test_an_object_that_is_missing_is_not_fetched(
     kind: str, there: Repository, refines: Said
 ) -> None:
-    """In a partial clone, git would start what the repository names for this."""
+    """In a partial clone, git would start the program that the repository names for fetching."""
     evil = str(there.evil)
     urls = {"ext": f"ext::{evil}", "ssh": "ssh://host/x", "path": evil}
     name = there.git("rev-parse", "HEAD:a.rlx")

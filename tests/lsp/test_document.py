@@ -1,4 +1,4 @@
-"""What is known of a text: names, their places, and what may be changed about them."""
+"""Names of a text, their places, and the changes that they allow."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ def test_only_what_is_bound_is_renamed() -> None:
 
 @pytest.mark.parametrize("name", ["mixed.rlx", "decoder.rlx"])
 def test_a_text_is_laid_out_after_each_edit_as_if_it_were_new(name: str) -> None:
-    """What is known of its other functions is what a layout of all of it says."""
+    """The known layout of the other functions is that of the whole text."""
     text = (Path(__file__).parent / "texts" / name).read_text(encoding="utf-8")
     rng = random.Random(5)
     places = [at for at, letter in enumerate(text) if letter in "(,\n"]
@@ -256,7 +256,7 @@ def test_functions_that_name_their_own_sizes(size: str) -> None:
 
 
 def test_a_long_text_is_cut_into_functions_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of however many functions: the time of an outline grows with the text."""
+    """The time of an outline grows with the text, for any number of functions."""
     head = "@R.function\ndef f{}(x: R.Object) -> R.Object:\n    return x\n"
     calls = []
 

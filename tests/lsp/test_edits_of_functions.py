@@ -159,7 +159,7 @@ def span_of(edit: Edit) -> tuple[int, int]:
 
 
 def test_hints_in_a_long_function_are_those_of_a_check(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where something is wrong, or a name is bound twice, the statements are looked at again."""
+    """Statements are checked again if something is wrong, or a name is bound twice."""
     monkeypatch.setattr(incremental, "SMALL", 0)
     legal = long_function("")
     wrong = legal.replace("R.exp(v40), w40", "R.permute_dims(v40), w40")

@@ -161,7 +161,7 @@ def kernels(count: int) -> str:
     ],
 )
 def test_an_edit_of_what_calls_kernels_reads_none_of_them(old: str, new: str) -> None:
-    """Where the whole function has to be checked, kernels that say the same to it stand in."""
+    """When the whole function must be checked, equal kernels stand in for the real ones."""
     text = kernels(40)
     checker = Checker("a.rlx")
     checker.check(text)

@@ -1,4 +1,4 @@
-"""Where a place of one text stands in another: each place is tried, and the same characters are there."""
+"""Places of one text in another: each place is tried, and the same characters are there."""
 
 from __future__ import annotations
 

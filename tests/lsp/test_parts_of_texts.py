@@ -1,4 +1,6 @@
-"""Which functions of a text a place is in, and which part of a text answers for it: counted character by character."""
+"""The functions of a text around a place, and the part of a text that answers for it, counted
+character by character.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,7 @@ def test_functions_that_a_diagnostic_is_about(length: int) -> None:
 @pytest.mark.parametrize("code", ["PARSE", "READ", "D14"])
 @pytest.mark.parametrize("words", ["words", "the class M is not defined"])
 def test_errors_of_syntax_that_may_hide_others(code: str, words: str) -> None:
-    """Those that stand in no body, and what is said of the name of a class."""
+    """Errors outside of bodies, and those about the name of a class, may hide others."""
     bodies = [
         {*range(TEXT.index(":\n", piece.span[0]) + 1, piece.span[1])} for piece in PARTS.pieces
     ]

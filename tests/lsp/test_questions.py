@@ -176,7 +176,7 @@ def test_the_kinds_of_words(wire: Wire) -> None:
 
 
 def test_the_kinds_of_words_that_an_edit_changes(wire: Wire) -> None:
-    """What changed, put into what was there before, is what is there now."""
+    """The old text with the changes applied is the new text."""
     uri = "file:///work/edited.rlx"
     wire.open(uri, TEXT, 1)
     full = asked(wire, "textDocument/semanticTokens/full", textDocument={"uri": uri})

@@ -43,7 +43,7 @@ class Mutant(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What one set of tests said: whether it turned red, after how many seconds, over which test."""
+    """The result of one set of tests: whether it turned red, after how many seconds, over which test."""
 
     caught: bool
     seconds: float

@@ -163,7 +163,7 @@ def binding_first(module: ast.IRModule) -> ast.IRModule:
 
 
 def differences(given: ast.IRModule | str, seed: int) -> Iterator[str]:
-    """What the two systems disagree on; first the kind of the program, behind a colon."""
+    """Disagreements of the two systems; first the kind of the program, behind a colon."""
     if isinstance(given, str):
         parsed = parse(given)
         if any(d.is_error for d in parsed.diagnostics) or len(parsed.modules) != 1:
@@ -221,7 +221,7 @@ def _runs(module: ast.IRModule, seed: int) -> Iterator[str]:
 
 
 def compared(module: ast.IRModule, entry: str, args: tuple[Value, ...]) -> str | None:
-    """How the ends of two runs differ; None if they do not."""
+    """The difference between the ends of two runs; None if there is none."""
     printed: tuple[list[str], list[str]] = ([], [])
     older = run(module, entry, copies(args), fuel=FUEL, output=printed[0].append)
     today = load(module, output=printed[1].append, backend="steps").run(

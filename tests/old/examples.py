@@ -58,7 +58,7 @@ def procedures(example: Example) -> list[str]:
 
 
 def olderrun(example: Example, nodes: Mapping[str, Any], packed: Mapping[str, Any]) -> list[str]:
-    """How a run by the rules of 2022 ends: with a code, or with another result than the first line says."""
+    """The end of a run by the rules of 2022: a code, or another result than the first line says."""
     head, _, text = example.text.partition("\n")
     said, _, result = (part.strip() for part in head.removeprefix("#").partition("=>"))
     options = dict(word.strip().split("=", 1) for word in said.split(";") if word.strip())

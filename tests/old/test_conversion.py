@@ -230,7 +230,7 @@ def test_views_of_files_with_errors(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 def test_the_systems_agree(capsys: pytest.CaptureFixture[str]) -> None:
-    """What the older rules accept today's accept; values and failed checks are the same."""
+    """Today's rules accept every program that the older ones accept; values and failed checks are the same."""
     assert tried(disagreement, 60, 5000) == 0, capsys.readouterr().out
     said = capsys.readouterr().out
     assert int(said.partition(" accepted by 2022")[0].rpartition(" ")[2]) > 5

@@ -1,4 +1,4 @@
-"""How shape computations of 2022 read."""
+"""Shape computations of 2022 in words."""
 
 from __future__ import annotations
 

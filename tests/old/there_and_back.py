@@ -15,7 +15,7 @@ from tests.old.agreement import source_of
 
 
 def wrong(seed: int, kinds: Counter[str]) -> str:
-    """What a way there and back does to a program; empty if nothing, or if that is reported."""
+    """The change of a program by a way there and back; empty if there is none, or if it is reported."""
     text = source_of(seed)
     there = convert_text(text, "p.rlx", "2022")
     if there.text is None:

@@ -1,4 +1,4 @@
-"""Whatever the arguments are, an operator answers with a struct info and at most one error."""
+"""An operator answers any arguments with a struct info and at most one error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a rule concludes of operands of which less is known: less of the same, and no error.
+"""With less known of operands, a rule concludes less of the same, and reports no error.
 
 A shape says nothing about element types, and an element type says nothing about shapes, so that each of
 them is kept where the other is forgotten.
@@ -50,7 +50,7 @@ def forget(info: ast.TensorStructInfo, what: str) -> ast.TensorStructInfo:
 
 
 def weaker(argument: Any) -> Iterator[tuple[str, Any]]:
-    """What is forgotten, and the argument without it."""
+    """The forgotten fact, and the argument without it."""
     match argument:
         case ast.TensorStructInfo():
             yield from ((what, forget(argument, what)) for what in ("shape", "rank", "dtype"))
@@ -80,7 +80,7 @@ def lengths(dims: tuple[PrimExpr, ...] | None) -> tuple[int, ...] | None:
 
 
 def facts(info: ast.StructInfo, path: tuple[int, ...] = ()) -> dict[tuple[object, str], object]:
-    """What struct info says, one thing at a time."""
+    """The facts in a struct info, one at a time."""
     found: dict[str, object] = {}
     fields: dict[tuple[object, str], object] = {}
     match info:

@@ -1,4 +1,4 @@
-"""Which argument each parameter gets."""
+"""Arguments are matched with parameters."""
 
 from __future__ import annotations
 

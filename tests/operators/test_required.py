@@ -1,4 +1,4 @@
-"""What is said where an operator's requirement is not met: the examples of `required.md`."""
+"""Messages about unmet requirements of operators: the examples of `required.md`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a call may write: attributes stand plainly, null only where it is a value, tuples where they are meant."""
+"""Spelling of calls: attributes are plain, null is only a value, tuples only where they are meant."""
 
 from __future__ import annotations
 

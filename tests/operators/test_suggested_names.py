@@ -1,4 +1,4 @@
-"""Which operators are suggested for the name that another library has for one."""
+"""Operators that are suggested for the names of other libraries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a module that the command line names is looked for."""
+"""The search for a module that the command line names."""
 
 from __future__ import annotations
 

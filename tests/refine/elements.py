@@ -66,7 +66,7 @@ def number(value: float, kind: DataType) -> tir.PrimExpr:
 
 
 def negative(x: tir.PrimExpr) -> tir.PrimExpr:
-    """0 - x, which is not -x where x is 0."""
+    """0 - x, which differs from -x if x is 0."""
     return tir.Sub(number(0, tir.type_of(x)), x)
 
 
@@ -360,7 +360,7 @@ def values(variables: Sequence[tir.Var], rng: random.Random, special: bool) -> d
 def contradiction(
     before: tir.PrimExpr, after: tir.PrimExpr, level: str, rng: random.Random
 ) -> str | None:
-    """Where two elements differ that are said to be equal; None if NumPy finds nothing."""
+    """The place where two elements differ that are said to be equal; None if NumPy finds nothing."""
     variables = [v for v in tir.free_vars(before, after)]
     given = values(variables, rng, level == "bitwise")
     point, other = (Point(given, level == "real") for _ in "ab")
@@ -387,7 +387,7 @@ def _is_nan(x: Any) -> Any:
 
 
 def of_elements(count: int, seed: int, answers: Counter[str]) -> Iterator[str]:
-    """What NumPy contradicts, of so many pairs of elements."""
+    """The pairs that NumPy contradicts, among so many pairs of elements."""
     rng = random.Random(seed)
     for number_of_pair in range(count):
         elements = Elements(rng, rng.choice(KINDS))

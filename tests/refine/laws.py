@@ -146,7 +146,7 @@ def mutants(text: str, rng: random.Random, most: int) -> Iterator[str]:
 
 
 def indent(line: str) -> int:
-    """How far a line is indented."""
+    """The indentation of a line."""
     return len(line) - len(line.lstrip())
 
 
@@ -191,7 +191,7 @@ def proofs_alone() -> Iterator[None]:
 def of_mutants(
     before: ast.IRModule, after: str, rng: random.Random, most: int, answers: Counter[str]
 ) -> Iterator[str]:
-    """What is answered for mutants of AFTER, where runs show something else."""
+    """The answers for mutants of AFTER that runs contradict."""
     for mutant in mutants(after, rng, most):
         changed = module(mutant)
         if changed is None:

@@ -38,7 +38,7 @@ def of_module(name: str, module: ast.IRModule) -> Iterator[Named]:
 
 
 def ours(only: str) -> Iterator[Named]:
-    """Those of the operators' definitions."""
+    """PrimFuncs of the operators' definitions."""
     pick = random.Random(0)
     for name in law.DEFINED:
         if only in name:
@@ -48,9 +48,7 @@ def ours(only: str) -> Iterator[Named]:
 
 
 def tvms(only: str, scheduled: bool = False) -> Iterator[Named]:
-    """Those that TVM's LegalizeOps makes of calls of the operators; with its schedules for a GPU,
-    if asked.
-    """
+    """PrimFuncs that TVM's LegalizeOps makes of calls of the operators; with its schedules for a GPU, if asked."""
     import tvm
 
     pick = random.Random(0)
@@ -84,7 +82,7 @@ def _schedules() -> Any:
 
 
 def of_files(folder: Path, only: str) -> Iterator[Named]:
-    """Those of programs in files."""
+    """PrimFuncs of programs in files."""
     for path in sorted(folder.glob("*.rlx")):
         if only in path.name:
             yield from of_module(path.stem, load_module(path.read_text("utf-8")))

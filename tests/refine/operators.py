@@ -55,7 +55,7 @@ def within(seconds: float, ask: Callable[[], Refinement]) -> Refinement | None:
 
 
 def tvms(module: ast.IRModule) -> ast.IRModule:
-    """What TVM's LegalizeOps makes of a module.
+    """The result of TVM's LegalizeOps for a module.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def tvms(module: ast.IRModule) -> ast.IRModule:
 
 
 def answers(name: str, options: argparse.Namespace) -> Iterator[tuple[str, str]]:
-    """What is answered for calls of an operator."""
+    """The answers for calls of an operator."""
     for template in law.templates(name, options.calls, random.Random(0)):
         module = law.case(name, template).module
         try:
@@ -116,7 +116,7 @@ def answer(module: ast.IRModule, made: ast.IRModule, seconds: float) -> tuple[st
 
 
 def summary(found: Mapping[str, Any]) -> tuple[Counter[str], Counter[str]]:
-    """How many operators, and how many calls, have which answer."""
+    """The number of operators, and of calls, by answer."""
     operators: Counter[str] = Counter()
     for calls in found.values():
         if calls:

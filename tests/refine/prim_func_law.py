@@ -40,7 +40,7 @@ def _array(rng: np.random.Generator, shape: Sequence[int], kind: Any) -> Any:
 def disagreement(
     function: tir.PrimFunc, sizes: Iterable[int], seed: int, holes: Holes | None = None
 ) -> str | None:
-    """How a run on random inputs contradicts the terms; None if it does not.
+    """The contradiction between a run on random inputs and the terms; None if there is none.
 
     Parameters
     ----------

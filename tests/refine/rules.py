@@ -80,7 +80,9 @@ def rules() -> list[Rule]:
 
 
 def problem(rule: Rule) -> str:
-    """What is wrong about a rule; empty if it is proved, refuted without its condition, and a condition on sizes was found."""
+    """The mistake in a rule; empty if it is proved, refuted without its condition, and a condition
+    on sizes was found.
+    """
     right, dropped = rule.right(), rule.dropped()
     if not right.proved:
         return f"not proved: {right}"

@@ -1,4 +1,4 @@
-"""Where an operation on elements has a result, beside NumPy and Python's integers."""
+"""Operations on elements have a result wherever NumPy or Python's integers have one."""
 
 from __future__ import annotations
 

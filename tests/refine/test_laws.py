@@ -32,7 +32,7 @@ def test_numpy_contradicts_no_proof_about_elements() -> None:
 
 @pytest.mark.parametrize("name", law.DEFINED)
 def test_what_is_not_used_is_computed_for_nothing_or_fails(name: str) -> None:
-    """Where a call that is not used is proved to change nothing, no run of it fails."""
+    """If a call that is not used is proved to change nothing, no run of it fails."""
     made = law.case(name, law.templates(name, 20, random.Random(name))[0])
     [(main, function)] = made.module.functions.items()
     assert isinstance(function.body, ast.SeqExpr)

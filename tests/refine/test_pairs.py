@@ -26,7 +26,7 @@ def words(found: Refinement) -> str:
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_pair(name: str) -> None:
-    """What is answered about a pair. A run refutes what was not proved: no proof is contradicted."""
+    """The answer about a pair. A run refutes every pair that was not proved: no proof is contradicted."""
     report = check_text(EXAMPLES[name].given[0])
     assert report.ok, report
     before, after = report.modules

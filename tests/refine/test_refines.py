@@ -49,7 +49,7 @@ UNLIKE = {
 
 @pytest.mark.parametrize("case", UNLIKE)
 def test_rare_numbers_are_tried(case: str) -> None:
-    """What whole numbers do not show: each counterexample is a run."""
+    """Differences that whole numbers do not show: each counterexample is a run."""
     one, other, kind = UNLIKE[case]
     before, after = (
         f"@R.function\ndef main(x: R.Tensor((2,), '{kind}')):\n    y = {result}\n    return y\n"
@@ -344,7 +344,7 @@ def test_bits_that_depend_on_an_order() -> None:
 
 
 def test_long_runs_are_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where a kernel takes many iterations, not all inputs are tried, and the answer says so."""
+    """For a kernel with many iterations, not all inputs are tried, and the answer says so."""
     monkeypatch.setattr("rlx.refine.runs.WORK", 1_000)
     before = """
 @R.function
@@ -508,7 +508,7 @@ def test_attention_by_blocks() -> None:
 
 
 def test_packed_functions_are_called_by_name() -> None:
-    """In the terms that are not joined."""
+    """The difference is in the terms that are not joined."""
     packed = """
 @R.function(pure=False)
 def main(x: R.Tensor(("n",), "float32")):
@@ -547,7 +547,7 @@ class Module:
 
 @pytest.mark.parametrize("name", ["max", "min"])
 def test_an_extremum_with_exchanged_operands_is_another_one(name: str) -> None:
-    """Of NaN and a number, and of 0 and -0, the second operand is taken."""
+    """The second operand is the result for NaN and a number, and for 0 and -0."""
     text = """
 @I.ir_module
 class Module:
@@ -648,7 +648,7 @@ def main(x: R.Tensor((2,), "float32")):
 
 
 def test_rounding_in_memory_whose_type_is_not_written_shows_nothing() -> None:
-    """What products in two orders differ by: as exact numbers, by nothing."""
+    """Products in two orders are equal as exact numbers."""
     head = "@I.ir_module\nclass Module:\n"
     before = f"""{head}
     @R.function

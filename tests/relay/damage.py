@@ -112,7 +112,7 @@ def damaged(seed: int) -> str:
 
 
 def wrong(seed: int, kinds: Counter[str]) -> str:
-    """What the forms of a text disagree on; empty if nothing."""
+    """Disagreements between the forms of a text; empty if there are none."""
     text = damaged(seed)
     found = read(text)
     if found.module is None:
@@ -151,7 +151,7 @@ def wrong(seed: int, kinds: Counter[str]) -> str:
 
 
 def end(outcome: Outcome) -> tuple[str, Any]:
-    """How a run ends, with its value or the code of its failure."""
+    """The end of a run: its value, or the code of its failure."""
     kind = type(outcome).__name__
     return kind, CHECKS.get(outcome.code, outcome.code) if isinstance(
         outcome, Ended

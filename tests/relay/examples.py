@@ -18,7 +18,7 @@ def checked(example: Example, rule: Rule) -> list[str]:
 
 
 def executed(example: Example) -> list[str]:
-    """How the run of `@main` ends: with a code, or with another result than the first line says."""
+    """The end of the run of `@main`: a code, or another result than the first line says."""
     head, _, text = example.text.partition("\n")
     given, _, wanted = head.removeprefix("//").partition("=>")
     said = dict(part.strip().split("=", 1) for part in given.split(";") if part.strip())

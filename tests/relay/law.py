@@ -34,7 +34,7 @@ def arguments() -> tuple[Any, ...]:
 
 
 def seen(run: Callable[..., Outcome]) -> Seen:
-    """How a run ends, its value or the code of its failure, and its effects."""
+    """The end of a run: its value or the code of its failure, and its effects."""
     effects: list[int] = []
 
     def tick(value: Any, number: int) -> Any:
@@ -68,7 +68,7 @@ def value(arg: Any) -> Value:
 
 
 def forms(module: RelayModule, made: Translation | None = None) -> dict[str, Seen]:
-    """How each form of a module runs."""
+    """Run each form of a module."""
     made = made or translate(module)
     args = arguments()
     normal = relay.to_anf(module)

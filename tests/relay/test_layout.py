@@ -37,7 +37,7 @@ FORMS: dict[str, Callable[[str], str]] = {
 
 
 def said(text: str) -> list[tuple[str, str, str | None, str]]:
-    """What is wrong: code, words, help, and the first line of the text at the place."""
+    """Each mistake: code, words, help, and the first line of the text at the place."""
     return [
         (d.code, d.message, d.help, text[slice(*d.span)].split()[0] if d.span else "")
         for d in read(text).diagnostics

@@ -1,4 +1,4 @@
-"""What a call means without one of its attributes: the default of Relay, or an error."""
+"""A call without one of its attributes has the default of Relay, or is an error."""
 
 from __future__ import annotations
 

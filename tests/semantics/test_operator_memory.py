@@ -1,4 +1,4 @@
-"""What an operator needs while it computes counts as memory of the run."""
+"""The working memory of an operator counts as memory of the run."""
 
 from __future__ import annotations
 

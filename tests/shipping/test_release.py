@@ -1,4 +1,4 @@
-"""What a release says of itself: its metadata, the changelog, the image."""
+"""Texts about a release: its metadata, the changelog, the image."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_classifiers_are_those_of_package_indexes() -> None:
 
 
 def test_the_changelog_has_a_section_for_each_release() -> None:
-    """What comes next stands first, then the releases with their days, the newest of them this version."""
+    """The changelog begins with the next version, then lists the releases with their days, this version first."""
     first, *released = re.findall(r"^## (.*)$", CHANGELOG, re.MULTILINE)
     assert first == "Unreleased"
     found = [re.fullmatch(r"(\d+\.\d+\.\d+) - (\d{4}-\d\d-\d\d)", title) for title in released]

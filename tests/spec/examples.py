@@ -54,7 +54,7 @@ def relax(example: Example, rule: Rule) -> list[str]:
 
 
 def tree(example: Example, rule: Rule) -> list[str]:
-    """What of a tree is not well-formed or not normal: of a text as it is parsed, or of nodes that Python builds."""
+    """Violations of well-formedness and normal form in a tree: of a parsed text, or of nodes that Python builds."""
     if example.text.startswith("main("):
         modules: tuple[ast.IRModule, ...] = (
             eval(example.text, {**vars(tir), **vars(ast), **_NODES}),
@@ -88,7 +88,7 @@ def header(example: Example) -> tuple[dict[str, str], str, str]:
 
 
 def run(example: Example, rule: Rule) -> list[str]:
-    """How a run ends: with the code of the premise that failed, or with what the first line says."""
+    """The end of a run: the code of the premise that failed, or the result in the first line."""
     _, result, _ = header(example)
     printed: list[str] = []
     outcome = outcome_of(example, printed)
@@ -100,7 +100,7 @@ def run(example: Example, rule: Rule) -> list[str]:
 
 
 def outcome_of(example: Example, printed: list[str] | None = None) -> Outcome:
-    """How a run ends; what it prints is added to the list."""
+    """Run a program; the lines that it prints are added to the list."""
     printed = [] if printed is None else printed
     options, _, text = header(example)
     fuel = int(options.pop("fuel", 10_000))
@@ -121,7 +121,7 @@ def outcome_of(example: Example, printed: list[str] | None = None) -> Outcome:
 
 
 def prim_func(example: Example, rule: Rule) -> list[str]:
-    """How the run of a PrimFunc ends: with a code, its value, or what its first buffer holds then."""
+    """The end of the run of a PrimFunc: a code, its value, or the content of its first buffer then."""
     options, result, text = header(example)
     (function,) = (f for m in parse(text).modules for f in m.functions.values())
     assert isinstance(function, tir.PrimFunc)
@@ -217,7 +217,7 @@ def order(example: Example, rule: Rule) -> list[str]:
 
 
 def vm(example: Example, rule: Rule) -> list[str]:
-    """How the run of an executable ends: with the code of the premise that failed, or with what the first line says."""
+    """The end of the run of an executable: the code of the premise that failed, or the result in the first line."""
     options, result, text = header(example)
     fuel = int(options.pop("fuel", 1000))
     printed: list[str] = []

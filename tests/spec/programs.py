@@ -12,7 +12,7 @@ CHAPTERS = sorted(
 
 
 def beside(chapter: str) -> Iterator[tuple[str, str]]:
-    """Those in a chapter that are texts, with names."""
+    """The examples of a chapter that are texts, with names."""
     for rule in rules().values():
         if rule.file == chapter:
             for at, example in enumerate(rule.examples):

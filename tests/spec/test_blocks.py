@@ -140,7 +140,7 @@ def _nodes(module: object) -> set[str]:
 
 
 def test_a_construct_has_rules_in_every_phase_that_it_goes_through() -> None:
-    """What is written is derived and evaluated: the index finds the rules for it."""
+    """The index lists the rules that derive and evaluate each construct."""
     heads, *rows = (row.strip("| ").split(" | ") for row in blocks.index() if "---" not in row)
     found = {row[0].strip("`"): dict(zip(heads[1:], row[1:], strict=True)) for row in rows}
     relax, prim = blocks.constructs()

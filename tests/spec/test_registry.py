@@ -28,7 +28,7 @@ def test_every_implementation_has_a_heading() -> None:
 
 
 def test_nobody_else_needs_to_import_the_rules() -> None:
-    """In a process of its own: here other tests may have imported them."""
+    """A process of its own is needed: other tests may have imported the rules here."""
     code = "from rlx.spec.registry import *; register_all(); print(*sorted(implementations))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == sorted(rules())

@@ -1,4 +1,4 @@
-"""Which reads of tensor expressions are in bounds as they stand, so that the prover is not asked."""
+"""Reads of tensor expressions that are in bounds as written, so that the prover is not asked."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ OTHERS: list[tuple[tuple[Any, ...], Callable[..., Any]]] = [
 
 
 def asked(shape: tuple[Any, ...], body: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> int:
-    """How often the prover is asked about a computation, none of whose reads is out of bounds."""
+    """The number of questions to the prover about a computation whose reads are all in bounds."""
     count, prove = [0], Prover.always
 
     def counting(*args: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Where a function is said to write each element once, counting what it writes gives 1 everywhere."""
+"""If a function is said to write each element once, counting its writes gives 1 everywhere."""
 
 from __future__ import annotations
 

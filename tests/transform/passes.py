@@ -248,7 +248,7 @@ class Judge:
         return "" if judged else None
 
     def proved(self, after: IRModule) -> str | None:
-        """What :func:`rlx.refines` refutes; empty if it proves, None if it does not know."""
+        """The difference that :func:`rlx.refines` finds; empty if it proves, None if it does not know."""
         try:
             answer = rlx.refines(self.before, after)
         except (InterfaceError, RecursionError):

@@ -140,7 +140,7 @@ def test_a_division_that_has_been_done_is_no_doubt() -> None:
 
 
 def test_functions_may_share_a_variable() -> None:
-    """In modules made by programs: what one function's cast binds says nothing of another function's."""
+    """In generated modules, a cast in one function says nothing of another function's values."""
     cast = 'y = R.match_cast(x, R.Tensor((k, 4), "float32"))'
     first = module_of(program(cast, "s = R.shape([k])", "return s"))
     (gv, one), (_, other) = *first.functions.items(), *_parameter_named_k().functions.items()

@@ -161,7 +161,7 @@ def test_every_premise_has_its_reader() -> None:
 
 
 def test_a_shape_value_may_hold_negative_numbers() -> None:
-    """Of a tensor no dimension is negative; of a shape value nothing says so."""
+    """Dimensions of a tensor are not negative; those of a shape value may be."""
     wanted = ast.ShapeStructInfo((tir.IntImm(-1),), 1)
     for found in (None, ast.ObjectStructInfo()):
         (said,) = comparisons.PartJudge(Prover(), (), {}).judge([found], [wanted])

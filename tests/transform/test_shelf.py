@@ -428,7 +428,7 @@ def main(x: R.Tensor((2,), "int64")):
 
 
 def test_a_shape_that_shows_a_failure_stays_computed() -> None:
-    """What only a run can reach is no error of the module: the call may stand in a branch."""
+    """A mistake that only a run can reach is not an error of the module: the call may stand in a branch."""
     module = rlx.parse("""
 @R.function
 def main(x: R.Tensor((2, 1), "float32")):

@@ -1,4 +1,4 @@
-"""What is said of checks, beside the checks themselves (E-cast) on random values.
+"""Judgements of checks beside the checks themselves (E-cast) on random values.
 
 Every judgement that the analysis makes (casts, entries at each call, results, annotations) is recorded with what
 was guaranteed of the values. Values that keep the guarantee are then made at random and checked: a part said to
@@ -101,7 +101,7 @@ class Recorded:
 
 
 class Unmakeable(Exception):
-    """No value is like that: a dimension is negative, or has no number."""
+    """No value has this type: a dimension is negative, or has no number."""
 
 
 def make(info: StructInfo | None, like: StructInfo, point: Point, choose: random.Random) -> Value:
@@ -202,7 +202,7 @@ def judgements(module: ast.IRModule) -> list[Recorded]:
 
 
 def said_of(failure: CastFailed, case: Recorded) -> CheckPart | None:
-    """What was said of the part that a check found broken."""
+    """The judgement of the part that a check found broken."""
     path = failure.path
     at = 0
     if len(case.wanteds) > 1:
@@ -313,7 +313,7 @@ def _with_status(part: CheckPart, status: str) -> CheckPart:
 
 
 def test_a_fault_stays_where_it_was() -> None:
-    """What takes the place of a variable keeps the place in the text of the expression around it."""
+    """An expression in place of a variable keeps the location of the expression around it."""
     text = (
         "@R.function\n"
         'def main(a: R.Prim("int64")):\n'

@@ -64,7 +64,7 @@ def ended(module: ast.IRModule, n: int, m: int) -> tuple[object, ...]:
 
 
 def broken(text: str) -> tuple[str, int]:
-    """How the law is broken by a program, empty if it is not; and how many runs returned."""
+    """The way in which a program breaks the law, empty if it does not; and the number of runs that returned."""
     report = check_text(text)
     if not report.ok:
         return "", 0
@@ -102,7 +102,7 @@ def test_arithmetic_on_numbers_is_written() -> None:
 
 
 def test_deep_arithmetic_stays() -> None:
-    """What is too deep to be read as a number stays as it is written."""
+    """A dimension that is nested too deeply to be read as a number stays as it is written."""
     deep = "1 - 1" + " + 0" * 8
     module = one(f"R.shape([{deep}, 4])")
     assert ended(transform.fold_shapes(module), 0, 2) == ended(module, 0, 2)

@@ -1,5 +1,5 @@
-"""What TVM's build makes of each operator: `python -m tests.tvm.build_table FOLDER` asks it, and writes
-`rlx/tvm/built_0_27.json`.
+"""The result of TVM's build for each operator: `python -m tests.tvm.build_table FOLDER` asks it,
+and writes `rlx/tvm/built_0_27.json`.
 
 Each operator is called with legal arguments whose element types are changed, all at once and one by one, and whose shapes are
 written as numbers, as variables, as a rank only, or not at all. FOLDER keeps what TVM said.

@@ -37,7 +37,7 @@ class Difference(Record):
 
 
 class Comparison(Record):
-    """How many values were compared, and those that differ."""
+    """The number of compared values, and those that differ."""
 
     compared: int
     differences: tuple[Difference, ...]

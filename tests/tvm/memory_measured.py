@@ -76,7 +76,7 @@ class Measured(NamedTuple):
 
     @property
     def agrees(self) -> bool:
-        """To the byte, but for the heaps of shapes of the functions that run."""
+        """Whether the formula is exact to the byte, except for the shape heaps of the functions that run."""
         more = self.taken - self.planned
         return more in self.heaps or (self.branches and more < max(self.heaps))
 

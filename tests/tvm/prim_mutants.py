@@ -209,7 +209,7 @@ class Tvm:
 
 
 def difference(text: str, tvm: Tvm) -> tuple[str, str] | None:
-    """Where TVM and we disagree on a text: `silent` with TVM's words, or `stricter` with our codes."""
+    """Disagreements of TVM and rlx on a text: `silent` with TVM's words, or `stricter` with our codes."""
     refused = tvm.refuses(text)
     found = check_text(text, "f.rlx").diagnostics
     if refused is not None:

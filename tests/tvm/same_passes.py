@@ -75,7 +75,7 @@ def shown(module: Any) -> str:
 
 
 def judged(name: str, module: IRModule) -> tuple[str, str]:
-    """How the results of a pass compare, and where they differ."""
+    """The comparison of the results of a pass, and the place where they differ."""
     try:
         given = in_tvm(module)
         theirs = getattr(transform, name)()(given)

@@ -1,4 +1,4 @@
-"""What a pass asks of a program has the answer of TVM's `relax.analysis`, on the programs of `same_passes.md`."""
+"""Analyses of a program agree with TVM's `relax.analysis`, on the programs of `same_passes.md`."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def found(
 
 
 def pasted(said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
-    """What the script of a report prints, executed as it stands there."""
+    """The output of the script of a report, executed as it stands there."""
     script = said.partition("## How to see it\n\n```python\n")[2].rpartition("```")[0]
     (tmp_path / "pasted.py").write_text(script)
     runpy.run_path(str(tmp_path / "pasted.py"))
@@ -199,7 +199,7 @@ pipeline = tvm.transform.Sequential([relax.transform.FoldConstant(), own])
 def test_a_pass_that_changes_large_weights_is_found(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """No text holds them; a report names a file of its own, which is never that of the inputs."""
+    """Large arrays are in no text; a report names a file of its own, which is never that of the inputs."""
     wide = [ast.Literal(None, FLOAT32, (512, 512), None, _bytes(value)) for value in (1, 2)]
     text = metadata_of(wide) + LARGE
     inputs = tmp_path / "report.npz"

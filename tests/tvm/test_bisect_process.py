@@ -1,4 +1,4 @@
-"""Which pass is to blame when a process says this and that and then ends; TVM itself is not needed."""
+"""The blamed pass for sequences of a process's answers and its end; TVM itself is not needed."""
 
 from __future__ import annotations
 

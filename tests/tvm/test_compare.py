@@ -122,7 +122,7 @@ def main(x: R.Tensor((4, 144), "float8_e4m3fn"), w: R.Tensor((144, 4), "float8_e
 
 
 def test_an_operator_that_is_legalised_wrong(tvm: TvmProcess) -> None:
-    """Whole numbers that are both true: their exclusive or is false, and not that of their bits."""
+    """The logical exclusive or of two true numbers is false; that of their bits differs."""
     found = compared(
         tvm,
         """\

@@ -76,7 +76,7 @@ def ours(found: Iterable[DynamicCheck]) -> Counts:
 
 
 def _value(part: CheckPart) -> tuple[str, tuple[str, ...]]:
-    """Which value a part is about, and by which of the two sorts of calls TVM would check it."""
+    """The value that a part is about, and which of the two sorts of calls TVM would check it by."""
     match part.premise:
         case "dimension":
             return "shape", part.path[:-1]
@@ -95,7 +95,7 @@ def is_weight(check: DynamicCheck) -> bool:
 
 @cache
 def compared(program: str) -> tuple[Counts, Counts, Counts]:
-    """What we need under TVM's assumptions; what for packed functions; what for weights."""
+    """The checks needed under TVM's assumptions, those for packed functions, and those for weights."""
     trusting = ours(c for c in checks(program, True) if not is_weight(c))
     every = checks(program, False)
     sceptical = ours(c for c in every if not is_weight(c))

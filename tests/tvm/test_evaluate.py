@@ -133,7 +133,7 @@ def _leaves(value: Any) -> Iterator[Any]:
 
 
 def difference(ours: Plain, theirs: Any) -> str:
-    """How two results differ; empty if they agree."""
+    """The difference between two results; empty if they agree."""
     for a, b in zip(_leaves(ours), _leaves(theirs), strict=True):
         if a.shape != b.shape or a.dtype != b.dtype:
             return f"{a.dtype}{a.shape} and {b.dtype}{b.shape}"
@@ -171,7 +171,7 @@ def test_the_values_are_those_of_tvm(group: int) -> None:
 
 
 def _redrawn_difference(machine: Any, at: int, call: Concrete, caller: Calls) -> str:
-    """How the results differ for negative numbers, zeros and extremes; calls with a fault have none."""
+    """The differences between results for negative numbers, zeros and extremes; calls with a fault have none."""
     parts = (_styled_difference(machine, at, call, caller, style) for style in STYLES)
     return next((f"{style}: {part}" for style, part in zip(STYLES, parts, strict=True) if part), "")
 

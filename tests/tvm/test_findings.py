@@ -30,10 +30,8 @@ def test_it_is_seen(entry: FindingFile) -> None:
 @contextmanager
 def filled_memory() -> Iterator[None]:
     """New memory is full of something: it might hold just what is expected."""
-    allocator, perturb = (
-        CDLL(None),
-        -6,
-    )  # M_PERTURB of glibc's mallopt; processes that are forked have it, too
+    allocator = CDLL(None)
+    perturb = -6  # M_PERTURB of glibc's mallopt; processes that are forked have it, too
     allocator.mallopt(perturb, 0x5A)
     try:
         yield

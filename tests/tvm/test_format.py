@@ -1,4 +1,4 @@
-"""What `rlx fmt` writes, TVM reads as the program that it read before, however the text was laid out.
+"""TVM reads the output of `rlx fmt` as the program that it read before, in any layout.
 
 ``RLX_TVM_FORMAT=N`` takes N calls of each operator and N generated programs, instead of a sample.
 """
@@ -28,7 +28,8 @@ MANY = int(os.environ.get("RLX_TVM_FORMAT", "0"))
 
 
 def disagreement(text: str, rng: random.Random, is_read: bool = False) -> str | None:
-    """How what is written differs from what was read; texts that TVM does not read say nothing, unless it must.
+    """The difference between the program read and the one written; texts that TVM does not read
+    give none, unless it must.
 
     Neither do texts of which TVM says that they differ from themselves: it compares a scalar parameter that stands in
     the type of a result as a variable without a binder.

@@ -13,7 +13,7 @@ from .networks.layers import Module
 
 
 def errors(module: Module) -> Counter[tuple[str, str]]:
-    """How often each code was reported as an error, with the marked words up to a type."""
+    """The number of times that each code was reported as an error, with the marked words up to a type."""
     text = str(module.script())
     found = check_text(text).diagnostics
     return Counter(

@@ -1,4 +1,4 @@
-"""What TVM prints of constants into the metadata of a module is read with every element type, and runs."""
+"""Constants that TVM prints into the metadata of a module are read with every element type, and run."""
 
 from __future__ import annotations
 

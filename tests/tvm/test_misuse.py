@@ -197,6 +197,6 @@ def test_a_slice_that_is_a_value_is_written_as_a_vector() -> None:
     ],
 )
 def test_a_target_tells_of_names_that_python_does_not_know(text: str) -> None:
-    """In a text that is no Python file, too: TVM reads it as Python."""
+    """TVM reads a text that is not a Python file as Python, too."""
     assert attempt(text)[0] is None
     assert any(d.severity != "note" for d in check_text(text, "a.rlx", "0.27").diagnostics)

@@ -1,4 +1,4 @@
-"""What TVM prints: read, printed again, without errors, and every binding derived as TVM derives it."""
+"""Modules that TVM prints are read and printed again without errors, and every binding is derived as by TVM."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def comparison(program: str) -> Comparison:
 
 @cache
 def explained() -> dict[str, int]:
-    """How often each known difference occurs, by its cause."""
+    """The number of known differences by cause."""
     entries = tomllib.loads(EXPLAINED.read_text("utf-8")).get("difference", [])
     assert all(entry["reason"] for entry in entries)
     return {entry["cause"]: entry["count"] for entry in entries}

@@ -1,4 +1,4 @@
-"""What is printed for 0.27 is what TVM 0.27 reads: the same module, structurally equal by TVM's own judgement."""
+"""TVM 0.27 reads modules printed for 0.27 as the same module, structurally equal by its own judgement."""
 
 from __future__ import annotations
 

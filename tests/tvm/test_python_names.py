@@ -1,4 +1,4 @@
-"""What Python does not know in a Relax function is an error exactly where running the file with TVM fails."""
+"""Names unknown to Python in a Relax function are errors exactly if running the file with TVM fails."""
 
 from __future__ import annotations
 

@@ -313,7 +313,7 @@ def test_schedules_keep_the_meaning() -> None:
 
 
 def test_the_instrument(module: Any) -> None:
-    """What was proved of each pass; the first wrong one stops the pipeline."""
+    """The proofs about each pass; the first wrong pass stops the pipeline."""
     instrument = rlx.tvm.Instrument(refine=True)
     assert 'name="Instrument"' in str(instrument)
     with tvm.transform.PassContext(instruments=[instrument]):

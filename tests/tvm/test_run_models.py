@@ -231,7 +231,7 @@ def test_values_are_those_of_tvm(model: str, size: int) -> None:
 def conversation(
     run: Callable[[str, list[Any]], Any], text: str, caches: Sequence[Any], size: int
 ) -> list[Any]:
-    """What a decoder says: to a prompt of that many tokens, then to two more, one at a time."""
+    """The output of a decoder: for a prompt of that many tokens, then for two more, one at a time."""
     functions = dict(entries(text))
     said = [run("prefill", arguments(functions["prefill"], size, caches))]
     for more in (1, 2):

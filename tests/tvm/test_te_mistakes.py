@@ -1,4 +1,4 @@
-"""What TVM's `create_prim_func` makes of reductions that mean something else: NumPy says what they are.
+"""TVM's `create_prim_func` on reductions that mean something else: NumPy says what they are.
 
 Ours refuses none of them and is right (`docs/how-to/tensor-expressions.md`). When one of these tests fails, TVM has mended it.
 """

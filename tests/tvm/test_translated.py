@@ -1,4 +1,4 @@
-"""What TVM 0.17 wrote, as 0.27 reads it: trailing scalars, scalars with values, scalars inside types."""
+"""Programs of TVM 0.17 as 0.27 reads them: trailing scalars, scalars with values, scalars inside types."""
 
 from __future__ import annotations
 

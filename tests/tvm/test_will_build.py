@@ -1,4 +1,6 @@
-"""What `relax-check --for tvm` says is what `tvm.compile` does: a few modules; `python -m tests.tvm.will_build` takes hundreds."""
+"""`relax-check --for tvm` agrees with `tvm.compile` on a few modules; `python -m
+tests.tvm.will_build` takes hundreds.
+"""
 
 from __future__ import annotations
 

@@ -204,7 +204,7 @@ def said_by_rlx(text: str) -> list[str]:
 def disagreements(
     answered: Iterable[tuple[Sample, str, str]], counts: Counter[tuple[str, str]]
 ) -> Iterator[str]:
-    """What rlx and TVM do not agree on; all of it is counted by what rlx and TVM say.
+    """Disagreements of rlx and TVM; all answers are counted by what rlx and TVM say.
 
     A text that TVM's parser does not read never comes to `tvm.compile`: it is counted apart, and shown if rlx
     says that TVM builds it.

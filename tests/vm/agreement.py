@@ -36,7 +36,7 @@ FUEL = 20_000
 
 
 class End(NamedTuple):
-    """How a run ended: its kind, its value, what it printed."""
+    """The end of a run: its kind, its value, its printed lines."""
 
     kind: str
     value: Value | None
@@ -105,7 +105,7 @@ def differ(one: End, other: End) -> str | None:
 
 
 def _nameless(line: str) -> str:
-    """What was printed, without the names of closures: a function that is lifted has another one."""
+    """The printed lines without the names of closures: lifting gives a function another name."""
     return re.sub(r"closure [\w.]+?(?=closure |[^\w.]|$)", "closure", line)
 
 

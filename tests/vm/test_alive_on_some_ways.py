@@ -1,4 +1,4 @@
-"""What is killed on one way is checked where the ways meet: a run that took it ends there."""
+"""A register killed on one way is checked where the ways meet: a run that took it ends there."""
 
 from __future__ import annotations
 

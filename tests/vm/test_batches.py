@@ -82,7 +82,7 @@ def machine(**options: Any) -> vm.VirtualMachine:
 
 
 def plans(found: vm.VirtualMachine) -> list[int]:
-    """How many plans each batch has that can run."""
+    """The number of plans of each batch that can run."""
     return [sum(bool(plan.places) for plan in each.plans) for each in found.translator.batches]
 
 
@@ -150,7 +150,7 @@ def add(x: T.handle, y: T.handle, k: T.int32):
 
 
 def test_one_value_given_twice_may_be_two_the_next_time() -> None:
-    """Which of the inputs a plan reads does not depend on what they shared when it was made."""
+    """The inputs that a plan reads do not depend on what they shared when it was made."""
     ib = vm.ExecBuilder()
     ib.add_kernel("double", _kernel("double"))
     with ib.function("main", num_inputs=4):
@@ -373,7 +373,7 @@ def test_memory_that_begins_at_an_odd_address_is_not_planned(even_first: bool) -
 
 @pytest.mark.parametrize("size", [1, 100, 1000])
 def test_where_memory_is_limited_a_batch_ends_as_one_by_one(size: int) -> None:
-    """In the run that plans it, in those behind it, and where there is room again."""
+    """The outcome is the same in the run that plans the batch, in later ones, and once there is room again."""
     x = np.ones(size, np.float32)
 
     def ended(found: vm.VirtualMachine, limit: int) -> object:

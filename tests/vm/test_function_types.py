@@ -93,7 +93,7 @@ class M:
 
 
 def ends(text: str, args: tuple[Value, ...]) -> dict[str, End]:
-    """How each way to run a program ends."""
+    """The outcome of each way to run a program."""
     now = parse(text).modules[0]
     found = {"source": on_machine(now, "main", args)}
     executable = build(now)

@@ -1,4 +1,4 @@
-"""What a build makes is kept in the cache, so that a later process need not make it again."""
+"""Results of a build are kept in the cache, so that a later process need not make them again."""
 
 from __future__ import annotations
 

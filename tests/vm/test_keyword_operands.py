@@ -68,7 +68,7 @@ def test_operators_that_code_generation_knows() -> None:
 
 
 def main() -> int:
-    """How many calls of all operators differ."""
+    """The number of calls, of all operators, that differ."""
     wrong = 0
     for text in by_keyword(bases(1)):
         if check_text(text).ok:

@@ -114,7 +114,7 @@ def inputs(seed: int) -> list[Value]:
 
 
 def ended(machine: vm.VirtualMachine, seed: int) -> tuple[Any, ...]:
-    """How a run ended, and what the memory holds that it was given."""
+    """The end of a run, and the content of the memory that it was given."""
     given = inputs(seed)
     try:
         shown = show(machine.invoke("main", given))

@@ -91,7 +91,7 @@ def near(args: list[Any]) -> Iterator[list[Any]]:
 
 
 def said(name: str, args: list[Any]) -> str:
-    """How a call ends, what it does to a heap, and where memory lies."""
+    """The end of a call, its effect on a heap, and where memory is."""
     ib = ExecBuilder()
     with ib.function("f0"):
         heap, memory, made = ib.r(1), ib.r(2), ib.r(0)

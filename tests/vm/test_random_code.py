@@ -38,7 +38,7 @@ from .random_code import ARITY, PACKED, Maker
 
 
 def ended(machine: VirtualMachine, printed: list[str], name: str, steps: bool) -> tuple[str, ...]:
-    """How a run ended, as text: the value, or the error with its place and the open calls."""
+    """The end of a run as text: the value, or the error with its place and the open calls."""
     printed.clear()
     inputs: tuple[Any, ...] = (np.arange(3, dtype="float32"), True)
     args = inputs[: machine.executable.function(name).num_inputs]
@@ -55,7 +55,7 @@ def ended(machine: VirtualMachine, printed: list[str], name: str, steps: bool) -
 
 
 def endings(executable: Executable, steps: bool = False) -> list[tuple[str, ...]]:
-    """How the functions of an executable end, each in a machine of its own."""
+    """The ends of the functions of an executable, each in a machine of its own."""
     found = []
     for name in ARITY:
         printed: list[str] = []

@@ -1,4 +1,4 @@
-"""What a kill gives is the empty tuple, on the machine on the source and on the virtual machine."""
+"""A kill returns the empty tuple, on the machine on the source and on the virtual machine."""
 
 from __future__ import annotations
 

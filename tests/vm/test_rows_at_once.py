@@ -154,7 +154,7 @@ class Rows:
 
 
 def ending(machine: VirtualMachine, *arrays: np.ndarray[Any, Any]) -> str:
-    """How a run ended, and what its arguments hold then."""
+    """The end of a run, and the content of its arguments then."""
     given = [Tensor(array.copy()) for array in arrays]
     try:
         value = show(machine.invoke("main", given))

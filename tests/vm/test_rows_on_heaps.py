@@ -46,7 +46,7 @@ def test_a_shape_is_matched_without_a_heap_or_with_one_of_the_function(null: boo
 
 
 def test_a_heap_holds_zeros_at_first_in_each_run() -> None:
-    """What the run before has put there, of another size, is gone."""
+    """Sizes that an earlier run put there are gone."""
     ib = vm.ExecBuilder()
     ib.add_kernel("double", EXECUTABLE.kernels["double"])
     with ib.function("main", num_inputs=2):

@@ -120,7 +120,7 @@ def test_a_prim_func_without_c_runs_by_the_evaluator(
 
 
 def test_no_text_of_a_large_executable_is_read_again() -> None:
-    """What the texts of its PrimFuncs were printed from is known when it is linked."""
+    """The PrimFuncs that the texts were printed from are known when linking."""
     lines = "".join(f"    y{i} = R.clip(x, 0, {i})\n" for i in range(1, 601))
     module = rlx.parse(
         f'@R.function\ndef main(x: R.Tensor((2,), "float32")):\n{lines}    return y1\n'

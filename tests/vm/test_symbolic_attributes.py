@@ -38,7 +38,7 @@ def test_values_are_those_of_the_source(call: str) -> None:
 
 
 def test_a_parameter_gives_its_own_variable() -> None:
-    """Where the shapes are not lowered, the values of shape variables are those of parameters."""
+    """If the shapes are not lowered, the values of shape variables are those of parameters."""
     text = """
 @R.function
 def main(n: R.Prim("int64"), x: R.Tensor((6,), "float32")):

@@ -59,7 +59,7 @@ def test_every_flip_is_refused() -> None:
 
 @pytest.mark.parametrize("seed", range(60))
 def test_damage_with_a_right_checksum(seed: int) -> None:
-    """Whatever a file says, it is refused, or is an executable that could be written again."""
+    """Any file is refused, or is an executable that could be written again."""
     content = damaged(to_bytes(EXECUTABLES["by hand"]), random.Random(seed))
     try:
         found = Executable.of(from_bytes(content))

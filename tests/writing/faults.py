@@ -20,7 +20,7 @@ CALLS = (
 
 
 class Ending:
-    """How a process ended: its exit status, or the signal as a negative number; and what it said."""
+    """The end of a process: its exit status, or the signal as a negative number; and its output."""
 
     def __init__(self, status: int, said: str, calls: int) -> None:
         self.status, self.said, self.calls = status, said, calls

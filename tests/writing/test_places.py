@@ -1,4 +1,4 @@
-"""Where a path leads: links, devices, pipes, folders, modes, owners, long and strange names."""
+"""Targets of paths: links, devices, pipes, folders, modes, owners, long and strange names."""
 
 from __future__ import annotations
 
@@ -338,7 +338,7 @@ def test_the_owner_is_kept(here: Path) -> None:
 
 
 def test_rights_are_not_given_to_others(here: Path) -> None:
-    """Where the owner and the group cannot be kept, what they alone could do is dropped."""
+    """If the owner and the group cannot be kept, the permissions that only they had are dropped."""
     if os.geteuid() != 0:
         pytest.skip("only root makes files of others")
     opened(here)
@@ -396,7 +396,7 @@ def test_what_others_left_is_removed_and_what_they_use_is_not(here: Path) -> Non
 
 
 def test_many_writers_at_once(here: Path) -> None:
-    """In the same folder, to the same file: one of the texts is there, whole, and nothing else."""
+    """Two writers of one file leave one of the texts, whole, and nothing else in the folder."""
     code = "import sys\nfrom rlx import writing\nfor k in range(50):\n    writing.write('file', sys.argv[1] * 9999)"
     running = [subprocess.Popen([sys.executable, "-c", code, str(n)], cwd=here) for n in range(6)]
     assert [process.wait(120) for process in running] == [0] * 6

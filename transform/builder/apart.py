@@ -26,7 +26,7 @@ from rlx.transform.builder.numbers import settled
 
 
 class AnnotatedScope:
-    """What annotations say of the variables in scope of a function.
+    """The struct info that annotations give the variables in scope of a function.
 
     Facts about dimensions are left out: a rule that finds nothing wrong without them finds nothing
     wrong with them.
@@ -63,8 +63,8 @@ class AnnotatedScope:
         return settled(value, self._state)
 
     def info(self, value: Expr, block: object) -> StructInfo | None:
-        """What a call of a plain operator gives; None if more has to be asked, or it may break a
-        rule.
+        """The struct info of a call of a plain operator; None if more must be asked, or it may
+        break a rule.
         """
         if type(value) is not ast.Call or type(value.op) is not ast.Op:
             return None

@@ -211,7 +211,7 @@ class BlockBuilder(ModuleFunctions):
             alone = None
         frame.open_block(kind, place)
         frame.blocks.begin(OpenBlock(kind, place))
-        self._begun.append((alone, len([*frame.blocks]) - 1))
+        self._begun.append((alone, len(list(frame.blocks)) - 1))
 
     def end_block(self) -> ast.BindingBlock:
         """End a block that was begun by :meth:`begin_dataflow_block` or
@@ -232,7 +232,7 @@ class BlockBuilder(ModuleFunctions):
             raise misuse("there is no block to end: begin one with begin_dataflow_block()", place)
         (lone, first), frame = self._begun.pop(), self.frame
         kind = ast.BindingBlock if frame.block is None else ast.DataflowBlock
-        own = [each for each in [*frame.blocks][first:] if each not in self._ended]
+        own = [each for each in list(frame.blocks)[first:] if each not in self._ended]
         self._ended = {*self._ended, *own} if self._begun else set()
         made = kind(tuple(binding for each in own for binding in each.bindings), place)
         if lone is None:
@@ -243,7 +243,9 @@ class BlockBuilder(ModuleFunctions):
         return made
 
     def _lone(self, place: Place) -> Frame:
-        """Begin what stands outside functions; its unbound variables count as parameters."""
+        """Begin an expression or a block outside of functions; its unbound variables count as
+        parameters.
+        """
         head = head_of((), {}, False, place)
         frame = self.begin_again(GlobalVar(self.unique_name("main")), head, head, (), place)
         frame.adopts, frame.adopted = True, {ast.Var, ast.DataflowVar}
@@ -527,7 +529,7 @@ class BlockBuilder(ModuleFunctions):
         return frame is not None and frame.block is not None
 
     def _open(self, what: str, place: Place) -> Frame:
-        """The function at hand."""
+        """The open function. Raises BuildError if there is none, or it has its output already."""
         frame = self._frames[-1] if self._frames else None
         if frame is None:
             raise misuse(f"{what} must be inside a function: open one with bb.function(…)", place)

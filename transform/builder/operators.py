@@ -150,8 +150,8 @@ def function_of(operator: Operator) -> Callable[..., Call]:
 
 
 class _GivenParameter(NamedTuple):
-    """Where the value of a parameter stands among what a call gives; for a variadic parameter, all
-    from there to the end of the positional ones. The conversion is None for an attribute.
+    """The place of a parameter's value in a call; for a variadic parameter, all from there to the
+    end of the positional ones. The conversion is None for an attribute.
     """
 
     parameter: Parameter
@@ -162,7 +162,7 @@ class _GivenParameter(NamedTuple):
 def _steps(
     order: list[Parameter], taken: Signature, count: int, names: list[str]
 ) -> list[_GivenParameter]:
-    """How calls with so many positional values and these keywords are read: Python's own binding,
+    """The reading of calls with so many positional values and these keywords: Python's own binding,
     once for all of them. Raises TypeError if the operator is not called so.
     """
     own = [_OF_TVM[name] if _OF_TVM.get(name) in taken.parameters else name for name in names]

@@ -26,7 +26,7 @@ from rlx.grammar.nodes.unused_names import Names
 from rlx.grammar.nodes.visit import bindings, bound_vars, expressions
 from rlx.grammar.print.show import show
 from rlx.operators import lookup
-from rlx.operators.context import OperatorContext, Place
+from rlx.operators.context import RecordingContext
 from rlx.operators.exprs import Declined, decline
 from rlx.operators.registry import Operator
 from rlx.solver.order import free_shape_vars
@@ -103,33 +103,9 @@ def legalized(module: IRModule) -> Legalized:
     pass_ = _Pass(normal, report)
     with indices_of(INT64):
         made = pass_.module(normal)
-    functions = {**made.functions, **pass_.added}
     if pass_.added:
-        made = replace(made, functions=functions)
+        made = replace(made, functions={**made.functions, **pass_.added})
     return Legalized(made, tuple(pass_.left))
-
-
-class _Context(OperatorContext):
-    """The struct info of a call's arguments; remembers premises that are not proved."""
-
-    def __init__(self, info: Mapping[Node, StructInfo], signed: Collection[tir.Var]) -> None:
-        super().__init__()
-        self._info = info
-        self.open: list[str] = []
-        self.signed.update(signed)
-        for var in signed:
-            self.prover.context.declare(var, lower=None)
-
-    def info(self, expr: Expr) -> StructInfo:
-        """The struct info that the check derived."""
-        found = self._info.get(expr)
-        return super().info(expr) if found is None else found
-
-    def report(
-        self, code: str, severity: str, message: str, at: Place = None, **extra: object
-    ) -> None:
-        """Remember what may go wrong."""
-        self.open.append(message)
 
 
 class _Pass(Rewriter):
@@ -172,7 +148,7 @@ class _Pass(Rewriter):
         return replace(replace(made, args=args, result=result).call(gv), span=call.span)
 
     def _remember(self, call: ast.Call, key: object, made: Staged, gv: GlobalVar) -> None:
-        """Note what was made for a call, if it passes nothing but arguments of the call."""
+        """Keep the PrimFunc of a call for later calls, if it takes only arguments of the call."""
         at = {arg: place for place, arg in reversed([*enumerate(_leaves(call))])}
         if all(arg in at for arg in made.args):
             self._known[key] = made, gv, [at[arg] for arg in made.args]
@@ -190,9 +166,8 @@ class _Pass(Rewriter):
         return gv
 
     def module(self, module: IRModule) -> IRModule:
-        """A module; what is legalised inside of a function is counted to it."""
-        names = {id(f): gv.name_hint for gv, f in module.functions.items()}
-        self._owner = names
+        """A module; PrimFuncs of nested functions are attributed to the outer one."""
+        self._owner = {id(f): gv.name_hint for gv, f in module.functions.items()}
         relax = module.relax_functions.values()
         self._named = {var for function in relax for var in _shape_vars(function)}
         self._signed = {var for function in relax for var in scalars(function)}
@@ -299,7 +274,7 @@ class _Pass(Rewriter):
 
 
 def _leaves(call: ast.Call) -> Iterator[Expr]:
-    """The arguments of a call, and the fields of those that are tuples instead of these."""
+    """The arguments of a call, with the fields of tuples in place of the tuples."""
     for arg in call.args:
         yield from arg.fields if isinstance(arg, ast.Tuple) else (arg,)
 
@@ -357,7 +332,7 @@ def _shape_vars(function: ast.Function) -> Iterator[tir.Var]:
 
 
 def _only_cast(function: ast.Function) -> Iterator[Expr]:
-    """The variables of which nothing but casts is made: these name what dimensions they have."""
+    """The variables that are only cast: the casts name their dimensions."""
     cast = Counter(b.value for b in bindings(function) if isinstance(b, ast.MatchCast))
     if cast:
         used = Counter(expr for expr in expressions(function) if isinstance(expr, ast.Var))
@@ -380,7 +355,10 @@ def define(
     defined = operator.definition
     if defined is None:
         decline(operator.reason)
-    context = _Context(info, signed)
+    context = RecordingContext(info)
+    context.signed.update(signed)
+    for var in signed:
+        context.prover.context.declare(var, lower=None)
     result = operator.derive(call, context)
     if context.open:
         decline(context.open[0])
@@ -410,7 +388,7 @@ def define(
 def _known_result(
     call: ast.Call, info: Mapping[Node, StructInfo], derived: StructInfo
 ) -> StructInfo:
-    """The struct info of a call's result: what is known of the call says on which device it is."""
+    """The struct info of a call's result, on the device that is known for the call."""
     known = info.get(call, derived)
     if not _has_shapes(known):
         return derived
@@ -431,7 +409,7 @@ def _long(info: StructInfo) -> bool:
 
 
 def _has_shapes(info: StructInfo) -> bool:
-    """Whether it is a tensor of known dimensions, or a tuple of such tensors."""
+    """Whether an annotation is a tensor with known dimensions, or a tuple of such tensors."""
     return all(
         isinstance(part, ast.TensorStructInfo) and isinstance(part.shape, ast.ShapeExpr)
         for part in fields_or_itself(info)

@@ -73,7 +73,7 @@ def _lifted(module: IRModule, *, closures: bool) -> IRModule:
     lifted = replace(module, functions=functions)
     if not closures:
         return lifted
-    kept = {  # what their types are derived from goes with later passes
+    kept = {  # later passes remove the code from which their types are derived
         gv: kept_signature(gv, function, lifted, types[gv])
         for gv, function in _untyped(lifted).items()
     }
@@ -98,8 +98,8 @@ def _callees(function: ast.Function) -> set[ast.Var]:
 
 
 def _only_called(function: ast.Function, callees: set[ast.Var], closures: bool) -> set[ast.Var]:
-    """The variables of local functions that are used only as callees, and whose calls can pass what
-    they captured: no scalar that is a shape variable, too, and no closure, whose type is lost.
+    """The local functions that are used only as callees, and whose calls can pass their captured
+    values: no scalar that is also a shape variable, and no closure, whose type would be lost.
     """
     held = {
         binding.var: free_vars(binding.value)
@@ -224,7 +224,7 @@ class _Lifter(Rewriter):
         function = self._closures.get(call.op)
         if function is None:
             return made
-        # The call of a closure says what it gives, which is not known of closures.
+        # The call of a closure states its result, since closures have no known type.
         pure = function.is_pure is not False
         op = ast.op("relax.invoke_pure_closure" if pure else "relax.invoke_closure")
         result = function.ret_struct_info
@@ -236,7 +236,7 @@ class _Lifter(Rewriter):
         target, further = self._lift(function, var)
         if not further:
             return target
-        # What is outside may have been replaced already.
+        # The captured variables may have been replaced already.
         return _closure(target, tuple(map(self.expr, further)))
 
     def _lift(self, function: ast.Function, var: ast.Var | None) -> Lifted:
@@ -267,7 +267,7 @@ class _Lifter(Rewriter):
         if var is not None and var in self._task.called:
             inner._lifted[var] = target, tuple(further)
         elif var is not None and any(used is var for used in expressions(function)):
-            # It calls itself: inside it is made anew, from what it was given.
+            # It calls itself: inside, the closure is made anew from the parameters.
             again = ast.Var(var.name_hint, None)
             inner.renamed[var] = again
             own = dict[Expr, Expr](zip(captured, inside, strict=True))
@@ -294,8 +294,8 @@ class _Lifter(Rewriter):
     def _captured(
         self, function: ast.Function, var: ast.Var | None
     ) -> tuple[list[ast.Var], set[tir.Var]]:
-        """The variables and the shape variables that a function has from around it; for a lifted
-        function that it calls, those that this call passes.
+        """The variables and shape variables that a function captures; for a lifted function that it
+        calls, those that the call passes.
         """
         held = (v for info in struct_infos(function) for v in vars_of_info(info))
         captured: dict[ast.Var, None] = {}

@@ -33,6 +33,10 @@ from rlx.transform.visitors.mutator import ExprMutator
 from rlx.transform.visitors.uses import uses
 
 Functions = dict[GlobalVar, ast.Function]
+Kept = dict[GlobalVar, list[int]]
+"""The positions of the parameters, or fields of the result, that stay."""
+Dims = dict[GlobalVar, list[tir.Var]]
+"""The shape variables that are passed as shapes."""
 _FORCED = frozenset(["relax.force_pure"])
 """With this attribute, calls with effects may stand in a pure function."""
 
@@ -57,8 +61,8 @@ def _reached(module: IRModule) -> IRModule:
 
 
 class InlinePrivateFunctions(ModulePass):
-    """Put the bodies of private functions in place of their calls, and remove the functions, and
-    then copies and what is unused.
+    """Replace calls of private functions by their bodies; then remove the functions, copies and
+    unused bindings.
 
     Recursive functions, those that are declared pure by ``relax.force_pure``, functions with branches
     that are called in dataflow blocks, and calls whose arguments are not proved to be of the
@@ -68,7 +72,7 @@ class InlinePrivateFunctions(ModulePass):
     def apply(self, module: IRModule) -> IRModule:
         """The module with bodies in place of calls."""
         whole = normalize(module)
-        normal = _reached(whole)  # what is called nowhere may use a function as a value
+        normal = _reached(whole)  # unreached functions may use one as a value
         private = private_functions(normal)
         relax = normal.relax_functions
         circles = {
@@ -109,12 +113,12 @@ class _Inline(ExprMutator):
                 and last.var is found
                 and not isinstance(last.value, ast.Function)  # whose parameters are bound already
             ):
-                emitted.pop()  # what leaves its block is bound at once
+                emitted.pop()  # the value is bound directly to the variable that leaves the block
                 found = last.value
             self.rebind(binding, found)
 
     def _holds(self, var: ast.Var, value: ast.Var) -> bool:
-        """Whether a variable may stand for the variable of a call."""
+        """Whether a variable may replace the variable that a call is bound to."""
         local = type(var) is ast.DataflowVar or type(value) is not ast.DataflowVar
         said = var.struct_info_annotation
         same = said is None or structural_equal(said, self.builder.struct_info(value))
@@ -241,7 +245,7 @@ class RemoveUnusedParameters(ModulePass):
         normal = normalize(module)
         private = private_functions(normal)
         kept: Kept = {}
-        passed: dict[GlobalVar, list[tir.Var]] = {}
+        passed: Dims = {}
         checked = _Checked(private)
         checked(normal)
         for gv, f in private.items():
@@ -256,8 +260,8 @@ class RemoveUnusedParameters(ModulePass):
 
 
 class _Checked(ExprMutator):
-    """The parameters whose arguments are checked when a function is called; the shape variables of
-    its signature at each call, and those that some call does not know.
+    """Collects the parameters whose arguments are checked at a call, the dimensions for the shape
+    variables of the signature at each call, and those that some call does not know.
     """
 
     def __init__(self, functions: Functions) -> None:
@@ -322,13 +326,13 @@ def _used(function: ast.Function, checked: frozenset[int]) -> tuple[list[int], l
 
 
 def _told(param: ast.Var) -> set[object]:
-    """The shape variables that a parameter tells its function."""
+    """The shape variables that a parameter determines."""
     info = param.struct_info_annotation
     return set() if info is None else set(binding_positions(info))
 
 
 def _telling(function: ast.Function, stay: list[int], dims: set[tir.Var]) -> list[int]:
-    """The parameters that stay, and those that tell shape variables."""
+    """The parameters that stay, and those that determine the given shape variables."""
     found = []
     for k, param in enumerate(function.params):
         if k in stay or _told(param) & dims:
@@ -345,8 +349,8 @@ def tir_vars(node: ast.Expr) -> tuple[tir.Var, ...]:
 
 
 class RemoveUnusedOutputs(ModulePass):
-    """Remove fields of the tuples that private functions return, if no caller asks for them, and
-    then copies and what is unused. A single field that is left is returned without a tuple.
+    """Remove fields from the tuples that private functions return, if no caller uses them; then
+    remove copies and unused bindings. A single field that is left is returned without a tuple.
     """
 
     def apply(self, module: IRModule) -> IRModule:
@@ -418,12 +422,6 @@ def _note(function: ast.Function, asked: dict[GlobalVar, set[int]]) -> None:
     for gv, count in seen.items():
         if count:  # a call that is no binding's value
             asked.pop(gv, None)
-
-
-Kept = dict[GlobalVar, list[int]]
-
-
-Dims = dict[GlobalVar, list[tir.Var]]
 
 
 def _chosen(

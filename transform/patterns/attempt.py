@@ -4,7 +4,7 @@ parts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -150,7 +150,7 @@ class MatchedValues:
     ) -> None:
         self.values, self._function = values, function
         self._signatures = signatures
-        self._users = users or (lambda: _users_in(values))
+        self._users = users or (lambda: users_among(values.items()))
 
     def value(self, var: ast.Var) -> Expr | None:
         """The value of a variable; None for parameters."""
@@ -212,9 +212,10 @@ class MatchedValues:
         return lambda: len(self.users(var))
 
 
-def _users_in(values: Mapping[ast.Var, Expr]) -> Users:
+def users_among(values: Iterable[tuple[ast.Var | None, Expr]]) -> Users:
+    """The values that mention each variable, each with the variable that it is bound to."""
     found: dict[ast.Var, list[tuple[ast.Var | None, Expr]]] = {}
-    for user, value in values.items():
+    for user, value in values:
         for var in {each for each in expressions(value) if isinstance(each, ast.Var)}:
             found.setdefault(var, []).append((user, value))
     return found

@@ -10,7 +10,13 @@ from rlx.grammar.nodes.ast import Expr
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.python_places import MisuseError, described, flag, here
 from rlx.grammar.nodes.visit import expressions, reached
-from rlx.transform.patterns.attempt import Attempt, MatchedValues, PatternSurroundings, Users
+from rlx.transform.patterns.attempt import (
+    Attempt,
+    MatchedValues,
+    PatternSurroundings,
+    Users,
+    users_among,
+)
 from rlx.transform.patterns.expressions import COMPUTED
 from rlx.transform.patterns.pattern import (
     CONTEXTS,
@@ -285,14 +291,8 @@ def users_in(bound: Sequence[ast.VarBinding]) -> Users:
     """The values of a block that mention each variable; one that outlives the block has more
     users.
     """
-    found: dict[ast.Var, list[tuple[ast.Var | None, Expr]]] = {}
-    for binding in bound:
-        for var in {each for each in expressions(binding.value) if isinstance(each, ast.Var)}:
-            found.setdefault(var, []).append((binding.var, binding.value))
-    for binding in bound:
-        if type(binding.var) is not ast.DataflowVar:
-            found.setdefault(binding.var, []).append((None, binding.var))
-    return found
+    outliving = [(None, b.var) for b in bound if type(b.var) is not ast.DataflowVar]
+    return users_among([*((b.var, b.value) for b in bound), *outliving])
 
 
 def fits_head(value: Expr, heads: frozenset[object]) -> bool:

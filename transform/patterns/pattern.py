@@ -326,7 +326,7 @@ class OrPattern(Pattern):
 
 
 class _Alternative(Pattern):
-    """One side of an :class:`OrPattern`, which stands for the whole."""
+    """One side of an :class:`OrPattern`; its match counts as a match of the whole."""
 
     def __init__(self, side: Pattern, whole: Pattern) -> None:
         self.side, self.whole, self.heads = side, whole, side.heads
@@ -337,7 +337,7 @@ class _Alternative(Pattern):
 
 
 def alternatives(pattern: Pattern) -> Iterator[Pattern]:
-    """The patterns of which one has to match, in order."""
+    """The patterns of which one must match, in order."""
     if not isinstance(pattern, OrPattern):
         yield pattern
         return
@@ -505,8 +505,8 @@ class ShapePattern(Constrained):
 
 
 def dimensions_given(shape: object) -> tuple[tuple[PrimExpr, ...], frozenset[tir.Var]]:
-    """The dimensions that a pattern asks for, and the shape variables that stand for anything:
-    those of texts. Raises MisuseError or PatternError if they are not dimensions.
+    """The dimensions that a pattern requires, and the shape variables of texts, which match any
+    dimension. Raises MisuseError or PatternError if they are not dimensions.
     """
     if isinstance(shape, ast.ShapeExpr):
         shape = shape.values
@@ -523,7 +523,7 @@ def same_dimensions(
     names: Collection[tir.Var],
     attempt: Attempt,
 ) -> bool:
-    """Whether dimensions are certainly those that a pattern asks for."""
+    """Whether dimensions are certainly those that a pattern requires."""
     if len(found) != len(wanted):
         return False
     if all_same(found, wanted):
@@ -565,7 +565,7 @@ def _fits(
     found: StructInfo, wanted: StructInfo, names: Collection[tir.Var], attempt: Attempt
 ) -> bool:
     """Whether a value of one info is certainly one of the other, in which some shape variables
-    stand for anything.
+    match any dimension.
     """
     prover = attempt.around.prover
     if names:

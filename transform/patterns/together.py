@@ -224,7 +224,7 @@ class _EmittedOnce(Rewriter):
 
 
 def _place(bindings: Sequence[Binding], binding: Binding, start: int) -> int:
-    """Where a binding stands, mostly behind the last one that was looked for."""
+    """The position of a binding, mostly behind the last one that was looked for."""
     try:
         return bindings.index(binding, start)
     except ValueError:

@@ -247,7 +247,7 @@ class ExprMutator:
 
     @contextmanager
     def _begun(self) -> Iterator[Place]:
-        """Where the user's code called: what breaks a rule is reported there."""
+        """The place of the user's call: broken rules are reported there."""
         before, self._place = self._place, self._place or here()
         try:
             yield self._place

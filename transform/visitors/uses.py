@@ -112,7 +112,7 @@ def unneeded(function: ast.Function, may_go: Callable[[ast.Var, Expr], bool]) ->
 class Without(Rewriter):
     """Removes the bindings of variables."""
 
-    def __init__(self, gone: set[ast.Var]) -> None:
+    def __init__(self, gone: Collection[ast.Var]) -> None:
         super().__init__()
         self._gone = gone
 

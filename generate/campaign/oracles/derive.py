@@ -6,6 +6,8 @@ from rlx.generate.campaign.finding import Finding, cause_of
 from rlx.generate.campaign.oracles.case import Case, raised
 from rlx.grammar.nodes import ast
 from rlx.grammar.nodes.node import replace
+from rlx.grammar.nodes.rewrite import rebuild
+from rlx.grammar.nodes.visit import bindings
 
 
 def derive(case: Case) -> list[Finding]:
@@ -23,7 +25,7 @@ def derive(case: Case) -> list[Finding]:
     case.begin("TVM's derivation")
     try:
         printed = case.peer.print(case.peer.read(bare))
-    except Exception as error:  # noqa: BLE001 - whatever the peer raises is what is looked for
+    except Exception as error:  # noqa: BLE001 - any error of the peer is a finding
         return [case.found("refuses-legal", "derive", raised(error))]
     case.begin("comparison of types")
     wrong = case.error(printed)
@@ -36,10 +38,7 @@ def derive(case: Case) -> list[Finding]:
 
 
 def without_annotations(module: ast.IRModule) -> ast.IRModule:
-    """The module with no annotation on any variable that is bound to a value."""
-    from rlx.grammar.nodes.rewrite import rebuild
-    from rlx.grammar.nodes.visit import bindings
-
+    """The module without annotations of the variables that are bound to values."""
     bound = {
         binding.var
         for binding in bindings(module)

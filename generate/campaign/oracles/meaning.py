@@ -245,7 +245,7 @@ _TYPE = re.compile(r"\w+\([\d, ]*\) became|a \w+ became a ")
 
 
 def compare(one: Value, other: Value) -> str:
-    """How two values differ; empty if they agree within :data:`TOLERANCE`."""
+    """The difference between two values; empty if they agree within :data:`TOLERANCE`."""
     match one, other:
         case TupleValue(fields=left), TupleValue(fields=right) if len(left) == len(right):
             parts = (compare(a, b) for a, b in zip(left, right, strict=True))
@@ -262,7 +262,7 @@ def compare(one: Value, other: Value) -> str:
 
 
 def arrays_differ(left: np.ndarray[Any, Any], right: np.ndarray[Any, Any]) -> str:
-    """How two arrays differ; empty if they agree."""
+    """The difference between two arrays; empty if they agree."""
     if left.shape != right.shape or left.dtype != right.dtype:
         return f"{left.dtype}{left.shape} became {right.dtype}{right.shape}"
     wrong = unequal_elements(left, right)
@@ -274,7 +274,9 @@ def arrays_differ(left: np.ndarray[Any, Any], right: np.ndarray[Any, Any]) -> st
 
 
 def unequal_elements(left: np.ndarray[Any, Any], right: np.ndarray[Any, Any]) -> Any:
-    """Where two arrays of one shape and element type disagree, as an array of Booleans."""
+    """The elements in which two arrays of one shape and element type disagree, as an array of
+    Booleans.
+    """
     if left.dtype.kind in "biu":
         return left != right
     bound = TOLERANCE.get(str(left.dtype), 0.5)

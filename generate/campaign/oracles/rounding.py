@@ -64,8 +64,8 @@ def _alike(some: list[Array], others: list[Array]) -> bool:
 
 
 def distance(one: Array, other: Array) -> Array:
-    """How far apart elements are: infinity where one is a NaN or an infinity and the other is not
-    the same, or where they are no floats and differ.
+    """The distance of elements: infinity where one is a NaN or an infinity and the other is not the
+    same, or where they are no floats and differ.
     """
     if one.dtype.kind in "biu":
         return np.where(one == other, 0.0, np.inf)

@@ -61,7 +61,7 @@ def run(case: Case) -> list[Finding]:
 
 
 def backend_findings(case: Case, native: Outcome, steps: Outcome) -> Iterator[Finding]:
-    """How a run with native code and one by the rules differ."""
+    """The difference between a run with native code and one by the rules."""
     if out_of_memory(native) or out_of_memory(steps):
         return
     match native, steps:
@@ -163,8 +163,8 @@ def _is_planned(case: Case, module: Any, again: Rerun, expected: Value) -> bool:
 
 
 def _difference(case: Case, again: Rerun, expected: Value, theirs: Any) -> str:
-    """How what TVM returned differs from what the rules say; empty if by rounding alone, or by
-    nothing.
+    """The difference between TVM's result and that of the rules; empty if it is rounding alone, or
+    none.
     """
     assert case.peer is not None
     try:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-EMPTY, ELEMENT_TYPE, SHAPE, KIND, NAN, INFINITE, ONE = (
-    "empty",
-    "element type",
-    "shape",
-    "kind of value",
-    "NaN",
-    "infinity",
-    "length 1",
-)
+EMPTY = "empty"
+ELEMENT_TYPE = "element type"
+SHAPE = "shape"
+KIND = "kind of value"
+NAN = "NaN"
+INFINITE = "infinity"
+ONE = "length 1"
 SHAPE_OF_NOTHING = "shape of nothing"
 """Shapes differ, and neither tensor has elements."""
 MEMORY_PLAN = "memory plan"

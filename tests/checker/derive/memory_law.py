@@ -139,7 +139,9 @@ def _plain(value: Value) -> object:
 
 
 def violation(seed: int, kinds: Counter[str]) -> str:
-    """How a program breaks the law, empty if it does not; `kinds` counts ``"quiet"``, ``"told"`` and ``"not legal"`` ones."""
+    """The way in which a program breaks the law; empty if it does not. `kinds` counts ``"quiet"``,
+    ``"told"`` and ``"not legal"`` programs.
+    """
     program = Writer(random.Random(seed)).program()
     text = written(program, True)
     report = check_text(text)

@@ -23,9 +23,7 @@ def branches(condition: str, other: str = "x", x: str = 'R.Tensor((4,), "float32
 
 @pytest.mark.parametrize("value", ["n", "n + 1", "2.5"])
 def test_a_boolean_with_a_value_of_another_type_is_no_fact(value: str) -> None:
-    """That the value is no condition is an error of the annotation (WF22); the branches know nothing
-    of it.
-    """
+    """A value that is no condition is an error of the annotation (WF22); the branches know nothing of it."""
     derived = main(
         *branches(f'R.Prim("bool", {value})', x='R.Tensor(("n",), "float32")').split("|")
     )

@@ -126,7 +126,7 @@ def test_facts_about_other_variables_take_no_places() -> None:
 
 
 def test_facts_of_a_branch_end_with_it() -> None:
-    """Those of the branch are 40, so that afterwards others are the nearest."""
+    """The branch has 40 facts of its own; after it, others are the nearest again."""
     cast = 'R.match_cast(x, R.Tensor(({},), "float32"))'
     lines = "".join(f"    a{i} = {cast.format(f'n // {i} * {i}')}\n" for i in range(2, 42))
     branches = f"if c:\n{lines}    y = x\nelse:\n    y = x\n"

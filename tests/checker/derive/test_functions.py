@@ -210,7 +210,7 @@ def test_the_result_of_a_call_is_in_normal_form() -> None:
 
 
 def test_a_result_that_doubles_with_each_function_is_given_up() -> None:
-    """Where the length of a result has no short form, 30 functions would need 2**30 of its terms."""
+    """The length of a result may have no short form: 30 functions would need 2**30 of its terms."""
     derived = chain("R.strided_slice(x, axes=[0], begin=[n // 3], end=[n - 1])", 30)
     assert derived.codes == []
     assert "Tensor((" in derived.shown("f2").partition("->")[2]

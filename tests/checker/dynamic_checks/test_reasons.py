@@ -1,4 +1,4 @@
-"""What is said of checks: the status of each, and the reason."""
+"""The status and the reason of each check."""
 
 from __future__ import annotations
 
@@ -293,7 +293,7 @@ def main(x: R.Tensor((n, 4), "float32")):
 
 @pytest.mark.parametrize("size", ["(n + 1) // 2 * 2 - n % 2", "n * 2 + 1"])
 def test_what_the_prover_proved_has_a_certificate(size: str) -> None:
-    """Of a check that is redundant, and of one that is impossible."""
+    """The reasons of a redundant check and of an impossible one."""
     found = cast(f"R.match_cast(x, R.Tensor(({size}, 4)))")
     assert found.status == ("impossible" if size == "n * 2 + 1" else "redundant")
     (certificate,) = found.certificates

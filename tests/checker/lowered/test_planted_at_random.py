@@ -81,7 +81,7 @@ class Lines:
         yield from list(enumerate(self.lines))[self.begin : self.end]
 
     def stores(self, heap: str, slot: int) -> int:
-        """How many calls match a number and keep it in a slot."""
+        """The number of calls that match a number and keep it in a slot."""
         found = 0
         for _, line in self.mine():
             match = re.search(rf'match_shape", \w+, {heap}, \d+, ([\d, ]+)', line)
@@ -271,7 +271,7 @@ def _nonempty(code: Lines, tensors: list[int]) -> bool:
 
 
 def not_stored(code: Lines) -> Iterator[tuple[list[str], set[str], int]]:
-    """What stores numbers into a heap is left out."""
+    """Leave out the statement that stores numbers into a heap."""
     for at, line in code.mine():
         if re.search(r"= cls\.\w*shape_func\w*\(\w*heap\w*\)", line):
             yield _without(code.lines, at), {STORED}, at

@@ -276,7 +276,7 @@ HELD = {
 
 @pytest.mark.parametrize("call", HELD)
 def test_what_others_may_hold_is_not_killed_here(call: str) -> None:
-    """Where something is killed, all is that nobody else can hold."""
+    """A program that kills anything must kill all that nothing else can hold."""
     text = PROGRAM.replace("NOALIAS", "True").replace("class M:\n", f"class M:{HOLDERS}", 1)
     text = text.replace(
         'c: R.Prim("bool")):\n        n', 'c: R.Prim("bool"), hook: R.Callable):\n        n'

@@ -170,7 +170,7 @@ def test_long_chains() -> None:
 def test_what_is_not_normal_is_shown_where_it_stands(
     name: str, inner: Span | None, outer: Span | None
 ) -> None:
-    """Where a program that was made does not say so, what is around it is shown."""
+    """A program without source locations is shown with the code around the mistake."""
     nested = ast.Call(EXP, (X,), span=inner)
     tensors = ast.Call(ast.op("relax.call_tir"), (ast.GlobalVar("f"), PAIR), span=inner)
     bodies: dict[str, ast.Expr] = {

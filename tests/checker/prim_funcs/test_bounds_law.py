@@ -1,4 +1,4 @@
-"""What TIR11 reports is a fault of every run: random loops and guards, with buffers made smaller."""
+"""Every run of a PrimFunc with an error TIR11 faults: random loops and guards, with buffers made smaller."""
 
 from __future__ import annotations
 

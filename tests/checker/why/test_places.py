@@ -133,7 +133,7 @@ def test_nothing_there(line: int, column: int | None, said: str) -> None:
 
 
 def test_every_place_has_an_answer() -> None:
-    """No place of the text, and none beside it, makes the tool fail."""
+    """The tool does not fail for any place of the text or beside it."""
     with recording() as recorder:
         report = check_text(PROGRAM, "p.rlx")
     builder = StepBuilder(report, recorder)
@@ -233,7 +233,7 @@ def test_only_what_is_shown_is_looked_into(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def shown_lines(roots: list[Step], text: str) -> int:
-    """How many lines the trees have; none is wider than nesting to a fixed depth makes it."""
+    """The number of lines of the trees; no line is wider than nesting to a fixed depth makes it."""
     lines = list(render(roots, Source(text), {}))
     assert max(map(len, lines)) < 300
     return len(lines)

@@ -1,4 +1,4 @@
-"""What a tree says of an answer about dimensions is true: the values in it are put in by evaluation."""
+"""The reasons that a tree gives about dimensions are true: evaluation checks them at the values in the tree."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def test_a_short_campaign(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 def test_each_new_cause_is_one_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What `--known` has is counted under its path; what is new is one file, under the same key the next time."""
+    """Findings of `--known` are counted under their paths; a new one is one file, with the same key the next time."""
     text = "class Module:\n    x = R.nn.relu(y)\n"
     said = "InternalError: Variable lv{} could not be found in any group"
     met = [Finding("crash", "passes", "FuseOps", "N", said.format(k), "", text, k) for k in (1, 2)]
@@ -100,7 +100,7 @@ def test_a_new_cause_is_told_in_one_line(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Of a sentence, as many words as 200 characters hold; dots say that there are more."""
+    """A long sentence keeps the words that fit into 200 characters; dots stand for the rest."""
     sentence = " ".join([word] * count)
     found = Finding("crash", "check", "a stage", "a cause", sentence, "", "x", 1)
 

@@ -110,7 +110,7 @@ def test_it_is_in_order(kept: FindingFile) -> None:
 
 @KEPT
 def test_an_error_that_says_it_is_not_supported_is_of_that_kind(kept: FindingFile) -> None:
-    """No crash, and no refusal of what TVM takes to be wrong."""
+    """Errors of known crashes and refusals do not say that something is not supported."""
     if kept.kind in ("crash", "refuses-legal"):
         assert kind_of(TypeError(kept.error)) == "crash"
 

@@ -181,7 +181,7 @@ def test_traits(difference: str, size: int, text: str, special: str) -> None:
 
 
 def test_a_difference_of_no_elements_that_stands_alone() -> None:
-    """Where the larger sizes gave no values, the smallest need not be what is special."""
+    """If the larger sizes gave no values, the smallest one need not be the cause."""
     said = "1 of 2 elements of float64, at (0,): 1.0 became 1.1"
     assert trait(said, 0, "", alone=True) == "empty, float64"
 
@@ -197,6 +197,6 @@ def test_a_result_that_cannot_show_a_nan(elements: str, special: str) -> None:
 
 
 def test_a_rule_is_accepted_against_once() -> None:
-    """What TVM takes against a rule is one cause: a second file would be a duplicate."""
+    """A program that TVM accepts against a rule is one cause: a second file would be a duplicate."""
     rules = [entry.rule for entry in TABLE if entry.kind == "accepts-illegal"]
     assert len(rules) == len(set(rules))

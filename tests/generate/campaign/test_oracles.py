@@ -38,7 +38,7 @@ LEGAL_SEED, NEAR_MISS_SEED = 4, 3
 
 
 class Array:
-    """What the peer computes with."""
+    """The function that the peer computes with."""
 
     def __init__(self, data: Any) -> None:
         self.data = data
@@ -243,7 +243,7 @@ def test_what_a_machine_returns() -> None:
 
 @pytest.mark.parametrize("plan", ["right", "wrong", "needed"])
 def test_a_value_that_is_wrong_by_the_plan_of_memory(plan: str) -> None:
-    """Where TVM cannot build a program without the plan, it is not known."""
+    """If TVM cannot build a program without the plan, it is unknown whether the plan is to blame."""
 
     def compiled(module: ast.IRModule, without: Sequence[str] = ()) -> Any:
         if plan == "needed" and without:

@@ -1,4 +1,4 @@
-"""How the steps of a finding are judged, with steps of our own; TVM itself is not needed."""
+"""The steps of a finding are judged with steps made here; TVM itself is not needed."""
 
 from __future__ import annotations
 

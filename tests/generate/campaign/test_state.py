@@ -1,4 +1,4 @@
-"""What a campaign has done is kept, once, and goes on where it stopped."""
+"""The state of a campaign is kept, and the campaign goes on where it stopped."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def damages(text: bytes) -> Iterator[bytes]:
 
 
 def test_a_damaged_state_is_told_and_put_aside(tmp_path: Path) -> None:
-    """Whatever the damage is, the campaign can begin anew, and the file is still there."""
+    """After any damage the campaign can begin anew, and the file is still there."""
     path = tmp_path / "state.json"
     saved(path)
     text = path.read_bytes()

@@ -33,7 +33,7 @@ class Module:
 
 
 class Negative(Array):
-    """What the peer calls a tensor with a length below 0."""
+    """The peer's name for a tensor with a negative length."""
 
     def numpy(self) -> Any:
         raise ValueError("negative dimensions are not allowed")
@@ -57,7 +57,7 @@ CHANGES: dict[str, tuple[Callable[[Any, Any, Any, Any], Any], str]] = {
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_each_kind_of_value(change: str) -> None:
-    """What the peer returns is what it was given, but for one change."""
+    """The peer returns its argument with one change."""
     returned, words = CHANGES[change]
     given: list[Any] = []
 

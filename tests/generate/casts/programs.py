@@ -53,7 +53,7 @@ def _listed(dims: list[str]) -> str:
 
 
 def tensor(choose: Random, names: AnnotationNames) -> str:
-    """Of a tensor."""
+    """A cast of a tensor."""
     kind = choose.choice(('"float32"', '"float32"', '"int64"', None))
     device = ', vdevice="llvm:0"' if choose.random() < 0.05 else ""
     dtype = "" if kind is None else f", dtype={kind}"
@@ -69,7 +69,7 @@ def tensor(choose: Random, names: AnnotationNames) -> str:
 
 
 def shape(choose: Random, names: AnnotationNames) -> str:
-    """Of a shape."""
+    """A cast of a shape."""
     match choose.randrange(4):
         case 0:
             return "R.Shape"
@@ -79,14 +79,14 @@ def shape(choose: Random, names: AnnotationNames) -> str:
 
 
 def prim(choose: Random, names: AnnotationNames) -> str:
-    """Of a scalar."""
+    """A cast of a scalar."""
     if choose.random() < 0.6:
         return choose.choice(("T.int64", "T.int64", 'R.Prim("int64")', "T.int32", "T.bool"))
     return f"R.Prim(value={dimension(choose, names, True)})"
 
 
 def function(choose: Random, names: AnnotationNames, depth: int) -> str:
-    """Of a function; its dimensions are its own, or known around it."""
+    """A cast of a function; its dimensions are its own, or known around it."""
     pure = choose.choice((True, True, False))
     match choose.randrange(5):
         case 0 | 1:
@@ -106,7 +106,7 @@ def _closed(names: AnnotationNames) -> AnnotationNames:
 
 
 def annotation(choose: Random, names: AnnotationNames, depth: int = 0, kind: str = "") -> str:
-    """Of any value, or of one of a kind (at times of another one)."""
+    """A cast of any value, or of one of a kind (sometimes of another one)."""
     if not kind or choose.random() < 0.12:
         kind = choose.choice(KINDS)
     if choose.random() < 0.08:

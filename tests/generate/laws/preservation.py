@@ -91,7 +91,7 @@ def without_results(module: ast.IRModule) -> ast.IRModule | None:
 
 
 def violations(module: ast.IRModule, seed: int) -> Iterator[str]:
-    """How a legal module breaks the law."""
+    """The way in which a legal module breaks the law."""
     report = check_modules((module,), Source(""))
     (module,) = report.modules
     casting = Casting(lambda var: report.info.get(var))
@@ -163,7 +163,7 @@ def program_of(seed: int) -> ast.IRModule:
 
 
 def broken(seed: int, kinds: Counter[str]) -> str:
-    """How a generated program breaks the law; empty if it does not, or is not legal itself."""
+    """The way in which a generated program breaks the law; empty if it does not, or is not legal itself."""
     if not is_legal(seed):
         return ""
     kinds["legal"] += 1

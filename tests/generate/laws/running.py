@@ -1,4 +1,4 @@
-"""How laws run programs, and compare how runs end."""
+"""Run programs, and compare how runs end."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def entry(module: ast.IRModule) -> ast.Function:
 
 
 def run(module: ast.IRModule, inputs: Sequence[Any], backend: str = "steps") -> Outcome:
-    """How a run of the entry ends; the inputs are copied first."""
+    """Run the entry on copies of the inputs."""
     infos = [p.struct_info_annotation for p in entry(module).params]
     copies = [x.copy() if isinstance(x, np.ndarray) else x for x in inputs]
     values = [typed(x, info) for x, info in zip(copies, infos, strict=True)]

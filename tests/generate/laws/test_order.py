@@ -55,7 +55,7 @@ def test_a_member_is_a_member_of_every_bound(
 
 @given(struct_infos((N, M)), struct_infos((N, M)))
 def test_a_bound_is_above(one: ast.StructInfo, other: ast.StructInfo) -> None:
-    """Whatever is found out of two infos, it is never that one of them is not below their bound."""
+    """Whatever is derived from two infos, it never says that one of them is not below their bound."""
     above = lub(one, other, PROVER)
     for info in (one, other):
         assert compatibility(info, above, PROVER).kind != "incompatible"
@@ -94,7 +94,7 @@ def looser(draw: st.DrawFn, info: ast.StructInfo) -> ast.StructInfo:
 
 @given(st.data(), SIZES, st.integers(0, 99))
 def test_subsumption(data_source: st.DataObject, sizes: dict[tir.Var, int], seed: int) -> None:
-    """What says less is proved to be above, and every member of the one below is a member of it."""
+    """A less precise info is proved to be above, and it has every member of the one below."""
     info = data_source.draw(INFOS)
     above = data_source.draw(looser(info))
     assert isinstance(subtype(info, above, PROVER), Proved)
@@ -106,7 +106,7 @@ def test_subsumption(data_source: st.DataObject, sizes: dict[tir.Var, int], seed
 def test_what_is_proved_below_is_below(
     one: ast.StructInfo, other: ast.StructInfo, sizes: dict[tir.Var, int], seed: int
 ) -> None:
-    """Of two infos that have nothing to do with each other: where the order is proved, members agree."""
+    """For two unrelated infos, members agree if the order is proved."""
     if isinstance(subtype(one, other, PROVER), Proved):
         member = typed(value(one, sizes, _elements(seed), special=False), one)
         check([member], [other], sizes)

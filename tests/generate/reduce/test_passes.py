@@ -1,4 +1,4 @@
-"""What the passes of the reducer take away: the examples of `passes.md`, and laws."""
+"""The parts that the passes of the reducer remove: the examples of `passes.md`, and laws."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def drawn(rng: random.Random, symbols: list[str], leaves: str, depth: int) -> st
 
 
 def offsets(node: python.expr, text: str) -> tuple[int, int]:
-    """Where Python sees an expression that begins on the first line or behind it."""
+    """The lines on which Python sees an expression begin, from the first line on."""
     starts = [0]
     for line in text.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
@@ -156,7 +156,7 @@ def test_what_stands_in_front(text: str, same: str) -> None:
 
 @pytest.mark.parametrize("seed", range(300))
 def test_arithmetic_of_literals_is_computed_as_python_computes_it(seed: int) -> None:
-    """In a constant, an argument and an attribute; but for numbers outside of 64 bits."""
+    """Numbers in constants, arguments and attributes, except those outside of 64 bits."""
     rng = random.Random(seed)
     text = drawn(rng, ["+", "-", "*", "/", "//", "%"], "01235789", 2)
     others = {"5": ["1.5", "0.25"], "8": ["2**3", "(3)**-1", "2**0.5"]}

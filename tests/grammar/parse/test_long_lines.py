@@ -50,7 +50,7 @@ def test_every_beginning_of_a_text_with_an_indented_decorator_is_answered() -> N
 @pytest.mark.parametrize("name", ["i", "x", "n", "q"])
 @pytest.mark.parametrize("loop", ["range(8, {})", "T.parallel(8, {})", "T.grid(8, 8, {})"])
 def test_an_argument_that_no_loop_takes_is_told(loop: str, name: str) -> None:
-    """Whatever it names: neither the check nor the formatting drops it."""
+    """Neither the check nor the formatter drops a long comment, whatever it names."""
     target = "i, j" if "grid" in loop else "i"
     text = f"""@T.prim_func(s_tir=True)
 def f(x: T.handle, y: T.Buffer((8,), "float32")):

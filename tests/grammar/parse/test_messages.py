@@ -1,4 +1,4 @@
-"""What is said of texts that cannot be read, and of which part of them: the examples of `messages.md`."""
+"""Messages about texts that cannot be read, and their places: the examples of `messages.md`."""
 
 from __future__ import annotations
 

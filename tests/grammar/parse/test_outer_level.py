@@ -1,4 +1,4 @@
-"""What stands beside the definitions of a text: imports and declarations of shape variables, read as Python reads them."""
+"""Imports and declarations of shape variables beside the definitions of a text are read as Python reads them."""
 
 import pytest
 

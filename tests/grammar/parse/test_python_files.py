@@ -62,7 +62,7 @@ OUTSIDE = (
 
 
 def errors(text: str, path: str) -> list[tuple[str, tuple[int, int] | None, str | None]]:
-    """What is wrong, where, and what would mend it; but names that only Python would look up."""
+    """The mistake, its place and its fix; names that only Python would look up are left out."""
     found = parse(text, path).diagnostics
     wrong = (d for d in found if d.is_error and not d.code.startswith("PYTHON-"))
     return [(d.message, d.span, d.help) for d in wrong]

@@ -1,4 +1,4 @@
-"""What stands in a string or a comment says nothing about the program."""
+"""Strings and comments do not change the meaning of the program."""
 
 from __future__ import annotations
 

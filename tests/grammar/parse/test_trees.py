@@ -21,7 +21,7 @@ TEXTS = sorted([*PROGRAMS.glob("*.rlx"), *EXAMPLES.glob("*.rlx")])
 
 
 def places(text: str) -> set[Span]:
-    """Where Python has a node; in quotation marks there is an expression, too."""
+    """The places where Python has a node; quotation marks contain an expression, too."""
     starts = [0, *accumulate(len(line.encode()) for line in text.splitlines(keepends=True))]
     encoded = text.encode()
 

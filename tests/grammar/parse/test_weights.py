@@ -150,7 +150,7 @@ def test_a_string_ends_where_python_ends_it(count: int) -> None:
 
 
 def in_base64(string: str) -> bytes | None:
-    """What a string stands for once Python and JSON have read the escapes of its slashes."""
+    """The value of a string once Python and JSON have read the escapes of its slashes."""
     try:
         plain = json.loads('"' + string.replace("\\\\", "\\") + '"', strict=False)
         found = binascii.a2b_base64(plain, strict_mode=True)

@@ -285,7 +285,7 @@ def test_the_base_classes_of_a_module_stay() -> None:
 def test_constants_stay_in_front_of_the_functions_or_behind_them(
     functions: int, at: int, end: str
 ) -> None:
-    """However their line ends; between two functions they go behind the last."""
+    """Comments stay with any line ending; between two functions they move behind the last."""
     data = 'metadata = tvm.ir.load_json("""{"ir.GenericConst": 1}""")'
     parts = [
         f'@R.function\ndef f{n}():\n    return metadata["ir.GenericConst"][0]\n\n'

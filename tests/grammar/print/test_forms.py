@@ -56,12 +56,6 @@ def test_parentheses_are_as_few_as_needed(expr: tir.PrimExpr, text: str) -> None
     assert print_prim_expr(expr) == text
 
 
-def test_bare_literals_are_int32_inside_prim_funcs() -> None:
-    shown = print_prim_expr(tir.Add(tir.Var("i", INT32), tir.IntImm(1, INT32)), in_prim_func=True)
-    assert shown == "i + 1"
-    assert print_prim_expr(tir.Add(N, ONE), in_prim_func=True) == "n + T.int64(1)"
-
-
 def test_strings_are_escaped_so_that_they_stay_on_a_line() -> None:
     odd = 'a"b\\c\n\r\t\x00\x85\u2028\ud800é'
     assert print_expr(ast.StringImm(odd)) == (r'R.str("a\"b\\c\n\r\t\x00\u0085\u2028\ud800é")')

@@ -1,4 +1,4 @@
-"""However a text is laid out, `rlx fmt` keeps its program and its comments, and writes it one way."""
+"""`rlx fmt` keeps the program and its comments in any layout, and writes it one way."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ def test_a_name_used_before_it_is_bound_or_behind_its_scope_stays(text: str) -> 
     [("for", "v_for"), ("a.b", "a_b"), ("", "v"), ("1", "v_1"), ("R", "v_R"), ("_", "v")],
 )
 def test_one_name_that_is_none_is_mended(name: str, shown: str) -> None:
-    """Where no other name has to change."""
+    """No other name has to change."""
     odd = ast.Var(name)
     assert print_function(ast.Function((odd, Y), ast.SeqExpr((), odd))).splitlines()[1:] == [
         f"def main({shown}, x):",

@@ -1,4 +1,4 @@
-"""What is nested as deeply as texts may be is printed where Python's own limit is too low for it."""
+"""Programs nested as deeply as texts may be are printed although Python's own limit is too low."""
 
 from __future__ import annotations
 

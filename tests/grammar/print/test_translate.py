@@ -1,4 +1,4 @@
-"""What 0.27 has no words for is written in others, or refused; TVM is asked in tests/tvm/test_translated.py."""
+"""Constructs without words in 0.27 are written in others, or refused; tests/tvm/test_translated.py asks TVM."""
 
 from __future__ import annotations
 

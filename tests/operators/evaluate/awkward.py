@@ -178,7 +178,7 @@ def draw_call(seed: int, wanted: frozenset[str] = frozenset()) -> Awkward | None
 
 
 def broken(call: Awkward) -> str:
-    """How a call breaks the law; empty if it does not."""
+    """The way in which a call breaks the law; empty if it does not."""
     try:
         value = call.evaluate()
     except OperatorFault as fault:

@@ -92,7 +92,7 @@ def test_slices_are_those_of_python(length: int) -> None:
 
 @pytest.mark.parametrize("length", range(5))
 def test_slices_in_bounds(length: int) -> None:
-    """Where bounds are said to be inside, -1 is the place before the first element, and others are faults."""
+    """With bounds declared to be inside, -1 is the place before the first element, and others are faults."""
     x = line(length)
     bounds = range(-length - 2, length + 3)
     for begin, end, step in itertools.product(bounds, bounds, (-2, -1, 1, 2)):
@@ -212,7 +212,7 @@ def test_the_inverse_of_unique_has_an_index_for_each_slice(
 
 @pytest.mark.parametrize("dims", [(3,), (2, 3), (2, 3, 2)])
 def test_cross_entropy_is_a_mean_over_the_first_axis(dims: tuple[int, ...]) -> None:
-    """Of one distribution there is nothing to take the mean of."""
+    """A single distribution has no axis to take the mean over."""
     draw = np.random.default_rng(7)
     p, labels = draw.standard_normal(dims), draw.random(dims)
     total = -math.fsum((p * labels).flat)

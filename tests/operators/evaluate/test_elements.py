@@ -43,7 +43,7 @@ def same(one: Any, other: Any, close: bool) -> bool:
 
 
 def computed(name: str) -> Any:
-    """What computes an operator."""
+    """The function that computes an operator."""
     operator = lookup(f"relax.{name}")
     assert operator is not None
     return operator.compute

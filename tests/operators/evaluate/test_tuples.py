@@ -17,7 +17,7 @@ from tests.operators.evaluate.concrete import POINTS, Concrete, Unknown
 
 
 def outcome(call: Concrete, word: str, value: Any) -> tuple[str, list[Plain]]:
-    """What a call with this keyword argument has for its struct info and its value."""
+    """The struct info and the value of a call with this keyword argument."""
     name, args, attrs = call.case
     call.case = name, args, {**attrs, word: value}
     info = str(call.derive())

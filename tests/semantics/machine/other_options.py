@@ -36,7 +36,7 @@ def operators() -> list[str]:
 
 
 def others(name: str, value: Any, pick: random.Random) -> list[Any]:
-    """What may stand in the place of an option's value."""
+    """Values that may replace an option's value."""
     if name in WORDS:
         return [word for word in WORDS[name] if word != value]
     match value:

@@ -66,12 +66,12 @@ def value(plain: Any) -> Value:
 def run(
     text: str, *args: Any, entry: str = "main", fuel: int | None = None, **packed: Any
 ) -> Outcome:
-    """How a program ends."""
+    """The outcome of a program."""
     return program(text, **packed).run(entry, [value(arg) for arg in args], fuel=fuel)
 
 
 def returned(text: str, *args: Any, entry: str = "main", **packed: Any) -> Value:
-    """What a program returns; stepping gives the same as running."""
+    """The value that a program returns; stepping returns the same."""
     ready = program(text, **packed)
     result = ready.run(entry, [value(arg) for arg in args])
     assert isinstance(result, Returned), result
@@ -79,7 +79,7 @@ def returned(text: str, *args: Any, entry: str = "main", **packed: Any) -> Value
 
 
 def ended(text: str, *args: Any, entry: str = "main", **packed: Any) -> Ended:
-    """How a program ends that returns nothing."""
+    """The outcome of a program that returns nothing."""
     result = run(text, *args, entry=entry, **packed)
     assert isinstance(result, Ended), result
     return result

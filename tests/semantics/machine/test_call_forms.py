@@ -172,7 +172,7 @@ def errors(call: str) -> list[str]:
 
 
 def outcome(call: str) -> Outcome | None:
-    """How a call ends; None if the checker refuses it."""
+    """The outcome of a call; None if the checker refuses it."""
     report = check_text(PROGRAM.format(call=call), "calls.rlx")
     if any(d.is_error for d in report.diagnostics):
         return None

@@ -24,7 +24,7 @@ class M:
 
 
 def outcome(value: str) -> Outcome:
-    """How a program ends that wants the value on the other device."""
+    """The outcome of a program that wants the value on the other device."""
     report = check_text(PROGRAM.format(value=value), "devices.rlx")
     assert not [d for d in report.diagnostics if d.is_error]
     (main,) = report.modules[0].functions.values()

@@ -1,4 +1,4 @@
-"""What each kind of expression is when it is evaluated."""
+"""The value of each kind of expression."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def test_what_the_checker_left_open_is_decided_when_the_operator_runs(
     "call", ["R.add(x, o)", "R.add(o, x)", "R.arange(0, o, 1)", "R.full(R.shape([2]), o)"]
 )
 def test_objects_that_are_no_operands(call: str, held: object) -> None:
-    """What nothing is known of may be anything: it is a fault of the run, and not of the machine."""
+    """An operand without known type may be anything: a wrong one is a fault of the run, not of the machine."""
     text = f"@R.function\ndef main(x: R.Tensor, o: R.Object):\n    y = {call}\n    return y\n"
     end = ended(text, floats(1, 2), Opaque(held))
     assert (type(end), end.code) == (Fault, "E-operator-arguments")

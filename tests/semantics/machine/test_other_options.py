@@ -33,7 +33,7 @@ def test_exchanged_options(part: int) -> None:
 
 
 def test_numbers_that_no_float_holds() -> None:
-    """What is computed of them, to see whether memory suffices, is held by floats."""
+    """The estimate of memory computes with floats, so that such numbers do not stop it."""
     text = "@R.function\ndef main(x: R.Tensor((2,), 'float32')):\n    y = {}\n    return y\n"
     for call in (
         "R.nn.leakyrelu(x, alpha=1e300)",

@@ -1,4 +1,4 @@
-"""What was never written is not read: in tuples, in parts, from one call to the next."""
+"""Memory that was never written cannot be read: in tuples, in parts, from one call to the next."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def twice(x: T.Buffer((n,), "float32"), y: T.Buffer((n + n,), "float32")):
 
 @pytest.mark.parametrize(("length", "writes_all"), [("n * 2", True), ("n + 1", False)])
 def test_loops_over_a_length_that_is_written_in_another_way(length: str, writes_all: bool) -> None:
-    """What writes all of a tensor needs no tracking, whichever form the sizes have."""
+    """A statement that writes all of a tensor needs no tracking, whichever form the sizes have."""
     ready = load(module(DOUBLED.format(length=length)))
     ended = ready.run("main", [value(np.ones(20_000, np.float32))])
     assert isinstance(ended, Returned) and (ready.notes == ()) == writes_all
@@ -288,7 +288,7 @@ def test_of_several_operands_none_is_shown_by_guess() -> None:
 
 
 class Quit(BaseException):
-    """No Exception."""
+    """An error that is not an Exception."""
 
 
 @pytest.mark.parametrize("error", [SystemExit, GeneratorExit, Quit])

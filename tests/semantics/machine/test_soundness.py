@@ -1,4 +1,4 @@
-"""What the checker derives holds at run time: programs of the examples, of the checker's tests, and by hand."""
+"""Derived struct info holds at run time: programs of the examples, of the checker's tests, and by hand."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SIZES = (0, 1, 3)
 
 
 def outcomes(text: str, name: str) -> list[tuple[str, Outcome | None]]:
-    """How the functions of a clean program end, each for several sizes."""
+    """The outcomes of the functions of a clean program, each for several sizes."""
     report = check_text(text, name)
     if any(d.is_error for d in report.diagnostics):
         return []

@@ -52,7 +52,7 @@ def damaged(func: tir.PrimFunc, rng: random.Random) -> tir.PrimFunc | None:
 
 
 def ending(run: Callable[[list[Any]], object], case: Case) -> tuple[Stop | None, Answer]:
-    """How a run ended, and what its arrays hold then."""
+    """The end of a run, and the content of its arrays then."""
     args = [arg.copy() if isinstance(arg, np.ndarray) else arg for arg in case.args]
     stopped = None
     with np.errstate(all="ignore"):
@@ -65,7 +65,7 @@ def ending(run: Callable[[list[Any]], object], case: Case) -> tuple[Stop | None,
 
 
 def compare(case: Case) -> tuple[str, str | None]:
-    """How both ended, and where they do not agree.
+    """The ends of both runs, and the places where they do not agree.
 
     Raises
     ------

@@ -204,7 +204,7 @@ def test_what_fails_to_be_made_leaves_nothing(
 
 
 def damages(library: bytes) -> Iterator[tuple[str, bytes]]:
-    """What may become of a file: shortened, changed in one bit, longer, another file."""
+    """Damage to a file: shortened, changed in one bit, longer, another file."""
     rng = random.Random(5)
     yield from (
         (f"{n} bytes left", library[:n]) for n in (0, 1, 31, 32, 33, 4096, len(library) - 1)
@@ -221,7 +221,7 @@ def damages(library: bytes) -> Iterator[tuple[str, bytes]]:
 def test_a_library_that_was_damaged_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the process that uses it, too: it would end by SIGBUS if it had the file itself in its memory."""
+    """The process that uses the file survives, too: it would end by SIGBUS if it had mapped the file itself."""
     folder = use(monkeypatch, tmp_path / "c")
     increment(8)
     [library] = libraries(folder)

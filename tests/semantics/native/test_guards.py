@@ -23,7 +23,7 @@ PARAMETERS = 'A: T.Buffer((9,), "int32"), B: T.Buffer(("n",), "int32")'
 @pytest.mark.parametrize("shift", range(-9, 1, 3))
 @pytest.mark.parametrize("divisor", [2, 3, 5])
 def test_division_of_indices_that_may_be_negative(operator: str, shift: int, divisor: int) -> None:
-    """Of a negative number the quotients, and the remainders, are two different ones."""
+    """Floor and truncation give different quotients and remainders for a negative number."""
     for offset in (0, 2, 5):
         body = f"for i in range(n): B[i] = A[T.{operator}(i + {shift}, {divisor}) + {offset}]"
         func = of_body(PARAMETERS, body)

@@ -16,7 +16,7 @@ from tests.semantics.tir.programs import of_body, prim_func
 
 
 def stopped(func: tir.PrimFunc, *args: Any, fuel: int | None = 10**9) -> Stop:
-    """What ends a run with bounds checked."""
+    """The fault that ends a run with bounds checked."""
     with pytest.raises(Stop) as caught:
         native.compile(func)(args, fuel)
     return caught.value

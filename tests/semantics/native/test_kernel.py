@@ -1,4 +1,4 @@
-"""What a kernel takes, and what it makes of arrays that are not as it wants them."""
+"""The arguments of kernels, including arrays in another layout or of another type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a kernel needs of the prelude is what it gets: all that is mentioned, and the widest vectors where they help."""
+"""A kernel gets the parts of the prelude that it mentions, and the widest vectors that help."""
 
 from __future__ import annotations
 

@@ -170,7 +170,7 @@ def ending(run: Any) -> str:
 
 
 def both(body: str) -> tuple[str, str]:
-    """How the evaluator and native code end; what they write is the same if both return."""
+    """The ends of the evaluator and of native code; they write the same if both return."""
     func = of_body(PARAMETERS, body)
     mine, theirs = ([array.copy() for array in VALUES.values()] for _ in range(2))
     with np.errstate(all="ignore"):
@@ -202,7 +202,7 @@ def test_statements(body: str) -> None:
 
 
 def test_a_layout_of_an_argument_is_not_supported() -> None:
-    """What stands where in the memory of the caller it alone knows."""
+    """Only the caller knows where its memory is."""
     said = 'x: T.Buffer((2, 4), "float32", layout=T.TileLayout(T.S[(4, 2):(1, 4)]))'
     func = of_body(said, "x[0, 0] = T.float32(1)")
     array = np.zeros((2, 4), np.float32)

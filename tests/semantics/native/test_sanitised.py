@@ -131,7 +131,7 @@ def test_short_loops_are_written_out_early() -> None:
 def test_a_guarded_load_does_not_read_beyond_its_buffer(
     kind: str, wanted_lanes: int, tmp_path: Path
 ) -> None:
-    """Where GCC 12 knows for which lanes a load is, it loads the others as well."""
+    """If GCC 12 knows for which lanes a load is, it loads the others as well."""
     forms = {
         "x[i]": f"i < {wanted_lanes}",
         f"x[i - {8 - wanted_lanes}]": f"{8 - wanted_lanes} <= i",

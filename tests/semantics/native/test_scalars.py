@@ -56,7 +56,7 @@ class Case(Record):
 
 
 def computed(cases: list[Case]) -> list[np.ndarray[Any, Any]]:
-    """What native code makes of each case's rows: one kernel, columns of its own for each case."""
+    """The results of native code for each case's rows: one kernel, with columns of its own for each case."""
     n = tir.Var("n")
     length = max(len(case.rows) for case in cases)
     buffers: dict[tir.Var, tir.Buffer] = {}

@@ -268,7 +268,7 @@ def test_buffers_have_places_in_the_memory_that_the_call_brings(
 
 
 def test_places_are_limited_by_memory_and_fuel(workspace: Any) -> None:
-    """To the byte and to the iteration: where there is too little, the code for all arguments says so."""
+    """The limits hold to the byte and to the iteration: beyond them, the code for all arguments says so."""
     compiled = native.compile(of_body(PLACED_PARAMETERS, PLACED))
     memory, fuel = 8 * 8 * 3 + 4 * 5 + 8, 5 + 8 + 8 * 3 + 8 + 8
     for _ in range(2):

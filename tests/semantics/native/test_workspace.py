@@ -49,7 +49,7 @@ def test_a_workspace_that_memory_does_not_hold_is_none(monkeypatch: pytest.Monke
     assert workspace.more(numbers, 100) == 0
 
 
-def test_blocks_are_given_back_to_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_are_given_back_to_the_one_before() -> None:
     numbers = frame.beginning(limit=400)
     first, second, third = (workspace.more(numbers, size) for size in (8, 0, 100))
     assert {first % 64, second % 64, third % 64} == {0}

@@ -1,4 +1,5 @@
-"""What wraps is not what its exact value would be: indices, bounds and extents of random integer expressions.
+"""Wrapped numbers differ from the exact ones: indices, bounds and extents of random integer
+expressions.
 
 Native code reasons about exact sums. Each function here computes in narrow or mixed types, whose results leave them, and uses what
 it gets as an index, as a guard, as an extent or as a bound of a loop.
@@ -71,7 +72,7 @@ class Wrapping:
         return f"({a} {sign} {b})"
 
     def small(self, value: str) -> str:
-        """What has few values, if nothing wrapped in it."""
+        """An expression that has few values if nothing in it wraps."""
         three, zero = f"T.{self.kind}(3)", f"T.{self.kind}(0)"
         forms = ("{v}", "T.min({v}, 3)", "T.max(T.min({v}, 3), 0)", "T.max(T.min({v}, {a}), {z})")
         more = ("{v} % 4", "{v} + T.int64(0)", "T.min({v} + T.int64(0), {a})", "{v} - {v} + 1")

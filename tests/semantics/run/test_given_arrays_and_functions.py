@@ -1,4 +1,4 @@
-"""What a caller hands to a run: arrays stay as they are, and functions are called."""
+"""Arrays that a caller hands to a run stay as they are, and functions are called."""
 
 from __future__ import annotations
 

@@ -325,7 +325,7 @@ def test_an_endless_loop_ends_in_seconds_by_default(
     assert run(capsys, endless, "--input", "x=[3, 3]", "--backend", "steps")[0] == 3
 
 
-def test_more_fuel_than_a_counter_holds(program: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_more_fuel_than_a_counter_holds(capsys: pytest.CaptureFixture[str]) -> None:
     argv = ["--fuel", "1" + "0" * 30, "--iterations", "1" + "0" * 30]
     assert run(capsys, str(EXAMPLES / "call_tir.rlx"), *argv)[0] == 0
 

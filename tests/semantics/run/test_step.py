@@ -286,7 +286,7 @@ const text = id => document.getElementById(id).innerText;
 
 
 def told(script: str, page: str, folder: Path) -> Any:
-    """What a script tells about a page."""
+    """The facts about a page that a script prints."""
     dom = dom_after(page, f"{HELPERS}{{{script}}}", folder)
     found = re.search(r'<pre id="result">(.*?)</pre>', dom, re.DOTALL)
     assert found is not None, dom[-2000:]
@@ -313,7 +313,7 @@ def test_the_page_plays_forward_and_back_in_chromium(
 
 
 def test_the_page_asks_for_nothing(tmp_path: Path) -> None:
-    """No network, and no address in it but those of its own steps."""
+    """A page uses no network, and no addresses except those of its own steps."""
     page = made(tmp_path, RECURSION, "--entry", "even", "--input", "k=1")
     code = re.sub(r'<script type="application/json".*?</script>', "", page, flags=re.DOTALL)
     assert set(re.findall(r"(?:src|href)\s*=\s*[\"'`]?([^\"'`\s>]+)", code)) == {

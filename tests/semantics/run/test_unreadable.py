@@ -111,7 +111,7 @@ class B:
 
 
 def test_the_functions_that_can_be_called() -> None:
-    """Those of Relax that are not private, of the first module that has one of that name."""
+    """Relax functions that are not private can be called, each of the first module that has the name."""
     a, b = parse(MODULES, "modules").modules
     found = callable_functions([a, b])
     assert [(name, module) for name, (module, _) in found.items()] == [("first", a), ("second", b)]

@@ -132,7 +132,7 @@ def test_arrays_of_other_libraries_are_arguments() -> None:
 
 
 def test_the_type_of_a_value_is_below_that_of_its_variable() -> None:
-    """What a run returns is described as the checker derives it, or more exactly."""
+    """The description of a result is the derived struct info, or more exact."""
     assert not [d for d in rlx.check(PROGRAM).diagnostics if d.is_error]
     found = rlx.run(PROGRAM, "main", [np.arange(3, dtype=np.float32)])
     assert isinstance(found, Returned)
@@ -195,7 +195,7 @@ def test_arrays_lie_as_they_lie(how: str, backend: str) -> None:
 
 @pytest.mark.parametrize("how", LAID)
 def test_arrays_from_packed_functions_lie_as_they_lie(how: str) -> None:
-    """What such a function returns is memory for what follows, also on the virtual machine."""
+    """The result of such a function is ordinary memory afterwards, also on the virtual machine."""
     text = KERNELS.replace(
         "        c = R.matmul(a, y)",
         '        x2 = R.call_packed("laid", x, sinfo_args=(R.Tensor((3, 4), "float32"),))\n'

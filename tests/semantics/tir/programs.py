@@ -33,7 +33,7 @@ def vector(dtype: str, size: int, name: str = "A") -> str:
 
 
 def filled(body: str, dtype: str = "int32", size: int = 4, **options: Any) -> list[Any]:
-    """What `A` holds after some statements; it starts with nothing written."""
+    """The content of `A` after some statements; it starts with nothing written."""
     array = np.zeros(size, dtype)
     evaluate(of_body(vector(dtype, size), body), [array], unwritten=[0], **options)
     return array.tolist()
@@ -51,7 +51,7 @@ def computed(expr: str, dtype: str, a: Any = 0, b: Any = 0, source: str = "") ->
 
 
 def stopped(func: tir.PrimFunc, *args: Any, **options: Any) -> Stop:
-    """What ends a run."""
+    """The fault that ends a run."""
     with pytest.raises(Stop) as caught:
         evaluate(func, args, **options)
     return caught.value

@@ -1,4 +1,4 @@
-"""What has no meaning ends a run, with the premise that failed and the place."""
+"""Operations without a meaning end a run, with the premise that failed and the place."""
 
 from __future__ import annotations
 

@@ -172,7 +172,7 @@ def _odd(random: Random) -> dict[str, Any]:
 
 
 def _steps(random: Random) -> dict[str, Any]:
-    """What happens to a context."""
+    """Changes of a context."""
     types = {name: random.choice(TYPES) for name in NAMES if random.random() < 0.4}
     steps: list[list[Any]] = []
     for _ in range(random.randint(1, 7)):

@@ -14,7 +14,8 @@ from rlx.grammar.nodes.dtype import dtype
 from rlx.solver import smt
 from rlx.solver.prim_exprs import conjunction, expand
 from rlx.solver.question_parser import parse
-from tests.solver.arith.test_small_terms import COMPARISONS, GRID, TERMS, M, N, number, value
+from tests.solver.arith.test_small_terms import COMPARISONS, GRID, TERMS, M, N, number
+from tests.solver.values import value_at
 
 KINDS = ("bool", "int4", "int8", "uint8", "int16", "uint16", "int32", "uint32", "uint64")
 
@@ -40,20 +41,20 @@ def is_truth(term: tir.PrimExpr) -> bool:
 
 
 def said(term: tir.PrimExpr, wanted: int) -> tir.PrimExpr:
-    """That a term has a value."""
+    """The condition that a term has a value."""
     if is_truth(term):
         return term if wanted else tir.Not(term)
     return tir.EQ(term, number(wanted))
 
 
 def ask(goal: tir.PrimExpr, point: dict[tir.Var, int], style: str) -> str:
-    """What Z3 says of the opposite of a goal where the variables have these values."""
+    """Z3's answer to the opposite of a goal at these values of the variables."""
     limits = tuple((x, x) for x in point.values())
     positive = frozenset(
         node.b
         for node in tir.postorder(goal)
         if isinstance(node, tir.FloorDiv | tir.FloorMod | tir.TruncDiv | tir.TruncMod)
-        and (value(node.b, point) or 0) > 0
+        and (value_at(node.b, point) or 0) > 0
     )
     query = smt.Query(tuple(point), limits, (), goal, positive)
     return smt.solve(smt.encode(query, style), 10_000_000).status
@@ -63,7 +64,7 @@ def ask(goal: tir.PrimExpr, point: dict[tir.Var, int], style: str) -> str:
 @pytest.mark.parametrize("point", GRID[1::9])
 def test_terms_have_the_value_that_evaluation_gives(style: str, point: dict[tir.Var, int]) -> None:
     """Several at once, since Z3 takes longer to start than to answer."""
-    found = [(term, value(whole, point)) for whole, term in EXPANDED]
+    found = [(term, value_at(whole, point)) for whole, term in EXPANDED]
     goals = [said(term, wanted) for term, wanted in found if wanted is not None]
     assert len(goals) > len(found) / 2
     for at in range(0, len(goals), TOGETHER):
@@ -74,7 +75,7 @@ def test_terms_have_the_value_that_evaluation_gives(style: str, point: dict[tir.
 def test_and_no_other_value(style: str) -> None:
     """So the text does not contradict itself, which would prove everything."""
     for (whole, term), point in zip(EXPANDED[::7], itertools.cycle(GRID), strict=False):
-        wanted = value(whole, point)
+        wanted = value_at(whole, point)
         if wanted is not None:
             other = 1 - wanted if is_truth(term) else wanted + 1
             assert ask(said(term, other), point, style) == "sat", (term, point)

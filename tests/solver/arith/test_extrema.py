@@ -27,7 +27,7 @@ def _nested(rng: Random, op: str, operands: list[str]) -> str:
 
 
 def _questions(count: int) -> dict[str, str]:
-    """What holds for the largest and the smallest of so many variables."""
+    """True conditions on the largest and the smallest of so many variables."""
     rng = Random(count)
     names = [f"x{place}" for place in range(count)]
 

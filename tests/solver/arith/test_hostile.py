@@ -152,7 +152,7 @@ def test_overflow_is_told(goal: str) -> None:
 
 
 def test_two_limits_together_keep_a_value_small() -> None:
-    """No value by itself is known to fit; what is evaluated together does."""
+    """No value is known to fit by itself, but the two conditions together keep it small."""
     assert prove("n >= 3000000000 or n*n >= 0", int64=True).proved
     assert prove("n > 100 or n*n*n <= 1000000", int64=True).proved
 
@@ -203,7 +203,7 @@ def test_contradictory_assumptions_are_always_told(
 
 
 def test_the_script_agrees_with_the_verdict() -> None:
-    """What we prove is ``unsat``, what we refute is ``sat``, wherever Z3 settles it; in every style."""
+    """Proved goals are ``unsat`` and refuted ones ``sat``, wherever Z3 settles it; in every style."""
     tally: Counter[str] = Counter()
     for number in range(120):
         goal = RandomGoal(random.Random(31_000_000 + number))
@@ -233,7 +233,7 @@ def test_the_script_agrees_with_the_verdict() -> None:
 
 @pytest.mark.parametrize("count", [10, 3_000])
 def test_a_fact_of_many_alternatives(count: int) -> None:
-    """However many there are, a counterexample satisfies one of them."""
+    """A counterexample satisfies one of the alternatives, for any number of them."""
     fact: PrimExpr = tir.EQ(N, tir.IntImm(1_000_003))
     for k in range(count):
         fact = tir.Or(fact, tir.EQ(tir.Mul(N, M), tir.IntImm(1_000_003 + k)))

@@ -13,10 +13,10 @@ import pytest
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import dtype
 from rlx.solver import coarse_intervals, intervals
-from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.normal_form import Engine
 from rlx.solver.poly import Poly
 from rlx.solver.prim_exprs import Range
+from tests.solver.values import value_at
 
 NUMBERS = range(-2, 3)
 CLOSED = [(low, high) for low in NUMBERS for high in NUMBERS if low <= high]
@@ -38,13 +38,6 @@ def values(limits: Range) -> range:
     return range(-FAR if low is None else low, (FAR if high is None else high) + 1)
 
 
-def value(expr: tir.PrimExpr, x: int, y: int) -> int | None:
-    try:
-        return evaluate(expr, {X: x, Y: y})
-    except UndefinedError:
-        return None
-
-
 def assert_true(found: Range, wanted: list[int]) -> None:
     low, high = found
     assert all((low is None or low <= v) and (high is None or v <= high) for v in wanted)
@@ -53,7 +46,7 @@ def assert_true(found: Range, wanted: list[int]) -> None:
 @pytest.mark.parametrize("kind", [*EXACT, *ROUNDED], ids=lambda kind: kind.__name__)
 def test_coarse_limits(kind: type[tir.Binary]) -> None:
     node = kind(X, Y)
-    table = {(x, y): value(node, x, y) for x in NUMBERS for y in NUMBERS}
+    table = {(x, y): value_at(node, {X: x, Y: y}) for x in NUMBERS for y in NUMBERS}
     for a, b in product(CLOSED, CLOSED):
         found = coarse_intervals.of_node(node, (a, b))
         wanted = [v for at in product(values(a), values(b)) if (v := table[at]) is not None]
@@ -95,7 +88,7 @@ CLOSEST = {"x + y", "x - 2*y", "x*y", "x*x", "(x*y)"}
 def test_limits_of_polynomials(name: str) -> None:
     operation, expr = OPERATIONS[name]
     numbers = range(-FAR, FAR + 1)
-    table = {(x, y): value(expr, x, y) for x in numbers for y in numbers}
+    table = {(x, y): value_at(expr, {X: x, Y: y}) for x in numbers for y in numbers}
     for a, b in product(OPEN, OPEN):
         engine = Engine(10_000)
         x, y = (engine.atom("var", (), var) for var in (X, Y))

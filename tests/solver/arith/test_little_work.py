@@ -84,7 +84,7 @@ def test_the_slowest_questions_are_kept(seed: int) -> None:
 
 
 def test_each_question_has_the_whole_work_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a new prover answers, one answers that was asked other questions before."""
+    """A prover that was asked other questions before answers as a new one does."""
     monkeypatch.setattr(budget, "QUESTION_SMT", 0)
     monkeypatch.setattr(budget, "QUESTION_FUEL", 2500)
     used = Prover()

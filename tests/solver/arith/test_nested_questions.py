@@ -22,7 +22,7 @@ NESTS = {
 
 @pytest.mark.parametrize("kind", NESTS)
 def test_nests_up_to_the_limit(kind: str) -> None:
-    """What stands beside a nest is as deep as if it were not there."""
+    """A term beside a nest is as deep as it is without the nest."""
     left, right = NESTS[kind]
     levels = LEVELS // (left.count("(") + left.count("~") + left.count("-"))
     deep = f"{left * levels}n{right * levels}"

@@ -39,7 +39,7 @@ def test_points_of_ranges(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(80))
 def test_points_become_smaller(seed: int) -> None:
-    """What holds at a point still does, and no coordinate is further from where counting begins."""
+    """The condition still holds at the smaller point, and no coordinate is further from its start."""
     random = Random(seed)
     ranges = [limits for limits in ranges_of(random) if limits != (5, 4)] or [(0, None)]
     asked: list[search.Point] = []

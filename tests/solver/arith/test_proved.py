@@ -1,4 +1,4 @@
-"""How questions that people ask are settled: the examples of `proved.md`."""
+"""Questions that people ask are settled: the examples of `proved.md`."""
 
 from __future__ import annotations
 

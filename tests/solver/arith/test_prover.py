@@ -127,7 +127,7 @@ def test_of_constant_divisors_only_zero_counts(operator: str, divisor: int) -> N
 def test_the_order_of_many_facts_takes_few_looks_at_each(
     monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
-    """What is left is not sorted anew after each fact."""
+    """The remaining facts are not sorted anew after each fact."""
     looked: list[PrimExpr] = []
     original = contexts.order_key
 
@@ -372,7 +372,7 @@ def random_condition(rng: random.Random, depth: int) -> str:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_short_form_is_shorter_and_has_the_value(seed: int) -> None:
-    """Wherever the expression has one, with facts that hold and variables of both signs."""
+    """The answer holds wherever the expression has a value, with true facts and variables of both signs."""
     rng = random.Random(seed)
     for _ in range(100):
         variables: dict[str, tir.Var] = {name: tir.Var(name) for name in "abc"}

@@ -12,12 +12,12 @@ from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
 from rlx.solver.budget import Work
 from rlx.solver.context import ContextState
-from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.prim_exprs import Range
 from rlx.solver.question import Question
 from rlx.solver.question_parser import parse
 from rlx.solver.search import Tape
 from tests.solver.arith.random_questions import condition
+from tests.solver.values import value_at
 
 TYPES = (
     *("int64", "int64", "int32", "uint8", "bool", "uint64", "int128", "int1", "float32"),
@@ -60,20 +60,9 @@ def test_compiled_conditions_have_the_values_of_the_evaluator(seed: int) -> None
         for _ in range(8 if compiled.usable else 0):
             point = tuple(random.choice(POINTS) for _ in variables)
             found = compiled.run(point)
-            try:
-                value: int | None = evaluate(expr, dict(zip(variables, point, strict=True)))
-            except UndefinedError:
-                value = None
+            value = value_at(expr, dict(zip(variables, point, strict=True)))
             if found is not None:
                 assert [int(v) for v in found] == [value]
-
-
-def holds(expr: PrimExpr, values: dict[tir.Var, int]) -> bool | None:
-    """Whether a condition holds at a point; None where it has no value."""
-    try:
-        return bool(evaluate(expr, values))
-    except UndefinedError:
-        return None
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -89,8 +78,8 @@ def test_a_counterexample_is_evaluated_again(seed: int) -> None:
     for _ in range(12):
         values = {var: random.choice(POINTS) for var in variables}
         wanted = (
-            all(holds(known, values) for known in facts)
-            and holds(goal, values) is False
+            all(value_at(known, values) for known in facts)
+            and value_at(goal, values) == 0
             and all(inside(values[var], state.range_of(var)) for var in question.variables)
         )
         found = question.refute(values, "points")

@@ -12,11 +12,11 @@ import pytest
 from rlx.grammar.nodes import tir
 from rlx.solver import assumptions, intervals
 from rlx.solver.atom_values import poly_value
-from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.normal_form import Engine, variable
 from rlx.solver.poly import DEPTH_LIMIT, Poly, TooMuchWorkError
 from rlx.solver.prim_exprs import Range
 from rlx.solver.question_parser import parse
+from tests.solver.values import value_at
 
 SEEDS = 150
 FUEL = 12_000
@@ -66,7 +66,7 @@ class Case:
                 (low is None or low <= values[v]) and (high is None or values[v] <= high)
                 for v, (low, high) in ranges
             )
-            if all(inside) and all(_holds(fact, values) for fact in facts):
+            if all(inside) and all(value_at(fact, values) for fact in facts):
                 yield point
 
     def leaf(self) -> Made:
@@ -142,13 +142,6 @@ class Case:
                 continue  # a quotient that is not needed divides by zero here
 
 
-def _holds(fact: tir.PrimExpr, values: dict[tir.Var, int]) -> bool:
-    try:
-        return bool(evaluate(fact, values))
-    except UndefinedError:
-        return False
-
-
 def test_atoms_and_conditions_nest_up_to_the_limit() -> None:
     engine = Engine(1_000_000)
     part = variable(engine, tir.Var("x"))
@@ -178,4 +171,4 @@ def test_samples_satisfy_what_is_known(seed: int) -> None:
     places = {var: case.engine.atom("var", (), var).index for var in case.variables}
     for known in case.engine.samples:
         values = {var: known[place] for var, place in places.items()}
-        assert all(_holds(fact, values) for fact in case.known)
+        assert all(value_at(fact, values) for fact in case.known)

@@ -1,4 +1,4 @@
-"""What a relation says is so at every point of a grid, which is gone through independently."""
+"""Relations hold at every point of a grid, which is evaluated independently."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import Prover, Relation
 from rlx.solver.context import Context
-from rlx.solver.evaluate import UndefinedError, evaluate
+from rlx.solver.evaluate import evaluate
 from rlx.solver.question_parser import parse
+from tests.solver.values import value_at
 
 NAMES = {name: tir.Var(name) for name in "nmk"}
 TEXTS = (
@@ -35,13 +36,6 @@ def at(values: Mapping[str, int] | None) -> dict[tir.Var, int]:
     return {var: values.get(name, 1) for name, var in NAMES.items()}
 
 
-def holds(condition: PrimExpr, point: Mapping[tir.Var, int]) -> bool:
-    try:
-        return bool(evaluate(condition, point))
-    except UndefinedError:
-        return False
-
-
 def check(found: Relation, pairs: list[tuple[PrimExpr, PrimExpr]], low: int) -> None:
     """Compare a relation with the grid, whose variables are at least ``low``."""
     grid = [point for point in GRID if point[NAMES["n"]] >= low]
@@ -60,7 +54,7 @@ def check(found: Relation, pairs: list[tuple[PrimExpr, PrimExpr]], low: int) -> 
     if found.witness is not None:
         assert equal(pairs, at(found.witness))
     if found.assumption is not None:
-        assert all(equal(pairs, point) for point in grid if holds(found.assumption, point))
+        assert all(equal(pairs, point) for point in grid if value_at(found.assumption, point))
 
 
 def evaluated_far(found: Relation, pairs: list[tuple[PrimExpr, PrimExpr]]) -> bool:

@@ -134,17 +134,21 @@ def test_more_nodes_than_are_looked_at() -> None:
     assert prover.relate(total, prim_exprs.ZERO).kind == "unknown"
 
 
-def test_a_conjunction_of_hard_parts_costs_no_more_than_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """All parts draw on the work of one question; none of it is decided by the clock."""
-    granted: list[int] = []
+@pytest.fixture
+def granted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The budgets of all questions to Z3, which leaves them undecided."""
+    found: list[int] = []
 
     def solve(text: str, rlimit: int, names: Sequence[str] = ()) -> smt.Answer:
-        granted.append(rlimit)
+        found.append(rlimit)
         return smt.Answer("unknown")
 
     monkeypatch.setattr(smt, "solve", solve)
+    return found
+
+
+def test_a_conjunction_of_hard_parts_costs_no_more_than_one(granted: list[int]) -> None:
+    """All parts draw on the work of one question; none of it is decided by the clock."""
     hard = [f"x{i}*x{i}*x{i} != 2*y{i}*y{i}*y{i} or y{i} == 0" for i in range(40)]
     assert prove(" and ".join(hard)).status == "unknown"
     assert 0 < sum(granted) <= Work().smt
@@ -166,15 +170,8 @@ def test_conditions_are_nested_as_deep_as_the_limit() -> None:
 
 @pytest.mark.parametrize("easy", ["", "x + x == 2*x and ", "x + x == 2*x and y*x == x*y and "])
 def test_parts_that_are_proved_at_once_take_nothing_from_the_others(
-    easy: str, monkeypatch: pytest.MonkeyPatch
+    easy: str, granted: list[int]
 ) -> None:
-    granted: list[int] = []
-
-    def solve(text: str, rlimit: int, names: Sequence[str] = ()) -> smt.Answer:
-        granted.append(rlimit)
-        return smt.Answer("unknown")
-
-    monkeypatch.setattr(smt, "solve", solve)
     hard = "(x*x*x != 2*y*y*y or y == 0)"
     assert prove(hard).status == "unknown"
     alone = granted[:]

@@ -13,8 +13,8 @@ import pytest
 from rlx.grammar.nodes import tir
 from rlx.solver import Proved, Prover, Refuted
 from rlx.solver.context import Context, ContextState
-from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.question_parser import show
+from tests.solver.values import value_at
 
 N, M = tir.Var("n"), tir.Var("m")
 GRID = [dict(zip((N, M), point, strict=True)) for point in itertools.product(range(-7, 8), (-2, 3))]
@@ -53,13 +53,6 @@ def terms() -> Iterator[tir.PrimExpr]:
         yield around(operation(operand, small), tir.FloorDiv(M, number(2)))
 
 
-def value(expr: tir.PrimExpr, point: dict[tir.Var, int]) -> int | None:
-    try:
-        return evaluate(expr, point)
-    except UndefinedError:
-        return None
-
-
 TERMS = list(terms())
 
 
@@ -72,8 +65,8 @@ def test_a_simplified_term_has_the_same_value(part: int) -> None:
     for term in TERMS[part::4]:
         simple = prover.simplify(term)
         for point in GRID:
-            wanted = value(term, point)
-            assert wanted is None or value(simple, point) == wanted, (
+            wanted = value_at(term, point)
+            assert wanted is None or value_at(simple, point) == wanted, (
                 show(term),
                 show(simple),
                 point,
@@ -111,9 +104,9 @@ def test_a_verdict_is_true_at_every_small_point(
         goal = comparison(term, number(bound))
         verdict = prover.always(goal)
         if isinstance(verdict, Proved):
-            false = [point for point in points if value(goal, point) == 0]
+            false = [point for point in points if value_at(goal, point) == 0]
             assert not false, (show(goal), false[0])
         else:
             assert isinstance(verdict, Refuted), show(goal)
             values = {var: verdict.values.get(var, 0) for var in (N, M)}
-            assert value(goal, values) == 0, (show(goal), values)
+            assert value_at(goal, values) == 0, (show(goal), values)

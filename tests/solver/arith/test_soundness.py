@@ -41,7 +41,7 @@ def test_random_goals_of_hypothesis(seed: int) -> None:
 
 
 def test_random_choices_under_both_readings() -> None:
-    """What is proved holds whether or not the branches of ``select`` that are not taken are evaluated; so with refuted."""
+    """Verdicts hold whether or not the branches of ``select`` that are not taken are evaluated."""
     tally: Counter[str] = Counter()
     for number in range(150):
         rng = random.Random(number)
@@ -65,7 +65,7 @@ def test_random_choices_under_both_readings() -> None:
 
 
 def test_random_goals_in_int64() -> None:
-    """What is proved overflows nowhere; where an overflow is shown, there is one."""
+    """Proved goals overflow nowhere; a reported overflow exists."""
     tally: Counter[str] = Counter()
     for number in range(240):
         goal = RandomGoal(random.Random(7_000_000 + number))

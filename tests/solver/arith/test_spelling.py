@@ -1,4 +1,4 @@
-"""What a printer gives is read with the same meaning: ours here, those of TVM in ``tests/tvm``."""
+"""Printed terms are read with the same meaning: ours here, those of TVM in ``tests/tvm``."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import dtype
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.grammar.print.prim import in_shape
-from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.question_parser import parse, show
+from tests.solver.values import value_at
 
 from .random_questions import CALLS
 
@@ -48,18 +48,10 @@ class Written(RandomGoal):
         return self.integer(3)
 
 
-def meaning(expr: PrimExpr, point: dict[tir.Var, int]) -> int | None:
-    """The value at a point, None where there is none."""
-    try:
-        return evaluate(expr, point)
-    except UndefinedError:
-        return None
-
-
 def agree(one: PrimExpr, other: PrimExpr, variables: list[tir.Var], rng: random.Random) -> bool:
     """Whether two expressions have the same values at some points."""
     points = [{v: rng.choice(POINTS) for v in variables} for _ in range(12)]
-    return all(meaning(one, point) == meaning(other, point) for point in points)
+    return all(value_at(one, point) == value_at(other, point) for point in points)
 
 
 @pytest.mark.parametrize("printer", [show, in_shape({}).text], ids=["solver", "grammar"])

@@ -1,4 +1,4 @@
-"""Who asks about shapes asks the prover: checker and operators use nothing else of the solver."""
+"""Questions about shapes go to the prover: checker and operators use nothing else of the solver."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ def test_mismatch_names_the_dimension() -> None:
 
 
 def test_definite_difference_before_a_possible_one() -> None:
-    """Of several failures the final one is reported."""
+    """The last of several failures is reported."""
     given, wanted = tensor((N, 3), "void"), tensor((M, 4), "float32")
     found = compatibility(given, wanted, prover())
     assert found.kind == "incompatible"
@@ -225,7 +225,7 @@ def test_generic_parameters_inside_tuples_and_shapes() -> None:
 
 
 def test_a_function_used_inside_itself() -> None:
-    """What is known of ``n`` here says nothing of the ``n`` that the function binds."""
+    """Facts about ``n`` say nothing of the ``n`` that the function binds."""
     n = var("n")
     generic = func((tensor((n,)),), tensor((n,)), n)
     four = func((tensor((4,)),), tensor((4,)))
@@ -279,7 +279,7 @@ def test_what_the_prover_does_not_know_is_possible() -> None:
 
 
 def test_assumption_is_handed_on() -> None:
-    """What would make it hold comes from the prover."""
+    """The prover names the condition that would make it hold."""
     found = compatibility(tensor((N,)), tensor((M,)), prover())
     assert found.assumption is not None
     assert compatibility(tensor((N,)), tensor((M,)), prover(found.assumption)).kind == "compatible"

@@ -179,7 +179,7 @@ def test_lub_of_comparable_is_the_upper(p: Prover) -> None:
 
 
 def test_glb_is_the_greatest_lower_bound(p: Prover) -> None:
-    """Where it exists it is below both and above every other lower bound of the universe."""
+    """If it exists, it is below both and above every other lower bound of the universe."""
     up = above()
     existing = 0
     for i in ALL:
@@ -247,7 +247,7 @@ SCOPES = [((), ()), ((), (N,)), ((), (M,)), ((HELD,), ()), ((HELD,), (N, M))]
 def test_erasure_widens_and_closes(
     variables: tuple[object, ...], shape_variables: tuple[object, ...], p: Prover
 ) -> None:
-    """What is left is above, mentions only what is in scope, and is left alone the second time."""
+    """The result is above, mentions only names in scope, and does not change the second time."""
     for info in UNIVERSE:
         left = erase(info, variables, shape_variables)  # type: ignore[arg-type]
         assert below(info, left, p), (info, left)

@@ -53,7 +53,7 @@ def below(a: StructInfo, b: StructInfo) -> bool:
 
 
 def refused(a: StructInfo, b: StructInfo) -> str:
-    """How a value of ``a`` is received where ``b`` is expected."""
+    """The way in which a value of ``a`` is received as a ``b``."""
     return compatibility(a, b, prover()).kind
 
 
@@ -100,7 +100,7 @@ def test_entry_5_binders() -> None:
 
 
 def test_entry_5_purity() -> None:
-    """Of opaque functions that derive alike the letter returns the first, pure or not."""
+    """As literally written, the join of opaque functions that derive alike is the first, pure or not."""
     pure, impure = packed(pure=True), packed(pure=False)
     letter = pure
     assert not below(impure, letter)
@@ -116,7 +116,7 @@ def test_entry_5_parameters() -> None:
 
 
 def test_entry_5_a_least_bound_need_not_exist() -> None:
-    """Of generic functions: both bounds stand above both functions, and nothing above both is below both."""
+    """Both bounds of generic functions are above both functions, and nothing above both is below both."""
     a = var("a")
     f, g = func((tensor((a,)),), tensor((a,)), a), func((tensor(ndim=1),), tensor((2,)))
     bounds = func((tensor(ndim=1),), tensor(ndim=1)), func((tensor((2,)),), tensor((2,)))

@@ -6,16 +6,15 @@ from itertools import product
 
 import pytest
 
-from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.ast import StructInfo
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.solver.evaluate import UndefinedError, evaluate
 from rlx.solver.order import compatibility, glb, lub, subtype
 from rlx.solver.prim_exprs import lazily
 from rlx.solver.prover import Prover
 from rlx.solver.question_parser import parse
 from tests.solver.order.build import func, prim, prover, shape, tensor, tup
 from tests.solver.order.universe import M, N
+from tests.solver.values import value_at
 
 TEXTS = (
     *("1", "n", "min(m, 1)", "m//m", "m//m*1", "(m + m)//(2*m)", "m//(m//m)", "m", "n*m//m"),
@@ -43,17 +42,10 @@ def _prover() -> Prover:
     return prover()
 
 
-def value(expr: PrimExpr, point: dict[tir.Var, int]) -> int | None:
-    try:
-        return evaluate(expr, point)
-    except UndefinedError:
-        return None
-
-
 def follows(wanted: PrimExpr, given: PrimExpr) -> bool:
     """Whether one dimension has the value of another wherever that has one, however choices are evaluated."""
     readings = ((given, wanted), (lazily(given), lazily(wanted)))
-    values = [(value(x, p), value(y, p)) for p in POINTS for x, y in readings]
+    values = [(value_at(x, p), value_at(y, p)) for p in POINTS for x, y in readings]
     return all(x is None or x == y for x, y in values)
 
 

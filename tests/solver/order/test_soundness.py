@@ -35,7 +35,7 @@ P = prover()
 
 
 def members(info: StructInfo) -> int:
-    """Which values belong to ``info``, for each assignment, as bits."""
+    """The values that belong to ``info``, for each assignment, as bits."""
     return sum(
         1 << (i * len(VALUES) + k)
         for i, point in enumerate(POINTS)

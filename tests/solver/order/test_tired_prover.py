@@ -1,4 +1,4 @@
-"""What a prover says of each dimension counts where it says nothing of all of them together."""
+"""Answers about single dimensions count if the prover gives none about all of them together."""
 
 from __future__ import annotations
 

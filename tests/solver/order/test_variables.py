@@ -279,7 +279,7 @@ def test_erasure_of_functions() -> None:
 
 
 def test_erasure_narrows_functions_in_parameters() -> None:
-    """What a parameter accepts may be widened: that narrows the parameter."""
+    """Widening the values that a parameter accepts narrows the parameter."""
     inner = func((tensor((M,)),), obj())
     outer = func((tup(inner, obj()),), obj())
     left = erased(outer)

@@ -1,4 +1,4 @@
-"""How many proofs have a certificate that checks.
+"""Count the proofs with a certificate that checks.
 
 Usage: ``python -m tests.solver.proofs.laws [STRIDE]`` proves every STRIDE-th true question of the benchmark and prints, by
 the means of the proofs, how many have steps and how many say "unchecked", and the questions of the latter. The

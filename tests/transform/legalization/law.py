@@ -196,7 +196,7 @@ TOLERANCE = {"float64": 1e-9, "float32": 2e-4, "float16": 6e-3, "bfloat16": 5e-2
 
 
 def difference(a: Any, b: Any, scale: float = 1.0) -> str | None:
-    """How two values differ, None if they agree."""
+    """The difference between two values; None if they agree."""
     if isinstance(a, tuple):
         if not isinstance(b, tuple) or len(a) != len(b):
             return f"{a!r} and {b!r}"
@@ -221,7 +221,7 @@ def difference(a: Any, b: Any, scale: float = 1.0) -> str | None:
 
 
 def disagreement(a: Outcome, b: Outcome) -> str | None:
-    """How two runs differ: both stop, or both give the same value."""
+    """The difference between two runs: both stop, or both give the same value."""
     if isinstance(a, Returned) and isinstance(b, Returned):
         return difference(a.numpy(), b.numpy())
     if isinstance(b, Returned) and _is_empty(b.numpy()):

@@ -56,7 +56,7 @@ def test_any_number_but_zero_is_true(kind: str) -> None:
 @pytest.mark.parametrize("kind", ["max", "avg"])
 @pytest.mark.parametrize("layout", ["NCHW2c", "NCHW2h", "NHWC2w2c", "NCHW2h2c2w", "N2nCHW3h2h"])
 def test_the_gradient_of_a_pool_in_blocks(kind: str, layout: str) -> None:
-    """What each axis is in pieces: an axis that is split has all its blocks full."""
+    """The pieces of each axis: a split axis has only full blocks."""
     rng = np.random.default_rng(len(layout))
     split = pieces(layout)
     whole = {"N": 2, "C": 4, "H": 6, "W": 4}

@@ -115,7 +115,7 @@ SIZES_OF_DATA = [
 def test_a_size_without_a_name_does_not_get_one(
     call: str, shape: str, kind: str, name: str
 ) -> None:
-    """What is computed from such a tensor is legalised only where its size is not written."""
+    """Calls on such a tensor are legalised only if its size is not written."""
     lines = [
         'm = TypeVar("m")\n@R.function',
         f"def main({MATRIX}, {NUMBER}):",

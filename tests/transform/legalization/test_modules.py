@@ -1,4 +1,4 @@
-"""Whole modules, legalised: what stays and why, devices, branches and functions inside of functions."""
+"""Legalisation of whole modules: remaining calls and the reasons, devices, branches and nested functions."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ LINES = [
 
 
 def test_a_call_has_the_kernel_that_it_has_alone() -> None:
-    """Whatever calls of the same operator stand before it."""
+    """The result does not depend on earlier calls of the same operator."""
     head = (
         'n = TypeVar("n")\n@R.function\ndef main(x: R.Tensor((n, 4), "float32"),'
         ' y: R.Tensor((n, 4), "float32"), row: R.Tensor((4,), "float32"),'

@@ -33,7 +33,7 @@ def test_each_stage_gives_normal_form(seed: int) -> None:
 
 
 def test_a_function_that_looks_like_a_normal_one_is_looked_at_anew() -> None:
-    """What is remembered is a body: another one made from it is another one."""
+    """The cache keeps bodies: another body made from one is checked anew."""
     text = "@R.function\ndef main(x: R.Tensor((4,))):\n    y = R.add(x, x)\n    return y\n"
     module = normalize(parse(text).modules[0])
     (gv,) = module.functions

@@ -211,7 +211,7 @@ def test_patterns_that_match_nothing() -> None:
 
 
 def test_chains_of_users() -> None:
-    """What uses a value may be asked about too, though it is bound later."""
+    """Users of a value may be asked about although they are bound later."""
     matmul, add, relu = is_op("matmul"), is_op("add"), is_op("nn.relu")
     assert places(matmul ^ add ^ relu) == ["m"]
     assert places(matmul ^ (add ^ relu)) == ["m"]

@@ -152,7 +152,7 @@ def below(x: R.Tensor(("n",), "float32"), w: R.Tensor("float32", ndim=2)) -> R.T
 
 
 def test_results_of_dataflow_blocks_are_cast_in_them() -> None:
-    """What leaves the block leaves it still."""
+    """Variables that leave the block still leave it."""
     text = WIDE.replace(
         "    b = cls.wide(a)\n    return b\n",
         "    with R.dataflow():\n        a1 = cls.wide(a)\n        b = cls.wide(a)\n"

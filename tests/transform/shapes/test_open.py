@@ -1,4 +1,4 @@
-"""Of which values more could be known."""
+"""Values of which more could be known."""
 
 from __future__ import annotations
 

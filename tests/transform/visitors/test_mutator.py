@@ -94,7 +94,7 @@ class Expand(rlx.ExprMutator):
 
 
 class Fold(rlx.ExprMutator):
-    """None in place of one: what only copies is left out."""
+    """Leaves out bindings that only copy."""
 
     def visit_var_binding(self, binding: ast.VarBinding) -> None:
         if isinstance(binding.value, ast.Var) and isinstance(binding.var, ast.DataflowVar):

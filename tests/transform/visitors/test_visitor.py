@@ -106,7 +106,7 @@ def _recording(seen: list[tuple[str, object]], *names: str) -> rlx.ExprVisitor:
 
 
 def test_one_method_sees_the_same_alone_and_among_all_others() -> None:
-    """What no method looks at is not visited; this changes nothing for the methods that look."""
+    """Parts that no method looks at are not visited; the methods that exist see the same."""
     module = rlx.parse(PROGRAM)
     names = [name for name in dir(rlx.ExprVisitor) if name.startswith("visit_")]
     every: list[tuple[str, object]] = []

@@ -66,7 +66,7 @@ def judge_text(peer: Peer, operator: str, label: str, written: Written) -> Verdi
 
 
 def judge_killed(call: OneCall, status: int) -> Verdict:
-    """What we say of a call that killed the process: TVM refuses it, in its way."""
+    """Our judgement of a call that killed the process: TVM refuses it, in its way."""
     written = write(call)
     severity, said, _, _ = _ours(written)
     kind = "silent" if severity in ("none", "note") else "agree"

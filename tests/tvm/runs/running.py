@@ -25,7 +25,7 @@ TOLERANCE = {"float64": 1e-6, "float32": 2e-4, "float16": 4e-3, "bfloat16": 2e-2
 
 
 class Refused(Exception):
-    """No value: an error of the checker, or a run that ends without one."""
+    """A run without a value: an error of the checker, or a run that ends without one."""
 
 
 def to_tvm(value: Any) -> Any:
@@ -84,7 +84,7 @@ def by_rlx(program: Program, text: str, engine: str) -> Value:
 
 
 def difference(ours: Value, theirs: Any) -> str:
-    """Where two values differ; empty if they agree."""
+    """The place where two values differ; empty if they agree."""
     if isinstance(ours, Tensor) and hasattr(theirs, "numpy"):
         return _tensors(ours.data, theirs.numpy(), str(theirs.dtype))
     if isinstance(ours, ShapeValue):

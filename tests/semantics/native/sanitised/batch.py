@@ -56,7 +56,7 @@ between pages that cannot be touched."""
 
 @cache
 def processors() -> tuple[tuple[str, ...], ...]:
-    """What native code is tuned to here, and the same for lesser processors."""
+    """The features that native code is tuned to here, and the same for lesser processors."""
     _, flags, _ = compiler.toolchain()
     tuned = flags[len(compiler.FLAGS) :]
     mentioned = tuple(flag for flag in tuned if not flag.startswith("-m"))
@@ -132,7 +132,7 @@ class Pieces:
 
 
 class Answer(NamedTuple):
-    """How a kernel ended: ``"returned"``, a code, or what the sanitiser said; and the arrays behind it."""
+    """The end of a kernel: ``"returned"``, a code, or the sanitiser's report; and the arrays after it."""
 
     ending: str
     arrays: Sequence[Array]

@@ -18,7 +18,7 @@ from .compare import difference, wanted
 
 
 class Report:
-    """What a campaign has done so far."""
+    """The results of a campaign so far."""
 
     def __init__(self) -> None:
         self.functions: Counter[str] = Counter()
@@ -85,7 +85,7 @@ class Campaign:
         self._check(cases)
 
     def _expected(self, case: Case) -> Answer | None:
-        """What the evaluator does; None for what has no native code or takes too long."""
+        """The evaluator's result; None if the program has no native code or takes too long."""
         try:
             generate(case.func, bounds=True, disjoint=True)
             expected = wanted(case)

@@ -23,7 +23,7 @@ _TOLERANCE = {"float16": 2e-2, "bfloat16": 1e-1, "float32": 1e-4, "float64": 1e-
 
 
 def wanted(case: Case) -> Answer:
-    """What the evaluator does.
+    """The evaluator's result.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def difference(case: Case, found: Answer, expected: Answer) -> str | None:
 
 
 def same(a: Array, b: Array) -> Array:
-    """Where the bits are the same; one NaN is like another."""
+    """The places where the bits are the same; all NaNs count as one."""
     word = np.dtype(f"u{a.dtype.itemsize}")
     equal = np.asarray(np.ascontiguousarray(a).view(word) == np.ascontiguousarray(b).view(word))
     equal = equal.reshape(a.shape)
@@ -109,7 +109,7 @@ def _largest(array: Array) -> float:
 
 
 def endings(answers: Sequence[Answer]) -> dict[str, int]:
-    """How often each ending occurs."""
+    """The number of runs by ending."""
     found: dict[str, int] = {}
     for answer in answers:
         word = answer.ending.partition(":")[0]

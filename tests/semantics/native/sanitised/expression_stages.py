@@ -52,7 +52,7 @@ class Stages:
         return self.te.compute(x.shape, self.pick(forms), "map")
 
     def cast(self) -> Any:
-        """In another type."""
+        """Cast an expression to another type."""
         x = self.now
         floats = "float" in self.kind
         kinds = [k for k in KINDS if k != "bool" and (not floats or "float" in k)]

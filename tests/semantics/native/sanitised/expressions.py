@@ -77,7 +77,7 @@ class Expressions:
         return self.cast(chosen, source, kind)
 
     def cast(self, value: str, source: str, kind: str) -> str:
-        """In another type; a float mostly where each integer type has it."""
+        """Cast an expression to another type; floats mostly to values that each integer type has."""
         if source == kind:
             return value
         if source in FLOATS and kind in INTEGERS and not self.chance(3):

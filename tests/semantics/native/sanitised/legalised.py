@@ -69,7 +69,7 @@ class Call:
         self.call = ast.Call(template.operator, args, attrs)
 
     def _dimensions(self, template: Template) -> dict[tir.PrimExpr, tir.PrimExpr]:
-        """What the letters that occur stand for: numbers, small enough together, or variables."""
+        """Values for the letters that occur: numbers, small enough together, or variables."""
         slots = (*template.args, *(slot for _, slot in template.attrs))
         dims = [dim for slot in slots for dim in _dims(slot)]
         letters = list(dict.fromkeys(v for dim in dims for v in tir.free_vars(dim) if v in LETTERS))
@@ -125,7 +125,7 @@ def _dims(slot: Slot) -> Sequence[tir.PrimExpr]:
 
 
 def legalised(seed: int) -> Iterator[Case]:
-    """What LegalizeOps makes of random calls."""
+    """The results of LegalizeOps for random calls."""
     peer = Peer()
     for number in count(seed << 32, TOGETHER):
         rng = random.Random(number)

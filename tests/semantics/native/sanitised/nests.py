@@ -267,7 +267,7 @@ class Nest:
         return self.cast(load, source, kind)
 
     def cast(self, value: Expr, source: DataType, kind: DataType) -> Expr:
-        """In another type; floats are brought where every integer type has them."""
+        """Cast an expression to another type; floats are first brought into the range of every integer type."""
         if source == kind:
             return value
         if source.is_float and kind.is_integer:

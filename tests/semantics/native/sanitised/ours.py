@@ -18,7 +18,7 @@ SORTS = ("sort", "argsort", "topk", "median")
 
 
 def ours(seed: int) -> Iterator[Case]:
-    """What `rlx.transform.legalize` makes of random calls over letters, with sizes around the edges of vectors."""
+    """The results of `rlx.transform.legalize` for random calls over letters, with sizes around the edges of vectors."""
     every = sorted(DEFINED)
     for number in count(seed << 32):
         rng = random.Random(number)

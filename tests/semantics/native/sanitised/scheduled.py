@@ -1,4 +1,4 @@
-"""What TVM's schedules make of the PrimFuncs of operators and of tensor expressions."""
+"""PrimFuncs of operators and of tensor expressions after TVM's schedules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the kernels come from; each source is endless."""
+"""Sources of kernels; each one is endless."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ class Style:
         return text[:start] + self.hole(text[start + 1 : end]) + self.filled(text[end + 1 :])
 
     def hole(self, text: str) -> str:
-        """What stands for a hole."""
+        """The expression for a hole."""
         word, colon, rest = text.partition(":")
         if not colon:
             return self._name(word)
