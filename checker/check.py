@@ -313,7 +313,7 @@ def _check(
         if module.prim_funcs:
             from rlx.checker.prim_funcs.check import prim_funcs
 
-            gathered.diagnostics += prim_funcs(module, source, errors, captured, modules)
+            gathered.diagnostics += prim_funcs(module, source, errors, captured)
         gathered.derive(module, captured)
     diagnostics = gathered.diagnostics
     if MARK in source.text:

@@ -8,7 +8,8 @@ most one writer; :func:`inverse` finds it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.node import Record, Span
@@ -279,7 +280,19 @@ class _Solver:
             return self._now(self.extents[part])
         if isinstance(part, tir.FloorMod) and self._is_natural(part.b):
             return part.b
+        with self._open_axes():
+            low, high = self.facts.reach(self._now(part))
+        if low is not None and low >= 0 and high is not None:
+            return terms.index(high + 1)
         return None
+
+    @contextmanager
+    def _open_axes(self) -> Iterator[None]:
+        """The axes that are not known yet are below their extents."""
+        with self.facts.scope():
+            for axis in self.open:
+                self.facts.index([axis], [self._now(self.extents[axis])])
+            yield
 
     def _is_natural(self, size: PrimExpr) -> bool:
         """Whether a size is not negative: what is left by a negative divisor is not, too."""
@@ -376,11 +389,8 @@ class _Solver:
         if top.modulo is not None:
             # The number must be below the next digit's weight.
             assert by is not None
-            with self.facts.scope():
-                for axis in self.open:
-                    self.facts.index([axis], [self._now(self.extents[axis])])
-                now = self._now(of)
-                if not self.facts.holds(_below(now, expression(by))):
+            with self._open_axes():
+                if not self.facts.holds(_below(self._now(of), expression(by))):
                     return False
         found_total = self._whole(used) or tir.interned(total)
         for equation in used:

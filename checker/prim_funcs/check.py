@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import builtins
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import cache, lru_cache
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import lru_cache
 from keyword import kwlist
 
 from rlx.checker.prim_funcs.expressions import dimension
@@ -21,6 +21,7 @@ from rlx.grammar.read.kept_text import kept_names
 from rlx.grammar.read.prototype import is_prototype
 from rlx.grammar.read.python_syntax import free_names
 from rlx.grammar.read.source_tokens import words_in
+from rlx.grammar.read.surroundings import Surroundings
 from rlx.solver.prim_exprs import conditional
 from rlx.spec.registry import rule
 
@@ -30,7 +31,6 @@ def prim_funcs(
     source: Source | None = None,
     errors: Sequence[Span | None] = (),
     captured: Collection[Node] = frozenset(),
-    others: Sequence[IRModule] = (),
 ) -> list[Diagnostic]:
     """Every violation of TIR01 to TIR17 in the PrimFuncs of a module.
 
@@ -42,14 +42,12 @@ def prim_funcs(
         Where the text has syntax errors.
     captured
         Variables, annotations and PrimFuncs whose meaning Python around the program gives.
-    others
-        More modules of the text: what their functions mention is not Python, either.
     """
     found: list[Diagnostic] = []
-    names = _captures((module, *others), source)
+    captures = _captures(source)
     for function in module.prim_funcs.values():
         text = None if source is None else source.text
-        state = PrimFuncCheck(function, names, text, module.type_vars)
+        state = PrimFuncCheck(function, captures(function), text, module.type_vars)
         state.from_python = captured
         state.incomplete = function in captured
         is_wrong = any(_within(span, function.span) for span in errors)
@@ -107,23 +105,16 @@ def _computed_extents(function: tir.PrimFunc) -> Iterator[tir.PrimExpr]:
         yield from (each for each in buffer.shape if type(each) not in (tir.Var, tir.IntImm))
 
 
-def _captures(modules: Iterable[IRModule], source: Source | None) -> Callable[[str], bool]:
-    """Whether a name may come from the Python around the functions: its code mentions it."""
+def _captures(source: Source | None) -> Callable[[tir.PrimFunc], Callable[[str], bool]]:
+    """Whether a name in a function may come from the Python around it: something there binds it."""
     if source is None or not source.path.endswith(".py"):
-        return lambda name: False
-    functions = (each for module in modules for each in module.functions.values())
-    spans = sorted(each.span for each in functions if each.span is not None)
+        return lambda function: lambda name: False
+    around = Surroundings(source.text)
 
-    @cache
-    def names() -> frozenset[str]:
-        text, end, parts = source.text, 0, []
-        for start, behind in spans:
-            parts.append(text[end:start])
-            end = max(end, behind)
-        around = " ".join((*parts, text[end:]))
-        return frozenset(words_in(around, (0, len(around))))
+    def captured(function: tir.PrimFunc) -> Callable[[str], bool]:
+        return around.view(function.span[0] if function.span else 0).holds
 
-    return lambda name: name in names()
+    return captured
 
 
 def _within(span: Span | None, whole: Span | None) -> bool:

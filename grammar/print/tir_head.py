@@ -233,16 +233,27 @@ class PrimHeadPrinter:
         self.known: set[tir.Var] = set()
         self.loops: dict[PrimExpr, tir.For] = {}
 
+    def _outside(self) -> frozenset[tir.Var]:
+        """The shape variables that are declared before the class: those of parameters that are
+        buffers.
+        """
+        if not self.dialect.type_vars:
+            return frozenset()
+        buffers = filter(self._is_direct, self.function.buffer_map.values())
+        found = {v for buffer in buffers for v in shape_vars_of(buffer) if v.dtype == INT64}
+        return frozenset(found.difference(self.function.params))
+
     def type_vars(self) -> tuple[str, ...]:
-        """Names of the shape variables that can be declared before the class."""
-        return tuple(self._name(v) for v in self.scope.shape_vars if v.dtype == INT64)
+        """Names of the shape variables that are declared before the class."""
+        return tuple(map(self._name, self._outside()))
 
     def rename_declared(self, outside: AbstractSet[str]) -> None:
         """Rename the shape variables that the body declares and that have the name of one that is
         declared before the class.
         """
+        own = self._outside()
         for var in self.scope.shape_vars:
-            if self._name(var) in outside and var.dtype != INT64:
+            if self._name(var) in outside and var not in own:
                 self.names[var] = self.scope.fresh(var.name)
 
     def is_schedulable(self) -> bool:
@@ -257,9 +268,13 @@ class PrimHeadPrinter:
 
     def _is_direct(self, buffer: tir.Buffer) -> bool:
         """Whether a buffer can stand as a parameter; older spellings match symbolic ones in the
-        body.
+        body. Strides and offset may have variables that are declared before the class.
         """
-        return self.dialect.direct_buffers or not shape_vars_of(buffer)
+        symbolic = shape_vars_of(buffer)
+        if not self.dialect.direct_buffers:
+            return not symbolic
+        extra = set(symbolic).difference(tir.free_vars(*buffer.shape))
+        return not extra or (self.dialect.type_vars and all(v.dtype == INT64 for v in extra))
 
     def _param(self, param: tir.Var) -> str:
         buffer = self.function.buffer_map.get(param)
@@ -281,8 +296,8 @@ class PrimHeadPrinter:
         return self.names[param]
 
     def _declare(self, pad: str) -> None:
-        outside = self.dialect.type_vars
-        declared = [v for v in self.scope.shape_vars if not outside or v.dtype != INT64]
+        outside = self._outside()
+        declared = [v for v in self.scope.shape_vars if v not in outside]
         # The parser reads what `T.Let` binds as a name that it knows.
         for var in (*declared, *dict.fromkeys(self.scope.lets)):
             found = self.remarks.named(f"{var.name} = T.", self.function.span)

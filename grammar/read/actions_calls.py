@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
+from functools import reduce
 from typing import Any
 
 from rlx.grammar.nodes import ast, tir
@@ -24,7 +25,7 @@ from rlx.grammar.read.partial_nodes import (
     describe,
     unfolded,
 )
-from rlx.grammar.read.prim_scalars import is_pointer
+from rlx.grammar.read.prim_scalars import index_type, is_pointer
 from rlx.grammar.read.prototype import OPERATORS_OF_2022, PROTOTYPE_OPERATORS, is_prototype
 from rlx.grammar.read.reports import NOT_UNDERSTOOD
 from rlx.grammar.read.source_tokens import on_one_line
@@ -57,26 +58,48 @@ def pointer(
                 words = f'access_ptr takes "r", "w" or "rw", found "{mask.value}"'
                 raise Rejected(words, *mask.span, certain=True)
             kind = _MASKS.get(mask.value) if isinstance(mask.value, str) else None
-            given = {word: coerce.prim(value, INT32) for word, value in keywords.items()}
+            counted = index_type(buffer) or INT32
+            given = {word: coerce.prim(value, counted) for word, value in keywords.items()}
+            given.setdefault("offset", tir.IntImm(0, counted, arguments.span))
             return None if kind is None else _access(buffer, kind, given, arguments)
     return None
 
 
 def _access(
     buffer: tir.Buffer, mask: int, given: dict[str, tir.PrimExpr], arguments: Arguments
-) -> tir.Call | None:
+) -> tir.Call:
     span = arguments.span
-    offset = given.get("offset", tir.IntImm(0, INT32, span))
-    sizes = [dim.value for dim in buffer.shape if isinstance(dim, tir.IntImm)]
-    extent = given.get("extent")
-    if extent is None:
-        if len(sizes) < len(buffer.shape) or not isinstance(offset, tir.IntImm):
-            return None
-        extent = tir.IntImm(math.prod(sizes) - offset.value, INT32, span)
+    offset = given["offset"]
+    extent = given.get("extent") or _minus(_extent(buffer, span), offset)
+    if buffer.attrs.get("elem_offset") is not None or buffer.attrs.get("offset_factor"):
+        start = tir.OpaqueExpr(f"{buffer.name}.elem_offset", span)
+        offset = start if tir.is_zero(offset) else tir.Add(start, offset, span)
     kind = tir.Call("type_annotation", (tir.StringImm(str(buffer.dtype), span),), None, {}, span)
     data = tir.OpaqueExpr(f"{buffer.name}.data", span)
     operands = (kind, data, offset, extent, tir.IntImm(mask, INT32, span))
     return tir.Call("tvm_access_ptr", operands, None, {}, span)
+
+
+def _extent(buffer: tir.Buffer, span: Span) -> tir.PrimExpr:
+    """How many elements the memory of a buffer has."""
+    factors = list(buffer.shape)
+    strides = buffer.attrs.get("strides")
+    if isinstance(strides, tuple) and strides:
+        stride = strides[0]
+        known = isinstance(stride, tir.IntImm)
+        factors = [stride if known else tir.OpaqueExpr(f"{buffer.name}.strides[0]", span)]
+        factors += buffer.shape[:1]
+    sizes = [each for each in factors if not isinstance(each, tir.IntImm)]
+    number = math.prod(each.value for each in factors if isinstance(each, tir.IntImm))
+    if number != 1 or not sizes:
+        sizes.append(tir.IntImm(number, INT32, span))
+    return reduce(lambda a, b: tir.Mul(a, b, span), sizes)
+
+
+def _minus(extent: tir.PrimExpr, offset: tir.PrimExpr) -> tir.PrimExpr:
+    if isinstance(extent, tir.IntImm) and isinstance(offset, tir.IntImm):
+        return tir.IntImm(extent.value - offset.value, INT32, extent.span)
+    return extent if tir.is_zero(offset) else tir.Sub(extent, offset, extent.span)
 
 
 _BUILTINS = ("float", "range", "TypeVar", "len", "print", "int", "bool")

@@ -117,7 +117,8 @@ class DefinitionActions:
                 return
         span = (decoration.start, decoration.start + len(word))
         what = word if module == word else f"{module} as {word}"
-        help = f"write `from tvm.script import {what}`"
+        known = "import tvm" if word == "tvm" else f"from tvm.script import {what}"
+        help = f"write `{known}`"
         self.reports.error(f"{word!r} is not defined", span, help)
 
     def do_decorators(self, span: Span, before: Entry | None, decorator: Entry) -> list[Entry]:

@@ -126,6 +126,8 @@ class PrimBuffers:
         bare = isinstance(form, Form) and not form.args and not form.keywords
         if bare and form.head[2:] in SCALAR_NAMES:
             return tir.Var("", dtype(form.head[2:]), entry.span)
+        if isinstance(form, str) and form.isidentifier():  # of 32 bits unless the body says more
+            self.scope.shape_var(form, entry.span, INT32)
         return self.coerce.prim(entry, INT32)
 
     def scalar(self, name: Entry, form: Form) -> tir.Buffer:

@@ -207,8 +207,12 @@ def offset_type(expr: tir.PrimExpr, names: Mapping[str, object]) -> DataType | N
     if word != "elem_offset" or not isinstance(buffer, tir.Buffer):
         return None
     given = buffer.attrs.get(word)
-    like = given if isinstance(given, tir.PrimExpr) else next(iter(buffer.shape), None)
-    return INT32 if like is None else scalar_type(like)
+    return scalar_type(given) if isinstance(given, tir.PrimExpr) else index_type(buffer)
+
+
+def index_type(buffer: tir.Buffer) -> DataType | None:
+    """The type of the dimensions of a buffer, in which its elements are counted."""
+    return scalar_type(buffer.shape[0]) if buffer.shape else INT32
 
 
 VOID_POINTER = ("void", "global")

@@ -42,6 +42,19 @@ SAME = {
             "T.tvm_access_ptr(T.type_annotation('float32'), A.data, 4, 12, 3)))"
         ),
     ),
+    "places in memory with an offset and strides": (
+        (
+            "with T.sblock():\n"
+            "    V = T.match_buffer(A[0:2, 0:4], (2, 4), strides=[4, 1], offset_factor=1)\n"
+            "    T.evaluate(T.call_extern('int32', 'f', V.access_ptr('r', offset=3)))"
+        ),
+        (
+            "with T.sblock():\n"
+            "    V = T.match_buffer(A[0:2, 0:4], (2, 4), strides=[4, 1], offset_factor=1)\n"
+            "    T.evaluate(T.call_extern('int32', 'f', T.tvm_access_ptr("
+            "T.type_annotation('float32'), V.data, V.elem_offset + T.int32(3), 5, 1)))"
+        ),
+    ),
     "operations on bits": (
         "B[i, 0] = T.f32(T.BitwiseAnd(i, 3) + T.LShift(i, 1) + T.BitwiseNot(i))",
         "B[i, 0] = T.f32(T.bitwise_and(i, 3) + T.shift_left(i, 1) + T.bitwise_not(i))",

@@ -108,6 +108,18 @@ def test_the_place_of_an_element(pointer: str, named: bool) -> None:
     assert array[0] == 3
 
 
+def test_the_place_of_an_element_of_a_region() -> None:
+    body = """
+        with T.sblock():
+            V = T.match_buffer(A[2:6], (4,), "int32", strides=[1], offset_factor=1)
+            b = T.decl_buffer((3,), "int32", data=V.access_ptr("r", offset=1))
+            A[0] = b[0]
+    """
+    array = np.arange(8, dtype=np.int32)
+    evaluate(of_body(A, body), [array])
+    assert array[0] == 3
+
+
 def test_no_pointer_is_null() -> None:
     array = np.zeros(8, np.int32)
     evaluate(of_body(A, 'A[0] = T.Cast("int32", T.isnullptr(A.data)) + 5'), [array])
