@@ -141,7 +141,7 @@ class Refinement(Record):
             )
         example = self.counterexample
         lines = [f"refuted: {example.entry} differs: {example.difference}"]
-        lines += [f"  {name} = {size}" for name, size in example.sizes.items()]
+        lines += [f"  {k} = {size}" for k, size in example.sizes.items() if k not in example.inputs]
         lines += [f"  {name} = {_short(value)}" for name, value in example.inputs.items()]
         for side, value in zip(SIDES, (example.before, example.after), strict=True):
             lines.append(f"  {side} {_short(value)}")

@@ -10,7 +10,7 @@ from typing import Any
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.ast import StructInfo
-from rlx.grammar.nodes.dtype import INT64
+from rlx.grammar.nodes.dtype import INT64, DataType
 from rlx.grammar.nodes.node import Node, Record
 from rlx.grammar.nodes.struct_infos import OBJECT
 from rlx.operators import index_map
@@ -231,15 +231,21 @@ class Definitions:
                 return terms.sizes([self.size((of, path), k) for k in range(ndim)])
             case ast.PrimStructInfo(value=value) if value is not None:
                 return terms.number(value)
+            case ast.PrimStructInfo(dtype=kind) if kind.is_integer and not isinstance(
+                of, ApplicationTerm
+            ):
+                var = self.size((of, path), 0, kind)
+                self.is_scalar(var)
+                return terms.number(var)
         found = terms.unknown(of, path)
         self.unshaped.setdefault(found, info)
         return found
 
-    def size(self, of: object, position: int) -> tir.Var:
+    def size(self, of: object, position: int, kind: DataType = INT64) -> tir.Var:
         """A size that is known by where it comes from alone."""
         found = self._sizes.get((of, position))
         if found is None:
-            found = self._sizes[(of, position)] = tir.Var(f"d{position}")
+            found = self._sizes[(of, position)] = tir.Var(f"d{position}", kind)
         return found
 
     def of_calls(self) -> dict[SizeOfCall, tir.Var]:

@@ -8,7 +8,7 @@ from itertools import count
 
 from rlx.grammar.nodes import ast, tir
 from rlx.refine.lowered import Unreadable, written_parameters
-from rlx.semantics.machine.entries import pure_caller, with_caller
+from rlx.semantics.machine.entries import caller_of, with_caller
 
 
 def with_callers(
@@ -25,9 +25,7 @@ def with_callers(
         taken = {gv.name_hint for m in (before, after) for gv in m.functions}
         inner = next(x for k in count() if (x := f"{name}_loops{k or ''}") not in taken)
         hidden = [ast.GlobalVar(inner) for _ in kernels]
-        callers = [
-            pure_caller(*each, sorted(written)) for each in zip(hidden, kernels, strict=True)
-        ]
+        callers = [caller_of(*each, sorted(written)) for each in zip(hidden, kernels, strict=True)]
         match hidden, callers:
             case (gv, other_gv), (ast.Function() as one, ast.Function() as other):
                 before, _ = with_caller(before, name, gv, one)

@@ -24,6 +24,7 @@ from rlx.refine.terms import (
     InputTerm,
     Lambda,
     NumberTerm,
+    OpaqueTerm,
     ResultTerm,
     TensorTerm,
 )
@@ -174,9 +175,14 @@ class LoopsOpener:
         variables: dict[tir.Var, PrimExpr] = {}
         for position, var in holes.numbers.items():
             number = arguments[position]
-            if not isinstance(number, NumberTerm):
+            if isinstance(number, NumberTerm):
+                variables[var] = number.value
+            elif isinstance(number, OpaqueTerm) and var.dtype.is_float:
+                # a float is never a place: it is the element of a tensor without axes
+                held = terms.input_term(("number", number.of, number.path), var.name, (), var.dtype)
+                variables[var] = terms.read(held, ())
+            else:
                 raise Unopened("its PrimFunc takes a number that is not known")
-            variables[var] = number.value
         tensors: dict[TensorTerm, TensorTerm] = {}
         known: list[tuple[Sequence[PrimExpr], Sequence[PrimExpr]]] = []
         slots = [k for k in range(len(function.params)) if k not in holes.numbers]

@@ -328,7 +328,7 @@ class _FunctionPair:
             return _Outcome(
                 None,
                 "a PrimFunc is only compared by itself if it is known which of its buffers it writes,"
-                " and its other parameters are their sizes, which come last",
+                " and its other parameters are numbers",
             )
         try:
             return self._functions(one, other)
@@ -398,11 +398,17 @@ class _FunctionPair:
     def _arguments(self, one: ast.Function, interface: Interface) -> list[Term]:
         """The terms of BEFORE's arguments, and what is known of its sizes."""
         definitions = self._definitions
+        dims = [tir.LE(tir.IntImm(0), dim) for dim in lengths(one)]
+        known = Context()
         for var in scalars(one):
-            definitions.is_scalar(var)
-            self._context.declare(var, lower=None)
-        plain = definitions.is_length
-        self._learn([tir.LE(tir.IntImm(0), dim) for dim in lengths(one) if not plain(dim)])
+            known.declare(var, lower=None)
+        for condition in dims:  # dimensions are exact: a run in which one is no int64 ends there
+            known.assume(condition)
+        for var in scalars(one):  # one of which 2 * m is a dimension is as good as a length
+            if not Prover(known).always(tir.LE(tir.IntImm(0), var)).proved:
+                definitions.is_scalar(var)
+                self._context.declare(var, lower=None)
+        self._learn([condition for condition in dims if not definitions.is_length(condition.b)])
         fixed = self._suppose(one)
         arguments = [
             definitions.value_of(

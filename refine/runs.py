@@ -39,6 +39,7 @@ from rlx.semantics.values import (
     Tensor,
     TupleValue,
     Value,
+    values_inside,
 )
 from rlx.transform.legalization import legalize
 
@@ -336,9 +337,12 @@ class _Pair:
         wide = self._wide or self
         copies = deepcopy(list(values))
         tensors = [each for value in copies for each in _tensors(value)]
-        for tensor in tensors if wide is self._wide else ():
-            if tensor.dtype in _NARROW:
-                complete(tensor, data=tensor.data.astype("float64"))
+        if wide is self._wide:
+            for each in values_inside(copies):
+                if isinstance(each, Tensor) and each.dtype in _NARROW:
+                    complete(each, data=each.data.astype("float64"))
+                elif isinstance(each, Scalar) and str(each.dtype) in _NARROW:
+                    complete(each, dtype=dtype("float64"))
         shown = wide.differ(copies)
         if shown is None:
             return True

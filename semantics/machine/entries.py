@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import NamedTuple
 
@@ -37,7 +37,7 @@ def find_entry(modules: Sequence[ast.IRModule], name: str | None = None) -> Entr
 
     A PrimFunc is called by a Relax function with its buffers and numbers as parameters, which returns
     the buffers that it may write. Raises NoEntryError if there is no such function, or it is a PrimFunc
-    with parameters that are neither.
+    that cannot be called so.
     """
     functions = callable_functions(modules)
     kernels = {
@@ -75,10 +75,13 @@ def default_entry(functions: Mapping[str, object]) -> str:
 
 
 def _kernel_entry(module: ast.IRModule, kernel: tir.PrimFunc, name: str) -> Entry:
-    written = [p for p in sorted(writes(kernel)) if kernel.params[p] in kernel.buffer_map]
     taken = {gv.name_hint for gv in module.functions}
     inner = ast.GlobalVar(next(x for k in count() if (x := f"{name}_kernel{k or ''}") not in taken))
-    caller = pure_caller(inner, kernel, written) or _impure_caller(inner, kernel, name, written)
+    caller = caller_of(inner, kernel, sorted(writes(kernel)))
+    if caller is None:
+        raise NoEntryError(
+            f"{name!r} is a PrimFunc that writes no buffer, or takes a handle that is none"
+        )
     changed, function = with_caller(module, name, inner, caller)
     return Entry(changed, name, function)
 
@@ -98,74 +101,42 @@ def with_caller(
     return replace(module, functions=functions), caller
 
 
-def pure_caller(
+def caller_of(
     inner: ast.GlobalVar, kernel: tir.PrimFunc, written: Sequence[int]
 ) -> ast.Function | None:
-    """A function that calls a PrimFunc in place and returns the written parameters; None if this has
-    parameters other than buffers and their sizes behind these, or no buffer that is written.
+    """A function that calls a PrimFunc in place and returns the written parameters: the numbers, which
+    may be sizes, come first among its own. None if no buffer is written, a parameter is a handle
+    of none, or a dimension has a variable that is neither a parameter nor a dimension by itself.
     """
-    buffers = [kernel.buffer_map[p] for p in kernel.params if p in kernel.buffer_map]
-    numbers = kernel.params[len(buffers) :]
-    dims = [dim for buffer in buffers for dim in buffer.shape]
-    sizes = {dim: tir.Var(dim.name, INT64) for dim in dims if isinstance(dim, tir.Var)}
-    used = {*numbers, *tir.free_vars(*dims)}
-    written = [k for k in written if k < len(buffers)]  # another PrimFunc may have more
-    if not written or used - {*sizes} or any(p in kernel.buffer_map for p in numbers):
+    buffers = kernel.buffer_map
+    slots = [k for k, param in enumerate(kernel.params) if param in buffers]
+    written = [k for k in written if k in slots]  # another PrimFunc may have more
+    sizes = {p: tir.Var(p.name, p.dtype) for p in kernel.params if p.dtype.is_integer}
+    dims = [dim for buffer in buffers.values() for dim in buffer.shape]
+    plain = [dim for dim in dims if isinstance(dim, tir.Var) and dim not in sizes]
+    sizes |= {dim: tir.Var(dim.name, INT64) for dim in plain}
+    if not written or not sizes.keys() >= {*tir.free_vars(*dims)}:
         return None
-    params = [_tensor(buffer, sizes) for buffer in buffers]
-    infos = [param.struct_info_annotation or OBJECT for param in params]
-    call = ast.Call(
-        ast.op("relax.call_tir_inplace"),
-        (
-            *(inner, ast.Tuple(tuple(params))),
-            *([ast.ShapeExpr(tuple(sizes[p] for p in numbers))] if numbers else []),
-        ),
-        {"inplace_indices": tuple(written)},
-        tuple(infos[k] for k in written),
-    )
-    # an explanation calls what is in the one buffer by its name
-    result = ast.Var(params[written[0]].name_hint if len(written) == 1 else "written", None)
-    body = ast.SeqExpr((ast.BindingBlock((ast.VarBinding(result, call),)),), result)
-    return ast.Function(tuple(params), body, shape_vars=tuple(sizes.values()))
-
-
-def _impure_caller(
-    inner: ast.GlobalVar, kernel: tir.PrimFunc, name: str, written: Sequence[int]
-) -> ast.Function:
-    """The same for numbers that are no sizes, and for any order."""
-    sizes = dict(_sizes(kernel))
     given: dict[tir.Var, ast.Var] = {}
-    for param in sorted(kernel.params, key=kernel.buffer_map.__contains__):  # sizes come first
-        buffer = kernel.buffer_map.get(param)
+    for param in sorted(kernel.params, key=buffers.__contains__):
+        buffer = buffers.get(param)
         if buffer is not None:
-            given[param] = _tensor(buffer, sizes)
+            shape = [tir.converted(tir.substitute(d, sizes), INT64, None) for d in buffer.shape]
+            info = ast.TensorStructInfo(ast.ShapeExpr(tuple(shape)), buffer.dtype, len(shape))
+            given[param] = ast.Var(buffer.name, info)
         elif param.dtype.code == "handle":
-            raise NoEntryError(f"the parameter {param.name!r} of {name!r} is a handle, no buffer")
+            return None
         else:
             var = sizes.get(param)
             given[param] = ast.Var(param.name, ast.PrimStructInfo(param.dtype, var), shape_var=var)
-    args = tuple(given[param] for param in kernel.params)
-    call = ast.VarBinding(ast.Var("_", ast.TupleStructInfo(())), ast.Call(inner, args))
-    changed = [args[k] for k in written]
-    result = ast.Var("written", None)
-    value = changed[0] if len(changed) == 1 else ast.Tuple(tuple(changed))
-    body = ast.SeqExpr((ast.BindingBlock((call, ast.VarBinding(result, value))),), result)
-    return ast.Function(tuple(given.values()), body, None, False, shape_vars=tuple(sizes.values()))
-
-
-def _sizes(kernel: tir.PrimFunc) -> Iterator[tuple[tir.Var, tir.Var]]:
-    """The numbers among the parameters, and the variables that dimensions are, with the caller's."""
-    numbers = [p for p in kernel.params if p not in kernel.buffer_map and p.dtype.is_integer]
-    yield from ((p, tir.Var(p.name, p.dtype)) for p in numbers)
-    for buffer in kernel.buffer_map.values():
-        for dim in buffer.shape:
-            if isinstance(dim, tir.Var) and dim not in numbers:
-                yield dim, tir.Var(dim.name, INT64)
-
-
-def _tensor(buffer: tir.Buffer, sizes: Mapping[tir.Var, tir.PrimExpr]) -> ast.Var:
-    """A parameter that a buffer is made of; without a shape if this has numbers of nowhere."""
-    dims = [tir.converted(tir.substitute(dim, sizes), INT64, None) for dim in buffer.shape]
-    known = sizes.keys() >= {*tir.free_vars(*buffer.shape)}
-    shape = ast.ShapeExpr(tuple(dims)) if known else None
-    return ast.Var(buffer.name, ast.TensorStructInfo(shape, buffer.dtype, len(dims)))
+    args = [given[param] for param in kernel.params]
+    call = ast.Call(
+        ast.op("relax.call_tir_inplace"),
+        (inner, ast.Tuple(tuple(args))),
+        {"inplace_indices": tuple(written)},
+        tuple(args[k].struct_info_annotation or OBJECT for k in written),
+    )
+    # an explanation calls what is in the one buffer by its name
+    result = ast.Var(args[written[0]].name_hint if len(written) == 1 else "written", None)
+    body = ast.SeqExpr((ast.BindingBlock((ast.VarBinding(result, call),)),), result)
+    return ast.Function(tuple(given.values()), body, shape_vars=tuple(sizes.values()))
