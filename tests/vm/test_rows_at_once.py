@@ -27,19 +27,12 @@ from rlx.vm import ExecBuilder, Executable, RunError, VirtualMachine
 from rlx.vm.instructions import Argument
 
 from .agreement import at_once
+from .random_code import KERNEL
 
 pytestmark = pytest.mark.filterwarnings("ignore::rlx.vm.builder.UnusedInput")
 
 KERNELS = {
-    "double": """
-@T.prim_func(private=True)
-def double(x: T.handle, y: T.handle):
-    n = T.int64()
-    X = T.match_buffer(x, (n,), "float32")
-    Y = T.match_buffer(y, (n,), "float32")
-    for i in range(n):
-        Y[i] = X[i] * T.float32(2)
-""",
+    "double": KERNEL,
     "first": """
 @T.prim_func(private=True)
 def first(x: T.handle, y: T.handle):

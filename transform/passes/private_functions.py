@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from typing import Any
 
 from rlx.checker.normalize import normalize
 from rlx.grammar.nodes import ast, tir
@@ -24,6 +25,7 @@ from rlx.grammar.nodes.visit import (
     struct_infos,
 )
 from rlx.solver.order import bind, free_shape_vars, free_vars, subtype
+from rlx.solver.prover import Prover
 from rlx.transform.lowering.passes import ModulePass
 from rlx.transform.passes.common_subexpressions import writes
 from rlx.transform.passes.dead_code import dead_code
@@ -180,23 +182,27 @@ class _Inline(ExprMutator):
         """The dimensions for the shape variables of the signature; None if a parameter's annotation
         may not hold.
         """
-        builder = self.builder
-        pairs = [
-            (p.struct_info_annotation, builder.struct_info(arg))
-            for p, arg in zip(function.params, call.args, strict=True)
-            if p.struct_info_annotation is not None
-        ]
-        wanted, found = tuple(w for w, _ in pairs), tuple(f for _, f in pairs)
-        if any(free_vars(info) for info in wanted):
-            return None
-        names = frozenset(v for info in wanted for v in free_shape_vars(info))
-        images = bind(wanted, found, names, builder.prover).mapping
-        if any(name not in images for name in names):
+        given, prover = [self.builder.struct_info(arg) for arg in call.args], self.builder.prover
+        annotated, names, images = _matched(function, given, prover)
+        if any(free_vars(info) for _, info in annotated) or not names <= images.keys():
             return None
         dims = {v: image for v, image in images.items() if isinstance(image, PrimExpr)}
-        copy = WithValues({}, dims)  # type: ignore[arg-type]
-        fits = (subtype(f, copy.struct_info(w), builder.prover).proved for w, f in pairs)
-        return dims if all(fits) else None  # type: ignore[return-value]
+        copy = WithValues({}, dims)
+        fits = (subtype(given[k], copy.struct_info(w), prover).proved for k, w in annotated)
+        return dims if all(fits) else None
+
+
+def _matched(
+    function: ast.Function, given: Sequence[StructInfo], prover: Prover
+) -> tuple[list[tuple[int, StructInfo]], frozenset[tir.Var], Mapping[Any, Any]]:
+    """The annotations of parameters by position, their shape variables, and the values of these
+    variables for the given arguments, as far as they are known.
+    """
+    infos = [param.struct_info_annotation for param in function.params[: len(given)]]
+    annotated = [(k, info) for k, info in enumerate(infos) if info is not None]
+    names = frozenset(v for _, info in annotated for v in free_shape_vars(info))
+    wanted, found = tuple(info for _, info in annotated), tuple(given[k] for k, _ in annotated)
+    return annotated, names, bind(wanted, found, names, prover).mapping
 
 
 def _branches(function: ast.Function) -> bool:
@@ -277,23 +283,20 @@ class _Checked(ExprMutator):
         function = self._functions.get(gv) if isinstance(gv, GlobalVar) else None
         if function is not None:
             assert isinstance(gv, GlobalVar)
-            infos = tuple(self.builder.struct_info(arg) for arg in made.args)
-            every = [(k, p.struct_info_annotation) for k, p in enumerate(function.params)]
-            wanted = [(k, info) for k, info in every if info is not None and k < len(infos)]
-            names = frozenset(v for _, info in wanted for v in free_shape_vars(info))
-            prover = self.builder.prover
-            images = bind(
-                tuple(w for _, w in wanted), tuple(infos[k] for k, _ in wanted), names, prover
-            ).mapping
-            copy = WithValues({}, images)  # type: ignore[arg-type]
+            given, prover = (
+                [self.builder.struct_info(arg) for arg in made.args],
+                self.builder.prover,
+            )
+            annotated, names, images = _matched(function, given, prover)
+            copy = WithValues({}, images)
             doubtful = {
                 k
-                for k, info in wanted
-                if not subtype(infos[k], copy.struct_info(info), prover).proved
+                for k, info in annotated
+                if not subtype(given[k], copy.struct_info(info), prover).proved
             }
             self.checked[gv] = self.checked.get(gv, frozenset()) | doubtful
             found = {v: d for v, d in images.items() if isinstance(d, PrimExpr)}
-            self.dims[call] = found  # type: ignore[assignment]
+            self.dims[call] = found
             self.unknown.update((gv, v) for v in names if v not in found)
         return made
 

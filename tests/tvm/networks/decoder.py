@@ -10,18 +10,14 @@ from tvm import relax
 from tvm.relax.frontend import nn
 from tvm.relax.frontend.nn import op
 
-from .layers import Attention, GatedMLP, Module
+from .layers import Attention, GatedMLP, Heads, Module
 
 
-class CachedAttention(nn.Module):
+class CachedAttention(Heads):
     """Causal attention over everything the key and value caches hold."""
 
     def __init__(self, hidden: int, heads: int) -> None:
-        self.heads, self.width = heads, hidden // heads
-        self.query = nn.Linear(hidden, hidden, bias=False)
-        self.key = nn.Linear(hidden, hidden, bias=False)
-        self.value = nn.Linear(hidden, hidden, bias=False)
-        self.output = nn.Linear(hidden, hidden, bias=False)
+        super().__init__(hidden, heads)
         self.key_cache = nn.KVCache(16, [heads, self.width])
         self.value_cache = nn.KVCache(16, [heads, self.width])
 
@@ -32,8 +28,7 @@ class CachedAttention(nn.Module):
 
     def forward(self, x: nn.Tensor, mask: nn.Tensor, total: Any) -> nn.Tensor:
         batch, length, hidden = x.shape
-        query = op.reshape(self.query(x), (batch, length, self.heads, self.width))
-        query = op.permute_dims(query, (0, 2, 1, 3))
+        query = self.split_heads(self.query(x))
         key = self.remember(self.key_cache, self.key(x), length, total)
         value = self.remember(self.value_cache, self.value(x), length, total)
         scores = op.matmul(query, op.permute_dims(key, (0, 1, 3, 2))) / self.width**0.5

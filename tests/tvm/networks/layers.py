@@ -11,8 +11,8 @@ from tvm.relax.frontend.nn import op
 Module = Any  # TVM carries no types: an IRModule.
 
 
-class Attention(nn.Module):
-    """Multi-head attention of one sequence to another (or to itself), without a cache."""
+class Heads(nn.Module):
+    """The projections of multi-head attention."""
 
     def __init__(self, hidden: int, heads: int) -> None:
         self.heads, self.width = heads, hidden // heads
@@ -24,6 +24,10 @@ class Attention(nn.Module):
     def split_heads(self, x: nn.Tensor) -> nn.Tensor:
         batch, length, _ = x.shape
         return op.permute_dims(op.reshape(x, (batch, length, self.heads, self.width)), (0, 2, 1, 3))
+
+
+class Attention(Heads):
+    """Multi-head attention of one sequence to another (or to itself), without a cache."""
 
     def forward(self, x: nn.Tensor, memory: nn.Tensor) -> nn.Tensor:
         batch, length, hidden = x.shape
