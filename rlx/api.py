@@ -287,7 +287,7 @@ def run(
             f"backend: expected {' or '.join(map(repr, ITERATIONS))}, found {backend!r}"
         )
     module = legal_module(check_alone(subject) if isinstance(subject, IRModule) else check(subject))
-    name, function = entry_of(module, entry)
+    module, name, function = entry_of(module, entry)
     given = _by_name(inputs, [param.name_hint for param in function.params])
     with limited(memory):
         external, given = _own_functions(packed or {}, given)

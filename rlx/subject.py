@@ -200,23 +200,26 @@ def legal_module(report: Report) -> ast.IRModule:
     return chosen(report.modules, report.source)
 
 
-def entry_of(module: ast.IRModule, entry: str | None) -> tuple[str, ast.Function]:
-    """The function that a run calls, with its name; None for ``main``, or the only one.
+def entry_of(module: ast.IRModule, entry: str | None) -> tuple[ast.IRModule, str, ast.Function]:
+    """The function that a run calls, with its name and its module; None for ``main``, or the only one.
+    For a PrimFunc it is one that calls it.
 
     Raises
     ------
     SubjectError
         If there is no such function.
     """
-    from rlx.semantics.machine.program import callable_functions, default_entry
+    from rlx.semantics.machine.program import default_entry
+    from rlx.semantics.run.kernels import entries
 
-    functions = callable_functions([module])
+    functions = entries([module], entry)
     name = default_entry(functions) if entry is None else entry
     if name not in functions:
         known = ", ".join(functions) or "none"
         words = f"there is no entry {name!r}; functions that can be called: {known}"
         raise SubjectError(misspelt(words, name, functions))
-    return name, functions[name][1]
+    module, function = functions[name]
+    return module, name, function
 
 
 def chosen(

@@ -156,7 +156,8 @@ def _bytes(text: str) -> int:
 def add_inputs(made: argparse.ArgumentParser) -> None:
     """Add the options that say what is called, and with what."""
     add = made.add_argument
-    add("--entry", metavar="NAME", help="the function to call (default: main, or the only one)")
+    words = "the function to call, or a PrimFunc (default: main, or the only one)"
+    add("--entry", metavar="NAME", help=words)
     add(
         "--input",
         action="append",
@@ -308,9 +309,10 @@ def _legal(path: str, text: str | None = None) -> Report:
 
 
 def _entry(report: Report, name: str | None) -> tuple[ast.IRModule, str, ast.Function]:
-    from rlx.semantics.machine.program import callable_functions, default_entry
+    from rlx.semantics.machine.program import default_entry
+    from rlx.semantics.run.kernels import entries
 
-    found = callable_functions(report.modules)
+    found = entries(report.modules, name)
     name = default_entry(found) if name is None else name
     if name not in found:
         known = ", ".join(found) or "none"
