@@ -21,6 +21,7 @@ from rlx.grammar.wording import counted
 from rlx.refine.answer import Counterexample
 from rlx.refine.contracts import BY_PASS, Interface, arguments_of, bound_constants
 from rlx.refine.execute import constant_term
+from rlx.refine.loops import Unread, read_loops
 from rlx.semantics.outcome import (
     CheckFailed,
     Fault,
@@ -61,6 +62,10 @@ ITERATIONS = 2
 """The iterations of loops of PrimFuncs that each step of the fuel grants."""
 WORK = 400_000
 """The iterations in all runs of a pair; they take a few seconds."""
+LONG = 300_000_000
+"""The iterations of a run in machine code, where those of the evaluator are not enough."""
+LONG_RUNS = 2
+"""The inputs on which programs run in machine code."""
 BINDING = 100
 """The iterations that take as long as a binding."""
 SMALLER = 16
@@ -265,6 +270,7 @@ class _Pair:
         self._limits = [FUEL, FUEL]
         self._bindings = [*map(_bindings, modules)]
         self.work = WORK
+        self._long_runs = LONG_RUNS
 
     @classmethod
     def loaded(
@@ -272,6 +278,7 @@ class _Pair:
         modules: tuple[ast.IRModule, ast.IRModule],
         interface: Interface,
         contract: str | None,
+        backend: str = "steps",
     ) -> _Pair | None:
         """The programs, ready to run; None if one of them cannot be loaded, which shows nothing."""
         from rlx.semantics.machine import load
@@ -283,9 +290,10 @@ class _Pair:
         lazy = {name: Packed(call, name) for name, call in side.functions.items()}
         packed = lazy if contract == "lazy" else {}
         fuel = SharedFuel(0)
+        granted = {"native": LONG, "steps": WORK} if backend == "native" else fuel
         try:
             ours, theirs = (
-                load(module, packed=packed, backend="steps", output=quiet, iterations=fuel)
+                load(module, packed=packed, backend=backend, output=quiet, iterations=granted)
                 for module in modules
             )
         except Exception:  # noqa: BLE001
@@ -302,6 +310,9 @@ class _Pair:
         try:
             first = deepcopy(list(values))
             one = self._run(0, first)
+            if _has_long_loops(one) and self._long_runs and self._in_machine_code is not None:
+                self._long_runs -= 1
+                return self._in_machine_code.differ(values, kept)
             if not (isinstance(one, Returned) or (kept and _fails(one))):
                 return None
             copies = deepcopy(list(values))
@@ -319,6 +330,18 @@ class _Pair:
         if not difference and self._contract is None and isinstance(two, Returned):
             difference = _arguments_differ(self._interface.before, first, given)
         return (difference, one, two) if difference else None
+
+    @cached_property
+    def _in_machine_code(self) -> _Pair | None:
+        """The programs with PrimFuncs in machine code, which does not notice that memory is read before it
+        is written; None if those of BEFORE may do that.
+        """
+        if not all(map(_is_read_whole, self._modules[0].prim_funcs.values())):
+            return None
+        found = _Pair.loaded(self._modules, self._interface, self._contract, "native")
+        if found is not None:
+            found._long_runs = 0
+        return found
 
     def _run(self, side: int, values: Sequence[Value]) -> Outcome:
         """A run of one program."""
@@ -378,6 +401,19 @@ class _Pair:
             return None
         before, after = (each.modules[0] for each in found)
         return _Pair.loaded((before, after), self._interface, self._contract)
+
+
+def _has_long_loops(outcome: Outcome) -> bool:
+    """Whether a run ended because loops of PrimFuncs have more iterations than there are for it."""
+    return isinstance(outcome, OutOfFuel) and outcome.code == "E-tir-fuel"
+
+
+def _is_read_whole(function: tir.PrimFunc) -> bool:
+    """Whether a PrimFunc is known to read only what is written, without further conditions."""
+    try:
+        return not read_loops(function).needs
+    except Unread:
+        return False
 
 
 def _wider(module: ast.IRModule) -> str:

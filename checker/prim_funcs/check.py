@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from keyword import kwlist
 
 from rlx.checker.prim_funcs.expressions import dimension
@@ -112,7 +112,8 @@ def _captures(source: Source | None) -> Callable[[tir.PrimFunc], Callable[[str],
     around = Surroundings(source.text)
 
     def captured(function: tir.PrimFunc) -> Callable[[str], bool]:
-        return around.view(function.span[0] if function.span else 0).holds
+        scope = around.scope_at(function.span[0] if function.span else 0)
+        return partial(around.may_bind, scope)
 
     return captured
 

@@ -15,7 +15,7 @@ from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.node import Span
 from rlx.grammar.nodes.visit import evaluated, shape_vars_of
 from rlx.solver.evaluate import UndefinedError, evaluate
-from rlx.spec.registry import rule
+from rlx.spec.registry import need, rule
 
 _CORNERS = 64
 """Most combinations of first and last values that are tried for one index."""
@@ -124,12 +124,26 @@ class _Accesses:
         if block.predicate is not None:
             self._loads(block.predicate)
             return not _may_end(block.body)
+        for axis in block.iter_vars:
+            self._binding(axis)
         if block.init is not None:
             outer = self.reduced
             self.reduced |= {axis.var for axis in block.iter_vars if axis.kind != "S"}
             self.visit(block.init)
             self.reduced = outer
         return self.visit(block.body)
+
+    def _binding(self, axis: tir.IterVar) -> None:
+        """Look at the values that an iterator is bound to."""
+        if axis.dom is None or not tir.is_zero(axis.dom[0]):
+            return
+        found = self._outside(axis.binding, axis.dom[1])
+        if not need("TIR07-domain", found is None):
+            words = (
+                f"the iterator {axis.var.name!r} is {found}, "
+                f"but the extent of its domain is {extent_text(axis.dom[1])}"
+            )
+            self.state.report("TIR07-domain", words, axis.span, severity="warning")
 
     def _stands_for(self, var: tir.Var, value: tir.PrimExpr) -> None:
         """Let a variable stand for a value, if that is short."""

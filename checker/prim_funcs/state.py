@@ -44,6 +44,8 @@ class PrimFuncCheck:
         Says whether a name may come from the Python around the function.
     loops
         How many blocks with iterators were around each loop variable.
+    at_once
+        The variables of loops whose iterations run at once, with the kinds of the loops.
     depth, block
         How many are around the place, and the innermost.
     scalars
@@ -78,6 +80,7 @@ class PrimFuncCheck:
         self.everywhere: dict[str, Named] = {}
         self.text_words: set[str] = set()
         self.loops: dict[tir.Var, int] = {}
+        self.at_once: dict[tir.Var, str] = {}
         self.depth = 0
         self.block: tir.Block | None = None
         self.scalars: set[object] = set()

@@ -63,6 +63,8 @@ def _for(state: PrimFuncCheck, stmt: tir.For) -> None:
     state.enter(stmt.loop_var)
     state.loops[stmt.loop_var] = state.depth
     state.scalars.add(stmt.loop_var)
+    if stmt.kind in _AT_ONCE:
+        state.at_once[stmt.loop_var] = stmt.kind
     statement(state, stmt.body)
     state.close(outer)
 
@@ -184,6 +186,20 @@ def _axis(state: PrimFuncCheck, axis: tir.IterVar) -> None:
         state.report("TIR07-integer", words, axis.span)
     if is_float(found) or found.dtype is None:
         state.doubtful.add(axis.var)
+    used = tir.free_vars(axis.binding) if axis.kind == "R" else ()
+    loop = next((each for each in used if each in state.at_once), None)
+    if not need("TIR07-parallel", loop is None) and state.once((axis, "parallel")):
+        assert loop is not None
+        words = (
+            f"the reduction {axis.var.name!r} runs along the T.{state.at_once[loop]} loop "
+            f"{loop.name!r}, whose iterations update the same elements at once"
+        )
+        help = "use T.serial, or a loop of a spatial iterator"
+        state.report("TIR07-parallel", words, axis.span, severity="warning", help=help)
+
+
+_AT_ONCE = ("parallel", "vectorized")
+"""Kinds of loops whose iterations run at once."""
 
 
 # ---------------------------------------------------------------- buffers

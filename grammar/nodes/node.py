@@ -76,11 +76,17 @@ def _initialiser(count: int, many: tuple[int, ...], named: tuple[int, ...]) -> C
 
 
 def _listed(record: Record, at: int, given: object) -> object:
-    """The value of a field that has several, from a list. Raises MisuseError if it is a single one."""
+    """The value of a field that has several, from a list; None is what stands for no value, or no
+    values. Raises MisuseError if it is a single one.
+    """
     names: tuple[str, ...] = type(record).__match_args__
     name = names[at]
     if given is None and type(record)._kinds[name].endswith("None"):
         return None
+    make: Any = type(record).__init__
+    optional = dict(zip(names[::-1], (make.__defaults__ or ())[::-1], strict=False))
+    if given is None and optional.get(name) == ():
+        return ()
     if isinstance(given, list | tuple):
         return tuple(given)
     places = import_module("rlx.grammar.nodes.python_places")

@@ -98,8 +98,8 @@ def _extent(buffer: tir.Buffer, span: Span) -> tir.PrimExpr:
 
 def _minus(extent: tir.PrimExpr, offset: tir.PrimExpr) -> tir.PrimExpr:
     if isinstance(extent, tir.IntImm) and isinstance(offset, tir.IntImm):
-        return tir.IntImm(extent.value - offset.value, INT32, extent.span)
-    return extent if tir.is_zero(offset) else tir.Sub(extent, offset, extent.span)
+        return tir.IntImm(extent.value - offset.value, INT32)
+    return extent if tir.is_zero(offset) else tir.Sub(extent, offset)
 
 
 _BUILTINS = ("float", "range", "TypeVar", "len", "print", "int", "bool")

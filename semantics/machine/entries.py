@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import NamedTuple
 
+from rlx.checker.well_formed.functions import is_private
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.nodes.node import replace
@@ -44,7 +45,7 @@ def find_entry(modules: Sequence[ast.IRModule], name: str | None = None) -> Entr
         var.name_hint: (module, function)
         for module in reversed(modules)
         for var, function in module.functions.items()
-        if isinstance(function, tir.PrimFunc)
+        if isinstance(function, tir.PrimFunc) and not is_private(function)
     }
     chosen = default_entry(functions or kernels) if name is None else name
     if chosen in functions:
@@ -82,7 +83,8 @@ def _kernel_entry(module: ast.IRModule, kernel: tir.PrimFunc, name: str) -> Entr
         raise NoEntryError(
             f"{name!r} is a PrimFunc that writes no buffer, or takes a handle that is none"
         )
-    changed, function = with_caller(module, name, inner, caller)
+    kernels = replace(module, functions=dict(module.prim_funcs))  # other functions call this one
+    changed, function = with_caller(kernels, name, inner, caller)
     return Entry(changed, name, function)
 
 

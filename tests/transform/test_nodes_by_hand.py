@@ -25,6 +25,13 @@ def built(make: Callable[[], Expr]) -> ast.IRModule:
     return bb.get()
 
 
+def test_none_is_no_attributes_and_no_types() -> None:
+    call = ast.Call(ast.op("relax.ewise_fma"), [rlx.Var("x", (4,))] * 3, None, None)  # type: ignore[arg-type]
+    assert (call.attrs, call.sinfo_args) == ({}, ())
+    with pytest.raises(rlx.MisuseError, match="expected a tuple or list as args, found NoneType"):
+        ast.Call(ast.op("relax.exp"), None)  # type: ignore[arg-type]
+
+
 def test_lists_are_tuples() -> None:
     call = ast.Call(ADD, [x, y])  # type: ignore[arg-type]
     pair = ast.Tuple([call, x])  # type: ignore[arg-type]

@@ -187,6 +187,15 @@ FAILS: dict[str, list[str]] = {
         'with T.sblock("x"):\n    v = T.axis.spatial(n > 3, 0)\n    b[v, 0] = a[v, 0]',
         'with T.sblock("x"):\n    v = T.axis.spatial(True, 0)\n    b[v, 0] = a[v, 0]',
     ],
+    "TIR07-domain": [
+        'for i in range(8):\n    with T.sblock("x"):\n        v = T.axis.spatial(7, i)\n        b[v, 0] = a[v, 0]',
+        'for i in range(8):\n    with T.sblock("x"):\n        v = T.axis.spatial(8, i - 1)\n        b[0, v + 1] = a[0, v + 1]',
+        'for i, j in T.grid(2, 4):\n    with T.sblock("x"):\n        v = T.axis.spatial(8, i * 5 + j)\n        b[v // 2, 0] = a[0, 0]',
+    ],
+    "TIR07-parallel": [
+        f'for i in T.{kind}(8):\n    with T.sblock("x"):\n        v = T.axis.reduce(8, 7 - i)\n        b[0, 0] = b[0, 0] + a[v, 0]'
+        for kind in ("parallel", "vectorized")
+    ],
     "TIR08-integer": [
         "for i in range(a[0, 0]):\n    b[0, 0] = a[0, 0]",
         "for i, j in T.grid(8.0, 4):\n    b[0, 0] = a[0, 0]",
@@ -229,9 +238,12 @@ FAILS: dict[str, list[str]] = {
         ),
     ],
 }
-WARNINGS = {"TIR05-type", "TIR12-writes", "TIR12-reads"}
+WARNINGS = {"TIR05-type", "TIR07-domain", "TIR07-parallel", "TIR12-writes", "TIR12-reads"}
 
 HOLDS = [
+    'for i in T.parallel(8):\n    with T.sblock("x"):\n        v = T.axis.spatial(9, i + 1)\n        b[v - 1, 0] = a[v - 1, 0]',
+    'for i in range(8):\n    with T.sblock("x"):\n        v = T.axis.spatial(7, i)\n        T.where(i < 7)\n        b[v, 0] = a[v, 0]',
+    'for i in T.thread_binding(8, thread="threadIdx.x"):\n    with T.sblock("x"):\n        v = T.axis.reduce(8, i)\n        b[0, 0] = b[0, 0] + a[v, 0]',
     in_block(
         "s = T.int32()\nc = T.match_buffer(a[vi, 0:16], (16,), strides=[s])\nb[vi, vj] = c[0]"
     ),

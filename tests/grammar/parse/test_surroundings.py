@@ -176,3 +176,37 @@ def test_a_class_of_functions_without_decorators_is_told_once() -> None:
     assert [d.message for d in check_text(text, "a.py").diagnostics] == [
         f"the class {name!r} has no decorator, so rlx does not read it" for name in "NM"
     ]
+
+
+KERNEL = """
+import numpy as np
+from tvm.script import tirx as T
+
+def reference(A):
+    Y = np.zeros(8)  # as TX
+    return Y
+
+def make(n):
+    TX = T.int64(8)
+    @T.prim_func
+    def f(A: T.Buffer((8,), "float32")):
+        for i in range({extent}):
+            A[i] = {value}
+    return f
+"""
+
+
+@pytest.mark.parametrize(
+    ("extent", "value", "codes"),
+    [
+        ("TX", "T.float32(0)", []),
+        ("n", "T.float32(0)", []),
+        ("n", "Y[i]", ["TIR01-undefined"]),
+        ("TY", "T.float32(0)", ["TIR01-undefined"]),
+    ],
+)
+def test_names_of_a_prim_func_are_those_that_python_sees_there(
+    extent: str, value: str, codes: list[str]
+) -> None:
+    found = check_text(KERNEL.format(extent=extent, value=value), "a.py").diagnostics
+    assert [d.code for d in found if d.severity == "error"] == codes

@@ -219,6 +219,45 @@ def test_files_and_entries_that_are_not_there(
     assert status == 2 and "functions that can be called: main, first" in err
 
 
+KERNELS = """
+@I.ir_module
+class Module:
+    @T.prim_func(s_tir=True)
+    def product(a: T.handle, b: T.handle, c: T.handle):
+        n = T.int64()
+        A = T.match_buffer(a, (n, 4), "float32")
+        B = T.match_buffer(b, (4, 3), "float32")
+        C = T.match_buffer(c, (n, 3), "float32")
+        for i, j, k in T.grid(n, 3, 4):
+            with T.sblock("C"):
+                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
+                with T.init():
+                    C[vi, vj] = T.float32(0)
+                C[vi, vj] += A[vi, vk] * B[vk, vj]
+
+    @T.prim_func(private=True)
+    def hidden(A: T.Buffer((4,), "float32")):
+        A[0] = T.float32(0)
+"""
+
+
+@pytest.mark.parametrize("backend", ["native", "steps"])
+def test_a_prim_func_returns_what_it_writes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], backend: str
+) -> None:
+    path = tmp_path / "kernels.rlx"
+    path.write_text(KERNELS, encoding="utf-8")
+    given = {"A": np.arange(8.0).reshape(2, 4), "B": np.arange(12.0).reshape(4, 3)}
+    texts = [each for name, x in given.items() for each in ("--input", f"{name}={x.tolist()}")]
+    for entry in ([], ["--entry", "product"]):
+        command = [str(path), *texts, *entry, "--format", "json", "--backend", backend]
+        status, out, _ = run(capsys, *command)
+        assert status == 0
+        assert json.loads(out)["value"]["data"] == (given["A"] @ given["B"]).ravel().tolist()
+    status, _, err = run(capsys, str(path), "--entry", "hidden")
+    assert status == 2 and "functions that can be called: product" in err
+
+
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.rlx")), ids=lambda p: p.stem)
 def test_both_backends_agree_on_the_examples(
     path: Path, capsys: pytest.CaptureFixture[str]
