@@ -288,8 +288,8 @@ def run(
             f"backend: expected {' or '.join(map(repr, ITERATIONS))}, found {backend!r}"
         )
     module = legal_module(check_alone(subject) if isinstance(subject, IRModule) else check(subject))
-    module, name, function = entry_of(module, entry)
-    given = _by_name(inputs, [param.name_hint for param in function.params])
+    module, name, function, parameters = entry_of(module, entry)
+    given = _by_name(inputs, parameters)
     with limited(memory):
         external, given = _own_functions(packed or {}, given)
         callees = [*known_functions(module), *external]

@@ -126,7 +126,7 @@ def _misfit(options: argparse.Namespace, text: str) -> str | None:
     from rlx.semantics.run.npz import arrays_of, inputs_by_parameter
 
     try:
-        module, name, function = find_entry([parse(text)], options.entry)
+        module, name, function, _ = find_entry([parse(text)], options.entry)
         found = inputs_by_parameter(arrays_of(options.inputs), function, options.inputs)
         values = inputs(function, found, options.seed).values
         Run(module, Source(text), name, values).accepted()

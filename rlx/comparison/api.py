@@ -103,7 +103,7 @@ def _run(
 
     report = check(subject)
     module = legal_module(report)
-    module, name, function = entry_of(module, entry)
+    module, name, function, _ = entry_of(module, entry)
     values = arguments(function, given, seed, whole=exact).values
     run = Run(module, report.source, name, values, exact=exact)
     run.accepted()

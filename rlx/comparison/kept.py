@@ -69,7 +69,7 @@ def ran(module: ast.IRModule, text: str, kept: Kept, earlier: Ran | None) -> Ran
         Why it cannot be run.
     """
     try:
-        module, name, function = find_entry([module], kept.entry)
+        module, name, function, _ = find_entry([module], kept.entry)
     except NoEntryError as error:
         return str(error)
     if earlier is not None:

@@ -22,11 +22,14 @@ class Entry(NamedTuple):
     ----------
     module
         The module that runs; for a PrimFunc with a Relax function of its name that calls it.
+    parameters
+        The names of the parameters in the order in which they are given.
     """
 
     module: ast.IRModule
     name: str
     function: ast.Function
+    parameters: tuple[str, ...]
 
 
 class NoEntryError(LookupError):
@@ -50,7 +53,7 @@ def find_entry(modules: Sequence[ast.IRModule], name: str | None = None) -> Entr
     chosen = default_entry(functions or kernels) if name is None else name
     if chosen in functions:
         module, function = functions[chosen]
-        return Entry(module, chosen, function)
+        return Entry(module, chosen, function, tuple(p.name_hint for p in function.params))
     if chosen in kernels:
         return _kernel_entry(*kernels[chosen], chosen)
     known = {**functions, **kernels}
@@ -85,7 +88,9 @@ def _kernel_entry(module: ast.IRModule, kernel: tir.PrimFunc, name: str) -> Entr
         )
     kernels = replace(module, functions=dict(module.prim_funcs))  # other functions call this one
     changed, function = with_caller(kernels, name, inner, caller)
-    return Entry(changed, name, function)
+    buffers = kernel.buffer_map
+    names = tuple((buffers.get(p) or p).name for p in kernel.params)
+    return Entry(changed, name, function, names)
 
 
 def with_caller(

@@ -301,7 +301,7 @@ def checked_entry(
 
     report = _legal(path, text)
     try:
-        return report, *find_entry(report.modules, name)
+        return report, *find_entry(report.modules, name)[:3]
     except NoEntryError as error:
         raise UsageError(f"{path}: {error}") from None
 

@@ -57,6 +57,7 @@ def test_numbers_stand_anywhere_among_the_parameters(backend: str) -> None:
     outcome = rlx.run(NUMBERS, inputs={"n": 3, "s": 2.5, "A": a, "B": b}, backend=backend)
     assert outcome.numpy().tolist() == [0.0, 2.5, 5.0, -1, -1, -1, -1, -1]
     assert b.tolist() == [-1] * 8  # the caller's array is not overwritten
+    assert rlx.run(NUMBERS, inputs=[a, 2.5, 3, b]).numpy().tolist() == outcome.numpy().tolist()
 
 
 def test_sizes_among_the_numbers_are_those_of_the_buffers() -> None:
