@@ -118,5 +118,7 @@ class Module:
 
 def test_a_handle_that_is_no_buffer_is_told() -> None:
     text = "@T.prim_func\ndef opened(h: T.handle, n: T.int64):\n    T.evaluate(n)\n"
-    with pytest.raises(rlx.SubjectError, match="'opened' is a PrimFunc that writes no buffer, or takes a handle"):
+    with pytest.raises(
+        rlx.SubjectError, match="'opened' is a PrimFunc that writes no buffer, or takes a handle"
+    ):
         rlx.run(text)
