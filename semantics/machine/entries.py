@@ -37,7 +37,8 @@ class NoEntryError(LookupError):
 
 
 def find_entry(modules: Sequence[ast.IRModule], name: str | None = None) -> Entry:
-    """The function of a name; without one ``main``, or the only Relax function, or the only PrimFunc.
+    """The function of a name; without one ``main``, or the only Relax function, or the only PrimFunc
+    that is not private.
 
     A PrimFunc is called by a Relax function with its buffers and numbers as parameters, which returns
     the buffers that it may write. Raises NoEntryError if there is no such function, or it is a PrimFunc
@@ -48,9 +49,10 @@ def find_entry(modules: Sequence[ast.IRModule], name: str | None = None) -> Entr
         var.name_hint: (module, function)
         for module in reversed(modules)
         for var, function in module.functions.items()
-        if isinstance(function, tir.PrimFunc) and not is_private(function)
+        if isinstance(function, tir.PrimFunc)
     }
-    chosen = default_entry(functions or kernels) if name is None else name
+    public = {each: found for each, found in kernels.items() if not is_private(found[1])}
+    chosen = default_entry(functions or public or kernels) if name is None else name
     if chosen in functions:
         module, function = functions[chosen]
         return Entry(module, chosen, function, tuple(p.name_hint for p in function.params))
