@@ -3,7 +3,10 @@
 Usage: ``python -m benchmarks.prover.speed [rounds] [verdicts FILE]``. Both sides get finished
 expressions, and ask every question of the benchmark once, nothing remembered of it: ``one prover``
 asks all those without assumptions in turn, as a pass does, ``fresh`` has a prover (an analyzer) for
-each. ``simplify`` simplifies the left sides. The first five lines are the same by kind: equations of
+each. ``simplify`` simplifies the left sides. ``many facts`` enters scopes of 500 facts
+``v0 <= v1 <= …`` and asks about both ends, ``many values`` binds each of 500 variables to the one
+before it plus 1 and simplifies their difference: both through ``rlx.tvm.Analyzer``, with TVM's
+expressions; TVM does not prove the first. The first five lines are the same by kind: equations of
 polynomials, with divisions, with choices (minima, maxima, ``select``), order, and those with
 assumptions, each under a prover of its own. The runs alternate, and the best of the rounds counts.
 With ``verdicts FILE`` all verdicts and simplified expressions are written to a file, so that two
@@ -15,6 +18,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +28,9 @@ from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.prim_operators import INTEGER_DIVISIONS
 from rlx.solver import Context, Prover
 from rlx.solver.question_parser import show
+
+MANY = 500
+"""The facts, or values, about a chain of variables."""
 
 Work = Callable[[], Callable[[], Any]]
 """Prepares a run, which is not timed, and returns it."""
@@ -133,6 +140,29 @@ def _analyzers(wanted: Asked, fresh: bool, simplify: bool = False) -> Callable[[
     return prepare
 
 
+def _chain(analyzer: Callable[[], Any], values: bool) -> Callable[[], Any]:
+    """Facts about many variables, or their values, and one question about the first and the last."""
+    from tvm import tirx
+
+    def prepare() -> Callable[[], Any]:
+        found, names = analyzer(), [tirx.Var(f"v{each}", "int64") for each in range(MANY + 1)]
+
+        def run() -> None:
+            for one, other in pairwise(names):
+                if values:
+                    found.bind(other, one + 1)
+                else:
+                    found.constraint_scope(one <= other).__enter__()
+            if values:
+                found.simplify(names[-1] - names[0])
+            else:
+                found.can_prove(names[0] <= names[-1])
+
+        return run
+
+    return prepare
+
+
 def write_verdicts(path: Path) -> None:
     """Every verdict, and the simplified left side of every question."""
     lines = []
@@ -160,8 +190,15 @@ def main(arguments: list[str]) -> int:
         works[f"TVM, {name}"] = _analyzers(wanted, fresh)
     works["rlx, simplify"] = _simplifying
     works["TVM, simplify"] = _analyzers(_bare, fresh=False, simplify=True)
+    from tvm import sym
+
+    from rlx.tvm import Analyzer
+
+    for name, analyzer in (("rlx", Analyzer), ("TVM", sym.Analyzer)):
+        works[f"{name}, many facts"] = _chain(analyzer, values=False)
+        works[f"{name}, many values"] = _chain(analyzer, values=True)
     best = measured(works, rounds)
-    for what in (*KINDS, "one prover", "fresh", "simplify"):
+    for what in (*KINDS, "one prover", "fresh", "simplify", "many facts", "many values"):
         ours, theirs = best[f"rlx, {what}"], best[f"TVM, {what}"]
         print(
             f"{what:12} rlx {ours * 1e3:8.1f} ms  TVM {theirs * 1e3:8.1f} ms  {ours / theirs:5.2f}"
