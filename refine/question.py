@@ -416,6 +416,7 @@ class _FunctionPair:
             )
             for k, p in enumerate(one.params)
         ]
+        self._declare_scalars()
         for k, constant in bound_constants(self._contract, interface).items():
             arguments[k] = constant_term(constant.data)
         return arguments
@@ -452,8 +453,7 @@ class _FunctionPair:
     ) -> _Outcome:
         """The first level at which two results are proved to be equal, or why none is."""
         definitions = self._definitions
-        for var in definitions.scalars - self._context.state.ranges.keys():
-            self._context.declare(var, lower=None)
+        self._declare_scalars()
         names = TermNames(ours.names, theirs.names)
         reason, found = "", list[Note]()
         conditions: list[Proved] = []
@@ -548,6 +548,11 @@ class _FunctionPair:
                 self._definitions.is_scalar(info.value)
         made = ours.called_later(before, arguments), theirs.called_later(after, arguments)
         return self._called(ours, theirs, *made, known)
+
+    def _declare_scalars(self) -> None:
+        """Know that the numbers which are the length of nothing may be negative."""
+        for var in self._definitions.scalars - self._context.state.ranges.keys():
+            self._context.declare(var, lower=None)
 
     def _learn(self, conditions: Sequence[tir.PrimExpr]) -> None:
         """Assume conditions on sizes."""
