@@ -615,11 +615,11 @@ def _inputs(
 
     from rlx.semantics.run.inputs import inputs
 
-    scalars = {param.name_hint for param in function.params}
-    given = {var.name: str(size) for var, size in sizes.items() if var.name not in scalars}
+    infos = {param.name_hint: param.struct_info_annotation for param in function.params}
+    others = [k for k, info in infos.items() if not isinstance(info, ast.PrimStructInfo)]
+    given = {var.name: str(size) for var, size in sizes.items() if var.name not in others}
     elements = 1
-    for param in function.params:
-        info = param.struct_info_annotation
+    for info in infos.values():
         if isinstance(info, ast.TensorStructInfo) and isinstance(info.shape, ast.ShapeExpr):
             count = 1
             for dim in info.shape.values:
@@ -635,7 +635,11 @@ def _inputs(
         return None
     random = np.random.default_rng(seed)
     values = list(made.values)
-    for value in values:
+    for k, (value, info) in enumerate(zip(values, infos.values(), strict=True)):
+        if isinstance(info, ast.PrimStructInfo) and info.value is None:
+            array = np.zeros((), numpy_type(info.dtype))
+            array[...] = draw(random, array).astype(array.dtype)
+            values[k] = Scalar(array.item(), info.dtype)
         for tensor in _tensors(value):
             array = tensor.data
             array[...] = draw(random, array).astype(array.dtype)
@@ -748,11 +752,13 @@ _SPECIAL_DRAWS: tuple[Draw, ...] = (_odd, _odd, _fine, *(partial(_alike, k) for 
 
 
 def _takes_integers(function: ast.Function) -> bool:
-    """Whether there are integers among the elements of the arguments."""
+    """Whether there are integers among the elements of the arguments, or as scalars."""
     stack = [param.struct_info_annotation for param in function.params]
     while stack:
         match stack.pop():
             case ast.TensorStructInfo(dtype=dtype) if dtype is None or dtype.is_integer:
+                return True
+            case ast.PrimStructInfo(dtype=dtype, value=None) if dtype.is_integer:
                 return True
             case ast.TupleStructInfo(fields=fields):
                 stack += fields
