@@ -36,7 +36,7 @@ class Bits(Quotients):
         size = b.value or 0
         if size > 1 and not size & (size - 1):
             form = self.forms.get(a, {}) if self.forms else {}
-            if form and (-1, frozenset((a,))) not in form or self._conjoins(a):
+            if (form and (-1, frozenset((a,))) not in form) or self._conjoins(a):
                 return self._shifted(a, form or self.form(a), b)
         for low in self._sums_of_bits(a, size) if size > 1 else ():
             high = self.sub(a, low)
