@@ -272,6 +272,13 @@ def test_int64_mode_knows_how_far_a_limited_value_reaches() -> None:
     assert prove("min(n, 3) - 1 <= 2", lower={"n": -(2**63) + 1}, int64=True).status == "proved"
 
 
+def test_equal_conditions_follow_from_each_other() -> None:
+    """Under a divisor that is no constant, where there is no table of residues."""
+    assert prove("(x % d == y % d) == ((x - y) % d == 0)", "d >= 1").proved
+    assert prove("(x % d == y % d) == (x == y)", "d >= 1").refuted
+    assert prove("(x % d == 0) == (x*x % d == 0)", "d >= 1").refuted
+
+
 def test_never() -> None:
     n = tir.Var("n")
     assert Prover().never(tir.LT(n, tir.IntImm(0))).status == "proved"
