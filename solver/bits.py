@@ -33,18 +33,36 @@ class Bits(Quotients):
 
     def div(self, a: Poly, b: Poly) -> Poly:
         """The quotient, rounded down; of bit operations by a power of two, that of each operand."""
-        size, form = b.value or 0, self.forms.get(a, {}) if self.forms else {}
-        if size > 1 and not size & (size - 1) and len(form) > 1:
-            low = self._valued(_conjunction(form, {(size - 1, frozenset()): 1}))
-            high = self.sub(a, low)
-            if not any(coef % size for coef in high.terms.values()):
-                self.chains.setdefault(low, ("and", (a, self.const(size - 1))))
-                return self.poly({mono: coef // size for mono, coef in high.terms.items()})
+        size = b.value or 0
+        if size > 1 and not size & (size - 1):
+            form = self.forms.get(a, {}) if self.forms else {}
+            if (form and (-1, frozenset((a,))) not in form) or self._conjoins(a):
+                return self._shifted(a, form or self.form(a), b)
         for low in self._sums_of_bits(a, size) if size > 1 else ():
             high = self.sub(a, low)
             if not any(coef % size for coef in high.terms.values()):
                 return self.poly({mono: coef // size for mono, coef in high.terms.items()})
         return super().div(a, b)
+
+    def _conjoins(self, poly: Poly) -> bool:
+        """Whether a polynomial is ``x & y``."""
+        ((mono, coef), *more) = poly.terms.items() if poly.terms else (((), 0),)
+        return not more and coef == len(mono) == 1 and self.atoms[mono[0]].kind == "and"
+
+    def _shifted(self, poly: Poly, form: BitForm, size: Poly) -> Poly:
+        """The quotient of bit operations by a power of two: the same operations on the quotients."""
+        places = (size.value or 1).bit_length() - 1
+        shifted: list[tuple[int, BitForm]] = []
+        for (mask, leaves), coef in form.items():
+            above: BitForm = {(mask >> places, frozenset()): 1} if mask >> places else {}
+            quotients = [self.form(self.div(leaf, size)) for leaf in leaves]
+            shifted.append((coef, reduce(_conjunction, quotients, above)))
+        result = self._valued(_sum(*shifted))
+        op, operands = self.chains.get(poly, ("", ()))
+        if op and result.value is None:
+            parts = self._ordered(self.div(operand, size) for operand in operands)
+            self.chains.setdefault(result, (op, parts))
+        return result
 
     def _sums_of_bits(self, poly: Poly, limit: int) -> Iterator[Poly]:
         """What ``x ^ y``, ``x | y`` and ``x & ~y`` contribute to a polynomial, from 0 and below a limit."""

@@ -129,7 +129,7 @@ class Prover:
             return expr if written is None else written
         if isinstance(expr, (tir.Var, tir.IntImm)) and expr not in self.context.state.definitions:
             return expr
-        from rlx.solver.short_forms import short_form
+        from rlx.solver.short_forms import short_form, without_needless
 
         session = self._session(expr)
         state = session.state
@@ -140,7 +140,7 @@ class Prover:
                 self._bare = (state.ranges, bare)
             self._bare[1].begin()
             expr = short_form(self._bare[1], expr)
-        return short_form(session, expr)
+        return without_needless(session, short_form(session, expr))
 
     def limits(self, expr: Expression) -> Range:
         """The smallest and largest value of an expression wherever it is defined; None for no

@@ -10,13 +10,16 @@ from math import gcd
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL, INT64
 from rlx.grammar.nodes.tir import PrimExpr
-from rlx.solver import prim_exprs
+from rlx.solver import intervals, prim_exprs
+from rlx.solver.known_store import split
 from rlx.solver.normal_form import Engine
 from rlx.solver.piecewise import clamped
 from rlx.solver.poly import Atom, Cond, Mono, Part, Poly
 
 _TERMS = 64
 _SEVERAL = 2
+_LONG = 7
+"""The length of a sum with an extremum that may be shorter as an extremum of sums."""
 _CONDITIONS = {"eq": tir.EQ, "ne": tir.NE, "ge": tir.GE}
 
 
@@ -48,6 +51,45 @@ class _Rebuilding:
             return None
         if len(poly.terms) < _SEVERAL:
             return self._term(*next(iter(poly.terms.items()), ((), 0)))
+        atoms = self._engine.atoms
+        alone = [atoms[mono[0]] for mono in poly.terms if len(mono) == 1]
+        if sum(atom.is_quotient for atom in alone) >= _SEVERAL:
+            poly = self._whole(poly)
+        found = self._sum(poly)
+        bent = [(atom.index,) for atom in alone if atom.kind == "relu"]
+        return self._around_extremum(poly, bent[0], found) if found and len(bent) == 1 else found
+
+    def _around_extremum(self, poly: Poly, bent: Mono, found: PrimExpr) -> PrimExpr:
+        """A sum with one maximum or minimum, as the extremum of two sums or as an opposite if that is
+        shorter.
+        """
+        engine, coef = self._engine, poly.terms[bent]
+        (inner,) = engine.atoms[bent[0]].parts
+        assert isinstance(inner, Poly)
+        rest = engine.poly({m: c for m, c in poly.terms.items() if m != bent})
+        others = list[PrimExpr | None]()
+        inside = gcd(*inner.terms.values())
+        size = gcd(coef * inside, *rest.terms.values())
+        if size > 1:
+            bend = engine.positive_part(
+                engine.poly({m: c // inside for m, c in inner.terms.items()})
+            )
+            part = engine.poly({m: c // size for m, c in rest.terms.items()})
+            smaller = self.part(engine.add(part, engine.scale(coef * inside // size, bend)))
+            others.append(None if smaller is None else _times(smaller, size))
+        if any(c < 0 for c in rest.terms.values()):
+            opposite = self._sum(engine.scale(-1, poly))
+            others.append(None if opposite is None else _times(opposite, -1))
+        if abs(coef) == 1 and any(rest.terms) and prim_exprs.length(found) > _LONG:
+            kind = tir.Max if coef > 0 else tir.Min
+            whole = engine.add(rest, engine.scale(coef, inner))
+            others.append(self._binary(kind, whole, rest))
+        for other in others:
+            if other is not None and prim_exprs.length(other) < prim_exprs.length(found):
+                found = other
+        return found
+
+    def _sum(self, poly: Poly) -> PrimExpr | None:
         rest, minima = self._minima(poly)
         rest, maxima = self._maxima(rest)
         rest, remainders = self._remainders(rest)
@@ -169,10 +211,39 @@ class _Rebuilding:
                 ):
                     left = {m: c for m, c in left.items() if m not in product.terms or not m}
                     constant = left.pop((), 0) - times * product.terms.get((), 0)
+                    size = modulus.value or 0
+                    if times < 0 and size > 1 and constant == -times * (size - 1):
+                        # m - 1 - p % m is (-1 - p) % m
+                        least = (-1 - part.terms.get((), 0)) % size
+                        part = engine.poly({m: -c for m, c in part.terms.items() if m})
+                        part, times, constant = engine.shift(part, least), -times, 0
                     left |= {(): constant} if constant else {}
                     found.append((times, (part, modulus)))
                     break
         return left, found
+
+    def _whole(self, poly: Poly) -> Poly:
+        """A polynomial without the quotients that are a number together: ``n//2 + (n + 1)//2`` is n."""
+        engine, groups = self._engine, dict[tuple[Poly, int], dict[int, Mono]]()
+        for mono in poly.terms:
+            atom = engine.atoms[mono[0]] if len(mono) == 1 else None
+            if atom is None or not atom.is_quotient:
+                continue
+            top, divisor = atom.parts
+            assert isinstance(top, Poly)
+            assert isinstance(divisor, Poly)
+            constant, size = top.terms.get((), 0), divisor.value or 0
+            if 0 <= constant < size:
+                line = engine.shift(top, -constant)
+                groups.setdefault((line, size), {})[constant] = mono
+        for (line, size), quotients in groups.items():
+            if (
+                len(quotients) == size
+                and len(times := {poly.terms[m] for m in quotients.values()}) == 1
+            ):
+                rest = {m: c for m, c in poly.terms.items() if m not in quotients.values()}
+                poly = engine.combine([(1, engine.poly(rest)), (times.pop(), line)])
+        return poly
 
     def _digits(self, top: Poly, divisor: Poly, coef: int) -> list[tuple[Poly, Poly]]:
         """The numbers and moduli of whose remainders a quotient may be a part: those of
@@ -290,6 +361,7 @@ class _Rebuilding:
             key = engine.atoms[mono[0]].key
             if len(mono) == coef == 1 and isinstance(key, tir.Var) and key.dtype == BOOL:
                 return key if kind == "ne" else tir.Not(key)
+        poly = self._with_remainders(poly)
         if kind == "ge":
             poly = self._rounded(poly)
         if len(poly.terms) - (() in poly.terms) == 1 and kind == "ge":
@@ -321,6 +393,22 @@ class _Rebuilding:
         first, second = self.part(engine.poly(left)), self.part(engine.poly(right))
         return None if first is None or second is None else relation(first, second)
 
+    def _with_remainders(self, poly: Poly) -> Poly:
+        """A polynomial with remainders as its variables."""
+        engine = self._engine
+        if len(poly.terms) < _SEVERAL or not any(
+            engine.atoms[i].is_quotient for mono in poly.terms for i in mono
+        ):
+            return poly
+        rest, remainders = self._remainders(poly.terms)
+        parts = [(1, engine.poly(rest))]
+        for times, (top, divisor) in remainders:
+            remainder = self._binary(tir.FloorMod, top, divisor)
+            if remainder is None:
+                return poly
+            parts.append((times, engine.of_atom(engine.atom("var", (), remainder))))
+        return engine.combine(parts)
+
     def _rounded(self, poly: Poly) -> Poly:
         """A polynomial that is negative where another one is: a whole part of it, if that is shorter."""
         engine = self._engine
@@ -328,6 +416,11 @@ class _Rebuilding:
             part = engine.div(poly, engine.const(size))
             if any(part.terms) and {*part.terms} <= {*poly.terms, ()}:
                 return part
+        for index in sorted({i for mono in poly.terms if len(mono) > 1 for i in mono}):
+            factor = engine.of_atom(engine.atoms[index])
+            part, rest = split(engine, poly, factor)
+            if rest.value in (0, -1) and intervals.nonneg(engine, engine.shift(factor, -1)):
+                return self._rounded(engine.add(part, rest))
         return poly
 
 
@@ -375,6 +468,9 @@ def _extremum(kind: type[tir.Binary], a: PrimExpr, b: PrimExpr) -> PrimExpr:
 
 
 def _times(factor: PrimExpr, coef: int) -> PrimExpr:
+    match factor:
+        case tir.Sub(a=tir.IntImm(value=0), b=opposite):
+            return _times(opposite, -coef)
     if coef == 1:
         return factor
     return tir.Sub(prim_exprs.ZERO, factor) if coef == -1 else tir.Mul(factor, tir.IntImm(coef))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL, INT64, DataType
+from rlx.grammar.nodes.prim_operators import INTEGER_DIVISIONS
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.solver import prim_exprs
 from rlx.solver.bounds import limits
@@ -24,6 +25,10 @@ _NODES = 120
 """The maximum number of nodes of an expression whose parts are simplified."""
 _NESTED = 6
 """How deep conditions are nested whose branches are simplified under all of them."""
+_EXTREMA = 6
+"""The maximum number of minima and maxima of which it is asked whether all operands matter."""
+_LIFTED = 2
+"""How much of this depth an operation takes that becomes the branches of a choice."""
 _ARITHMETIC = frozenset(
     (tir.Var, tir.IntImm, tir.Add, tir.Sub, tir.Mul, tir.FloorDiv, tir.FloorMod)
 )
@@ -53,6 +58,36 @@ def short_form(session: Session, expr: PrimExpr, depth: int = _NESTED) -> PrimEx
     return _shorter(_around(session, parts), parts)
 
 
+def without_needless(session: Session, expr: PrimExpr) -> PrimExpr:
+    """An expression without the operands of its minima and maxima that never matter."""
+    if not isinstance(expr, (tir.Min, tir.Max)):
+        return expr
+    order = tir.postorder(expr)
+    extrema = [node for node in order if isinstance(node, (tir.Min, tir.Max))]
+    if not 1 < len(extrema) <= _EXTREMA or len(order) > _NODES or not _repeats(expr):
+        return expr
+    for node in reversed(extrema):
+        for operand in tir.children(node):
+            shorter = _with(expr, node, operand)
+            if session.proves_quickly(tir.EQ(expr, shorter)):
+                return without_needless(session, short_form(session, shorter))
+    return expr
+
+
+def _repeats(expr: PrimExpr) -> bool:
+    """Whether a variable occurs twice, or there are two constants: others cannot be compared."""
+    leaves = [
+        node for node in tir.written_out([expr]) or () if isinstance(node, (tir.Var, tir.IntImm))
+    ]
+    kinds = {None if isinstance(leaf, tir.IntImm) else leaf for leaf in leaves}
+    return len(kinds) < len(leaves)
+
+
+def _with(expr: PrimExpr, node: PrimExpr, operand: PrimExpr) -> PrimExpr:
+    """An expression with one of its parts in place of another one."""
+    return tir.transform([expr], lambda each: operand if each is node else None)[0]
+
+
 def _shorter(new: PrimExpr, old: PrimExpr) -> PrimExpr:
     return new if prim_exprs.length(new) < prim_exprs.length(old) else old
 
@@ -76,18 +111,61 @@ def _by_parts(session: Session, expr: PrimExpr, depth: int) -> PrimExpr:
     short = [short_form(session, each, depth) for each in operands]
     if any(new is not old for new, old in zip(short, operands, strict=True)):
         expr = tir.with_operands(expr, short)
+    if isinstance(expr, tir.Binary) and tir.Select in (type(expr.a), type(expr.b)):
+        lifted = _lifted(session, expr, depth)
+        if lifted is not expr:
+            return lifted
     match expr:
         case (
             tir.Min(a=tir.Max() as a, b=tir.Max() as b)
             | tir.Max(a=tir.Min() as a, b=tir.Min() as b)
         ):
             return _distributed(expr, a, b)
+        case tir.Min() | tir.Max() if any(map(_divides, tir.postorder(expr))):
+            return _larger(session, expr)
         case tir.TruncDiv():
             return _truncated(expr.a, expr.b)
         case tir.Cast(value=value) if prim_exprs.stranger(tir.postorder(value)) is None:
             # Arithmetic on a narrow type is exact here, so that its value may be beyond the type.
             held = prim_exprs.wraps_to(expr) is None or _within(session, value, expr.dtype)
             return value if held and tir.type_of(value) == expr.dtype else expr
+    return expr
+
+
+def _lifted(session: Session, expr: tir.Binary, depth: int) -> PrimExpr:
+    """An operation on a choice as the choice between the operations on its branches, if that is
+    shorter.
+    """
+    if depth < _LIFTED:
+        return expr
+    for operand, other in ((expr.a, expr.b), (expr.b, expr.a)):
+        if type(operand) is not tir.Select or may_be_undefined(other):
+            continue
+        if isinstance(expr, (tir.Add, tir.Sub)) and tir.Select not in map(
+            type, tir.postorder(other)
+        ):
+            continue
+        condition, *branches = tir.children(operand)
+        if operand is expr.a:
+            yes, no = (tir.with_operands(expr, [each, other]) for each in branches)
+        else:
+            yes, no = (tir.with_operands(expr, [other, each]) for each in branches)
+        chosen = _choice(session, tir.Select(condition, yes, no), depth - _LIFTED)
+        if isinstance(expr, _COMPARISONS) and type(chosen) is tir.Select:
+            chosen = _logical(session, chosen, depth - _LIFTED)
+        return _shorter(chosen, expr)
+    return expr
+
+
+def _logical(session: Session, expr: tir.Select, depth: int) -> PrimExpr:
+    """A choice between conditions of which one is decided, as a conjunction or disjunction."""
+    condition, yes, no = tir.children(expr)
+    opposite = short_form(session, tir.Not(condition), depth)
+    match yes, no:
+        case tir.IntImm(value=value), _:
+            return tir.Or(condition, no) if value else tir.And(opposite, no)
+        case _, tir.IntImm(value=value):
+            return tir.Or(opposite, yes) if value else tir.And(condition, yes)
     return expr
 
 
@@ -103,6 +181,20 @@ def _distributed(expr: tir.Min | tir.Max, a: tir.Binary, b: tir.Binary) -> PrimE
         for other, second in ((b.a, b.b), (b.b, b.a)):
             if prim_exprs.alike(common, other):
                 return type(a)(type(expr)(first, second), common)
+    return expr
+
+
+def _divides(node: PrimExpr) -> bool:
+    return isinstance(node, INTEGER_DIVISIONS)
+
+
+def _larger(session: Session, expr: tir.Min | tir.Max) -> PrimExpr:
+    """One of the operands if it is known which is the minimum or maximum."""
+    below, above = (expr.a, expr.b) if type(expr) is tir.Min else (expr.b, expr.a)
+    for least, most, kept in ((below, above, expr.a), (above, below, expr.b)):
+        other = expr.b if kept is expr.a else expr.a
+        if not may_be_undefined(other) and session.proves_quickly(tir.LE(least, most)):
+            return kept
     return expr
 
 

@@ -180,6 +180,20 @@ def by_signs(question: Question) -> Verdict | None:
     return Proved("cases", tuple(question.divisors)) if cases else None
 
 
+def by_directions(question: Question) -> Verdict | None:
+    """Proofs of an equation of conditions: each of them follows from the other one."""
+    goal = question.goal
+    if type(goal) is not tir.EQ or not prim_exprs.is_boolean(goal.a):
+        return None
+    ranges: dict[tir.Var, Range] = dict(zip(question.variables, question.ranges, strict=True))
+    for known, wanted in ((goal.a, goal.b), (goal.b, goal.a)):
+        near = [*question.facts, known]
+        state = ContextState(ranges, tuple(near), {})
+        if _conditions(Question(wanted, state, near.copy, question.work)) is None:
+            return None
+    return Proved("cases", tuple(question.divisors))
+
+
 def by_smt(question: Question) -> Verdict | None:
     """Z3's answer on one of its encodings."""
     if question.foreign is not None:
@@ -225,6 +239,9 @@ _MORE_POINTS = Tactic(
 )
 _LAST = (
     _MORE_POINTS,
+    Tactic(
+        "directions", "each of two equal conditions follows from the other one", by_directions
+    ),
     Tactic(
         "generalization", "it holds with a variable for what occurs repeatedly", by_generalization
     ),

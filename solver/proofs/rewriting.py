@@ -43,6 +43,7 @@ _BACK = 20
 """The effort that an atom of the normal form takes."""
 _LATEST = 24
 """The maximum number of facts, the latest ones, in which the equations of a case are used."""
+_EDGES = 2
 _SIZES = 8
 """The maximum number of powers of two at which numbers are split."""
 
@@ -261,7 +262,10 @@ class Rewriting(Inequalities):
             with suppress(NotFoundError):
                 return self.by_bits(beside("eq", difference))
             with suppress(NotFoundError):
-                return self.by_operands(scope, index, result, [None, self.with_former_bits])
+                return self.by_runs(scope, index, result)
+            turns = [None, self.with_former_bits, self.with_whole_bits]
+            with suppress(NotFoundError):
+                return self.by_operands(scope, index, result, turns)
             with suppress(NotFoundError):
                 return self.by_parts(scope, difference)
             return self.by_operands(scope, index, result, [self.with_lower_bits])
@@ -347,17 +351,51 @@ class Rewriting(Inequalities):
 
     def by_parts(self, scope: CaseScope, difference: Poly) -> int:
         """The fact that a polynomial with common bits is 0, by upper and lower parts of numbers."""
-        for size in self.sizes(scope, difference):
-            for index in self.below(difference):
+        lower = self.split_at(scope, self.sizes(scope, [difference]), [difference])
+        try:
+            return self.equal(difference)
+        except NotFoundError:
+            if not self.thorough:
+                raise
+            both = [difference, *lower]
+            self.split_at(scope, self.sizes(scope, both, inside=True), both)
+            return self.equal(difference)
+
+    def by_runs(self, scope: CaseScope, index: int, result: Poly) -> int:
+        """The fact that common bits under a mask are a sum of quotients of numbers: of each run of ones,
+        those from its first place and less those from behind it.
+        """
+        found = {abs(coef): mono[0] for mono, coef in result.items() if self.is_bits(mono)}
+        edges = sorted(found)
+        if len(edges) < _EDGES or len(found) < len(result):
+            raise NotFoundError("it is no such sum")
+        upper, scale = index, 1
+        for edge, after in zip(edges, [*edges[1:], 0], strict=True):
+            if edge > scale:
+                _, parts = self.split(scope, upper, {(): edge // scale})
+                ((mono, _),) = self.checker.common(*parts).items() or (((), 0),)
+                if not mono:
+                    break
+                upper, scale = mono[0], edge
+            if after:
+                self.split(scope, found[edge], {(): after // edge})
+        return self.equal(combine((1, {(index,): 1}), (-1, result)))
+
+    def split_at(self, scope: CaseScope, sizes: list[Poly], polys: list[Poly]) -> list[Poly]:
+        """Split the common bits below polynomials at powers of two. Returns the equations."""
+        found = list[Poly]()
+        for size in sizes:
+            for index in dict.fromkeys(index for poly in polys for index in self.below(poly)):
                 kind, operands = self.checker.atoms[index]
                 try:
                     if kind == "bits":
-                        self.split(scope, index, size)
+                        number, _ = self.split(scope, index, size)
+                        found.append(dict(self.checker.facts[number][1]))
                     elif kind == "div" and dict(operands[1]) == size:
                         self.floor_by_parts(scope, index, size)
                 except NotFoundError:
                     continue
-        return self.equal(difference)
+        return found
 
     def lowest_bits(self) -> None:
         """Facts about ``x & -x`` for positive x: it is a power of two, and divides x."""
@@ -459,6 +497,16 @@ class Rewriting(Inequalities):
             poly, [(max(bits), c) for bits, c in self.equal_bits_facts() if len(c[1]) == 2]
         )
 
+    def with_whole_bits(self, poly: Poly) -> tuple[Poly, list[Item]]:
+        """The same with the common bits of numbers instead of those without a factor of the numbers."""
+        whole = []
+        for cond in self.index:
+            if cond[0] == "eq" and len(cond[1]) > 1 and all(self.is_bits(m) for m, _ in cond[1]):
+                (least, _), (second, mono), *_ = sorted((abs(c), m) for m, c in cond[1])
+                if least == 1 < second:
+                    whole.append((mono[0], cond))
+        return self.replaced(poly, whole)
+
     def with_lower_bits(self, poly: Poly) -> tuple[Poly, list[Item]]:
         """The same with the upper and lower parts of common bits, and upper parts instead of quotients."""
         split = [(min(bits), c) for bits, c in self.equal_bits_facts() if len(c[1]) > 2]
@@ -485,29 +533,30 @@ class Rewriting(Inequalities):
         items: list[Item] = []
         for index, cond in equations:
             equation: Poly = dict(cond[1])
-            count = poly.get((index,), 0) * equation[index,]
-            if count:
+            count, rest = divmod(poly.get((index,), 0), equation[index,])
+            if count and not rest:
                 poly = combine((1, poly), (-count, equation))
                 items.append(({(): count}, (self.index[cond],)))
         return poly, items
 
-    def sizes(self, scope: CaseScope, poly: Poly) -> list[Poly]:
-        """The powers of two at which numbers may be split."""
+    def sizes(self, scope: CaseScope, polys: list[Poly], inside: bool = False) -> list[Poly]:
+        """The powers of two at which numbers may be split, and if `inside` those where their terms begin."""
         checker, found = self.checker, dict[tuple[Any, ...], None]()
         for kind, parts in self.index:
             atom = checker.atoms[parts[0][0][0]] if kind == "eq" and parts[0][0] else ("", ())
             for a, b in permutations(atom[1]) if len(parts) == 1 and atom[0] == "bits" else ():
                 if shift(dict(a), -1) == dict(b):
                     found[a] = None
-        for index in self.below(poly):
+        for index in dict.fromkeys(index for poly in polys for index in self.below(poly)):
             kind, operands = checker.atoms[index]
             if kind == "power":
                 found[(((index,), 1),)] = None
             elif kind == "div":
                 found[operands[1]] = None
             for each in operands if kind == "bits" else ():
-                common = gcd(*(coef for _, coef in each))
-                found[(((), common & -common),)] = None
+                common = [gcd(*(coef for _, coef in each))]
+                for coef in [coef for mono, coef in each if mono] if inside else common:
+                    found[(((), coef & -coef),)] = None
                 _, high = intervals.interval(scope.engine, self.engine_poly(scope, dict(each)))
                 found[(((), 1 << max(high or 0, 0).bit_length()),)] = None
         return [dict(each) for each in found if each != (((), 1),)][:_SIZES]

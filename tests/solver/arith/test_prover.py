@@ -272,6 +272,13 @@ def test_int64_mode_knows_how_far_a_limited_value_reaches() -> None:
     assert prove("min(n, 3) - 1 <= 2", lower={"n": -(2**63) + 1}, int64=True).status == "proved"
 
 
+def test_equal_conditions_follow_from_each_other() -> None:
+    """Under a divisor that is no constant, where there is no table of residues."""
+    assert prove("(x % d == y % d) == ((x - y) % d == 0)", "d >= 1").proved
+    assert prove("(x % d == y % d) == (x == y)", "d >= 1").refuted
+    assert prove("(x % d == 0) == (x*x % d == 0)", "d >= 1").refuted
+
+
 def test_never() -> None:
     n = tir.Var("n")
     assert Prover().never(tir.LT(n, tir.IntImm(0))).status == "proved"
@@ -302,7 +309,18 @@ def test_never() -> None:
         ("min(max(a, c), max(b, c))", "max(min(a, b), c)"),
         ("max(a, b) + max(a, b)", "max(a, b) * 2"),
         ("(a + b*8)//8 % 4", "(b + a // 8) % 4"),
-        ("(a + 15)//16*16 - a", "15 - (a + 15) % 16"),
+        ("(a + 15)//16*16 - a", "-a % 16"),
+        ("n//4 + (n + 1)//4 + (n + 2)//4 + (n + 3)//4", "n"),
+        ("a - min(b, a - c)", "max(a - b, c)"),
+        ("max(a - b, 0) - a", "-min(a, b)"),
+        ("max(0 - a*6, 0 - b*6)", "min(a, b) * -6"),
+        ("max(min(max(a, b), c), b)", "max(min(a, c), b)"),
+        ("max(max((b + 5)//31, a)*31, b + 31)", "max(a * 31, b + 31)"),
+        ("max((a + 7)//3*3, a)", "(a + 7) // 3 * 3"),
+        ("a//8*8 < a + b - 3", "b + a % 8 >= 4"),
+        ("select(a < 2, b, 0) + select(a < 2, c, 1)", "select(a < 2, b + c, 1)"),
+        ("max(select(a == 17, 1, a), a)", "a"),
+        ("b < select(a > 3, b + 5, c)", "a > 3 or b < c"),
         ("n*2 + 1 - p*2", "(n - p) * 2 + 1"),
         ("truncdiv(truncdiv(a - b, 2), 3)", "truncdiv(a - b, 6)"),
         ("a*4 < b*4", "a < b"),
@@ -323,6 +341,14 @@ def test_never() -> None:
 )
 def test_simplify(expr: str, simple: str) -> None:
     assert show(Prover().simplify(parse(expr, {}))) == simple
+
+
+def test_a_positive_factor_of_both_sides_is_left_out() -> None:
+    context, variables = Context(), dict[str, tir.Var]()
+    condition = parse("a*c + c < b*c", variables)
+    assert show(Prover(context).simplify(condition)) == "a * c + c < b * c"
+    context.declare(variables["c"], lower=1)
+    assert show(Prover(context).simplify(condition)) == "a + 2 <= b"
 
 
 _LEAVES = ("a", "b", "c", "0", "1", "2", "3", "4", "8", "-1", "-2")
