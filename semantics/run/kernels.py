@@ -55,6 +55,18 @@ def kernel_entries(
     return found
 
 
+def why_not(modules: Sequence[ast.IRModule], name: str, known: Collection[str]) -> str:
+    """The reason why a function cannot be called, and which ones can."""
+    if any(gv.name_hint == name for module in modules for gv in module.prim_funcs):
+        why = f"a PrimFunc such as {name!r} is called by a function with R.call_tir; by itself only if"
+        why += (
+            " it is not private, has only buffers and their sizes, and it is known what it writes"
+        )
+    else:
+        why = f"no function {name!r}"
+    return f"{why}; functions that can be called: {', '.join(known) or 'none'}"
+
+
 def unused(name: str, taken: Collection[str]) -> str:
     """A name, or the name with the first number that makes it another one than those that are taken."""
     return next(x for k in count() if (x := f"{name}{k or ''}") not in taken)

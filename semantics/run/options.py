@@ -310,14 +310,12 @@ def _legal(path: str, text: str | None = None) -> Report:
 
 def _entry(report: Report, name: str | None) -> tuple[ast.IRModule, str, ast.Function]:
     from rlx.semantics.machine.program import default_entry
-    from rlx.semantics.run.kernels import entries
+    from rlx.semantics.run.kernels import entries, why_not
 
     found = entries(report.modules, name)
     name = default_entry(found) if name is None else name
     if name not in found:
-        known = ", ".join(found) or "none"
-        where = report.source.path
-        raise UsageError(f"{where}: no function {name!r}; functions that can be called: {known}")
+        raise UsageError(f"{report.source.path}: {why_not(report.modules, name, found)}")
     module, function = found[name]
     return module, name, function
 
