@@ -10,7 +10,7 @@ from keyword import kwlist
 
 from rlx.checker.prim_funcs.expressions import dimension
 from rlx.checker.prim_funcs.out_of_bounds import bounds
-from rlx.checker.prim_funcs.state import PrimFuncCheck, enter_parameters, survey, undefined
+from rlx.checker.prim_funcs.state import PrimFuncCheck, enter_parameters, survey, undefined, within
 from rlx.checker.prim_funcs.statements import elements, statement
 from rlx.grammar.diagnostic import Diagnostic, Source
 from rlx.grammar.nodes import tir
@@ -50,7 +50,7 @@ def prim_funcs(
         state = PrimFuncCheck(function, captures(function), text, module.type_vars)
         state.from_python = captured
         state.incomplete = function in captured
-        is_wrong = any(_within(span, function.span) for span in errors)
+        state.mistakes = [span for span in errors if within(span, function.span)]
         survey(state)
         enter_parameters(state)
         for extent in _computed_extents(function):
@@ -59,7 +59,7 @@ def prim_funcs(
             elements(state, buffer)
         statement(state, function.body)
         _kept_names(state)
-        if not state.diagnostics and not is_wrong:
+        if not state.diagnostics and not state.mistakes:
             bounds(state)
             regions(state)
             is_marked(state)
@@ -116,10 +116,6 @@ def _captures(source: Source | None) -> Callable[[tir.PrimFunc], Callable[[str],
         return partial(around.may_bind, scope)
 
     return captured
-
-
-def _within(span: Span | None, whole: Span | None) -> bool:
-    return span is not None and whole is not None and whole[0] <= span[0] < whole[1]
 
 
 def regions(state: PrimFuncCheck) -> None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rlx.checker.prim_funcs.state import PrimFuncCheck, is_bound, name_is_bound
+from rlx.checker.prim_funcs.state import PrimFuncCheck, is_bound, name_is_bound, within
 from rlx.grammar.nodes import tir
 from rlx.grammar.nodes.dtype import BOOL, INT32, LARGEST, DataType
 from rlx.grammar.nodes.node import Span
@@ -172,8 +172,11 @@ def loop_stays_outside(state: PrimFuncCheck, var: tir.Var) -> None:
 def is_wrong(
     state: PrimFuncCheck, text: str, span: Span | None, is_statement: bool = False
 ) -> bool:
-    """Report what is certainly wrong in text that is kept."""
+    """Report what is certainly wrong in text that is kept, unless it has a syntax error."""
     from rlx.checker.prim_funcs.kept_values import mistake
+
+    if any(within(each, span) for each in state.mistakes):
+        return True
 
     def kind_of(name: str) -> str | None:
         known = state.names.get(name)

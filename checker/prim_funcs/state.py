@@ -58,6 +58,8 @@ class PrimFuncCheck:
         Variables of which nothing is known.
     incomplete
         Whether syntax errors may have cost bindings: nothing is reported about names.
+    mistakes
+        Where the text of the function has syntax errors.
     span
         Where the current statement stands.
     """
@@ -88,6 +90,7 @@ class PrimFuncCheck:
         self.doubtful: set[tir.Var] = set()
         self.incomplete = False
         self.from_python: Collection[Node] = frozenset()
+        self.mistakes: Collection[Span | None] = ()
         self.span: Span | None = function.name_span
         self.reported: set[object] = set()
         self.compared = 0
@@ -220,6 +223,11 @@ def undefined(state: PrimFuncCheck, name: str, where: Span | None, alike: Iterab
     if name in state.type_vars:
         hint = f"the TypeVar {name!r} is no dimension of a parameter of this PrimFunc"
     state.report("TIR01-undefined", f"{name!r} is not defined in this PrimFunc", where, help=hint)
+
+
+def within(span: Span | None, whole: Span | None) -> bool:
+    """Whether a place begins in a part of the text."""
+    return span is not None and whole is not None and whole[0] <= span[0] < whole[1]
 
 
 def name_is_bound(state: PrimFuncCheck, name: str, span: Span | None) -> bool:

@@ -11,7 +11,8 @@ from rlx.grammar.nodes.node import Span, replace
 from rlx.grammar.read import arithmetic, misspelt
 from rlx.grammar.read.coerce import BARE_INFOS
 from rlx.grammar.read.entries import Entry, Rejected, unquote
-from rlx.grammar.read.forms import ALIASES, FORMS
+from rlx.grammar.read.forms import ALIASES, FORMS, Arguments
+from rlx.grammar.read.forms_tir import if_then_else
 from rlx.grammar.read.partial_nodes import (
     NONE,
     BuiltInName,
@@ -346,6 +347,18 @@ class AtomActions(ExpressionActions):
         if any(str(operator).startswith("is") for operator in chain.value[1::2]):
             return self.identity(span)
         return arithmetic.fold(self.coerce, chain.value).value
+
+    def do_chosen(self, span: Span, one: Entry, condition: Entry, other: Entry) -> Any:
+        """`x if c else y`: a choice between numbers; any other one Python makes while it reads."""
+        found = condition.value
+        if isinstance(found, bool):
+            return one.value if found else other.value
+        if not self.scope.in_prim_func() or isinstance(found, Captured):
+            help = "write an `if` statement with two branches"
+            raise Rejected("Relax has no conditional expression", *span, help)
+        return if_then_else(
+            self.context, Arguments("T.if_then_else", [condition, one, other], {}, *span)
+        )
 
     def identity(self, span: Span) -> CapturedName | tir.OpaqueExpr:
         """`x is None`: Python computes it while it reads the program."""

@@ -424,6 +424,9 @@ class PrimAssignments:
         bindings = listed.value
         if not isinstance(bindings, Sequence):
             words = "the list of loop variables in T.axis.remap must be a literal"
+            if isinstance(bindings, tir.PrimExpr):
+                help = f"write `[{self.coerce.text_of(listed.span)}]`"
+                raise Rejected(words, *listed.span, help, certain=True)
             raise Rejected(words, *span, kept=True)
         if not len(kinds) == len(bindings.items) == len(names):
             self.reports.error(

@@ -30,7 +30,7 @@ _EXPRESSION = {"NAME", "HEAD", "INT"}
 _OPERATOR = {"OP", "SIGN"}
 _HIDDEN = {
     *("DOTTED", "FLOAT", "INFO", "INTS", "OPAQUE", "STRING", "TARGET", "AUGMENTED"),
-    *("NOT", "TILDE", "LBRACE", "OP", "SIGN", "AT", "DOT", "NAME", "HEAD", "INT"),
+    *("NOT", "TILDE", "LBRACE", "OP", "SIGN", "AT", "IF", "DOT", "NAME", "HEAD", "INT"),
 }
 _STATEMENT = {"RETURN", "PASS", "IF", "WITH"}
 

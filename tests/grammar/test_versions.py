@@ -99,3 +99,26 @@ def test_python_must_know_a_name_without_quotes(annotation: str, wrong: list[str
     found = check_text(text, "a.py").errors
     assert [text[slice(*d.span)] for d in found if d.span is not None] == wrong
     assert {d.code for d in found} <= {"PYTHON-name"}
+
+
+@pytest.mark.parametrize(("annotation", "codes"), [("Tensor", []), ("R.Tensor", ["PYTHON-name"])])
+def test_texts_of_2022_name_functions_of_their_class(annotation: str, codes: list[str]) -> None:
+    text = f"""
+import tvm
+from tvm.script import relax as R, tir as T
+
+@tvm.script.ir_module
+class Module:
+    @T.prim_func
+    def double(X: T.Buffer[(4,), "float32"], Y: T.Buffer[(4,), "float32"]):
+        for i in T.grid(4):
+            Y[i] = X[i] * T.float32(2)
+
+    @R.function
+    def main(x: {annotation}((4,), "float32")):
+        with R.dataflow():
+            y = R.call_tir(double, (x,), (4,), dtype="float32")
+            R.output(y)
+        return y
+"""
+    assert [d.code for d in check_text(text, "a.py").errors] == codes

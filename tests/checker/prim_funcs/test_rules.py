@@ -575,3 +575,9 @@ class Module:
     (found,) = check_text(text).diagnostics
     assert found.code == "TIR01-undefined"
     assert ("TypeVar" in str(found.help)) == (name == "m")
+
+
+@pytest.mark.parametrize("line", ["b[0, 0] = a(0) + a(1)", "b[0, 0] = a(0)\nb[0, 1] = a[0, 1]"])
+def test_a_buffer_that_is_called_is_one_mistake(line: str) -> None:
+    found = check_text(body(line), "f.rlx").errors
+    assert [d.message for d in found] == ["the buffer 'a' cannot be called"]

@@ -55,6 +55,14 @@ SAME = {
             "T.type_annotation('float32'), V.data, V.elem_offset + T.int32(3), 5, 1)))"
         ),
     ),
+    "choices": (
+        "B[0, 0] = A[i, 0] * 2.0 if i < 3 else 0.0 if i < 5 and A[i, 0] > 0.0 else -A[i, 0]",
+        (
+            "B[0, 0] = T.if_then_else(i < 3, A[i, 0] * 2.0, "
+            "T.if_then_else(i < 5 and A[i, 0] > 0.0, 0.0, -A[i, 0]))"
+        ),
+    ),
+    "choices that Python makes": ("B[0, 0] = 1.0 if True else A[9, 9]", "B[0, 0] = 1.0"),
     "operations on bits": (
         "B[i, 0] = T.f32(T.BitwiseAnd(i, 3) + T.LShift(i, 1) + T.BitwiseNot(i))",
         "B[i, 0] = T.f32(T.bitwise_and(i, 3) + T.shift_left(i, 1) + T.bitwise_not(i))",
