@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from rlx.grammar.diagnostic import Source
-from rlx.grammar.nodes import ast
+from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.node import replace
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ _SHOWN = 60
 
 Subject = object
 """A path (``pathlib.Path``, or a string of one line that names a file), a text, an
-:class:`IRModule`, or a ``tvm.IRModule``.
+:class:`IRModule`, a function or PrimFunc alone, or a ``tvm.IRModule``.
 """
 
 _SUFFIXES = (".rlx", ".py")
@@ -90,7 +90,7 @@ def source_of(subject: Subject) -> Source:
     Raises
     ------
     TypeError
-        If it is none of the four forms.
+        If it is none of these forms.
     OSError
         If it is a path that cannot be read.
     SubjectError
@@ -98,6 +98,8 @@ def source_of(subject: Subject) -> Source:
     """
     if isinstance(subject, Source):
         return subject
+    if isinstance(subject, ast.Function | tir.PrimFunc):
+        subject = _alone(subject)
     if isinstance(subject, ast.IRModule):
         from rlx.grammar.print.weights import print_with_weights
 
@@ -109,9 +111,15 @@ def source_of(subject: Subject) -> Source:
     if is_of_tvm(subject):
         return Source(_script(subject), "<tvm module>")
     raise TypeError(
-        "expected a path, a text, a module of rlx.parse or a tvm.IRModule; found"
+        "expected a path, a text, a module of rlx.parse, a function or a tvm.IRModule; found"
         f" {type(subject).__name__}"
     )
+
+
+def _alone(function: ast.Function | tir.PrimFunc) -> ast.IRModule:
+    """A module with one function, which is called ``main`` if it has no name."""
+    name = str(function.attrs.get("global_symbol", "main"))
+    return ast.IRModule({ast.GlobalVar(name): function})
 
 
 def why_unreadable(path: str, error: OSError | UnicodeDecodeError | SubjectError) -> str:
@@ -172,6 +180,8 @@ def module_of(subject: Subject, name: str | None = None) -> ast.IRModule:
     ParseError if the text has syntax errors; SubjectError if it holds no module, or several and no
     name says which.
     """
+    if isinstance(subject, ast.Function | tir.PrimFunc):
+        return _alone(subject)
     if isinstance(subject, ast.IRModule):
         return subject
     from rlx.grammar.read.parser import ParseError

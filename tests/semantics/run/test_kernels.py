@@ -67,6 +67,20 @@ def test_sizes_among_the_numbers_are_those_of_the_buffers() -> None:
     assert rlx.run(SCALED, inputs={"s": 0.5}).numpy().shape == (2, 4)  # n and m are made up
 
 
+def test_a_prim_func_that_python_made() -> None:
+    """As ``tvm.compile`` takes one; `overwrite` leaves the result where it is written."""
+    a = rlx.te.placeholder(("n",), "float32", name="a")
+    twice = rlx.te.compute(a.shape, lambda i: a[i] * 2.0, name="twice")
+    kernel = rlx.te.create_prim_func([a, twice])
+    given, result = np.arange(3, dtype=np.float32), np.zeros(3, np.float32)
+    assert rlx.check(kernel).ok
+    rlx.run(kernel, inputs=[given, result], overwrite=True)
+    assert result.tolist() == [0, 2, 4]
+    thrice = rlx.te.compute(a.shape, lambda i: a[i] * 3.0, name="thrice")
+    assert rlx.refines(kernel, kernel).proved
+    assert rlx.refines(kernel, rlx.te.create_prim_func([a, thrice])).refuted
+
+
 def test_several_written_buffers_are_a_tuple_and_regions_count_as_their_buffers() -> None:
     text = """
 @T.prim_func
