@@ -239,9 +239,7 @@ _MORE_POINTS = Tactic(
 )
 _LAST = (
     _MORE_POINTS,
-    Tactic(
-        "directions", "each of two equal conditions follows from the other one", by_directions
-    ),
+    Tactic("directions", "each of two equal conditions follows from the other one", by_directions),
     Tactic(
         "generalization", "it holds with a variable for what occurs repeatedly", by_generalization
     ),
