@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from itertools import permutations
 from math import gcd, lcm, prod
 from typing import Any
@@ -47,6 +48,10 @@ class Closing(Models):
         for cond in self.targets:
             if cond[0] == "or" and self.index[cond] not in self.done:
                 self.cases(self.index[cond], lambda part: self.aimed(splits, scope, conds, part))
+                return
+        for cond in self.targets:
+            directions = partial(self.by_directions, splits, scope, conds, cond)
+            if self.compares_choices(cond) and self.tried(directions):
                 return
         for cond in self.targets:
             if cond[0] in SIGNS and any(map(self.tried, self.ways(cond, scope, conds))):
@@ -101,6 +106,43 @@ class Closing(Models):
                 self.total([(ONE, (known,)), (ONE, (self.index[cond],))])
             return self.closed
         return False
+
+    def compares_choices(self, cond: Cond) -> bool:
+        """Whether two choices differ, as the truth values of conditions do."""
+        atoms = (
+            [mono[0] for mono, coef in cond[1] if mono and abs(coef) == 1]
+            if cond[0] == "ne"
+            else []
+        )
+        kinds = {self.checker.atoms[index][0] for index in atoms}
+        return len(cond[1]) == len(atoms) == 2 and kinds == {"choice"}
+
+    def by_directions(
+        self, splits: int, scope: CaseScope | None, conds: list[Cond], unequal: Cond
+    ) -> None:
+        """Close a case where one of two conditions holds and the other one does not."""
+        (((first,), _), ((second,), _)) = unequal[1]
+
+        def inside(part: Cond, other: Cond) -> None:
+            if self.tried(lambda: self.clash(unequal)):  # both hold, or none
+                return
+            before = self.targets
+            self.targets = [c for c in (*parts_of(part), *parts_of(other)) if not says_which(c)]
+            try:
+                self.close(splits, scope, conds)
+            finally:
+                self.targets = before
+
+        def says_which(cond: Cond) -> bool:
+            return cond[0] == "eq" and any(first in mono or second in mono for mono, _ in cond[1])
+
+        def outer(part: Cond) -> None:
+            self.cases(self.alternatives(second), lambda other: inside(part, other))
+
+        number = self.alternatives(first)
+        if number is None or self.alternatives(second) is None:
+            raise NotFoundError("the cases are distinguished already")
+        self.cases(number, outer)
 
     def aimed(self, splits: int, scope: CaseScope | None, conds: list[Cond], part: Cond) -> None:
         """The same where one alternative of the negated goal holds."""
