@@ -16,7 +16,7 @@ from rlx.grammar.nodes.node import replace
 if TYPE_CHECKING:
     from rlx.checker.check import Report
     from rlx.grammar.read.parser import Parsed
-    from rlx.semantics.machine.entries import Entry
+    from rlx.semantics.machine.entries import EntryPoint
 
 
 def whole_number(name: str, found: object, least: int | None = None) -> None:
@@ -210,7 +210,7 @@ def legal_module(report: Report) -> ast.IRModule:
     return chosen(report.modules, report.source)
 
 
-def entry_of(module: ast.IRModule, entry: str | None) -> Entry:
+def entry_of(module: ast.IRModule, entry: str | None) -> EntryPoint:
     """The function that a run calls; None for ``main``, or the only one.
 
     Raises

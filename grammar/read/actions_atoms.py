@@ -356,6 +356,8 @@ class AtomActions(ExpressionActions):
         if not self.scope.in_prim_func() or isinstance(found, Captured):
             help = "write an `if` statement with two branches"
             raise Rejected("Relax has no conditional expression", *span, help)
+        if isinstance(one.value, str) or isinstance(other.value, str):  # Python chooses a name
+            return self.identity(span)
         return if_then_else(
             self.context, Arguments("T.if_then_else", [condition, one, other], {}, *span)
         )

@@ -15,7 +15,7 @@ from rlx.grammar.suggest import misspelt
 from rlx.semantics.machine.prim_funcs import writes
 
 
-class Entry(NamedTuple):
+class EntryPoint(NamedTuple):
     """A function that is called from outside.
 
     Attributes
@@ -36,7 +36,7 @@ class NoEntryError(LookupError):
     """There is no function that can be called; the message says which there are."""
 
 
-def find_entry(modules: Sequence[ast.IRModule], name: str | None = None) -> Entry:
+def find_entry(modules: Sequence[ast.IRModule], name: str | None = None) -> EntryPoint:
     """The function of a name; without one ``main``, or the only Relax function, or the only PrimFunc
     that is not private.
 
@@ -55,7 +55,7 @@ def find_entry(modules: Sequence[ast.IRModule], name: str | None = None) -> Entr
     chosen = default_entry(functions or public or kernels) if name is None else name
     if chosen in functions:
         module, function = functions[chosen]
-        return Entry(module, chosen, function, tuple(p.name_hint for p in function.params))
+        return EntryPoint(module, chosen, function, tuple(p.name_hint for p in function.params))
     if chosen in kernels:
         return _kernel_entry(*kernels[chosen], chosen)
     known = {**functions, **kernels}
@@ -80,7 +80,7 @@ def default_entry(functions: Mapping[str, object]) -> str:
     return next(iter(functions)) if len(functions) == 1 else "main"
 
 
-def _kernel_entry(module: ast.IRModule, kernel: tir.PrimFunc, name: str) -> Entry:
+def _kernel_entry(module: ast.IRModule, kernel: tir.PrimFunc, name: str) -> EntryPoint:
     taken = {gv.name_hint for gv in module.functions}
     inner = ast.GlobalVar(next(x for k in count() if (x := f"{name}_kernel{k or ''}") not in taken))
     caller = caller_of(inner, kernel, sorted(writes(kernel)))
@@ -92,7 +92,7 @@ def _kernel_entry(module: ast.IRModule, kernel: tir.PrimFunc, name: str) -> Entr
     changed, function = with_caller(kernels, name, inner, caller)
     buffers = kernel.buffer_map
     names = tuple((buffers.get(p) or p).name for p in kernel.params)
-    return Entry(changed, name, function, names)
+    return EntryPoint(changed, name, function, names)
 
 
 def with_caller(
