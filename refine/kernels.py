@@ -7,6 +7,7 @@ from contextlib import suppress
 from itertools import count
 
 from rlx.grammar.nodes import ast, tir
+from rlx.grammar.nodes.dtype import DataType
 from rlx.refine.lowered import Unreadable, written_parameters
 from rlx.semantics.machine.entries import caller_of, with_caller
 
@@ -26,8 +27,14 @@ def with_callers(
         inner = next(x for k in count() if (x := f"{name}_loops{k or ''}") not in taken)
         hidden = [ast.GlobalVar(inner) for _ in kernels]
         callers = [caller_of(*each, sorted(written)) for each in zip(hidden, kernels, strict=True)]
+        same = all(kinds(kernel) == kinds(kernels[0]) for kernel in kernels)
         match hidden, callers:
-            case (gv, other_gv), (ast.Function() as one, ast.Function() as other):
+            case (gv, other_gv), (ast.Function() as one, ast.Function() as other) if same:
                 before, _ = with_caller(before, name, gv, one)
                 after, _ = with_caller(after, name, other_gv, other)
     return before, after
+
+
+def kinds(kernel: tir.PrimFunc) -> list[DataType | None]:
+    """What a caller hands over for each parameter: a number of a type, or None, a buffer."""
+    return [None if param in kernel.buffer_map else param.dtype for param in kernel.params]

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.dtype import INT64
+from rlx.grammar.nodes.dtype import BOOL, INT64
 from rlx.grammar.nodes.node import Record
 from rlx.grammar.nodes.tir import PrimExpr
 from rlx.refine import terms
@@ -177,8 +177,8 @@ class LoopsOpener:
             number = arguments[position]
             if isinstance(number, NumberTerm):
                 variables[var] = number.value
-            elif isinstance(number, OpaqueTerm) and var.dtype.is_float:
-                # a float is never a place: it is the element of a tensor without axes
+            elif isinstance(number, OpaqueTerm) and (var.dtype.is_float or var.dtype == BOOL):
+                # it is never a place: it is the element of a tensor without axes
                 held = terms.input_term(("number", number.of, number.path), var.name, (), var.dtype)
                 variables[var] = terms.read(held, ())
             else:

@@ -48,7 +48,7 @@ from rlx.refine.execute import (
 from rlx.refine.explanation import NAMELESS, FunctionProof, Note, TermNames
 from rlx.refine.facts import Facts, widens
 from rlx.refine.folded import FoldedCalls, same_constants
-from rlx.refine.kernels import with_callers
+from rlx.refine.kernels import kinds, with_callers
 from rlx.refine.lowered import Unreadable
 from rlx.refine.matching import Matcher
 from rlx.refine.normal_forms import Exhausted, lowest_and_highest
@@ -323,12 +323,17 @@ class _FunctionPair:
                     f"the interface changed: {self._name} is a PrimFunc on one side only"
                 )
             assert isinstance(one, tir.PrimFunc) and isinstance(other, tir.PrimFunc)
+            if kinds(one) != kinds(other):
+                raise InterfaceError(
+                    f"the interface changed: the parameters of the PrimFunc {self._name} are others"
+                )
             if self._prim_funcs.shared(one) is self._prim_funcs.shared(other):
                 return _Outcome("bitwise", "")
             return _Outcome(
                 None,
                 "a PrimFunc is only compared by itself if it is known which of its buffers it writes,"
-                " and its other parameters are numbers",
+                " its other parameters are numbers, and what its sizes are computed of is a size or"
+                " a parameter",
             )
         try:
             return self._functions(one, other)

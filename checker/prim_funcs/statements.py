@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from rlx.checker.prim_funcs.expressions import (
@@ -63,7 +63,9 @@ def _for(state: PrimFuncCheck, stmt: tir.For) -> None:
     state.enter(stmt.loop_var)
     state.loops[stmt.loop_var] = state.depth
     state.scalars.add(stmt.loop_var)
-    if stmt.kind in _AT_ONCE:
+    if stmt.kind in _AT_ONCE and not (
+        isinstance(stmt.extent, tir.IntImm) and stmt.extent.value == 1
+    ):
         state.at_once[stmt.loop_var] = stmt.kind
     statement(state, stmt.body)
     state.close(outer)
@@ -110,8 +112,10 @@ def _with(state: PrimFuncCheck, stmt: tir.With) -> None:
 
 def _block(state: PrimFuncCheck, block: tir.Block) -> None:
     outer = state.open()
+    spatial = [axis.binding for axis in block.iter_vars if axis.kind == "S"]
+    apart = {*tir.free_vars(*spatial)}
     for axis in block.iter_vars:
-        _axis(state, axis)
+        _axis(state, axis, apart)
     if block.predicate is not None:
         found = value(state, block.predicate)
         is_boolean(state, block.predicate, found, "the condition of T.where")
@@ -161,7 +165,8 @@ def _parts(body: tir.Stmt) -> tuple[tir.Stmt, ...]:
     return body.stmts if isinstance(body, tir.SeqStmt) else (body,)
 
 
-def _axis(state: PrimFuncCheck, axis: tir.IterVar) -> None:
+def _axis(state: PrimFuncCheck, axis: tir.IterVar, apart: Collection[tir.Var]) -> None:
+    """Check an iterator of a block; ``apart`` are the variables that spatial iterators depend on."""
     if axis.kind not in _AXES:
         state.report(
             "TIR07-kind",
@@ -187,7 +192,7 @@ def _axis(state: PrimFuncCheck, axis: tir.IterVar) -> None:
     if is_float(found) or found.dtype is None:
         state.doubtful.add(axis.var)
     used = tir.free_vars(axis.binding) if axis.kind == "R" else ()
-    loop = next((each for each in used if each in state.at_once), None)
+    loop = next((each for each in used if each in state.at_once and each not in apart), None)
     if not need("TIR07-parallel", loop is None) and state.once((axis, "parallel")):
         assert loop is not None
         words = (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from rlx.checker.driver.time_limit import lift
@@ -65,10 +64,10 @@ def _executable(path: str, entry: str | None) -> Executable:
 
     if is_executable(path):
         return Executable.load(path)
-    module = checked(path)
-    with suppress(NoEntryError):  # the executable says which functions there are
-        module = find_entry([module], entry).module
-    return build(module)
+    try:
+        return build(find_entry([checked(path)], entry).module)
+    except NoEntryError as error:
+        raise UsageError(f"{path}: {error}") from None
 
 
 def _entry(executable: Executable, name: str | None) -> tuple[str, ast.Function]:

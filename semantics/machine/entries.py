@@ -38,7 +38,7 @@ class NoEntryError(LookupError):
 
 def find_entry(modules: Sequence[ast.IRModule], name: str | None = None) -> EntryPoint:
     """The function of a name; without one ``main``, or the only Relax function, or the only PrimFunc
-    that is not private.
+    that is not private, or of all.
 
     A PrimFunc is called by a Relax function with its buffers and numbers as parameters, which returns
     the buffers that it may write. Raises NoEntryError if there is no such function, or it is a PrimFunc
@@ -86,7 +86,8 @@ def _kernel_entry(module: ast.IRModule, kernel: tir.PrimFunc, name: str) -> Entr
     caller = caller_of(inner, kernel, sorted(writes(kernel)))
     if caller is None:
         raise NoEntryError(
-            f"{name!r} is a PrimFunc that writes no buffer, or takes a handle that is none"
+            f"the PrimFunc {name!r} cannot be called by itself: it writes no buffer, takes a handle"
+            " that is no buffer, or has sizes that are computed of other numbers than its parameters"
         )
     kernels = replace(module, functions=dict(module.prim_funcs))  # other functions call this one
     changed, function = with_caller(kernels, name, inner, caller)
@@ -114,8 +115,8 @@ def caller_of(
     inner: ast.GlobalVar, kernel: tir.PrimFunc, written: Sequence[int]
 ) -> ast.Function | None:
     """A function that calls a PrimFunc in place and returns the written parameters: the numbers, which
-    may be sizes, come first among its own. None if no buffer is written, a parameter is a handle
-    of none, or a dimension has a variable that is neither a parameter nor a dimension by itself.
+    may be sizes, come first among its own. None if no buffer is written, if a parameter is a handle
+    and no buffer, or if a dimension has a variable that is neither a parameter nor a dimension alone.
     """
     buffers = kernel.buffer_map
     slots = [k for k, param in enumerate(kernel.params) if param in buffers]

@@ -257,7 +257,7 @@ def writes(func: tir.PrimFunc) -> frozenset[int]:
             regions.append((stmt.buffer, stmt.source.buffer))
         elif isinstance(stmt, tir.Evaluate):
             opaque |= isinstance(stmt.value, tir.Call) and stmt.value.op != "ret"
-        elif isinstance(stmt, tir.AllocBuffer):  # its own memory, if it is not told which
+        elif isinstance(stmt, tir.AllocBuffer):  # its own memory, unless it names another one
             opaque |= "data" in stmt.buffer.attrs
         elif isinstance(stmt, tir.OpaqueStmt):
             opaque = True

@@ -767,3 +767,13 @@ def main(x: R.Tensor((3,), "float32")):
         one, other = (normalize(rlx.parse(text.format(each))) for each in pair)
         shown[name] = differing(one, other, "main").example is not None
     assert shown == {"sums": False, "additions": True}
+
+
+def test_numbers_and_buffers_of_a_kernel_stay_in_their_places() -> None:
+    """A caller hands over what the signature says, whatever the body does with it."""
+    text = "@T.prim_func\ndef f({}):\n    for i in range(4):\n        A[i] = A[i] * s\n"
+    params = ["s: T.float32", 'A: T.Buffer((4,), "float32")']
+    one, other = (text.format(", ".join(each)) for each in (params, params[::-1]))
+    with pytest.raises(InterfaceError, match="the parameters of the PrimFunc f are others"):
+        rlx.refines(one, other)
+    assert rlx.refines(other, other.replace("A[i] * s", "s * A[i]")).proved

@@ -112,8 +112,9 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "differ" in capsys.readouterr().out
     assert run.main([str(path), "--entry", "frist"]) == 2
     assert "product, first; did you mean 'first'?" in capsys.readouterr().err
-    assert run.main([str(path)]) == 2  # neither is called main
-    assert "functions that can be called: product, first" in capsys.readouterr().err
+    for backend in ("native", "vm"):
+        assert run.main([str(path), "--backend", backend]) == 2  # neither is called main
+        assert "functions that can be called: product, first" in capsys.readouterr().err
 
 
 def test_relax_functions_come_first() -> None:
@@ -133,6 +134,7 @@ class Module:
 def test_a_handle_that_is_no_buffer_is_told() -> None:
     text = "@T.prim_func\ndef opened(h: T.handle, n: T.int64):\n    T.evaluate(n)\n"
     with pytest.raises(
-        rlx.SubjectError, match="'opened' is a PrimFunc that writes no buffer, or takes a handle"
+        rlx.SubjectError,
+        match="'opened' cannot be called by itself: it writes no buffer, takes a handle",
     ):
         rlx.run(text)
