@@ -324,8 +324,12 @@ class _FunctionPair:
                 )
             assert isinstance(one, tir.PrimFunc) and isinstance(other, tir.PrimFunc)
             if kinds(one) != kinds(other):
+                shown = [
+                    ", ".join(str(each or "buffer") for each in kinds(f)) for f in (one, other)
+                ]
                 raise InterfaceError(
-                    f"the interface changed: the parameters of the PrimFunc {self._name} are others"
+                    f"the interface changed: the PrimFunc {self._name} has the parameters"
+                    f" ({shown[0]}) in BEFORE and ({shown[1]}) in AFTER"
                 )
             if self._prim_funcs.shared(one) is self._prim_funcs.shared(other):
                 return _Outcome("bitwise", "")
