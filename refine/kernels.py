@@ -26,7 +26,11 @@ def with_callers(
         taken = {gv.name_hint for m in (before, after) for gv in m.functions}
         inner = next(x for k in count() if (x := f"{name}_loops{k or ''}") not in taken)
         hidden = [ast.GlobalVar(inner) for _ in kernels]
-        callers = [caller_of(*each, sorted(written)) for each in zip(hidden, kernels, strict=True)]
+        callers = [
+            # all numbers first: a size of one PrimFunc may be none of the other
+            caller_of(gv, f, sorted(written), [p for p in f.params if p not in f.buffer_map])
+            for gv, f in zip(hidden, kernels, strict=True)
+        ]
         same = all(kinds(kernel) == kinds(kernels[0]) for kernel in kernels)
         match hidden, callers:
             case (gv, other_gv), (ast.Function() as one, ast.Function() as other) if same:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import count
 from typing import NamedTuple
 
@@ -83,7 +83,8 @@ def default_entry(functions: Mapping[str, object]) -> str:
 def _kernel_entry(module: ast.IRModule, kernel: tir.PrimFunc, name: str) -> EntryPoint:
     taken = {gv.name_hint for gv in module.functions}
     inner = ast.GlobalVar(next(x for k in count() if (x := f"{name}_kernel{k or ''}") not in taken))
-    caller = caller_of(inner, kernel, sorted(writes(kernel)))
+    dims = [dim for buffer in kernel.buffer_map.values() for dim in buffer.shape]
+    caller = caller_of(inner, kernel, sorted(writes(kernel)), tir.free_vars(*dims))
     if caller is None:
         raise NoEntryError(
             f"the PrimFunc {name!r} cannot be called by itself: it writes no buffer, takes a handle"
@@ -112,11 +113,19 @@ def with_caller(
 
 
 def caller_of(
-    inner: ast.GlobalVar, kernel: tir.PrimFunc, written: Sequence[int]
+    inner: ast.GlobalVar,
+    kernel: tir.PrimFunc,
+    written: Sequence[int],
+    first: Collection[tir.Var],
 ) -> ast.Function | None:
-    """A function that calls a PrimFunc in place and returns the written parameters: the numbers, which
-    may be sizes, come first among its own. None if no buffer is written, if a parameter is a handle
-    and no buffer, or if a dimension has a variable that is neither a parameter nor a dimension alone.
+    """A function that calls a PrimFunc in place and returns the written parameters. None if no buffer
+    is written, if a parameter is a handle and no buffer, or if a dimension has a variable that is
+    neither a parameter nor a dimension alone.
+
+    Parameters
+    ----------
+    first
+        The numbers that come first among its own parameters, as sizes of others have to.
     """
     buffers = kernel.buffer_map
     slots = [k for k, param in enumerate(kernel.params) if param in buffers]
@@ -128,7 +137,7 @@ def caller_of(
     if not written or not sizes.keys() >= {*tir.free_vars(*dims)}:
         return None
     given: dict[tir.Var, ast.Var] = {}
-    for param in sorted(kernel.params, key=buffers.__contains__):
+    for param in sorted(kernel.params, key=lambda each: each not in first):
         buffer = buffers.get(param)
         if buffer is not None:
             shape = [tir.converted(tir.substitute(d, sizes), INT64, None) for d in buffer.shape]
