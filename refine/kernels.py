@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from itertools import count
 
 from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import DataType
-from rlx.refine.lowered import Unreadable, written_parameters
+from rlx.grammar.nodes.unused_names import Names
 from rlx.semantics.machine.entries import caller_of, with_caller
+from rlx.semantics.native.write_analysis import UnknownWritesError, written_parameters
 
 
 def with_callers(
@@ -21,10 +21,10 @@ def with_callers(
     for name in names:
         kernels = [f for m in (before, after) if isinstance(f := m[name], tir.PrimFunc)]
         written = set[int]()
-        with suppress(Unreadable):
+        with suppress(UnknownWritesError):
             written.update(*map(written_parameters, kernels))
         taken = {gv.name_hint for m in (before, after) for gv in m.functions}
-        inner = next(x for k in count() if (x := f"{name}_loops{k or ''}") not in taken)
+        inner = Names(taken).new(f"{name}_loops")
         hidden = [ast.GlobalVar(inner) for _ in kernels]
         callers = [
             # all numbers first: a size of one PrimFunc may be none of the other

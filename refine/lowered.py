@@ -26,6 +26,7 @@ from rlx.refine.terms import (
     ValueTerm,
     WordTerm,
 )
+from rlx.semantics.native.write_analysis import UnknownWritesError, written_parameters
 
 Execution: TypeAlias = Any
 Frame: TypeAlias = Any
@@ -207,44 +208,6 @@ def kill(run: Execution, call: ast.Call, frame: Frame) -> Term:
 # ---------------------------------------------------------------- PrimFuncs as statements
 
 
-def written_parameters(function: tir.PrimFunc) -> list[int]:
-    """The positions of the parameters whose memory a PrimFunc may write. Raises Unreadable if it is
-    not known which.
-    """
-    slots = {b: k for k, p in enumerate(function.params) if (b := function.buffer_map.get(p))}
-    found: set[int] = set()
-    regions: dict[tir.Buffer, tir.Buffer] = {}
-    stack: list[tir.Stmt] = [function.body]
-    while stack:
-        stmt = stack.pop()
-        match stmt:
-            case tir.BufferStore(buffer=buffer):
-                while buffer in regions:
-                    buffer = regions[buffer]
-                if buffer in slots:
-                    found.add(slots[buffer])
-            case tir.MatchBuffer(buffer=buffer, source=source):
-                regions[buffer] = source.buffer
-            case tir.SeqStmt(stmts=stmts):
-                stack += stmts[::-1]
-            case tir.Block(init=init, body=body):
-                stack += [body] if init is None else [body, init]
-            case tir.IfThenElse(then_case=then, else_case=other):
-                stack += [then] if other is None else [other, then]
-            case tir.For(body=body) | tir.While(body=body) | tir.With(body=body):
-                stack.append(body)
-            case tir.Evaluate(value=tir.Call(op=op)) if op not in _WITHOUT_WRITES:
-                raise Unreadable(f"a PrimFunc calls T.{op}")
-            case tir.LetStmt() | tir.AllocBuffer() | tir.Assert() | tir.Evaluate():
-                pass
-            case _:
-                raise Unreadable("a statement of a PrimFunc is not known")
-    return sorted(found)
-
-
-_WITHOUT_WRITES = frozenset(["tvm_storage_sync", "assume", "evaluate", "static_assert", "attr"])
-
-
 def statement(run: Execution, function: tir.PrimFunc, args: Sequence[Term]) -> Term:
     """A call of a PrimFunc as a statement, or as a function of numbers."""
     if len(args) != len(function.params):
@@ -254,7 +217,10 @@ def statement(run: Execution, function: tir.PrimFunc, args: Sequence[Term]) -> T
             return _number_of(run, function, given, args)
     if any(isinstance(arg, HeapTerm) for arg in args):
         return _sizes_on_heap(run, function, args)
-    written = written_parameters(function)
+    try:
+        written = sorted(written_parameters(function))
+    except UnknownWritesError as error:
+        raise Unreadable(str(error)) from None
     last = len(args)
     while last and isinstance(cell := args[last - 1], CellTerm | NumberTerm):
         if isinstance(cell, CellTerm):

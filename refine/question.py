@@ -408,15 +408,9 @@ class _FunctionPair:
         """The terms of BEFORE's arguments, and what is known of its sizes."""
         definitions = self._definitions
         dims = [tir.LE(tir.IntImm(0), dim) for dim in lengths(one)]
-        known = Context()
-        for var in scalars(one):
-            known.declare(var, lower=None)
-        for condition in dims:  # dimensions are exact: a run in which one is no int64 ends there
-            known.assume(condition)
-        for var in scalars(one):  # one of which 2 * m is a dimension is as good as a length
-            if not Prover(known).always(tir.LE(tir.IntImm(0), var)).proved:
-                definitions.is_scalar(var)
-                self._context.declare(var, lower=None)
+        for var in _may_be_negative(one, dims):
+            definitions.is_scalar(var)
+        self._declare_scalars()
         self._learn([condition for condition in dims if not definitions.is_length(condition.b)])
         fixed = self._suppose(one)
         arguments = [
@@ -919,6 +913,22 @@ def _failing(checks: Sequence[RunCheck], passes: Callable[[RunCheck], bool]) -> 
 
 
 @rule("REFINE-calls", "refinement")
+def _may_be_negative(function: ast.Function, dims: Sequence[tir.PrimExpr]) -> list[tir.Var]:
+    """The numbers that are the length of nothing, but for those of which a dimension says that they are
+    not negative, as ``2 * m`` does of m.
+    """
+    numbers = scalars(function)
+    if not numbers:
+        return []
+    known = Context()
+    for var in numbers:
+        known.declare(var, lower=None)
+    for condition in dims:  # dimensions are exact: a run in which one is no int64 ends there
+        known.assume(condition)
+    prover = Prover(known)
+    return [var for var in numbers if not prover.always(tir.LE(tir.IntImm(0), var)).proved]
+
+
 def _same_calls(matcher: Matcher, ours: Execution, theirs: Execution) -> bool:
     """Whether both call the same packed functions with the same arguments, in the same order."""
     return decide("REFINE-calls-same", matcher.applications(ours.last, theirs.last))

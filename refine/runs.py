@@ -615,11 +615,12 @@ def _inputs(
 
     from rlx.semantics.run.inputs import inputs
 
-    infos = {param.name_hint: param.struct_info_annotation for param in function.params}
-    others = [k for k, info in infos.items() if not isinstance(info, ast.PrimStructInfo)]
+    infos = [param.struct_info_annotation for param in function.params]
+    named = zip(function.params, infos, strict=True)
+    others = [p.name_hint for p, info in named if not isinstance(info, ast.PrimStructInfo)]
     given = {var.name: str(size) for var, size in sizes.items() if var.name not in others}
     elements = 1
-    for info in infos.values():
+    for info in infos:
         if isinstance(info, ast.TensorStructInfo) and isinstance(info.shape, ast.ShapeExpr):
             count = 1
             for dim in info.shape.values:
@@ -635,7 +636,7 @@ def _inputs(
         return None
     random = np.random.default_rng(seed)
     values = list(made.values)
-    for k, (value, info) in enumerate(zip(values, infos.values(), strict=True)):
+    for k, (value, info) in enumerate(zip(values, infos, strict=True)):
         if isinstance(info, ast.PrimStructInfo) and info.value is None:
             array = np.zeros((), numpy_type(info.dtype))
             array[...] = draw(random, array).astype(array.dtype)

@@ -113,6 +113,7 @@ def cut(
     entry = "main" if all(var.name_hint != "main" for var in along) else "cut_out"
     body = ast.SeqExpr((ast.BindingBlock(tuple(made)),), mapped.get(result, result))  # type: ignore[arg-type]
     shape_vars = tuple(dict.fromkeys(v for p in params for v in _free(p)))
+    # Without their function it is not seen whether the bindings may have effects.
     impure = any(
         each.is_pure is False or "relax.force_pure" in each.attrs
         for each in module.relax_functions.values()

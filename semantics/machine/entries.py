@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from itertools import count
 from typing import NamedTuple
 
 from rlx.checker.well_formed.functions import is_private
@@ -11,6 +10,7 @@ from rlx.grammar.nodes import ast, tir
 from rlx.grammar.nodes.dtype import INT64
 from rlx.grammar.nodes.node import replace
 from rlx.grammar.nodes.struct_infos import OBJECT
+from rlx.grammar.nodes.unused_names import Names
 from rlx.grammar.suggest import misspelt
 from rlx.semantics.machine.prim_funcs import writes
 
@@ -81,8 +81,8 @@ def default_entry(functions: Mapping[str, object]) -> str:
 
 
 def _kernel_entry(module: ast.IRModule, kernel: tir.PrimFunc, name: str) -> EntryPoint:
-    taken = {gv.name_hint for gv in module.functions}
-    inner = ast.GlobalVar(next(x for k in count() if (x := f"{name}_kernel{k or ''}") not in taken))
+    taken = [gv.name_hint for gv in module.functions]
+    inner = ast.GlobalVar(Names(taken).new(f"{name}_kernel"))
     dims = [dim for buffer in kernel.buffer_map.values() for dim in buffer.shape]
     caller = caller_of(inner, kernel, sorted(writes(kernel)), tir.free_vars(*dims))
     if caller is None:
@@ -92,9 +92,13 @@ def _kernel_entry(module: ast.IRModule, kernel: tir.PrimFunc, name: str) -> Entr
         )
     kernels = replace(module, functions=dict(module.prim_funcs))  # other functions call this one
     changed, function = with_caller(kernels, name, inner, caller)
-    buffers = kernel.buffer_map
-    names = tuple((buffers.get(p) or p).name for p in kernel.params)
-    return EntryPoint(changed, name, function, names)
+    return EntryPoint(changed, name, function, tuple(_names(kernel).values()))
+
+
+def _names(kernel: tir.PrimFunc) -> dict[tir.Var, str]:
+    """The names of parameters: those of the buffers, which may be alike."""
+    names, buffers = Names(separator="_"), kernel.buffer_map
+    return {p: names.new((buffers.get(p) or p).name) for p in kernel.params}
 
 
 def with_caller(
@@ -136,18 +140,20 @@ def caller_of(
     sizes |= {dim: tir.Var(dim.name, INT64) for dim in plain}
     if not written or not sizes.keys() >= {*tir.free_vars(*dims)}:
         return None
-    given: dict[tir.Var, ast.Var] = {}
+    names, given = _names(kernel), dict[tir.Var, ast.Var]()
     for param in sorted(kernel.params, key=lambda each: each not in first):
         buffer = buffers.get(param)
         if buffer is not None:
             shape = [tir.converted(tir.substitute(d, sizes), INT64, None) for d in buffer.shape]
             info = ast.TensorStructInfo(ast.ShapeExpr(tuple(shape)), buffer.dtype, len(shape))
-            given[param] = ast.Var(buffer.name, info)
+            given[param] = ast.Var(names[param], info)
         elif param.dtype.code == "handle":
             return None
         else:
             var = sizes.get(param)
-            given[param] = ast.Var(param.name, ast.PrimStructInfo(param.dtype, var), shape_var=var)
+            given[param] = ast.Var(
+                names[param], ast.PrimStructInfo(param.dtype, var), shape_var=var
+            )
     args = [given[param] for param in kernel.params]
     call = ast.Call(
         ast.op("relax.call_tir_inplace"),

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rlx.grammar.nodes import tir
-from rlx.grammar.nodes.visit import evaluated
 from rlx.semantics.faults import FaultStop, IllFormedStop, OutOfFuelStop, Stop, UnsupportedStop
 from rlx.semantics.live_memory import TooMuchMemory, current
 from rlx.semantics.machine.builtin_words import TAKES, misused
@@ -246,26 +245,13 @@ class PrimFuncs:
 
 
 def writes(func: tir.PrimFunc) -> frozenset[int]:
-    """Positions of parameters whose buffer is stored to, or handed to something that may store."""
-    stored: set[tir.Buffer] = set()
-    regions: list[tuple[tir.Buffer, tir.Buffer]] = []
-    opaque = False
-    for stmt in evaluated(func.body, tir.Stmt):
-        if isinstance(stmt, tir.BufferStore):
-            stored.add(stmt.buffer)
-        elif isinstance(stmt, tir.MatchBuffer):
-            regions.append((stmt.buffer, stmt.source.buffer))
-        elif isinstance(stmt, tir.Evaluate):
-            opaque |= isinstance(stmt.value, tir.Call) and stmt.value.op != "ret"
-        elif isinstance(stmt, tir.AllocBuffer):  # its own memory, unless it names another one
-            opaque |= "data" in stmt.buffer.attrs
-        elif isinstance(stmt, tir.OpaqueStmt):
-            opaque = True
-    for region, whole in reversed(regions):  # a region of a region is behind it
-        if region in stored:
-            stored.add(whole)
-    every = enumerate(func.params)
-    return frozenset(k for k, p in every if opaque or func.buffer_map.get(p) in stored)
+    """The positions of the parameters that a PrimFunc may write to: all, if it is not known which."""
+    from rlx.semantics.native.write_analysis import UnknownWritesError, written_parameters
+
+    try:
+        return written_parameters(func)
+    except UnknownWritesError:
+        return frozenset(range(len(func.params)))
 
 
 def memory(values: Sequence[Value]) -> Iterator[Any]:

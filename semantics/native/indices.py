@@ -206,9 +206,8 @@ def _extremum(
     if a is None or b is None or not _meet(state, expr, a, b):
         return None
     dtype = state.type_of(expr)
-    if not usable(state, a, dtype) or not usable(
-        state, b, dtype
-    ):  # a wrapped operand is another number
+    # a wrapped operand is another number
+    if not usable(state, a, dtype) or not usable(state, b, dtype):
         return None
     first, second = state.scope.constant_range(a), state.scope.constant_range(b)
     if first is None or second is None:

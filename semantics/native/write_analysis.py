@@ -12,6 +12,39 @@ from rlx.solver.context import Context
 from rlx.solver.prover import Prover
 
 
+class UnknownWritesError(Exception):
+    """It is not known what a PrimFunc writes; the message says why."""
+
+
+def written_parameters(func: tir.PrimFunc) -> frozenset[int]:
+    """The positions of the parameters to whose buffers, or regions of them, a PrimFunc stores. Raises
+    UnknownWritesError if something else in it may store.
+    """
+    stored: set[tir.Buffer] = set()
+    regions: list[tuple[tir.Buffer, tir.Buffer]] = []
+    for stmt in statements(func.body):
+        match stmt:
+            case tir.BufferStore(buffer=buffer):
+                stored.add(buffer)
+            case tir.MatchBuffer(buffer=buffer, source=source):
+                regions.append((buffer, source.buffer))
+            case tir.AllocBuffer(buffer=buffer) if "data" in buffer.attrs:
+                raise UnknownWritesError("a PrimFunc has a buffer in the memory of another one")
+            case tir.Evaluate(value=tir.Call(op=op)) if op not in _WITHOUT_WRITES:
+                raise UnknownWritesError(f"a PrimFunc calls T.{op}")
+            case tir.OpaqueStmt():
+                raise UnknownWritesError("a statement of a PrimFunc is not known")
+    for region, whole in reversed(regions):  # a region of a region is behind it
+        if region in stored:
+            stored.add(whole)
+    return frozenset(k for k, p in enumerate(func.params) if func.buffer_map.get(p) in stored)
+
+
+_WITHOUT_WRITES = frozenset(
+    ["tvm_storage_sync", "assume", "evaluate", "static_assert", "attr", "ret"]
+)
+
+
 def written_first(buffer: tir.Buffer, owner: tir.Stmt) -> bool:
     """Whether the first loops in ``owner`` that name ``buffer`` store to each element, and read
     none before.

@@ -96,6 +96,19 @@ def both(A: T.Buffer((4,), "int32"), B: T.Buffer((4,), "int32"), C: T.Buffer((4,
     assert [array.tolist() for array in outcome.numpy()] == [[2, 3, 4, 5], [1, 4, 9, 16]]
 
 
+def test_buffers_of_one_name_are_two_parameters() -> None:
+    text = """
+@T.prim_func
+def f(a: T.handle, b: T.handle):
+    A = T.match_buffer(a, (4,), "float32")
+    A = T.match_buffer(b, (4,), "float32")
+    for i in range(4):
+        A[i] = 1.0
+"""
+    assert rlx.run(text, inputs=[np.zeros(4, np.float32)] * 2).numpy().tolist() == [1.0] * 4
+    assert rlx.refines(text, text.replace("1.0", "2.0")).refuted
+
+
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, other = tmp_path / "kernels.rlx", tmp_path / "other.rlx"
     path.write_text(RELU_OF_PRODUCT + NUMBERS, encoding="utf-8")
