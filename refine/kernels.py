@@ -15,8 +15,8 @@ from rlx.semantics.native.write_analysis import UnknownWritesError, written_para
 def with_callers(
     before: ast.IRModule, after: ast.IRModule, names: Sequence[str]
 ) -> tuple[ast.IRModule, ast.IRModule]:
-    """Both modules, with a function in place of each PrimFunc of a name that has buffers, and sizes of
-    them, as parameters. It returns what the PrimFuncs leave in the buffers that one of them writes.
+    """Both modules, with a function in place of each PrimFunc of a name that can be called by itself. It
+    returns what the PrimFuncs leave in the buffers that one of them writes.
     """
     for name in names:
         kernels = [f for m in (before, after) if isinstance(f := m[name], tir.PrimFunc)]
